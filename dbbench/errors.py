@@ -1,0 +1,60 @@
+"""Every exception dbbench raises on purpose.
+
+    DbbenchError
+    ├── UserError            a mistake in what was asked for; the command line prints it and exits with 2
+    │   ├── SuiteError       faults in a suite file, all of them together
+    │   └── RunError         a run directory that is damaged, newer than this dbbench, or in use
+    └── TrialError           what an engine says of itself inside a worker; becomes an outcome
+        ├── Unavailable      its driver or library is missing; says how to install it
+        ├── Unsupported      it can't do what the step asks; says why
+        └── WrongAnswer      it answered, and the oracle disagrees
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dbbench.loader import Fault
+
+
+class DbbenchError(Exception):
+    """The base of all of them."""
+
+
+class UserError(DbbenchError):
+    """A mistake in what was asked for. The message says what to do about it."""
+
+
+class SuiteError(UserError):
+    """A suite file with faults; `faults` holds all of them in the order of the file."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__("\n".join(str(fault) for fault in faults))
+        self.faults = tuple(faults)
+
+
+class RunError(UserError):
+    """A run directory that can't be read or written."""
+
+
+class TrialError(DbbenchError):
+    """What an engine says of itself inside a worker."""
+
+
+class Unavailable(TrialError):
+    """The driver or the library isn't there; `install` is the command that brings it."""
+
+    def __init__(self, reason: str, install: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.install = install
+
+
+class Unsupported(TrialError):
+    """The engine can't do what the step asks for. Refused with a reason, never skipped in silence."""
+
+
+class WrongAnswer(TrialError):
+    """The engine's answer differs from the oracle's."""
