@@ -1,0 +1,1 @@
+"""From blocks to medians, intervals and ranks. No clock, no files, no engines."""

@@ -1,0 +1,203 @@
+"""From the trials of a run to one row for each step and engine, best to worst."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
+
+from dbbench.analysis.statistics import estimate, geometric_mean
+from dbbench.outcome import Outcome
+from dbbench.store import Manifest, StepResult, TrialResult
+from dbbench.suite import Scenario, Suite
+
+#: Fewest blocks that a rank is given for.
+FEWEST_BLOCKS = 2
+
+
+@dataclass(frozen=True)
+class Row:
+    """One engine's result in one step. Values in `unit`; `ratio` is to the best engine's median."""
+
+    scenario: str
+    step: str
+    engine: str
+    title: str
+    outcome: Outcome
+    metric: str = ""
+    unit: str = ""
+    direction: str = "lower"
+    blocks: tuple[float, ...] = ()
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rank: int | None = None
+    ratio: float | None = None
+    harness_share: float | None = None
+    detail: str = ""
+    facts: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What an engine's trials used, medians over rounds. Memory is above the null engine's where that ran."""
+
+    engine: str
+    title: str
+    peak_memory: float | None
+    cpu_seconds: float | None
+    written_bytes: float | None
+    seconds: float | None
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An engine over all steps of a scenario: the geometric mean of its ratios to the best, if it did all."""
+
+    engine: str
+    title: str
+    mean_ratio: float | None
+    rows: dict[str, Row]
+
+
+def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult]) -> list[Row]:
+    """All rows, in the order of scenarios and steps, each step best to worst and then the failed ones."""
+    rows: list[Row] = []
+    for scenario in suite.scenarios:
+        for step in scenario.steps:
+            found = [_row(scenario, step.name, engine, manifest, results) for engine in manifest.engines]
+            rows += _ranked([row for row in found if row is not None])
+    return rows
+
+
+def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str) -> list[Resources]:
+    """What each engine's trials used, by name."""
+    found = []
+    base = _median(r.peak_memory for r in results if r.engine_name == "null" and r.scenario_name == scenario)
+    for name, probed in manifest.engines.items():
+        mine = [result for result in results if result.engine_name == name and result.scenario_name == scenario]
+        if not mine or not ranked(manifest, name):
+            continue
+        memory = _median(result.peak_memory for result in mine)
+        remarks = Counter(remark for result in mine for remark in result.remarks)
+        found.append(
+            Resources(
+                engine=name,
+                title=probed.get("title") or name,
+                peak_memory=None if memory is None else max(0.0, memory - (base or 0)),
+                cpu_seconds=_median(result.cpu_seconds for result in mine),
+                written_bytes=_median(result.written_bytes for result in mine),
+                seconds=_median(result.seconds for result in mine if result.seconds),
+                remarks=tuple(_in_rounds(remark, times, manifest.rounds) for remark, times in remarks.items()),
+            )
+        )
+    return found
+
+
+def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
+    """Engines by the geometric mean of their ratios; those that failed in a step come after the rest."""
+    steps = [step.name for step in scenario.steps]
+    by_engine: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        if row.scenario == scenario.name and row.step in steps and not _is_null(row):
+            by_engine.setdefault(row.engine, {})[row.step] = row
+    found = []
+    for engine, mine in by_engine.items():
+        ratios = [mine[step].ratio for step in steps if step in mine and mine[step].unit != "B"]
+        whole = [ratio for ratio in ratios if ratio is not None]
+        mean = geometric_mean(whole) if whole and len(whole) == len(ratios) and all(whole) else None
+        found.append(Standing(engine, next(iter(mine.values())).title, mean, mine))
+    return sorted(found, key=lambda item: (item.mean_ratio is None, item.mean_ratio or 0, item.engine))
+
+
+def ranked(manifest: Manifest, engine: str) -> bool:
+    """Whether an engine takes part, which the null engine doesn't."""
+    return bool(manifest.engines.get(engine, {}).get("ranked", True))
+
+
+def _row(
+    scenario: Scenario, step: str, engine: str, manifest: Manifest, results: Sequence[TrialResult]
+) -> Row | None:
+    probed = manifest.engines[engine]
+    title = probed.get("title") or engine
+    if probed["status"] != "available":
+        detail = "; ".join(filter(None, (f"{probed['status']}: {probed['detail']}", probed.get("install"))))
+        return Row(scenario.name, step, engine, title, Outcome.UNAVAILABLE, detail=detail)
+    mine = [result for result in results if (result.engine_name, result.scenario_name) == (engine, scenario.name)]
+    steps = [found for result in mine if (found := result.step(step)) is not None]
+    if not steps:
+        return None
+    outcome = max((result.outcome for result in steps), key=lambda item: item.badness)
+    remarks = Counter(remark for result in mine for remark in result.remarks)
+    notes = [_in_rounds(remark, times, len(mine)) for remark, times in remarks.items()]
+    if outcome is not Outcome.OK:
+        return Row(
+            scenario.name, step, engine, title, outcome,
+            detail="; ".join([_detail(outcome, steps), *notes]),
+            metric=steps[0].metric, unit=steps[0].unit, direction=steps[0].direction,
+        )  # fmt: skip
+    blocks = tuple(result.value for result in steps if result.value is not None)
+    middle = estimate(blocks)
+    return Row(
+        scenario=scenario.name,
+        step=step,
+        engine=engine,
+        title=title,
+        outcome=outcome,
+        metric=steps[0].metric,
+        unit=steps[0].unit,
+        direction=steps[0].direction,
+        blocks=blocks,
+        value=middle.value,
+        low=middle.low,
+        high=middle.high,
+        detail="; ".join(notes),
+        facts=steps[-1].facts,
+    )
+
+
+def _ranked(rows: list[Row]) -> list[Row]:
+    """Rows of one step with ranks, ratios and the harness's share, best first; the null engine's last."""
+    sign = -1 if any(row.direction == "higher" for row in rows) else 1
+    harness = next((row for row in rows if _is_null(row)), None)
+    good = [row for row in rows if row.value is not None and not _is_null(row)]
+    good.sort(key=lambda row: (sign * (row.value or 0), row.engine))
+    placed = []
+    for row in good:
+        best, value = good[0].value, row.value
+        assert best is not None
+        assert value is not None
+        ratio = (value / best if sign > 0 else best / value) if best and value else None
+        share = harness.value / value if harness and harness.value is not None and value and row.unit == "s" else None
+        # Equal values share a place.
+        place = 1 + sum(1 for other in good if sign * (other.value or 0) < sign * value)
+        rank = place if len(row.blocks) >= FEWEST_BLOCKS else None
+        placed.append(replace(row, rank=rank, ratio=ratio, harness_share=share))
+    failed = sorted((row for row in rows if row.value is None and not _is_null(row)), key=_failed_order)
+    return placed + failed + ([harness] if harness else [])
+
+
+def _failed_order(row: Row) -> tuple[int, str]:
+    return row.outcome.badness, row.engine
+
+
+def _is_null(row: Row) -> bool:
+    return row.engine == "null"
+
+
+def _detail(outcome: Outcome, steps: Sequence[StepResult]) -> str:
+    """What the first round with this outcome said, and in how many rounds it came."""
+    guilty = [step for step in steps if step.outcome is outcome]
+    return _in_rounds(guilty[0].detail, len(guilty), len(steps))
+
+
+def _in_rounds(text: str, times: int, rounds: int) -> str:
+    return text if times >= rounds else f"{text} (in {times} of {rounds} rounds)"
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None

@@ -1,0 +1,173 @@
+"""Datasets on disk: one Arrow file for each table, in the user's cache folder.
+
+A dataset is written under a temporary name and renamed when it is whole, so that two runs at once can
+only ever find all of it or nothing. Readers map the files, so that memory stays flat at any scale.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.ipc
+
+from dbbench.datasets.generate import GENERATION, arrow_schema, batches
+from dbbench.errors import UserError
+from dbbench.schema import Dataset, Table
+
+_MANIFEST = "dataset.json"
+_STALE_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True)
+class Files:
+    """A dataset that lies in the cache."""
+
+    directory: Path
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """Seed, scale, `csv_bytes`, and `tables`: rows and the check values of each column."""
+        manifest: dict[str, Any] = json.loads((self.directory / _MANIFEST).read_text("utf-8"))
+        return manifest
+
+    def stream(self, table: str) -> Iterator[pa.RecordBatch]:
+        """The batches of a table in order, mapped rather than read."""
+        with pa.memory_map(str(self.directory / f"{table}.arrow")) as source, pa.ipc.open_file(source) as reader:
+            for index in range(reader.num_record_batches):
+                yield reader.get_batch(index)
+
+    def table(self, name: str) -> pa.Table:
+        """A whole table."""
+        return pa.Table.from_batches(self.stream(name))
+
+
+def cache_folder() -> Path:
+    """The folder of all datasets: DBBENCH_CACHE, or the user's cache folder."""
+    override = os.environ.get("DBBENCH_CACHE")
+    return Path(override) if override else platformdirs.user_cache_path("dbbench")
+
+
+def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None) -> Files:
+    """The dataset's files, drawn now if they aren't in the cache yet. Raises UserError if they can't be written."""
+    seed = dataset.seed if seed is None else seed
+    identity = json.dumps([GENERATION, dataset.model_dump(mode="json"), scale, seed])
+    key = hashlib.sha256(identity.encode()).hexdigest()[:24]
+    final = cache_folder() / key
+    if (final / _MANIFEST).is_file():
+        return Files(final)
+    try:
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        _sweep(cache_folder())
+        made = Path(tempfile.mkdtemp(prefix=".making-", dir=cache_folder()))
+        try:
+            _write(dataset, scale, seed, made)
+            try:
+                made.rename(final)
+            except OSError:
+                if not (final / _MANIFEST).is_file():  # another run was first: its files are the same
+                    raise
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    except OSError as exc:
+        raise UserError(
+            f"the dataset can't be written to {cache_folder()}: {exc.strerror or exc}; "
+            "make room there, or name another folder in the environment variable DBBENCH_CACHE"
+        ) from exc
+    return Files(final)
+
+
+def _write(dataset: Dataset, scale: float, seed: int, folder: Path) -> None:
+    tables, csv_bytes = {}, 0
+    for name, table in dataset.tables.items():
+        schema = arrow_schema(table)
+        checks = _Checks(table)
+        counter = _Counter()
+        with (
+            pa.ipc.new_file(str(folder / f"{name}.arrow"), schema) as writer,
+            pyarrow.csv.CSVWriter(pa.PythonFile(counter, mode="w"), csv_schema(schema)) as csv,
+        ):
+            for batch in batches(dataset, name, scale=scale, seed=seed):
+                writer.write_batch(batch)
+                csv.write_batch(csv_batch(batch))
+                checks.add(batch)
+        csv_bytes += counter.bytes
+        tables[name] = checks.result()
+    manifest = {"scale": scale, "seed": seed, "csv_bytes": csv_bytes, "tables": tables}
+    (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1), "utf-8")
+
+
+def csv_schema(schema: pa.Schema) -> pa.Schema:
+    """The schema of the CSV form: dates are YYYYMMDD text."""
+    return pa.schema([pa.field(f.name, pa.string() if pa.types.is_temporal(f.type) else f.type) for f in schema])
+
+
+def csv_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch as it goes into a CSV file."""
+    schema = csv_schema(batch.schema)
+    columns = [
+        pc.strftime(column, format="%Y%m%d") if pa.types.is_temporal(column.type) else column for column in batch.columns
+    ]
+    return pa.record_batch(columns, schema=schema)
+
+
+class _Counter:
+    """A file that only counts what is written to it."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def write(self, data: bytes) -> int:
+        self.bytes += len(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class _Checks:
+    """The number of rows, and the least, greatest and sum of each column, to check a load by."""
+
+    def __init__(self, table: Table) -> None:
+        self.rows = 0
+        self.columns: dict[str, dict[str, Any]] = {name: {} for name in table.columns}
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.rows += batch.num_rows
+        for name, seen in self.columns.items():
+            column = batch.column(name)
+            found = pc.min_max(column).as_py()
+            seen["min"] = min(seen.get("min", found["min"]), found["min"])
+            seen["max"] = max(seen.get("max", found["max"]), found["max"])
+            if pa.types.is_decimal(column.type) or pa.types.is_floating(column.type):
+                seen["sum"] = seen.get("sum", 0) + pc.sum(column).as_py()
+
+    def result(self) -> dict[str, Any]:
+        columns = {name: {key: str(value) for key, value in seen.items()} for name, seen in self.columns.items()}
+        return {"rows": self.rows, "columns": columns}
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what runs that were killed in the middle of writing left behind."""
+    for path in folder.glob(".making-*"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > _STALE_SECONDS:
+                shutil.rmtree(path, ignore_errors=True)

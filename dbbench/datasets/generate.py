@@ -1,0 +1,161 @@
+"""Rows from a seed. Any chunk of any table can be drawn alone, from seed, table and chunk number.
+
+Only the raw 64-bit output of numpy's PCG64 is used (its stream is promised to stay as it is) and
+only whole-number arithmetic after it, so that every machine and version draws the same bits.
+"""
+
+from __future__ import annotations
+
+import datetime
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dbbench.schema import Choice, Column, Dataset, DataType, Days, Pattern, Quantiles, Reference, Table
+from dbbench.schema import Sequence as Series
+
+#: Rows in a chunk. Part of the data's definition: another number would draw other data.
+CHUNK_ROWS = 32_768
+#: Raised whenever the same suite would draw other data than before; part of the cache's key.
+GENERATION = 1
+
+Ints = npt.NDArray[np.int64]
+Randoms = npt.NDArray[np.uint64]
+
+_EPOCH = datetime.date(1970, 1, 1)
+
+
+def arrow_type(data_type: DataType) -> pa.DataType:
+    """The Arrow type that holds a column's values in a batch."""
+    match data_type:
+        case ("decimal", (precision, scale)):
+            return pa.decimal128(precision, scale)
+        case ("char" | "varchar", _):
+            return pa.string()
+        case (name, _):
+            return {
+                "integer": pa.int32(),
+                "bigint": pa.int64(),
+                "real": pa.float32(),
+                "double": pa.float64(),
+                "date": pa.date32(),
+                "datetime": pa.timestamp("s"),
+            }[name]
+
+
+def arrow_schema(table: Table) -> pa.Schema:
+    """The Arrow schema of a table's batches."""
+    return pa.schema([pa.field(name, arrow_type(column.data_type)) for name, column in table.columns.items()])
+
+
+def batches(dataset: Dataset, table: str, *, scale: float = 1.0, seed: int | None = None) -> Iterator[pa.RecordBatch]:
+    """All rows of a table, a batch of CHUNK_ROWS at a time (the last may be shorter)."""
+    rows = dataset.rows(table, scale)
+    for number in range(-(-rows // CHUNK_ROWS)):
+        yield chunk(dataset, table, number, scale=scale, seed=seed)
+
+
+def chunk(dataset: Dataset, table: str, number: int, *, scale: float = 1.0, seed: int | None = None) -> pa.RecordBatch:
+    """Chunk `number` (from 0) of a table. The dataset's own seed is used unless `seed` is given."""
+    first = number * CHUNK_ROWS
+    count = min(CHUNK_ROWS, dataset.rows(table, scale) - first)
+    model = dataset.tables[table]
+    arrays = []
+    for name, column in model.columns.items():
+        words = [dataset.seed if seed is None else seed, zlib.crc32(table.encode()), zlib.crc32(name.encode()), number]
+        source = np.random.PCG64(np.random.SeedSequence(words))
+        arrays.append(_column(dataset, scale, column, source, first, count, dataset.rows(table, scale)))
+    return pa.record_batch(arrays, schema=arrow_schema(model))
+
+
+def _column(
+    dataset: Dataset, scale: float, column: Column, source: np.random.PCG64, first: int, count: int, rows: int
+) -> pa.Array:
+    values, data_type = column.values, column.data_type
+    match values:
+        case Series(start=start):
+            return _numbers(np.arange(first + start, first + start + count, dtype=np.int64), data_type)
+        case Reference(table=parent):
+            keys = dataset.tables[parent].columns[dataset.tables[parent].primary_key].values
+            assert isinstance(keys, Series)
+            parents = dataset.rows(parent, scale)
+            if values.spread == "even":
+                drawn = np.arange(first, first + count, dtype=np.int64) * parents // rows
+            else:
+                drawn = _below(source, count, parents)
+            return _numbers(drawn + keys.start, data_type)
+        case Quantiles():
+            return _steps(_quantiles(source, count, values), values.step, data_type)
+        case Choice(weights=weights):
+            picked = _pick(source, count, list(weights.values()))
+            return pa.DictionaryArray.from_arrays(pa.array(picked, pa.int32()), pa.array(list(weights))).cast(pa.string())
+        case Pattern(text=text):
+            return _digits(source, count, text)
+        case Days(first=start, last=last):
+            days = _below(source, count, (last - start).days + 1) + (start - _EPOCH).days
+            return pa.array(days.astype(np.int32), pa.date32()).cast(arrow_type(data_type))
+
+
+def _raw(source: np.random.PCG64, count: int) -> Randoms:
+    """`count` random 32-bit numbers, each in a uint64."""
+    drawn: Randoms = np.frombuffer(source.random_raw((count + 1) // 2), np.uint32)[:count].astype(np.uint64)
+    return drawn
+
+
+def _below(source: np.random.PCG64, count: int, limit: int) -> Ints:
+    """Whole numbers from 0 to limit - 1."""
+    if limit < 1 << 31:
+        return ((_raw(source, count) * np.uint64(limit)) >> np.uint64(32)).astype(np.int64)
+    return (source.random_raw(count) % np.uint64(limit)).astype(np.int64)
+
+
+def _quantiles(source: np.random.PCG64, count: int, values: Quantiles) -> Ints:
+    """Numbers of steps, by linear interpolation of the quantile function in whole numbers."""
+    shares = np.array([round(share * (1 << 32)) for share in values.points], np.int64)
+    levels = np.array([round(point / values.step) for point in values.points.values()], np.int64)
+    drawn = _raw(source, count).astype(np.int64)
+    segment = np.searchsorted(shares, drawn, side="right") - 1
+    rises = np.diff(levels)
+    rises[-1] += 1  # so that the greatest is drawn as often as any other
+    return np.asarray(levels[segment] + (drawn - shares[segment]) * rises[segment] // np.diff(shares)[segment], np.int64)
+
+
+def _pick(source: np.random.PCG64, count: int, weights: list[float]) -> Ints:
+    """Positions in `weights`, each as often as its weight says."""
+    cumulative = np.cumsum(weights) / sum(weights)
+    limits = np.array([round(share * (1 << 32)) for share in cumulative], np.uint64)
+    return np.minimum(np.searchsorted(limits, _raw(source, count), side="right"), len(weights) - 1).astype(np.int64)
+
+
+def _steps(steps: Ints, step: float, data_type: DataType) -> pa.Array:
+    """`steps` times `step`, exactly."""
+    if data_type.name != "decimal":
+        return _numbers(steps * step if step != int(step) else steps * int(step), data_type)
+    return _decimals(steps * round(step * 10 ** data_type.arguments[1]), data_type)
+
+
+def _numbers(values: npt.NDArray[np.int64] | npt.NDArray[np.float64], data_type: DataType) -> pa.Array:
+    wanted = arrow_type(data_type)
+    return pa.array(values.astype(wanted.to_pandas_dtype()), wanted)
+
+
+def _decimals(units: Ints, data_type: DataType) -> pa.Array:
+    """128-bit decimals from their unscaled values, without going through Python objects."""
+    words = np.empty((len(units), 2), np.int64)
+    words[:, 0] = units
+    words[:, 1] = units >> 63  # the sign, extended
+    return pa.Array.from_buffers(arrow_type(data_type), len(units), [None, pa.py_buffer(words)])
+
+
+def _digits(source: np.random.PCG64, count: int, text: str) -> pa.Array:
+    """Strings of one length, with a random digit for each `#`."""
+    letters = np.frombuffer(text.encode("ascii"), np.uint8)
+    holes = np.flatnonzero(letters == ord("#"))
+    table = np.tile(letters, (count, 1))
+    random = np.frombuffer(source.random_raw(-(-count * len(holes) // 4)), np.uint16)[: count * len(holes)]
+    table[:, holes] = ((random.astype(np.uint32) * 10) >> 16).astype(np.uint8).reshape(count, len(holes)) + ord("0")
+    offsets = np.arange(0, (count + 1) * len(text), len(text), dtype=np.int32)
+    return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(table))

@@ -1,0 +1,43 @@
+"""Arrow batches as rows of Python values, for drivers that take rows. Always outside the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbbench.schema import Table
+
+Row = tuple[Any, ...]
+
+
+def rows(batch: pa.RecordBatch, table: Table, bind: Mapping[str, str]) -> list[Row]:
+    """A batch as a list of tuples.
+
+    `bind` says, for the names of types that a driver can't take as they are, what they become:
+    "text" or "float". A decimal as text keeps its scale, a datetime becomes `YYYY-MM-DD HH:MM:SS`.
+    """
+    columns = [
+        _values(batch.column(name), bind.get(column.data_type.name, "")) for name, column in table.columns.items()
+    ]
+    return list(zip(*columns, strict=True))
+
+
+def _values(column: pa.Array, form: str) -> list[Any]:
+    if form == "float" and pa.types.is_decimal(column.type):
+        return list(_floats(column))
+    if form == "text":
+        text = pc.strftime(column, format="%Y-%m-%d %H:%M:%S") if pa.types.is_timestamp(column.type) else column
+        return text.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return column.to_numpy().tolist()  # type: ignore[no-any-return]
+    return column.to_pylist()  # type: ignore[no-any-return]
+
+
+def _floats(column: pa.Array) -> list[float]:
+    """Decimals as the nearest floats: one division of two exact numbers, which rounds once."""
+    words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)[column.offset : column.offset + len(column), 0]
+    return (words / 10.0**column.type.scale).tolist()  # type: ignore[no-any-return]

@@ -1,0 +1,202 @@
+"""The plugin contract: an Engine is one system under test, a Session one client of it.
+
+`prepare_<operation>()` does everything that can be done once and returns a callable; only that callable
+runs inside the clock. What an engine offers is read off its session class, so no list can drift from
+the code. A plugin is loaded by the entry point `dbbench.engines`, whose name is the engine's `name`.
+
+Life of a trial, in a process of its own:
+    available, open, create, connect, then the steps (load, flush and size among them), close
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from dbbench.errors import Unsupported
+from dbbench.suite import Tier
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from dbbench.schema import Table
+
+#: How a session takes the rows of a load, and gives those of a query.
+Form = Literal["rows", "batches"]
+#: What a prepared query gives: rows that can be indexed, or Arrow record batches.
+Rows = Iterable[Sequence[Any]] | Iterable["pa.RecordBatch"]
+
+
+class Publication(StrEnum):
+    """Whether an engine's licence lets its benchmark results be published."""
+
+    ALLOWED = "allowed"
+    CONDITIONS = "with conditions"
+    FORBIDDEN = "forbidden"
+    UNKNOWN = "unknown"
+
+
+class Options(BaseModel):
+    """What a user may set with `--set ENGINE.OPTION=VALUE`. Plugins add fields, each with a default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a database: its name inside the engine's directory, its bytes, and those on disk."""
+
+    name: str
+    part: Literal["data", "journal", "other"]
+    apparent: int
+    allocated: int
+
+
+@dataclass(frozen=True)
+class Size:
+    """What an engine keeps on disk. `index` is the part of the data files that holds indexes, in bytes."""
+
+    files: tuple[File, ...]
+    index: int | None = None
+
+    @property
+    def total(self) -> int:
+        """Apparent bytes of all files."""
+        return sum(file.apparent for file in self.files)
+
+
+class Session:
+    """One client of an engine, used by one thread. An operation is there if its `prepare_` method is.
+
+    SQL
+        prepare_load(name, table) -> insert(chunk)   takes a chunk as `takes` says; returns when the system has it
+        finish_load(tables)                          indexes, then commit; inside the clock
+        prepare_query(sql) -> run() -> Rows          runs the query; what it gives is stepped inside the clock
+        prepare_statement(sql) -> run()              a statement that commits by itself
+    """
+
+    #: How prepare_load's callable takes a chunk: a list of tuples, or an Arrow record batch.
+    takes: ClassVar[Form] = "rows"
+    #: How prepare_query's callable gives rows.
+    gives: ClassVar[Form] = "rows"
+    #: For "rows": types that the driver can't take as they are -> "text" or "float".
+    bind: ClassVar[Mapping[str, str]] = {}
+
+    def begin(self) -> None:
+        """Start a transaction."""
+        raise NotImplementedError
+
+    def commit(self) -> None:
+        """Commit it, as durably as the tier asks."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Free everything."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What an engine gets: a private directory (mode 0700), the options, the tier, and facts of the trial."""
+
+    directory: Path
+    tier: Tier
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Engine:
+    """One system under test. Subclasses fill in the class attributes and the methods they need."""
+
+    #: As in the entry point: `engine` or `engine+driver`.
+    name: ClassVar[str]
+    #: As on a chart: database and access layer.
+    title: ClassVar[str]
+    license: ClassVar[str]
+    publication: ClassVar[Publication] = Publication.UNKNOWN
+    #: Where the licence says so, for anything but "allowed".
+    publication_note: ClassVar[str] = ""
+    Options: ClassVar[type[BaseModel]] = Options
+    Session: ClassVar[type[Session]] = Session
+    #: Requested tier -> the settings that give it. A tier that isn't here is refused.
+    durability: ClassVar[Mapping[Tier, Mapping[str, Any]]] = {}
+    #: Operation -> why the system itself can't.
+    impossible: ClassVar[Mapping[str, str]] = {}
+    #: Key of `dialects` in a suite.
+    dialect: ClassVar[str] = ""
+    #: False only for an engine that shows the harness's own share: never verified, never ranked.
+    ranked: ClassVar[bool] = True
+
+    def __init__(self, setup: Setup) -> None:
+        """Check what was asked for. Raises Unsupported for a tier that the engine refuses."""
+        self.directory = setup.directory
+        self.options: Any = self.Options.model_validate(dict(setup.options))
+        if setup.tier not in self.durability:
+            offered = ", ".join(self.durability) or "none"
+            raise Unsupported(f"{self.name} can't give durability {setup.tier!r} (it offers: {offered})")
+        self.tier = setup.tier
+
+    @classmethod
+    def available(cls) -> None:
+        """Raise Unavailable if a library or program is missing that importing the module didn't ask for."""
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        """Versions of the database and of the driver, by name."""
+        return {}
+
+    def open(self) -> None:
+        """Make or open the database in `self.directory`."""
+
+    def create(self, tables: Mapping[str, Table]) -> None:
+        """Make the tables, without their indexes."""
+
+    def connect(self) -> Session:
+        """A new client."""
+        raise NotImplementedError
+
+    def flush(self) -> None:
+        """Bring everything to its place on disk: a checkpoint."""
+
+    def settings(self) -> dict[str, Any]:
+        """What was set and differs between systems: tier, cache, page size, threads."""
+        return {**self.options.model_dump(), **self.durability[self.tier]}
+
+    def size(self) -> Size:
+        """Every file in the engine's directory."""
+        return Size(tuple(sorted(self._files(), key=lambda file: file.name)))
+
+    def part(self, name: str) -> Literal["data", "journal", "other"]:
+        """What a file is for, by its name."""
+        return "journal" if name.endswith(("-wal", "-journal", ".wal", ".log")) else "data"
+
+    def close(self) -> None:
+        """Close the database; nothing of it may be left running."""
+
+    def _files(self) -> Iterable[File]:
+        for folder, _, names in os.walk(self.directory):
+            for name in names:
+                status = os.lstat(os.path.join(folder, name))
+                inner = os.path.relpath(os.path.join(folder, name), self.directory)
+                allocated = getattr(status, "st_blocks", 0) * 512
+                yield File(inner, self.part(inner), status.st_size, allocated)
+
+
+def offers(engine: type[Engine], operation: str) -> bool:
+    """Whether an engine's sessions have an operation."""
+    return callable(getattr(engine.Session, f"prepare_{operation}", None))
+
+
+def prepared(engine: Engine, session: Session, operation: str) -> Callable[..., Any]:
+    """The session's `prepare_<operation>`. Raises Unsupported, with the reason, where there is none."""
+    if not offers(type(engine), operation):
+        reason = engine.impossible.get(operation)
+        raise Unsupported(
+            f"{engine.name} can't {operation}: {reason}" if reason else f"{operation} is not yet written for {engine.name}"
+        )
+    found: Callable[..., Any] = getattr(session, f"prepare_{operation}")
+    return found

@@ -1,0 +1,288 @@
+"""From YAML text to a Suite. Every fault of a file is found in one go, each with its place.
+
+The text is composed into nodes (which keep line and column), the nodes become plain data plus a map of
+positions, pydantic checks the shape, and `references` checks that every name leads somewhere.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from dbbench.errors import SuiteError, UserError
+from dbbench.references import dangling
+from dbbench.schema import Model
+from dbbench.suite import FORMAT, Suite
+
+Path_ = tuple[str | int | float, ...]
+Position = tuple[int, int]
+
+SCENARIOS = "dbbench_scenarios"
+
+
+@dataclass(frozen=True, order=True)
+class Fault:
+    """One fault of a file: where it is (line and column from 1), what stands there, what should."""
+
+    file: str
+    line: int
+    column: int
+    path: str
+    value: str
+    expected: str
+    nearest: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}: "
+        what = f"{self.path}: " if self.path else ""
+        found = f"{self.value}: " if self.value else ""
+        hint = f"; did you mean {self.nearest!r}?" if self.nearest else ""
+        return f"{place}{what}{found}expected {self.expected}{hint}"
+
+
+def builtin_suites() -> list[str]:
+    """The names of the suites that come with dbbench, sorted."""
+    folder = resources.files(SCENARIOS)
+    return sorted(item.name.removesuffix(".yaml") for item in folder.iterdir() if item.name.endswith(".yaml"))
+
+
+def find_suite(name: str) -> Path:
+    """The file of a built-in suite, or the path itself. Raises UserError when there is neither."""
+    if name in builtin_suites():
+        return Path(str(resources.files(SCENARIOS) / f"{name}.yaml"))
+    path = Path(name)
+    if path.is_dir():
+        raise UserError(f"{name} is a directory; name a suite file (*.yaml) in it")
+    if path.is_file():
+        return path
+    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        raise UserError(f"there is no file {name}")
+    hint = _nearest(name, builtin_suites())
+    raise UserError(
+        f"there is no suite {name!r}{f'; did you mean {hint!r}?' if hint else ''}"
+        f" (built in: {', '.join(builtin_suites())}; or give the path of a YAML file)"
+    )
+
+
+def read_text(path: Path) -> str:
+    """A file's text. Raises UserError if it can't be read or isn't UTF-8."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise UserError(f"{path}: not UTF-8 at byte {exc.start}; save the file as UTF-8") from exc
+    except OSError as exc:
+        raise UserError(f"{path}: can't be read: {exc.strerror}") from exc
+
+
+def load_suite(path: Path) -> Suite:
+    """Read a suite file. Raises SuiteError with all of its faults, or UserError if it can't be read."""
+    return parse_suite(read_text(path), str(path))
+
+
+def parse_suite(text: str, file: str) -> Suite:
+    """Check a suite's text; `file` is the name to use in messages. Raises SuiteError."""
+    document = _Document(text, file)
+    if document.data is None:
+        document.stop_at_faults()
+    if not isinstance(document.data, dict):
+        document.fault((), "a mapping that starts with 'dbbench: 1'")
+        document.stop_at_faults()
+    if document.data.get("dbbench") != FORMAT or isinstance(document.data.get("dbbench"), bool):
+        expected = f"'dbbench: {FORMAT}', the version of the suite format that this dbbench reads"
+        document.fault(("dbbench",) if "dbbench" in document.data else (), expected)
+        document.stop_at_faults()
+    suite = None
+    try:
+        suite = Suite.model_validate(document.data)
+    except ValidationError as exc:
+        for error in exc.errors(include_url=False):
+            _add_pydantic(document, error)
+    for path, expected, names in dangling(document.data):
+        document.fault(path, expected, names)
+    document.stop_at_faults()
+    assert suite is not None
+    return suite
+
+
+class _Document:
+    """A YAML text as plain data, the position of each value and key, and the faults found so far."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.file = file
+        self.faults: list[Fault] = []
+        self.values: dict[Path_, Position] = {(): (1, 1)}
+        self.keys: dict[Path_, Position] = {}
+        self.data: Any = None
+        self._constructor = SafeConstructor(loader=YAML(typ="safe", pure=True))
+        try:
+            node = YAML(typ="safe", pure=True).compose(text)
+        except MarkedYAMLError as exc:
+            mark = exc.problem_mark or exc.context_mark
+            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+            problem = " ".join(str(exc.problem or exc).split())
+            tabs = text.splitlines()[line - 1 : line] if mark else []
+            hint = "spaces, not tabs, before and between words" if any("\t" in t for t in tabs) else "valid YAML 1.2"
+            self.faults.append(Fault(file, line, column, "", problem, hint))
+            return
+        except (YAMLError, ValueError) as exc:
+            self.faults.append(Fault(file, 1, 1, "", " ".join(str(exc).split()), "valid YAML 1.2"))
+            return
+        if node is None:
+            self.faults.append(Fault(file, 1, 1, "", "the file is empty", f"a suite that starts with 'dbbench: {FORMAT}'"))
+            return
+        self.data = self._plain(node, ())
+
+    def _plain(self, node: Node, path: Path_) -> Any:
+        position = (node.start_mark.line + 1, node.start_mark.column + 1)
+        self.values[path] = position
+        if isinstance(node, MappingNode):
+            result: dict[Any, Any] = {}
+            for key_node, value_node in node.value:
+                key = self._key(key_node)
+                place = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
+                if not isinstance(key, str | int | float):
+                    self.faults.append(Fault(self.file, *place, _dotted(path), "", "a plain text or number as the key"))
+                elif key in result:
+                    first = self.keys[*path, key][0]
+                    self.faults.append(
+                        Fault(self.file, *place, _dotted((*path, key)), "", f"each key once (it stands in line {first} too)")
+                    )
+                else:
+                    self.keys[*path, key] = place
+                    result[key] = self._plain(value_node, (*path, key))
+            return result
+        if isinstance(node, SequenceNode):
+            return [self._plain(item, (*path, index)) for index, item in enumerate(node.value)]
+        try:
+            return self._constructor.construct_object(node)
+        except (YAMLError, ValueError) as exc:
+            problem = " ".join(str(getattr(exc, "problem", None) or exc).split())
+            self.faults.append(Fault(self.file, *position, _dotted(path), problem, "text, a number, a date, true or false"))
+            return None
+
+    def _key(self, node: Node) -> Any:
+        try:
+            return self._constructor.construct_object(node) if isinstance(node, ScalarNode) else None
+        except YAMLError:  # a tag such as `<<`, which stands for nothing here
+            return None
+
+    def at(self, path: Path_) -> Any:
+        """The value at a path, or None."""
+        value = self.data
+        for part in path:
+            try:
+                value = value[part]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return value
+
+    def fault(self, path: Path_, expected: str, names: Sequence[str] = (), *, at_key: bool = False) -> None:
+        """Note a fault at a path; `names` are the known ones, of which the nearest is told."""
+        known = path
+        while known not in self.values:
+            known = known[:-1]
+        line, column = self.keys.get(known, self.values[known]) if at_key else self.values[known]
+        value = self.at(path)
+        shown = "" if value is None or at_key or isinstance(value, dict | list) else repr(value)
+        wanted = str(path[-1]) if at_key else value if isinstance(value, str) else ""
+        nearest = _nearest(wanted, names)
+        self.faults.append(Fault(self.file, line, column, _dotted(path), shown, expected, nearest))
+
+    def stop_at_faults(self) -> None:
+        if self.faults:
+            raise SuiteError(sorted(set(self.faults)))
+
+
+def _add_pydantic(document: _Document, error: Any) -> None:
+    """One of pydantic's errors as a fault, in our words."""
+    path = tuple(_without_tags(document.data, error["loc"]))
+    context = error.get("ctx", {})
+    match error["type"]:
+        case "extra_forbidden":
+            known = _known_keys(error["loc"][:-1])
+            document.fault(path, f"one of the keys {', '.join(known)}", known, at_key=True)
+        case "missing":
+            document.fault(path, "this key, which is missing")
+        case "union_tag_invalid":
+            tags = [tag.strip(" '") for tag in context["expected_tags"].split(",")]
+            document.fault((*path, "kind"), f"one of {', '.join(tags)}", tags)
+        case "union_tag_not_found":
+            document.fault((*path, "kind"), "this key, which is missing")
+        case "literal_error" | "enum":
+            names = [name.strip(" '") for name in context["expected"].replace(" or ", ",").split(",")]
+            document.fault(path, f"one of {', '.join(names)}", names)
+        case "value_error":
+            expected = str(context["error"])
+            document.fault(path, expected, expected.replace(",", "").split())
+        case "too_short" if document.at(path):
+            pass  # its items are all faulty, and each of them is told
+        case "string_pattern_mismatch":
+            document.fault(path, f"a text that matches {context['pattern']}", at_key=error["loc"][-1:] == ("[key]",))
+        case _:
+            message = error["msg"]
+            document.fault(path, message.removeprefix("Input should be ").replace("Value should have", "a value with"))
+
+
+def _without_tags(data: Any, location: Sequence[str | int]) -> Iterator[str | int | float]:
+    """Pydantic's place of an error without what is no part of the file: tags of unions, `[key]`."""
+    for index, part in enumerate(location):
+        if isinstance(data, dict):
+            key = next((key for key in data if str(key) == str(part)), None)
+            if key is not None:
+                yield key
+                data = data[key]
+            elif index == len(location) - 1 and part != "[key]":
+                yield part
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            yield part
+            data = data[part]
+
+
+def _known_keys(location: Sequence[str | int]) -> list[str]:
+    """The keys that the model at this place of a suite has."""
+    here: Any = Suite
+    for part in location:
+        here = _step_into(here, part)
+    return sorted(here.model_fields) if isinstance(here, type) and issubclass(here, Model) else []
+
+
+def _step_into(here: Any, part: str | int) -> Any:
+    if isinstance(here, type) and issubclass(here, Model):
+        field: FieldInfo | None = here.model_fields.get(str(part))
+        return field.annotation if field else here
+    if get_origin(here) is Annotated:
+        return _step_into(get_args(here)[0], part)
+    arguments = [argument for argument in get_args(here) if argument not in (type(None), Ellipsis)]
+    if get_origin(here) in (tuple, list):
+        return arguments[0]
+    if get_origin(here) is dict:
+        return arguments[1]
+    for member in arguments:  # a union: a tag picks the member, anything else goes on into the only one
+        fields = getattr(member, "model_fields", {})
+        if "kind" in fields and part in get_args(fields["kind"].annotation):
+            return member
+    return _step_into(arguments[0], part) if arguments else here
+
+
+def _dotted(path: Path_) -> str:
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    lower = {known.lower(): known for known in names}
+    found = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    return lower[found[0]] if found else ""

@@ -1,0 +1,65 @@
+"""What machine this is: recorded in every run, and printed under every chart."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+import dbbench
+
+_PACKAGES = ("numpy", "pyarrow", "scipy", "pydantic", "psutil")
+
+
+def describe(directory: Path) -> dict[str, Any]:
+    """CPU, memory, system, Python, packages, and the file system that `directory` lies on."""
+    return {
+        "cpu": _cpu(),
+        "cores": psutil.cpu_count(logical=False) or os.cpu_count(),
+        "threads": os.cpu_count(),
+        "memory_bytes": psutil.virtual_memory().total,
+        "system": _system(),
+        "kernel": platform.release(),
+        "architecture": platform.machine(),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "dbbench": dbbench.__version__,
+        "packages": {name: importlib.metadata.version(name) for name in _PACKAGES},
+        "file_system": _file_system(directory),
+    }
+
+
+def in_words(machine: dict[str, Any]) -> str:
+    """A machine in one line."""
+    memory = machine["memory_bytes"] / 2**30
+    return (
+        f"{machine['cpu']}, {machine['threads']} threads, {memory:.0f} GiB, {machine['system']}, "
+        f"kernel {machine['kernel']}, {machine['file_system']}, {machine['python']}"
+    )
+
+
+def _cpu() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _system() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return f"{platform.system()} {platform.release()}"
+
+
+def _file_system(directory: Path) -> str:
+    """The kind of file system, by the longest mount point that holds the directory."""
+    real = directory.resolve()
+    mounts = [part for part in psutil.disk_partitions(all=True) if real.is_relative_to(part.mountpoint)]
+    return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else "unknown file system"

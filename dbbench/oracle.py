@@ -1,0 +1,90 @@
+"""What a query must return, computed from the dataset without any of the engines.
+
+An Answer is a few relational steps said in the suite; here they are carried out on Arrow tables.
+Results are kept beside the dataset in the cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.ipc
+
+from dbbench.datasets.files import Files
+from dbbench.suite import Answer, Condition
+
+#: Raised whenever an oracle would come out otherwise than before; part of the cache's key.
+GENERATION = 1
+
+
+def answer_file(answer: Answer, files: Files) -> Path:
+    """The Arrow file that holds the rows of `answer` on this dataset, computed now if it isn't there yet."""
+    identity = json.dumps([GENERATION, answer.model_dump(mode="json")])
+    path = files.directory / f"answer-{hashlib.sha256(identity.encode()).hexdigest()[:24]}.arrow"
+    if not path.is_file():
+        table = expected(answer, files)
+        temporary = path.with_suffix(f".{os.getpid()}")
+        with pa.ipc.new_file(str(temporary), table.schema) as writer:
+            writer.write_table(table)
+        os.replace(temporary, path)
+    return path
+
+
+def read_answer(path: Path) -> pa.Table:
+    """The rows of an answer's file, mapped."""
+    with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
+        return reader.read_all()
+
+
+def expected(answer: Answer, files: Files) -> pa.Table:
+    """The rows of `answer`, in its order if it has one; columns are named as in its `select`."""
+    rows = _table(answer.table, files, _needed(answer, files))
+    for join in answer.join:
+        other = _table(join.table, files, _needed(answer, files))
+        # Acero drops the right-hand key; keep a copy of it, for the select may name it.
+        key = other.append_column("key", other.column(join.column))
+        rows = rows.join(key, keys=join.equals, right_keys="key", join_type="inner", use_threads=False)
+    for condition in answer.where:
+        rows = rows.filter(_holds(condition, rows, files))
+    if answer.group_by:
+        sums = [(column, "sum") for column in answer.sum.values()]
+        rows = rows.group_by(list(answer.group_by), use_threads=False).aggregate(sums)
+        named = {f"{column}_sum": name for name, column in answer.sum.items()}
+        rows = rows.rename_columns([named.get(name, name) for name in rows.column_names])
+    if answer.order_by:
+        rows = rows.sort_by([(name, "ascending") for name in answer.order_by])
+    return rows.select(list(answer.select))
+
+
+def _needed(answer: Answer, files: Files) -> set[str]:
+    """The columns that an answer touches, so that no others are carried through its joins."""
+    names = {*answer.select, *answer.group_by, *answer.sum.values(), *answer.order_by}
+    names |= {condition.column for condition in answer.where}
+    names |= {name for join in answer.join for name in (join.column, join.equals)}
+    return names
+
+
+def _table(name: str, files: Files, wanted: set[str]) -> pa.Table:
+    table = files.table(name)
+    table = table.rename_columns([f"{name}.{column}" for column in table.column_names])
+    return table.select([column for column in table.column_names if column in wanted])
+
+
+def _holds(condition: Condition, rows: pa.Table, files: Files) -> pa.ChunkedArray:
+    column = rows.column(condition.column)
+    held = []
+    if condition.above is not None:
+        limit = Decimal(str(condition.above)) if pa.types.is_decimal(column.type) else condition.above
+        held.append(pc.greater(column, pa.scalar(limit, column.type)))
+    if condition.contains is not None:
+        held.append(pc.match_substring(column, condition.contains))
+    if condition.among is not None:
+        held.append(pc.is_in(column, expected(condition.among, files).column(0).combine_chunks()))
+    (one,) = held
+    return one

@@ -1,0 +1,23 @@
+"""What became of a step, in one word."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """From best to worst: of several rounds, the worst one stands."""
+
+    OK = "ok"
+    WRONG = "wrong"
+    FAILED = "failed"
+    CRASHED = "crashed"
+    OUT_OF_MEMORY = "out of memory"
+    TIMEOUT = "timeout"
+    UNSUPPORTED = "unsupported"
+    UNAVAILABLE = "unavailable"
+
+    @property
+    def badness(self) -> int:
+        """0 for ok, more for worse."""
+        return list(Outcome).index(self)

@@ -1,0 +1,169 @@
+"""What in a suite refers to something that isn't there.
+
+Works on the plain data of a file rather than on models, so that these faults are found together with
+those of shape; whatever has the wrong shape is passed over here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dbbench.schema import parse_type
+
+#: A path in the file, what was expected there, and the names that are known.
+Dangling = tuple[tuple[str | int | float, ...], str, Sequence[str]]
+
+
+def dangling(suite: dict[Any, Any]) -> Iterator[Dangling]:
+    """All references that lead nowhere."""
+    datasets = _mapping(suite, "datasets")
+    for name in datasets:
+        yield from _in_dataset(_mapping(datasets, name), ("datasets", name))
+    names: list[str] = []
+    for index, scenario in _items(suite, "scenarios"):
+        path = ("scenarios", index)
+        yield from _once(scenario, names, path)
+        dataset = scenario.get("dataset")
+        if isinstance(dataset, str) and dataset not in datasets:
+            yield (*path, "dataset"), f"one of the datasets {_listed(datasets)}", list(datasets)
+            continue
+        yield from _in_scenario(scenario, _mapping(_mapping(datasets, dataset), "tables"), path)
+
+
+def tables_of(sql: str) -> list[str]:
+    """The tables that a statement names after FROM, JOIN, INTO and UPDATE, without its own WITH names."""
+    text = re.sub(r"'(?:[^']|'')*'", "''", sql)
+    own = re.findall(r"(?:\bWITH\s+(?:RECURSIVE\s+)?|,\s*)(\w+)\s+AS\s*\(", text, re.IGNORECASE)
+    named = re.findall(r'\b(?:FROM|JOIN|INTO|UPDATE)\s+"?([A-Za-z_]\w*)"?', text, re.IGNORECASE)
+    return [name for name in named if name not in own]
+
+
+def _in_dataset(dataset: dict[Any, Any], path: tuple[str, ...]) -> Iterator[Dangling]:
+    tables = _mapping(dataset, "tables")
+    for table_name, table in tables.items():
+        columns = _mapping(table, "columns")
+        here = (*path, "tables", table_name)
+        key = table.get("primary_key") if isinstance(table, dict) else None
+        if isinstance(key, str) and key not in columns:
+            yield (*here, "primary_key"), f"one of its columns {_listed(columns)}", list(columns)
+        for index, column in enumerate(_list(table, "indexes")):
+            if isinstance(column, str) and column not in columns:
+                yield (*here, "indexes", index), f"one of its columns {_listed(columns)}", list(columns)
+        for column_name in columns:
+            yield from _in_column(_mapping(columns, column_name), tables, (*here, "columns", column_name))
+
+
+def _in_column(column: dict[Any, Any], tables: dict[Any, Any], path: tuple[str, ...]) -> Iterator[Dangling]:
+    values = _mapping(column, "values")
+    kind, parent = values.get("kind"), values.get("table")
+    if kind == "reference" and isinstance(parent, str):
+        if parent not in tables:
+            yield (*path, "values", "table"), f"one of the tables {_listed(tables)}", list(tables)
+        else:
+            key = _mapping(_mapping(_mapping(tables, parent), "columns"), tables[parent].get("primary_key"))
+            if _mapping(key, "values").get("kind") not in ("sequence", None):
+                yield (*path, "values", "table"), "a table whose primary key is a sequence", ()
+    try:
+        name, arguments = parse_type(str(column.get("type")))
+    except ValueError:
+        return
+    fitting = {
+        "sequence": ("integer", "bigint"),
+        "reference": ("integer", "bigint"),
+        "quantiles": ("integer", "bigint", "real", "double", "decimal"),
+        "choice": ("char", "varchar"),
+        "pattern": ("char", "varchar"),
+        "days": ("date", "datetime"),
+    }.get(str(kind))
+    if fitting and name not in fitting:
+        yield (*path, "type"), f"a type that {kind} values fit: {', '.join(fitting)}", ()
+    elif fitting and name in ("char", "varchar"):
+        texts = [values.get("text")] if kind == "pattern" else list(_mapping(values, "weights"))
+        if any(isinstance(text, str) and len(text) > arguments[0] for text in texts):
+            yield (*path, "values"), f"texts of at most {arguments[0]} characters, for {column['type']}", ()
+
+
+def _in_scenario(scenario: dict[Any, Any], tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:
+    columns = [f"{table}.{column}" for table in tables for column in _mapping(tables[table], "columns")]
+    names: list[str] = []
+    for index, step in _items(scenario, "steps"):
+        here = (*path, "steps", index)
+        yield from _once(step, names, here)
+        yield from _in_sql(step, tables, here)
+        yield from _in_sql(_mapping(step, "check"), tables, (*here, "check"))
+        for number, column in enumerate(_list(_mapping(step, "check"), "columns")):
+            if column not in columns:
+                yield (*here, "check", "columns", number), "a column of the dataset, as Table.Column", columns
+        if (table := _mapping(step, "adds").get("table")) is not None and table not in tables:
+            yield (*here, "adds", "table"), f"one of the tables {_listed(tables)}", list(tables)
+        answer = _mapping(step, "answer")
+        yield from _in_answer(answer, tables, columns, (*here, "answer"))
+        selected = [name for name in _list(answer, "select") if isinstance(name, str)]
+        if isinstance(step.get("read"), str) and selected and step["read"] not in selected:
+            yield (*here, "read"), "one of the columns that answer.select names", selected
+    for index, chart in _items(scenario, "charts"):
+        for number, name in enumerate(_list(chart, "steps")):
+            if name not in names:
+                yield (*path, "charts", index, "steps", number), f"one of the steps {_listed(names)}", names
+        if "step" in chart and chart["step"] not in names:
+            yield (*path, "charts", index, "step"), f"one of the steps {_listed(names)}", names
+
+
+def _in_sql(step: dict[Any, Any], tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:
+    texts = {("sql",): step.get("sql")} | {("dialects", key): sql for key, sql in _mapping(step, "dialects").items()}
+    for place, sql in texts.items():
+        for table in tables_of(sql) if isinstance(sql, str) else ():
+            if table not in tables:
+                near = [name for name in tables if name.lower() == table.lower()]
+                hint = f" (write {near[0]!r})" if near else ""
+                yield (*path, *place), f"tables of the dataset ({_listed(tables)}), not {table!r}{hint}", ()
+
+
+def _in_answer(
+    answer: dict[Any, Any], tables: dict[Any, Any], columns: list[str], path: tuple[str | int, ...]
+) -> Iterator[Dangling]:
+    joined = [(("join", index), join) for index, join in _items(answer, "join")]
+    for place, part in [((), answer), *joined]:
+        if isinstance(part.get("table"), str) and part["table"] not in tables:
+            yield (*path, *place, "table"), f"one of the tables {_listed(tables)}", list(tables)
+    sums = list(_mapping(answer, "sum"))
+    named: list[tuple[tuple[str | int, ...], Any, list[str]]] = []
+    for place, join in joined:
+        named += [((*place, key), join.get(key), columns) for key in ("column", "equals")]
+    for index, condition in _items(answer, "where"):
+        named.append((("where", index, "column"), condition.get("column"), columns))
+        yield from _in_answer(_mapping(condition, "among"), tables, columns, (*path, "where", index, "among"))
+    named += [(("sum", key), column, columns) for key, column in _mapping(answer, "sum").items()]
+    named += [(("group_by", index), column, columns) for index, column in enumerate(_list(answer, "group_by"))]
+    for key in ("select", "order_by"):
+        named += [((key, index), column, columns + sums) for index, column in enumerate(_list(answer, key))]
+    for place, column, known in named:
+        if isinstance(column, str) and column not in known:
+            yield (*path, *place), "a column of the dataset, as Table.Column, or a name from sum", known
+
+
+def _once(thing: dict[Any, Any], names: list[str], path: tuple[str | int, ...]) -> Iterator[Dangling]:
+    name = thing.get("name")
+    if isinstance(name, str) and name in names:
+        yield (*path, "name"), "a name that no other has", ()
+    names.append(str(name))
+
+
+def _mapping(thing: Any, key: Any) -> dict[Any, Any]:
+    found = thing.get(key) if isinstance(thing, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _list(thing: Any, key: str) -> list[Any]:
+    found = thing.get(key) if isinstance(thing, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _items(thing: Any, key: str) -> list[tuple[int, dict[Any, Any]]]:
+    return [(index, item) for index, item in enumerate(_list(thing, key)) if isinstance(item, dict)]
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(names)

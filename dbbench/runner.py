@@ -1,0 +1,161 @@
+"""Runs the trials of a plan, one after another, each under a supervisor."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from dbbench import jsonfile
+from dbbench.datasets.files import Files
+from dbbench.errors import RunError
+from dbbench.oracle import answer_file
+from dbbench.outcome import Outcome
+from dbbench.plan import Trial
+from dbbench.store import Run, TrialResult
+from dbbench.supervisor import INTERRUPTED
+
+_POLL_SECONDS = 0.1
+_GRACE_SECONDS = 20
+#: A trial that ended like this would do so again, after as long or with as much harm: no second one.
+_NOT_REPEATED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.UNAVAILABLE)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is. `result` is set when the trial has ended, `seconds_left` when one can tell."""
+
+    trial: Trial
+    number: int
+    total: int
+    step: str = ""
+    result: TrialResult | None = None
+    seconds_left: float | None = None
+
+
+def run_trials(
+    run: Run, trials: Sequence[Trial], datasets: dict[str, Files], report: Callable[[Progress], None]
+) -> None:
+    """Run every trial that has no result yet; `report` is called as each goes on.
+
+    Raises RunError if the run directory can't be written any more. On KeyboardInterrupt the trial at
+    work is ended and cleared up before it goes on up.
+    """
+    answers = {
+        scenario.name: {
+            step.name: str(answer_file(step.answer, datasets[scenario.dataset]))
+            for step in scenario.steps
+            if step.kind == "query"
+        }
+        for scenario in run.suite.scenarios
+    }
+    with run.locked():
+        run.tidy()
+        for number, trial in enumerate(trials, 1):
+            if run.finished(trial):
+                continue
+            left = _seconds_left(run, trials)
+            report(Progress(trial, number, len(trials), seconds_left=left))
+            document = _document(run, trial, datasets, answers[trial.scenario])
+            directory = run.directory(trial)
+            directory.mkdir(parents=True, exist_ok=True)
+            jsonfile.write(directory / "trial.json", document)
+            if (before := _no_repeat(run, trials, trial)) is not None:
+                jsonfile.write(directory / "result.json", before)
+            else:
+                _supervise(directory, lambda step: report(Progress(trial, number, len(trials), step, None, left)))  # noqa: B023 - called at once
+            report(Progress(trial, number, len(trials), result=run.result(trial), seconds_left=_seconds_left(run, trials)))
+
+
+def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: dict[str, str]) -> dict[str, Any]:
+    """What trial.json tells the supervisor and the worker."""
+    scenario = next(scenario for scenario in run.suite.scenarios if scenario.name == trial.scenario)
+    return {
+        "id": trial.id,
+        "scenario_name": trial.scenario,
+        "engine_name": trial.engine,
+        "engine": trial.engine,
+        "round": trial.round,
+        "scenario": scenario.model_dump(mode="json"),
+        "dataset": run.suite.datasets[scenario.dataset].model_dump(mode="json"),
+        "files": str(datasets[scenario.dataset].directory),
+        "answers": answers,
+        "work": str((run.directory(trial) / "work").resolve()),
+        "options": run.manifest.options.get(trial.engine, {}),
+        "limits": run.manifest.limits,
+    }
+
+
+def _supervise(directory: Path, report_step: Callable[[str], None]) -> None:
+    """One trial from its start to its end."""
+    command = [sys.executable, "-m", "dbbench.supervisor", str(directory.resolve())]
+    supervisor = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        shown = ""
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                supervisor.wait(_POLL_SECONDS)
+                break
+            if (step := _running_step(directory)) != shown:
+                shown = step
+                report_step(step)
+    except BaseException:
+        supervisor.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            supervisor.wait(_GRACE_SECONDS)
+        supervisor.kill()
+        raise
+    finally:
+        error = supervisor.stderr.read().decode(errors="replace") if supervisor.stderr and supervisor.poll() is not None else ""
+        if supervisor.stderr:
+            supervisor.stderr.close()
+    if supervisor.returncode == INTERRUPTED:
+        raise KeyboardInterrupt
+    if not (directory / "result.json").is_file():
+        reason = (error.strip().splitlines() or [f"status {supervisor.returncode}"])[-1]
+        raise RunError(f"the trial {directory.name} left no result: {reason}; the finished trials are kept, go on with --resume")
+
+
+def _running_step(directory: Path) -> str:
+    try:
+        return jsonfile.read(directory / "steps.json")["running"] or ""
+    except (OSError, ValueError):
+        return ""
+
+
+def _no_repeat(run: Run, trials: Sequence[Trial], trial: Trial) -> dict[str, Any] | None:
+    """The result of a trial that isn't run, because one before it ended in a way that would come again."""
+    for earlier in trials:
+        if earlier == trial or (earlier.engine, earlier.scenario) != (trial.engine, trial.scenario):
+            continue
+        if run.finished(earlier):
+            result = run.result(earlier)
+            bad = next((step for step in result.steps if step.outcome in _NOT_REPEATED), None)
+            if bad is not None:
+                why = {"outcome": bad.outcome, "detail": f"not repeated: {bad.outcome} in round {earlier.round}"}
+                again = [{"name": step.name, **why} for step in result.steps if step.outcome is not Outcome.OK]
+                document = {key: getattr(result, key) for key in ("scenario_name", "engine_name", "engine")}
+                return document | {"id": trial.id, "round": trial.round, "steps": again}
+    return None
+
+
+def _seconds_left(run: Run, trials: Sequence[Trial]) -> float | None:
+    """From how long each engine took so far; an engine that hasn't run is taken for an average one."""
+    took: dict[str, list[float]] = {}
+    open_trials = []
+    for trial in trials:
+        if run.finished(trial):
+            took.setdefault(trial.engine, []).append(run.result(trial).seconds)
+        else:
+            open_trials.append(trial)
+    if not took:
+        return None
+    average = mean(mean(times) for times in took.values())
+    return sum(mean(took[trial.engine]) if trial.engine in took else average for trial in open_trials)

@@ -1,0 +1,133 @@
+"""What SQL engines share: a table of types, DDL, and a session over any DB-API connection.
+
+A new SQL engine gives its types and settings and, where it has one, a better way to load; it copies nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dbbench.engine import Engine, Rows, Session
+
+if TYPE_CHECKING:
+    from dbbench.schema import Table
+
+STANDARD_TYPES: Mapping[str, str] = {
+    "integer": "INTEGER",
+    "bigint": "BIGINT",
+    "real": "REAL",
+    "double": "DOUBLE PRECISION",
+    "decimal": "DECIMAL({0}, {1})",
+    "char": "CHAR({0})",
+    "varchar": "VARCHAR({0})",
+    "date": "DATE",
+    "datetime": "TIMESTAMP",
+}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a system writes types and names."""
+
+    types: Mapping[str, str] = field(default_factory=lambda: STANDARD_TYPES)
+    quotes: str = '""'
+    placeholder: str = "?"
+
+    def quoted(self, name: str) -> str:
+        """An identifier, quoted."""
+        left, right = self.quotes
+        return f"{left}{name.replace(right, right * 2)}{right}"
+
+    def translate(self, sql: str, tables: Mapping[str, Table]) -> str:
+        """A suite's statement with every name of a table or column quoted; text in quotes stays as it is."""
+        names = {*tables, *(column for table in tables.values() for column in table.columns)}
+
+        def word(match: re.Match[str]) -> str:
+            return self.quoted(match[0]) if match[0] in names else match[0]
+
+        return re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"|\w+", word, sql)
+
+    def create_table(self, name: str, table: Table) -> str:
+        """CREATE TABLE with its primary key."""
+        lines = []
+        for column_name, column in table.columns.items():
+            type_name = self.types[column.data_type.name].format(*column.data_type.arguments)
+            null = " NOT NULL" if column_name == table.primary_key else ""
+            lines.append(f"{self.quoted(column_name)} {type_name}{null}")
+        lines.append(f"PRIMARY KEY ({self.quoted(table.primary_key)})")
+        return f"CREATE TABLE {self.quoted(name)} ({', '.join(lines)})"
+
+    def create_indexes(self, name: str, table: Table) -> list[str]:
+        """CREATE INDEX for each of its indexes."""
+        return [
+            f"CREATE INDEX {self.quoted(f'ix_{name}_{column}')} ON {self.quoted(name)} ({self.quoted(column)})"
+            for column in table.indexes
+        ]
+
+    def insert(self, name: str, table: Table) -> str:
+        """INSERT of one row with placeholders."""
+        columns = ", ".join(map(self.quoted, table.columns))
+        values = ", ".join([self.placeholder] * len(table.columns))
+        return f"INSERT INTO {self.quoted(name)} ({columns}) VALUES ({values})"
+
+
+class SQLSession(Session):
+    """A client over a DB-API connection in autocommit mode whose `execute` returns an iterable cursor."""
+
+    def __init__(self, connection: Any, dialect: Dialect) -> None:
+        self.connection = connection
+        self.sql = dialect
+
+    def execute(self, sql: str) -> Any:
+        """Run one statement."""
+        return self.connection.execute(sql)
+
+    def begin(self) -> None:
+        """Start a transaction."""
+        self.execute("BEGIN")
+
+    def commit(self) -> None:
+        """Commit it."""
+        self.execute("COMMIT")
+
+    def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        """A callable that inserts a list of rows."""
+        return partial(self.connection.cursor().executemany, self.sql.insert(name, table))
+
+    def finish_load(self, tables: Mapping[str, Table]) -> None:
+        """Make the indexes, then commit."""
+        for name, table in tables.items():
+            for statement in self.sql.create_indexes(name, table):
+                self.execute(statement)
+        self.commit()
+
+    def prepare_query(self, sql: str) -> Callable[[], Rows]:
+        """A callable that runs a query and gives its cursor."""
+        return partial(self.execute, sql)
+
+    def prepare_statement(self, sql: str) -> Callable[[], object]:
+        """A callable that runs a statement, which commits by itself."""
+        return partial(self.execute, sql)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+
+class SQLEngine(Engine):
+    """An engine that speaks SQL."""
+
+    Session: ClassVar[type[Session]] = SQLSession
+    sql: ClassVar[Dialect] = Dialect()
+
+    def create(self, tables: Mapping[str, Table]) -> None:
+        """Make the tables, each in a transaction of its own."""
+        session = self.connect()
+        assert isinstance(session, SQLSession)
+        for name, table in tables.items():
+            session.execute(self.sql.create_table(name, table))
+        session.close()

@@ -1,0 +1,190 @@
+"""`python -m dbbench.supervisor DIR`: keeps one worker within its limits and clears up after it.
+
+A small process of its own between dbbench and the worker. It runs no driver's code, so it always
+answers signals; it is made the parent of all the worker's orphans, so none can get away; and when
+dbbench itself is killed, even with SIGKILL, it notices that its parent is another and ends the trial.
+
+Leaves DIR/result.json when the trial came to an end by itself or by a limit, nothing when it was
+interrupted. The trial's work directory is gone in every case.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from dbbench import jsonfile
+from dbbench.outcome import Outcome
+
+INTERRUPTED = 130
+_POLL_SECONDS = 0.1
+_SET_CHILD_SUBREAPER = 36  # prctl(2), Linux
+
+
+class Supervisor:
+    """One worker and everything it may start."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.trial = jsonfile.read(directory / "trial.json")
+        self.parent = os.getppid()
+        self.stop = False
+        self.seen: dict[int, psutil.Process] = {}
+        self.peak = 0
+
+    def run(self) -> int:
+        """Run the worker to its end. The exit status: 0, or 130 if the trial was interrupted."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._interrupt)
+        _adopt_orphans()
+        work = Path(self.trial["work"])
+        started = time.time()
+        try:
+            worker = self._start(work)
+            ending = self._watch(worker, time.monotonic() + self.trial["limits"]["seconds"])
+            left = self._kill_all(worker)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        if ending == "interrupted":
+            return INTERRUPTED
+        jsonfile.write(self.directory / "result.json", self._result(ending, worker.returncode, left, started))
+        return 0
+
+    def _interrupt(self, number: int, frame: object) -> None:
+        self.stop = True
+
+    def _start(self, work: Path) -> subprocess.Popen[bytes]:
+        work.mkdir(mode=0o700, parents=True)
+        (work / "tmp").mkdir(mode=0o700)
+        environment = {**os.environ, "TMPDIR": str(work / "tmp")}
+        with open(self.directory / "stdout.txt", "wb") as out, open(self.directory / "stderr.txt", "wb") as err:
+            return subprocess.Popen(
+                [sys.executable, "-m", "dbbench.worker", str(self.directory)],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env=environment,
+                start_new_session=True,
+            )
+
+    def _watch(self, worker: subprocess.Popen[bytes], deadline: float) -> str:
+        """Wait for the worker's end, a limit, or an interruption; says which."""
+        limit = self.trial["limits"]["memory"]
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                worker.wait(_POLL_SECONDS)
+                return "ended"
+            if self.stop or os.getppid() != self.parent:
+                return "interrupted"
+            if time.monotonic() > deadline:
+                return "timeout"
+            if self._memory(worker.pid) > limit:
+                return "memory"
+
+    def _memory(self, pid: int) -> int:
+        """Resident bytes of the worker and its children, pages that they share counted once."""
+        own, shared = 0, 0
+        with contextlib.suppress(psutil.NoSuchProcess):
+            worker = psutil.Process(pid)
+            for process in (worker, *worker.children(recursive=True)):
+                self.seen[process.pid] = process
+                with contextlib.suppress(psutil.Error):
+                    memory = process.memory_info()
+                    own += memory.rss - getattr(memory, "shared", 0)
+                    shared = max(shared, getattr(memory, "shared", 0))
+        self.peak = max(self.peak, own + shared)
+        return own + shared
+
+    def _kill_all(self, worker: subprocess.Popen[bytes]) -> list[str]:
+        """Kill whatever of the trial still runs; the names of what the worker left behind."""
+        ended = worker.poll() is not None
+        names: dict[int, str] = {}
+        until = time.monotonic() + 10
+        while time.monotonic() < until:
+            running = {process.pid: process for process in psutil.Process().children(recursive=True)}
+            running |= {pid: process for pid, process in self.seen.items() if process.is_running()}
+            running = {pid: process for pid, process in running.items() if _alive(process)}
+            if not running:
+                break
+            for pid, process in running.items():
+                with contextlib.suppress(psutil.Error):
+                    names.setdefault(pid, process.name())
+                    process.kill()
+            psutil.wait_procs([process for pid, process in running.items() if pid != worker.pid], timeout=0.5)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                worker.wait(0.1)
+        return sorted(names.values()) if ended else []
+
+    def _result(self, ending: str, status: int, left: list[str], started: float) -> dict[str, Any]:
+        """The worker's own record, with an outcome for every step that it did not come to."""
+        record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None}
+        with contextlib.suppress(OSError, ValueError):
+            record = jsonfile.read(self.directory / "steps.json")
+        outcome, detail = self._ending(ending, status)
+        done = {step["name"] for step in record["steps"]}
+        running = record.pop("running", None)
+        for step in self.trial["scenario"]["steps"]:
+            if step["name"] not in done:
+                reached = running is None or step["name"] == running
+                text = detail if reached else f"not reached: {detail} in {running}"
+                record["steps"].append({"name": step["name"], "outcome": outcome, "detail": text})
+        remarks = [f"left {len(left)} process(es) behind, now killed: {', '.join(left)}"] if left else []
+        if running is None and len(done) == len(self.trial["scenario"]["steps"]) and (status or ending != "ended"):
+            remarks.append(f"after its last step: {detail}")
+        return {
+            **{key: self.trial[key] for key in ("id", "scenario_name", "engine_name", "round")},
+            **record,
+            "remarks": remarks,
+            "seconds": time.time() - started,
+            "started": started,
+            "exit_status": status,
+        }
+
+    def _ending(self, ending: str, status: int) -> tuple[Outcome, str]:
+        limits = self.trial["limits"]
+        if ending == "timeout":
+            return Outcome.TIMEOUT, f"stopped after {limits['seconds']:g} s (--trial-timeout)"
+        if ending == "memory":
+            limit = limits["memory"] / 2**20
+            return Outcome.OUT_OF_MEMORY, f"stopped above {limit:,.0f} MiB (--trial-memory)"
+        if status < 0:
+            with contextlib.suppress(ValueError):
+                return Outcome.CRASHED, f"killed by {signal.Signals(-status).name}"
+            return Outcome.CRASHED, f"killed by signal {-status}"
+        return Outcome.CRASHED, f"the process ended itself with status {status}"
+
+
+def _alive(process: psutil.Process) -> bool:
+    try:
+        if process.status() != psutil.STATUS_ZOMBIE:
+            return True
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(process.pid, os.WNOHANG)
+    except psutil.NoSuchProcess:
+        pass
+    return False
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent ends (Linux; elsewhere those seen are killed)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def main() -> None:
+    """Supervise the trial in the directory that the first argument names."""
+    sys.exit(Supervisor(Path(sys.argv[1])).run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Answers against the oracle, outside the clock.
+
+Both sides are brought to the oracle's types and compared column by column. The rules:
+- order counts only where the suite's answer has an `order_by`;
+- a number that comes as another numeric type is the same number if it has the same value;
+- a decimal is compared exactly; one that comes as a float is equal within half a unit of its last
+  place, or one part in 10^9 (a float can't hold more of a large sum);
+- a real (4 bytes) is equal within one part in 10^6, a double within one in 10^12;
+- a date or time may come as ISO text or YYYYMMDD; a date is its midnight;
+- spaces at the end of a text are ignored (CHAR columns are padded by some systems).
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbbench.datasets.generate import arrow_type
+from dbbench.errors import WrongAnswer
+from dbbench.schema import DataType
+
+_ROWS_AT_ONCE = 8_192
+
+
+def check_rows(rows: Iterable[Sequence[Any]], expected: pa.Table, *, ordered: bool) -> None:
+    """Compare rows of Python values. Raises WrongAnswer with the first difference."""
+    check_batches(_batches(rows, expected.schema), expected, ordered=ordered)
+
+
+def check_batches(batches: Iterable[pa.RecordBatch], expected: pa.Table, *, ordered: bool) -> None:
+    """Compare Arrow batches, whose columns go by their place. Raises WrongAnswer with the first difference."""
+    names = [str(index) for index in range(expected.num_columns)]
+    pieces = []
+    for batch in batches:
+        if batch.num_columns != expected.num_columns:
+            raise WrongAnswer(f"{batch.num_columns} columns instead of {expected.num_columns}")
+        columns = [normal(batch.column(index), expected.schema.field(index)) for index in range(batch.num_columns)]
+        pieces.append(pa.record_batch(columns, names=names))
+    rows = sum(piece.num_rows for piece in pieces)
+    if rows != expected.num_rows:
+        raise WrongAnswer(f"{rows:,} rows instead of {expected.num_rows:,}")
+    if not rows:
+        return
+    left = pa.Table.from_batches(_alike(pieces))
+    right = pa.table([normal(column, field) for column, field in zip(expected.columns, expected.schema, strict=True)], names)
+    right = right.cast(left.schema)  # a decimal to a float, if that is what came
+    if not ordered:
+        left, right = _sorted(left), _sorted(right)
+    for index, field in enumerate(expected.schema):
+        _compare(left.column(index), right.column(index), field)
+
+
+def normal(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array | pa.ChunkedArray:
+    """A column in the form that it is compared in: int64, float64, decimal, text, or seconds. Raises WrongAnswer."""
+    wanted = field.type
+    try:
+        if pa.types.is_integer(wanted):
+            return column.cast(pa.int64())
+        if pa.types.is_decimal(wanted) and not pa.types.is_floating(column.type):
+            return column.cast(pa.decimal128(38, wanted.scale))
+        if pa.types.is_decimal(wanted) or pa.types.is_floating(wanted):
+            return column.cast(pa.float64())
+        if pa.types.is_temporal(wanted):
+            if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+                column = pc.utf8_slice_codeunits(pc.replace_substring(column, "-", ""), 0, 8)
+                return pc.strptime(column, format="%Y%m%d", unit="s")
+            return column.cast(pa.timestamp("s"))
+        return pc.utf8_rtrim_whitespace(column.cast(pa.string()))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as exc:
+        raise WrongAnswer(f"column {field.name}: {column.type} where {wanted} was expected ({exc})") from exc
+
+
+def _batches(rows: Iterable[Sequence[Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Rows as batches, a few thousand at a time, so that a large answer stays small in memory."""
+    iterator = iter(rows)
+    while piece := list(islice(iterator, _ROWS_AT_ONCE)):
+        widths = {len(row) for row in piece}
+        if widths != {len(schema)}:
+            raise WrongAnswer(f"{min(widths)} columns instead of {len(schema)}")
+        arrays = [_array(values, field) for values, field in zip(zip(*piece, strict=True), schema, strict=True)]
+        yield pa.record_batch(arrays, names=[str(index) for index in range(len(schema))])
+
+
+def _array(values: Sequence[Any], field: pa.Field) -> pa.Array:
+    """Python values of whatever numeric or date type a driver gave."""
+    wanted = field.type
+    try:
+        if pa.types.is_decimal(wanted) and any(isinstance(value, float) for value in values):
+            return pa.array([None if value is None else float(value) for value in values], pa.float64())
+        if pa.types.is_temporal(wanted) and any(isinstance(value, datetime.date) for value in values):
+            return pa.array([_moment(value) for value in values], pa.timestamp("s"))
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as exc:
+        raise WrongAnswer(f"column {field.name}: {exc}") from exc
+
+
+def _moment(value: Any) -> Any:
+    return value if isinstance(value, datetime.datetime) else datetime.datetime.combine(value, datetime.time())
+
+
+def _alike(pieces: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Batches of one schema: where one piece has floats and another decimals, all become floats."""
+    schema = pieces[0].schema
+    for index, field in enumerate(schema):
+        if any(pa.types.is_floating(piece.schema.field(index).type) for piece in pieces):
+            schema = schema.set(index, pa.field(field.name, pa.float64()))
+    return [piece.cast(schema) for piece in pieces]
+
+
+def _sorted(table: pa.Table) -> pa.Table:
+    """Rows in one order; floats last, for their last bits may differ."""
+    names = sorted(table.column_names, key=lambda name: (pa.types.is_floating(table.schema.field(name).type), int(name)))
+    return table.sort_by([(name, "ascending") for name in names])
+
+
+def _compare(left: pa.ChunkedArray, right: pa.ChunkedArray, field: pa.Field) -> None:
+    if left.null_count != right.null_count:
+        raise WrongAnswer(f"column {field.name}: {left.null_count:,} nulls instead of {right.null_count:,}")
+    both_null = pc.and_(pc.is_null(left), pc.is_null(right)).to_numpy()
+    if pa.types.is_floating(right.type):
+        ours, theirs = left.to_numpy(), right.to_numpy()
+        same = np.abs(ours - theirs) <= _tolerance(field.type, np.abs(theirs))
+    else:
+        same = pc.fill_null(pc.equal(left, right), False).to_numpy()
+    same = same | both_null
+    if not same.all():
+        row = int(np.argmin(same))
+        wrong = int((~same).sum())
+        raise WrongAnswer(
+            f"column {field.name}: {left[row].as_py()!r} instead of {right[row].as_py()!r} ({wrong:,} of {len(same):,} rows differ)"
+        )
+
+
+def _tolerance(wanted: pa.DataType, size: Any) -> Any:
+    if pa.types.is_decimal(wanted):
+        return np.maximum(0.5 * 10.0**-wanted.scale, size * 1e-9)
+    return size * (1e-6 if wanted == pa.float32() else 1e-12)
+
+
+def check_value(found: Any, expected: str, data_type: DataType, what: str) -> None:
+    """Compare one value with its text, by the rules above. Raises WrongAnswer."""
+    wanted = arrow_type(data_type)
+    value: Any = expected
+    if pa.types.is_integer(wanted):
+        value = int(expected)
+    elif pa.types.is_decimal(wanted):
+        wanted, value = pa.decimal128(38, wanted.scale), Decimal(expected)
+    elif pa.types.is_floating(wanted):
+        value = float(expected)
+    elif pa.types.is_temporal(wanted):
+        wanted, value = pa.timestamp("s"), datetime.datetime.fromisoformat(expected)
+    try:
+        check_rows([(found,)], pa.table({what: pa.array([value], wanted)}), ordered=True)
+    except WrongAnswer as exc:
+        raise WrongAnswer(str(exc).removeprefix("column ").removesuffix(" (1 of 1 rows differ)")) from exc

@@ -1,0 +1,146 @@
+"""`python -m dbbench.worker DIR`: one trial in one fresh process.
+
+Reads DIR/trial.json and leaves DIR/steps.json, written anew before and after each step, so that
+whatever happens to this process, what was finished stands and what was running is known.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from dbbench import jsonfile, registry
+from dbbench.datasets.files import Files
+from dbbench.engine import Engine, Setup
+from dbbench.errors import Unavailable, Unsupported, WrongAnswer
+from dbbench.outcome import Outcome
+from dbbench.schema import Dataset
+from dbbench.suite import AnyStep, Scenario, Tier
+from dbbench.usage import forget_peak, peak_memory, usage
+from dbbench.workloads import load, query, size, statement
+from dbbench.workloads.bench import Bench
+
+_SET_PARENT_DEATH_SIGNAL = 1  # prctl(2), Linux
+
+KINDS: dict[str, Any] = {"load": load, "query": query, "statement": statement, "size": size}
+
+
+class Trial:
+    """One trial, as trial.json states it, and the record of how far it came."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        plan = jsonfile.read(directory / "trial.json")
+        self.engine_name: str = plan["engine"]
+        self.scenario = Scenario.model_validate(plan["scenario"])
+        self.tables = Dataset.model_validate(plan["dataset"]).tables
+        self.files = Files(Path(plan["files"]))
+        self.answers = {name: Path(path) for name, path in plan["answers"].items()}
+        self.setup = Setup(Path(plan["work"]) / "data", Tier(self.scenario.durability), plan["options"])
+        self.record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None}
+
+    def run(self) -> None:
+        """Run all steps; what an engine may raise becomes an outcome."""
+        self._save()
+        try:
+            engine_class = registry.load(self.engine_name)
+            self.setup.directory.mkdir(mode=0o700)
+            engine = engine_class(self.setup)
+            engine.open()
+            try:
+                self._run_steps(engine)
+            finally:
+                engine.close()
+        except Exception as exc:
+            self._give_up(*described(exc), exc)
+        self.record["running"] = None
+        self._save()
+
+    def _run_steps(self, engine: Engine) -> None:
+        engine.create(self.tables)
+        bench = Bench(engine, engine.connect(), self.tables, self.files, self.answers)
+        self.record["engine"] = {"versions": engine.versions(), "settings": engine.settings()}
+        start = usage()
+        forgets = forget_peak()
+        self.record["memory_includes_checks"] = not forgets
+        for step in self.scenario.steps:
+            self.record["running"] = step.name
+            self._save()
+            result = self._run_step(step, bench)
+            self.record["steps"].append(result)
+            used = usage().since(start)
+            self.record |= {"cpu_seconds": used.cpu, "written_bytes": used.written}
+            if result["outcome"] not in (Outcome.OK, Outcome.WRONG, Outcome.UNSUPPORTED):
+                if step.kind == "load":
+                    self._give_up(Outcome(result["outcome"]), f"not run: {step.name} came to an end first", None)
+                    break
+                bench.session.close()  # a failed statement may leave its transaction open
+                bench.session = engine.connect()
+        bench.session.close()
+
+    def _run_step(self, step: AnyStep, bench: Bench) -> dict[str, Any]:
+        """Measure, then check. The memory that the check takes does not count as the engine's."""
+        workload = KINDS[step.kind]
+        started = time.perf_counter()
+        result: dict[str, Any] = {"name": step.name, "outcome": Outcome.OK, "detail": ""}
+        try:
+            measured = workload.measure(step, bench)
+            result |= asdict(measured) | {"value": measured.value}
+            peak = peak_memory()
+            self.record["peak_memory"] = max(peak or 0, self.record["peak_memory"] or 0)
+            if bench.engine.ranked:
+                workload.check(step, bench)
+        except Exception as exc:
+            outcome, detail = described(exc)
+            result |= {"outcome": outcome, "detail": detail, "traceback": traceback.format_exc()}
+            print(result["traceback"], file=sys.stderr)
+        forget_peak()
+        result["elapsed"] = time.perf_counter() - started
+        return result
+
+    def _give_up(self, outcome: Outcome, detail: str, exc: BaseException | None) -> None:
+        """Give every step that has no result yet this outcome."""
+        trace = "".join(traceback.format_exception(exc)) if exc else ""
+        print(trace, file=sys.stderr)
+        done = {result["name"] for result in self.record["steps"]}
+        for step in self.scenario.steps:
+            if step.name not in done:
+                self.record["steps"].append(
+                    {"name": step.name, "outcome": outcome, "detail": detail, "traceback": trace}
+                )
+
+    def _save(self) -> None:
+        jsonfile.write(self.directory / "steps.json", self.record)
+
+
+def described(exc: Exception) -> tuple[Outcome, str]:
+    """The outcome that an exception stands for, and what to say of it."""
+    match exc:
+        case WrongAnswer():
+            return Outcome.WRONG, str(exc)
+        case Unsupported():
+            return Outcome.UNSUPPORTED, str(exc)
+        case Unavailable(reason=reason, install=install):
+            return Outcome.UNAVAILABLE, f"{reason}; {install}" if install else reason
+        case MemoryError():
+            return Outcome.OUT_OF_MEMORY, f"MemoryError: {exc}"
+    first = (str(exc).strip().splitlines() or [""])[0]
+    return Outcome.FAILED, f"{type(exc).__name__}: {first}"
+
+
+def main() -> None:
+    """Run the trial in the directory that the first argument names."""
+    if sys.platform == "linux":  # end with the supervisor, should it be killed
+        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    Trial(Path(sys.argv[1])).run()
+
+
+if __name__ == "__main__":
+    main()

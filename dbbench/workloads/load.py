@@ -1,0 +1,64 @@
+"""A load: all rows in one transaction, then the indexes, by the engine's own best path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dbbench.datasets.rows import rows
+from dbbench.engine import prepared
+from dbbench.errors import WrongAnswer
+from dbbench.measure import collector_off, timed
+from dbbench.schema import DataType
+from dbbench.sql import SQLEngine
+from dbbench.suite import LoadStep
+from dbbench.verify import check_value
+from dbbench.workloads.bench import Bench, Measured
+
+COUNT = DataType("bigint", ())
+
+
+def measure(step: LoadStep, bench: Bench) -> Measured:
+    """Time each piece of the load; a chunk is made for the driver between the pieces, off the clock."""
+    session = bench.session
+    inserts = {name: prepared(bench.engine, session, "load")(name, table) for name, table in bench.tables.items()}
+    pieces = []
+    with collector_off():
+        pieces.append(timed(session.begin)[0])
+        for name, table in bench.tables.items():
+            insert = inserts[name]
+            for batch in bench.files.stream(name):
+                chunk: Any = batch if session.takes == "batches" else rows(batch, table, session.bind)
+                pieces.append(timed(lambda: insert(chunk))[0])  # noqa: B023 - called at once
+        finish = session.finish_load  # type: ignore[attr-defined]  # every session that loads has it
+        pieces.append(timed(lambda: finish(bench.tables))[0])
+    count = sum(table["rows"] for table in bench.files.manifest["tables"].values())
+    return Measured("time", "s", [sum(pieces) / 1e9], facts={"rows": count, "takes": session.takes})
+
+
+def check(step: LoadStep, bench: Bench) -> None:
+    """Compare number of rows, and least, greatest and sum of each column. Raises WrongAnswer."""
+    engine, session = bench.engine, bench.session
+    if not isinstance(engine, SQLEngine):
+        raise WrongAnswer(f"there is no way to check a load of {engine.name}")
+    for name, known in bench.files.manifest["tables"].items():
+        bench.rows[name] = known["rows"]
+        wanted = [("COUNT(*)", str(known["rows"]), COUNT)]
+        for column, checks in known["columns"].items():
+            kind = bench.tables[name].columns[column].data_type
+            wanted += [(f"{key.upper()}({engine.sql.quoted(column)})", text, kind) for key, text in checks.items()]
+        sql = f"SELECT {', '.join(part for part, _, _ in wanted)} FROM {engine.sql.quoted(name)}"
+        (found,) = fetch(session, sql)
+        for value, (part, text, kind) in zip(found, wanted, strict=True):
+            check_value(value, text, kind, f"{part} of {name}")
+
+
+def fetch(session: Any, sql: str) -> list[tuple[Any, ...]]:
+    """All rows of a small query, whatever form the session gives them in."""
+    given = session.prepare_query(sql)()
+    if session.gives == "batches":
+        return [tuple(row.values()) for batch in given for row in _named(batch).to_pylist()]
+    return [tuple(row) for row in given]
+
+
+def _named(batch: Any) -> Any:
+    return batch.rename_columns([str(index) for index in range(batch.num_columns)])

@@ -1,0 +1,24 @@
+"""The size of everything that an engine keeps on disk."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from dbbench.errors import WrongAnswer
+from dbbench.suite import SizeStep
+from dbbench.workloads.bench import Bench, Measured
+
+
+def measure(step: SizeStep, bench: Bench) -> Measured:
+    """Apparent bytes of all files after a flush; before it, in the facts."""
+    before = bench.engine.size()
+    bench.engine.flush()
+    size = bench.engine.size()
+    facts = {"before_flush": before.total, "index": size.index, "files": [asdict(file) for file in size.files]}
+    return Measured("size", "B", [float(size.total)], facts=facts)
+
+
+def check(step: SizeStep, bench: Bench) -> None:
+    """A database with rows in it has a size. Raises WrongAnswer."""
+    if bench.engine.size().total == 0 and any(bench.rows.values()):
+        raise WrongAnswer("no bytes on disk, though rows were loaded")

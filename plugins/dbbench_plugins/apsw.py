@@ -1,0 +1,23 @@
+"""SQLite through APSW, which brings a SQLite of its own."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import apsw
+
+from dbbench_plugins.sqlite import SQLite
+
+
+class APSW(SQLite):
+    name = "sqlite+apsw"
+    title = "SQLite (APSW)"
+    license = "public domain; APSW: any OSI licence"
+    errors: ClassVar[Any] = apsw.SQLError
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {"SQLite": apsw.sqlite_lib_version(), "apsw": apsw.apsw_version()}
+
+    def _raw(self) -> Any:
+        return apsw.Connection(str(self.path))

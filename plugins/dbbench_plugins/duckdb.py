@@ -1,0 +1,90 @@
+"""DuckDB, read row by row and as Arrow batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import duckdb
+from pydantic import Field
+
+from dbbench.engine import Options, Publication, Rows, Session
+from dbbench.sql import Dialect, SQLEngine, SQLSession
+from dbbench.suite import Tier
+
+if TYPE_CHECKING:
+    from dbbench.schema import Table
+
+
+class DuckDBOptions(Options):
+    threads: int | None = Field(default=None, ge=1, description="worker threads; DuckDB's own choice if not given")
+
+
+class DuckDBSession(SQLSession):
+    takes = "batches"
+
+    def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        statement = f"INSERT INTO {self.sql.quoted(name)} SELECT * FROM dbbench_chunk"
+
+        def insert(batch: Any) -> None:
+            self.connection.register("dbbench_chunk", batch)
+            self.connection.execute(statement)
+
+        return insert
+
+    def prepare_query(self, sql: str) -> Callable[[], Rows]:
+        execute, fetchone = self.connection.execute, self.connection.fetchone
+
+        def run() -> Rows:
+            execute(sql)
+            return iter(fetchone, None)
+
+        return run
+
+
+class ArrowSession(DuckDBSession):
+    gives = "batches"
+
+    def prepare_query(self, sql: str) -> Callable[[], Rows]:
+        relation = self.connection.sql
+        return lambda: relation(sql).to_arrow_reader()
+
+
+class DuckDB(SQLEngine):
+    name = "duckdb"
+    title = "DuckDB (rows)"
+    license = "MIT"
+    publication = Publication.ALLOWED
+    dialect = "duckdb"
+    sql = Dialect()
+    Options = DuckDBOptions
+    Session = DuckDBSession
+    durability: ClassVar = {Tier.POWER: {}}  # one fdatasync for each commit, and no switch to turn it off
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {"DuckDB": duckdb.__version__}
+
+    def open(self) -> None:
+        settings = {"threads": self.options.threads} if self.options.threads else {}
+        self.connection = duckdb.connect(str(self.directory / "data.duckdb"), config=settings)
+
+    def connect(self) -> Session:
+        return self.Session(self.connection.cursor(), self.sql)
+
+    def settings(self) -> dict[str, Any]:
+        names = ("threads", "memory_limit")
+        query = "SELECT " + ", ".join(f"current_setting('{name}')" for name in names)
+        return dict(zip(names, self.connection.execute(query).fetchone(), strict=True))
+
+    def flush(self) -> None:
+        self.connection.execute("CHECKPOINT")
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class DuckDBArrow(DuckDB):
+    name = "duckdb+arrow"
+    title = "DuckDB (Arrow)"
+    Session = ArrowSession

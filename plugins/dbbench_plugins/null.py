@@ -1,0 +1,48 @@
+"""The null engine: does nothing, as fast as the harness lets it. Its time is the harness's own share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from dbbench.engine import Engine, Publication, Rows, Session
+from dbbench.suite import Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dbbench.schema import Table
+
+
+class NullSession(Session):
+    takes = "batches"
+
+    def begin(self) -> None: ...
+
+    def commit(self) -> None: ...
+
+    def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        return lambda chunk: None
+
+    def finish_load(self, tables: Mapping[str, Table]) -> None: ...
+
+    def prepare_query(self, sql: str, expected_rows: int = 0) -> Callable[[], Rows]:
+        row = (None,) * 64  # wider than any query, so that any column can be read
+        return lambda: repeat(row, expected_rows)
+
+    def prepare_statement(self, sql: str) -> Callable[[], object]:
+        return lambda: None
+
+
+class Null(Engine):
+    name = "null"
+    title = "null (the harness itself)"
+    license = "Apache-2.0"
+    publication = Publication.ALLOWED
+    ranked = False
+    durability = {tier: {} for tier in Tier}
+    Session = NullSession
+
+    def connect(self) -> Session:
+        return NullSession()
