@@ -1,4 +1,6 @@
-"""`python -m dbbench.probe [NAME...]`: tells of each engine whether it can be used, one JSON line each.
+"""`python -m dbbench.probe REQUEST`: tells of each engine whether it can be used, one JSON line each.
+
+REQUEST is JSON: the names of engines, each with the options to check.
 
 A process of its own, so that a driver that crashes when it is imported, or prints, harms nobody.
 """
@@ -9,11 +11,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+from pydantic import ValidationError
+
 from dbbench import registry
+from dbbench.engine import Engine
 from dbbench.errors import Unavailable
 
 _SECONDS = 60
@@ -34,14 +39,18 @@ class Probed:
     ranked: bool = True
     versions: dict[str, str] = field(default_factory=dict)
     durability: list[str] = field(default_factory=list)
-    options: dict[str, object] = field(default_factory=dict)
+    #: Option -> what it is for.
+    options: dict[str, str] = field(default_factory=dict)
+    #: What is wrong with the options asked for.
+    fault: str = ""
 
 
-def probe(names: list[str]) -> dict[str, Probed]:
+def probe(names: Sequence[str], options: Mapping[str, Mapping[str, object]] | None = None) -> dict[str, Probed]:
     """Look at the named engines in a child process; another one goes on after an engine that crashes."""
     found: dict[str, Probed] = {}
     while left := [name for name in names if name not in found]:
-        command = [sys.executable, "-m", "dbbench.probe", *left]
+        request = {name: dict((options or {}).get(name, {})) for name in left}
+        command = [sys.executable, "-m", "dbbench.probe", json.dumps(request)]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=_SECONDS, check=False)
             output, error, end = done.stdout, done.stderr, _ending(done.returncode)
@@ -58,10 +67,11 @@ def probe(names: list[str]) -> dict[str, Probed]:
     return {name: found[name] for name in names}
 
 
-def look(name: str) -> Probed:
+def look(name: str, options: Mapping[str, object]) -> Probed:
     """Look at one engine in this process."""
     try:
         engine = registry.load(name)
+        fault = _fault(engine, options)
         return Probed(
             name=name,
             status="available",
@@ -73,6 +83,7 @@ def look(name: str) -> Probed:
             versions=engine.versions(),
             durability=[str(tier) for tier in engine.durability],
             options={key: str(value.description or "") for key, value in engine.Options.model_fields.items()},
+            fault=fault,
         )
     except Unavailable as exc:
         return Probed(name, "unavailable", exc.reason, exc.install)
@@ -82,21 +93,24 @@ def look(name: str) -> Probed:
         return Probed(name, "broken", f"{type(exc).__name__}: {exc}")
 
 
+def _fault(engine: type[Engine], options: Mapping[str, object]) -> str:
+    try:
+        engine.Options.model_validate(options)
+    except ValidationError as exc:
+        return "; ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in exc.errors())
+    return ""
+
+
 def _ending(status: int) -> str:
     return f"ends the process with signal {-status}" if status < 0 else f"ends the process with status {status}"
-
-
-def _lines(names: list[str]) -> Iterator[str]:
-    for name in names:
-        yield json.dumps(asdict(look(name)), default=str)
 
 
 def main() -> None:
     """Print a line for each name; drivers that print go to standard error."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    for line in _lines(sys.argv[1:]):
-        print(line, file=out, flush=True)
+    for name, options in json.loads(sys.argv[1]).items():
+        print(json.dumps(asdict(look(name, options)), default=str), file=out, flush=True)
 
 
 if __name__ == "__main__":

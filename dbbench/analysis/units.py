@@ -1,0 +1,55 @@
+"""Figures as people read them: one unit for a whole step, three significant digits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_SCALES: dict[str, tuple[tuple[float, str], ...]] = {
+    "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),
+    "B": ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB")),
+}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit to show values in: `shown = value / size`."""
+
+    size: float
+    symbol: str
+
+    def figure(self, value: float) -> str:
+        """The number alone, to three significant digits, with thousands separated."""
+        shown = value / self.size
+        if shown == 0:
+            return "0"
+        if abs(shown) >= 100:
+            return f"{shown:,.0f}"
+        return f"{shown:.2f}" if abs(shown) < 10 else f"{shown:.1f}"
+
+    def text(self, value: float) -> str:
+        """The number and the unit."""
+        return f"{self.figure(value)} {self.symbol}"
+
+
+def fitting(base: str, values: Iterable[float]) -> Unit:
+    """The unit in which the least value above zero is at least 1, if the greatest stays under 100,000."""
+    known = [abs(value) for value in values if value]
+    scales = _SCALES[base]
+    if not known:
+        return Unit(*scales[-1])
+    best = scales[0]
+    for size, symbol in scales:
+        if min(known) >= size or max(known) / best[0] >= 1e5:
+            best = (size, symbol)
+    return Unit(*best)
+
+
+def duration(seconds: float) -> str:
+    """A time to wait, in words: 45 s, 3 min 20 s, 1 h 5 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

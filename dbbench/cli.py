@@ -1,0 +1,350 @@
+"""The command line. Thin: checks nothing itself, and is the only module that prints and exits."""
+
+from __future__ import annotations
+
+import functools
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import dbbench
+
+if TYPE_CHECKING:  # at run time each command imports what it needs: --help stays quick
+    from rich.console import Console
+
+    from dbbench.report.view import View
+    from dbbench.request import Ready
+    from dbbench.store import Run
+
+INTERRUPTED = 130
+
+
+def _examples(*lines: str) -> str:
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+class _Plain(click.Group):
+    """Commands in the order they are written, not by the alphabet."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(
+    cls=_Plain,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=_examples("dbbench suite invoices", "dbbench suite invoices --quick --engine sqlite", "dbbench engines"),
+)
+@click.version_option(dbbench.__version__, prog_name="dbbench")
+def main() -> None:
+    """Benchmark databases through plugins: verified answers, intervals, best-to-worst charts.
+
+    Start with `dbbench suite invoices`: it runs on every engine that is installed.
+    """
+    # Let a SIGTERM be as kind as Ctrl-C: what is finished stays, what runs is cleared up.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def _command(function: Callable[..., int | None]) -> Callable[..., None]:
+    """A user's mistake is one line and exit status 2; an interruption is 130."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        from dbbench.errors import SuiteError, UserError
+
+        try:
+            status = function(*args, **kwargs)
+        except SuiteError as exc:
+            click.echo(str(exc), err=True)
+            click.echo(f"{len(exc.faults)} fault{'s' if len(exc.faults) > 1 else ''}", err=True)
+            sys.exit(2)
+        except UserError as exc:
+            click.echo(f"dbbench: {exc}", err=True)
+            sys.exit(2)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            sys.exit(INTERRUPTED)
+        sys.exit(status or 0)
+
+    return wrapped
+
+
+def _engine_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    from dbbench import registry
+
+    return [name for name in registry.names() if name.startswith(typed)]
+
+
+def _suite_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    from dbbench.loader import builtin_suites
+
+    names = [CompletionItem(name) for name in builtin_suites() if name.startswith(typed)]
+    return names or [CompletionItem(typed, type="file")]
+
+
+class _Scale(click.ParamType):
+    name = "number"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        try:
+            scale = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number", parameter, context)
+        if not 0 < scale <= 10_000:
+            self.fail(f"{value} is not above 0 (and at most 10,000): 1 is the original's size, 0.1 a tenth of it", parameter, context)
+        return scale
+
+
+class _Memory(click.ParamType):
+    name = "size"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int:
+        units = {"MiB": 2**20, "GiB": 2**30, "MB": 10**6, "GB": 10**9}
+        for unit, size in units.items():
+            number = str(value).removesuffix(unit)
+            if number != str(value) and number.replace(".", "", 1).isdigit() and float(number) > 0:
+                return int(float(number) * size)
+        self.fail(f"{value!r} is not a size like 500MiB or 4GiB", parameter, context)
+
+
+scale_option = click.option("--scale", type=_Scale(), default=1.0, show_default=True, help="Rows, as a multiple of the original's.")
+seed_option = click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the data and of the order of trials. [default: the suite's]")
+
+
+@main.command(
+    epilog=_examples(
+        "dbbench suite invoices",
+        "dbbench suite invoices --engine sqlite --engine duckdb --out r1",
+        "dbbench suite invoices --quick --scale 0.1",
+        "dbbench suite my-suite.yaml --set sqlite.cache_mib=256",
+        "dbbench suite --resume r1",
+    )
+)
+@click.argument("suite", required=False, shell_complete=_suite_names)
+@click.option("--engine", "-e", "engines", multiple=True, metavar="NAME", shell_complete=_engine_names, help="Run this engine; may be given again. [default: all that are installed]")
+@click.option("--rounds", type=click.IntRange(1, 1000), help="Passes over all engines. [default: 5]")
+@scale_option
+@seed_option
+@click.option("--quick", is_flag=True, help="One round: to try things out. No intervals and no ranks.")
+@click.option("--set", "settings", multiple=True, metavar="ENGINE.OPTION=VALUE", help="Set an engine's option; `dbbench engines -v` lists them.")
+@click.option("--out", type=click.Path(path_type=Path), help="The run directory to make. [default: dbbench-runs/SUITE-TIME]")
+@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Do what is left of a run that was interrupted.")
+@click.option("--trial-timeout", type=click.FloatRange(min=0, min_open=True), default=600, show_default=True, metavar="SECONDS", help="End a trial that takes longer.")
+@click.option("--trial-memory", type=_Memory(), metavar="SIZE", help="End a trial that needs more, like 4GiB. [default: 3/4 of the machine's]")
+@_command
+def suite(
+    suite: str | None,
+    engines: tuple[str, ...],
+    rounds: int | None,
+    scale: float,
+    seed: int | None,
+    quick: bool,
+    settings: tuple[str, ...],
+    out: Path | None,
+    resume: Path | None,
+    trial_timeout: float,
+    trial_memory: int | None,
+) -> int:
+    """Run SUITE (a built-in name or a YAML file) and report best to worst.
+
+    Exit status: 0 all ranked; 1 something was unsuccessful, and the report stands; 2 wrong use;
+    130 interrupted, with all finished trials kept.
+    """
+    from dbbench.errors import UserError
+    from dbbench.request import Request, new_run, parse_settings, resumed_run
+
+    if quick and rounds not in (None, 1):
+        raise UserError("--quick is one round; leave one of --quick and --rounds away")
+    if resume is not None:
+        changed = [name for name, given in {"--engine": engines, "--rounds": rounds, "--quick": quick, "--set": settings, "--out": out, "--seed": seed}.items() if given]
+        if changed or scale != 1.0:
+            raise UserError(f"--resume goes on as the run was started; leave {', '.join(changed) or '--scale'} away")
+        ready = resumed_run(resume, suite)
+    elif suite is None:
+        raise UserError("name a suite, like `dbbench suite invoices` (`dbbench suites` lists them)")
+    else:
+        request = Request(
+            suite=suite,
+            engines=engines,
+            rounds=1 if quick else rounds or 5,
+            scale=scale,
+            seed=seed,
+            options=parse_settings(settings),
+            out=out,
+            trial_seconds=trial_timeout,
+            trial_memory=trial_memory,
+        )
+        ready = new_run(request)
+    return _run(ready)
+
+
+def _run(ready: Ready) -> int:
+    """Run the trials, then report, also after an interruption."""
+    import datetime
+
+    from dbbench.report.progress import watched
+    from dbbench.runner import run_trials
+
+    console = _console()
+    for name, found in ready.absent.items():
+        how = f"; {found.install}" if found.install else ""
+        console.print(f"not here: {name}: {found.detail}{how}", style="dim", highlight=False, markup=False)
+    run = ready.run
+    try:
+        with watched(console, run) as report:
+            run_trials(run, ready.trials, ready.datasets, report)
+    except KeyboardInterrupt:
+        if run.results():
+            _report(run, console)
+        console.print(f"\ninterrupted; go on with: dbbench suite --resume {run.path}", highlight=False, markup=False)
+        return INTERRUPTED
+    run.manifest = run.manifest.model_copy(update={"finished": datetime.datetime.now(datetime.UTC)})
+    run.save()
+    shown = _report(run, console)
+    return 1 if shown.unsuccessful else 0
+
+
+def _report(run: Run, console: Console, formats: tuple[str, ...] | None = None) -> View:
+    """Show the result at once, then write the files."""
+    from dbbench.report import console as terminal
+    from dbbench.report.view import view
+    from dbbench.report.write import FORMATS, write_report
+
+    shown = view(run)
+    terminal.show(shown, console)
+    for path in write_report(run, shown, formats or FORMATS):
+        console.print(f"wrote {path}", highlight=False, markup=False, soft_wrap=True)
+    return shown
+
+
+@main.command(epilog=_examples("dbbench suites"))
+@_command
+def suites() -> None:
+    """List the built-in suites."""
+    from dbbench.loader import builtin_suites, find_suite, load_suite
+
+    for name in builtin_suites():
+        click.echo(f"{name:<16} {' '.join(load_suite(find_suite(name)).description.split())}")
+
+
+@main.command(epilog=_examples("dbbench engines", "dbbench engines -v sqlite duckdb"))
+@click.argument("names", nargs=-1, shell_complete=_engine_names)
+@click.option("--verbose", "-v", is_flag=True, help="Show options and durability tiers too.")
+@_command
+def engines(names: tuple[str, ...], verbose: bool) -> None:
+    """List the engines: status, version, licence, how to install."""
+    from dbbench import registry
+    from dbbench.probe import probe
+    from dbbench.report.listing import engine_lines
+
+    registry.check_names(list(names))
+    for line in engine_lines(probe(sorted(names) or registry.names()), verbose=verbose):
+        click.echo(line)
+
+
+@main.command(epilog=_examples("dbbench describe invoices"))
+@click.argument("suite", shell_complete=_suite_names)
+@_command
+def describe(suite: str) -> None:
+    """Say what SUITE does: data, steps, SQL."""
+    from dbbench.loader import find_suite, load_suite
+    from dbbench.report.listing import suite_lines
+
+    for line in suite_lines(load_suite(find_suite(suite))):
+        click.echo(line)
+
+
+@main.command(epilog=_examples("dbbench check my-suite.yaml", "dbbench check --schema > suite.schema.json"))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of suite files, for editors.")
+@_command
+def check(files: tuple[Path, ...], schema: bool) -> int:
+    """Check suite FILES; every fault is told with its line and column."""
+    import json
+
+    from dbbench.errors import SuiteError, UserError
+    from dbbench.loader import find_suite, load_suite
+
+    if schema:
+        from dbbench.suite import Suite
+
+        click.echo(json.dumps(Suite.model_json_schema(), indent=2))
+        return 0
+    if not files:
+        raise UserError("name the files to check, like `dbbench check my-suite.yaml`")
+    status = 0
+    for file in files:
+        try:
+            load_suite(find_suite(str(file)))
+            click.echo(f"{file}: ok")
+        except SuiteError as exc:
+            click.echo(str(exc), err=True)
+            status = 2
+        except UserError as exc:
+            click.echo(f"dbbench: {exc}", err=True)
+            status = 2
+    return status
+
+
+@main.command(epilog=_examples("dbbench dataset invoices --scale 0.1 --seed 7 --format csv --out data"))
+@click.argument("suite", shell_complete=_suite_names)
+@scale_option
+@seed_option
+@click.option("--format", "form", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
+@_command
+def dataset(suite: str, scale: float, seed: int | None, form: str, out: Path) -> None:
+    """Write SUITE's data out, so that any answer can be checked by other means."""
+    from dbbench.datasets.export import export
+    from dbbench.loader import find_suite, load_suite
+
+    loaded = load_suite(find_suite(suite))
+    for name, data in loaded.datasets.items():
+        folder = out / name if len(loaded.datasets) > 1 else out
+        for path, rows in export(data, folder, form, scale=scale, seed=seed):
+            click.echo(f"{path}: {rows:,} rows")
+
+
+@main.command(epilog=_examples("dbbench report r1", "dbbench report r1 --format png,csv"))
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--format", "formats", default="png,svg,html,md,csv", show_default=True, help="What to write.")
+@_command
+def report(run: Path, formats: str) -> int:
+    """Show a RUN again and draw its charts anew; no engine needs to be installed."""
+    from dbbench.errors import UserError
+    from dbbench.report.write import FORMATS
+    from dbbench.store import Run
+
+    chosen = tuple(part.strip() for part in formats.split(","))
+    unknown = [part for part in chosen if part not in FORMATS]
+    if unknown:
+        raise UserError(f"there is no format {unknown[0]!r}; there are {', '.join(FORMATS)}")
+    return 1 if _report(Run.open(run), _console(), chosen).unsuccessful else 0
+
+
+@main.command(epilog=_examples('eval "$(dbbench completion bash)"', "dbbench completion fish | source"))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@_command
+def completion(shell: str) -> None:
+    """Print the code that completes dbbench's commands in SHELL."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(main, {}, "dbbench", "_DBBENCH_COMPLETE").source())
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""The result in the terminal: tables and bars that fit 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from dbbench.analysis.units import duration, fitting
+from dbbench.report.view import Line, ScenarioView, StepView, View
+
+WIDTH = 80
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def show(shown: View, console: Console) -> None:
+    """Print the whole run."""
+    for scenario in shown.scenarios:
+        for view in scenario.steps:
+            for text in _step(view, ascii_only=not _has_blocks(console)):
+                console.print(text, soft_wrap=True, highlight=False)
+        for text in _overall(scenario):
+            console.print(text, soft_wrap=True, highlight=False)
+    for name, why in shown.missing:
+        _wrapped(console, f"not run: {name}: {why}", "yellow")
+    for warning in shown.warnings:
+        _wrapped(console, f"warning: {warning}", "yellow")
+
+
+def _has_blocks(console: Console) -> bool:
+    return (console.encoding or "").lower().startswith("utf")
+
+
+def _wrapped(console: Console, text: str, style: str) -> None:
+    for line in textwrap.wrap(text, WIDTH, subsequent_indent="  "):
+        console.print(Text(line, style=style), soft_wrap=True, highlight=False)
+
+
+def _step(view: StepView, *, ascii_only: bool) -> Iterator[Text]:
+    yield Text()
+    yield from (Text(line, style="bold") for line in textwrap.wrap(view.step.title, WIDTH))
+    yield Text(f"  {view.measure}", style="dim")
+    names = max((len(line.row.engine) for line in (*view.lines, *view.failed)), default=4)
+    values = max((len(line.value) for line in view.lines), default=1)
+    intervals = max((len(line.interval) for line in view.lines), default=0)
+    bar_width = max(WIDTH - 4 - names - 2 - values - 4 - intervals - 1 - 8, 8)
+    greatest = max((line.row.value or 0 for line in view.lines), default=0)
+    for line in view.lines:
+        share = (line.row.value or 0) / greatest if greatest else 0
+        bar = "#" * round(share * bar_width) if ascii_only else _bar(share, bar_width)
+        text = Text(f"{line.rank:>3} {line.row.engine:<{names}} ")
+        text.append(f"{bar:<{bar_width}}", style="blue")
+        text.append(f" {line.value:>{values}}", style="bold")
+        text.append(f"{_mark(line):<3} {line.interval:>{intervals}}", style="dim")
+        text.append(f" {line.ratio:>8}")
+        yield text
+    for line in view.failed:
+        yield Text(f"    {line.row.engine:<{names}} {line.value}{_mark(line)}", style="red")
+    for number, note in enumerate(view.footnotes, 1):
+        yield from (Text(line, style="dim") for line in textwrap.wrap(f"  [{number}] {note}", WIDTH, subsequent_indent="      "))
+    if view.harness:
+        yield from (Text(line, style="dim") for line in textwrap.wrap(f"  {view.harness}", WIDTH, subsequent_indent="  "))
+
+
+def _overall(scenario: ScenarioView) -> Iterator[Text]:
+    yield Text()
+    yield Text("Overall: geometric mean of the ratios to the best, and what a trial used", style="bold")
+    names = max((len(item.engine) for item in scenario.standings), default=6)
+    yield Text(f"    {'engine':<{names}} {'mean':>8} {'memory':>10} {'CPU':>10} {'written':>10} {'a trial':>10}", style="dim")
+    used = {item.engine: item for item in scenario.resources}
+    for item in scenario.standings:
+        mean = f"×{item.mean_ratio:.2f}" if item.mean_ratio else "-"
+        mine = used.get(item.engine)
+        cells = [
+            _amount("B", mine.peak_memory if mine else None),
+            _amount("s", mine.cpu_seconds if mine else None),
+            _amount("B", mine.written_bytes if mine else None),
+            duration(mine.seconds) if mine and mine.seconds else "-",
+        ]
+        yield Text(f"    {item.engine:<{names}} {mean:>8} " + " ".join(f"{cell:>10}" for cell in cells))
+    yield Text()
+
+
+def _amount(base: str, value: float | None) -> str:
+    return "-" if value is None else fitting(base, [value]).text(value)
+
+
+def _bar(share: float, width: int) -> str:
+    eighths = max(round(share * width * 8), 1)
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def _mark(line: Line) -> str:
+    return f"[{line.mark}]" if line.mark else ""

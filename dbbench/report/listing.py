@@ -1,0 +1,62 @@
+"""Engines and suites in words, for the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+
+from dbbench.probe import Probed
+from dbbench.suite import SqlStep, Suite
+
+_WIDTH = 80
+
+
+def engine_lines(engines: Mapping[str, Probed], *, verbose: bool) -> Iterator[str]:
+    """A line for each engine, and what else there is to know of it under it."""
+    width = max(len(name) for name in engines)
+    status = max(len(engine.status) for engine in engines.values())
+    for name, engine in engines.items():
+        versions = ", ".join(f"{product} {version}" for product, version in engine.versions.items())
+        what = f"{versions or engine.title}; {engine.license}" if engine.status == "available" else engine.detail
+        yield from _hanging(f"{name:<{width}}  {engine.status:<{status}}  ", what)
+        if engine.install:
+            yield from _hanging(" " * (width + status + 4), f"install: {engine.install}")
+        if verbose and engine.status == "available":
+            indent = " " * (width + 2)
+            yield from _hanging(indent, engine.title)
+            note = f" ({engine.publication_note})" if engine.publication_note else ""
+            yield from _hanging(indent, f"publication of results: {engine.publication}{note}")
+            yield from _hanging(indent, f"durability: {', '.join(engine.durability) or 'none'}")
+            for option, purpose in engine.options.items():
+                yield from _hanging(indent, f"--set {name}.{option}=...  {purpose}")
+
+
+def suite_lines(suite: Suite) -> Iterator[str]:
+    """What a suite does."""
+    yield from _hanging("", f"{suite.name}: {suite.title}")
+    yield from _hanging("", " ".join(suite.description.split()))
+    if suite.source:
+        yield from _hanging("", f"Reproduces: {suite.source.title} ({suite.source.year}). {suite.source.note}")
+    for name, dataset in suite.datasets.items():
+        yield ""
+        total = sum(table.rows for table in dataset.tables.values())
+        yield f"Dataset {name}: {total:,} rows at scale 1, seed {dataset.seed}"
+        for table_name, table in dataset.tables.items():
+            columns = ", ".join(f"{column} {facts.type}" for column, facts in table.columns.items())
+            indexes = f"; indexes on {', '.join(table.indexes)}" if table.indexes else ""
+            text = f"{table.rows:,} rows; {columns}; primary key {table.primary_key}{indexes}"
+            yield from _hanging(f"  {table_name}: ", text, 4)
+    for scenario in suite.scenarios:
+        yield ""
+        yield f"Scenario {scenario.name} on {scenario.dataset}, durability {scenario.durability}"
+        for number, step in enumerate(scenario.steps, 1):
+            yield from _hanging(f"  {number}. {step.name}: ", f"{step.title} ({step.kind})", 5)
+            if isinstance(step, SqlStep):
+                yield from _hanging("     ", " ".join(step.sql.split()))
+                for dialect, sql in step.dialects.items():
+                    yield from _hanging(f"     {dialect}: ", " ".join(sql.split()), 7)
+
+
+def _hanging(start: str, text: str, indent: int | None = None) -> list[str]:
+    later = " " * (len(start) if indent is None else indent)
+    return textwrap.wrap(text, _WIDTH, initial_indent=start, subsequent_indent=later) or [start.rstrip()]

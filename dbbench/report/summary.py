@@ -1,0 +1,45 @@
+"""summary.csv: one row for each step and engine."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from dbbench.report.view import View
+from dbbench.store import Run
+
+COLUMNS = (
+    "suite", "scenario", "step", "engine", "outcome", "metric", "unit", "direction",
+    "blocks", "value", "ci_low", "ci_high", "rank", "detail",
+)  # fmt: skip
+
+
+def write(run: Run, shown: View) -> None:
+    """Write it into the run directory. Times in seconds, sizes in bytes."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for row in shown.rows:
+        table.writerow(
+            [
+                run.suite.name, row.scenario, row.step, row.engine, row.outcome, row.metric, row.unit, row.direction,
+                len(row.blocks), _figure(row.value), _figure(row.low), _figure(row.high),
+                "" if row.rank is None else row.rank, row.detail,
+            ]
+        )  # fmt: skip
+    for scenario in shown.scenarios:
+        for used in scenario.resources:
+            for metric, unit, value in (
+                ("peak memory", "B", used.peak_memory),
+                ("cpu time", "s", used.cpu_seconds),
+                ("bytes written", "B", used.written_bytes),
+            ):
+                start = [run.suite.name, scenario.scenario.name, "(trial)", used.engine, "ok", metric, unit, "lower"]
+                table.writerow([*start, run.manifest.rounds, _figure(value), "", "", "", "; ".join(used.remarks)])
+    temporary = run.path / ".summary.csv"
+    temporary.write_text(text.getvalue(), "utf-8")
+    temporary.replace(run.path / "summary.csv")
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.9g}"

@@ -1,0 +1,239 @@
+"""A run as all reports show it: every figure worded once, so that no two formats can differ."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbbench import machine
+from dbbench.analysis.summary import Resources, Row, Standing, ranked, resources, standings, summarise
+from dbbench.analysis.units import Unit, fitting
+from dbbench.outcome import Outcome
+from dbbench.store import Run, TrialResult
+from dbbench.suite import AnyChart, AnyStep, Scenario, SqlStep
+
+#: A harness's share of a result above which it is told, and above which the result is the harness's.
+NOTABLE_SHARE, BOUND_SHARE = 0.05, 0.20
+
+
+@dataclass(frozen=True)
+class Line:
+    """One engine in one step. `mark` is the number of its footnote."""
+
+    row: Row
+    rank: str
+    value: str
+    interval: str
+    ratio: str
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class StepView:
+    """One step, best to worst. `failed` have no figure; `harness` words the null engine's time."""
+
+    scenario: Scenario
+    step: AnyStep
+    unit: Unit
+    blocks: int
+    lines: tuple[Line, ...]
+    failed: tuple[Line, ...]
+    harness: str
+    footnotes: tuple[str, ...]
+
+    @property
+    def measure(self) -> str:
+        """What the figures are, for a subtitle."""
+        if self.step.kind == "size":
+            return f"{self.unit.symbol}, less is better"
+        rounds = f"median of {self.blocks} rounds with 95 % interval" if self.blocks > 1 else "one round, no interval"
+        per = " per call" if self.step.kind == "statement" else ""
+        return f"{self.unit.symbol}{per}, less is better; {rounds}"
+
+    @property
+    def sql(self) -> str:
+        """The statement as the suite has it, in one line."""
+        return " ".join(self.step.sql.split()) if isinstance(self.step, SqlStep) else ""
+
+
+@dataclass(frozen=True)
+class ScenarioView:
+    """One scenario with its steps, the overall order, and what the engines used."""
+
+    scenario: Scenario
+    steps: tuple[StepView, ...]
+    standings: tuple[Standing, ...]
+    resources: tuple[Resources, ...]
+    charts: tuple[AnyChart, ...]
+    csv_bytes: int | None
+
+    def step(self, name: str) -> StepView:
+        """A step's view by its name."""
+        return next(view for view in self.steps if view.step.name == name)
+
+
+@dataclass(frozen=True)
+class View:
+    """A whole run."""
+
+    run: Run
+    rows: tuple[Row, ...]
+    scenarios: tuple[ScenarioView, ...]
+    warnings: tuple[str, ...]
+    #: Facts for the page: (name, text).
+    facts: tuple[tuple[str, str], ...]
+    #: For each engine that ran: (name, title, versions, settings).
+    systems: tuple[tuple[str, str, str, str], ...]
+    #: Engines that could not be run: (name, why).
+    missing: tuple[tuple[str, str], ...]
+
+    @property
+    def title(self) -> str:
+        """The suite's title."""
+        return self.run.suite.title
+
+    @property
+    def unsuccessful(self) -> bool:
+        """Whether anything came out otherwise than ok."""
+        return any(row.outcome is not Outcome.OK for row in self.rows) or any(
+            resource.remarks for scenario in self.scenarios for resource in scenario.resources
+        )
+
+    def caption(self, scenario: Scenario) -> str:
+        """What every chart carries under it."""
+        manifest = self.run.manifest
+        return (
+            f"dbbench {manifest.dbbench} · {self.run.suite.name}, scale {manifest.scale:g}, seed {manifest.seed} · "
+            f"durability: {scenario.durability} (declared) · {machine.in_words(manifest.machine)} · "
+            f"{manifest.created:%Y-%m-%d}"
+        )
+
+
+def view(run: Run) -> View:
+    """All that is to be shown of a run. Raises RunError if one of its trials is damaged."""
+    results = run.results()
+    rows = summarise(run.suite, run.manifest, results)
+    scenarios = tuple(_scenario(run, scenario, rows, results) for scenario in run.suite.scenarios)
+    return View(
+        run=run,
+        rows=tuple(rows),
+        scenarios=scenarios,
+        warnings=tuple(_warnings(run, rows, results)),
+        facts=tuple(_facts(run)),
+        systems=tuple(_systems(run, results)),
+        missing=tuple(
+            (name, "; ".join(filter(None, (probed["detail"], probed.get("install")))))
+            for name, probed in run.manifest.engines.items()
+            if probed["status"] != "available"
+        ),
+    )
+
+
+def _scenario(run: Run, scenario: Scenario, rows: Sequence[Row], results: Sequence[TrialResult]) -> ScenarioView:
+    steps = []
+    for step in scenario.steps:
+        mine = [row for row in rows if (row.scenario, row.step) == (scenario.name, step.name)]
+        if mine:
+            steps.append(_step(scenario, step, mine))
+    return ScenarioView(
+        scenario=scenario,
+        steps=tuple(steps),
+        standings=tuple(standings(rows, scenario)),
+        resources=tuple(resources(run.manifest, results, scenario.name)),
+        charts=scenario.charts,
+        csv_bytes=run.manifest.datasets.get(scenario.dataset, {}).get("csv_bytes"),
+    )
+
+
+def _step(scenario: Scenario, step: AnyStep, rows: list[Row]) -> StepView:
+    good = [row for row in rows if row.value is not None and row.engine != "null"]
+    unit = fitting("B" if step.kind == "size" else "s", [row.value for row in good if row.value])
+    footnotes: list[str] = []
+    lines, failed = [], []
+    for row in rows:
+        if row.engine == "null":
+            continue
+        mark = ""
+        if row.detail:
+            footnotes.append(f"{row.title}: {row.detail}")
+            mark = str(len(footnotes))
+        (failed if row.value is None else lines).append(_line(row, unit, mark))
+    harness = next((row for row in rows if row.engine == "null" and row.value is not None), None)
+    blocks = max((len(row.blocks) for row in good), default=0)
+    words = _harness(harness, good, unit) if step.kind != "size" else ""
+    return StepView(scenario, step, unit, blocks, tuple(lines), tuple(failed), words, tuple(footnotes))
+
+
+def _line(row: Row, unit: Unit, mark: str) -> Line:
+    if row.value is None:
+        return Line(row, "", str(row.outcome), "", "", mark)
+    interval = ""
+    if row.low is not None and row.high is not None and row.unit != "B":
+        interval = f"{unit.figure(row.low)} to {unit.figure(row.high)}"
+    rank = "" if row.rank is None else str(row.rank)
+    ratio = "" if row.ratio is None else f"×{row.ratio:.2f}" if row.ratio < 100 else f"×{row.ratio:,.0f}"
+    return Line(row, rank, unit.figure(row.value), interval, ratio, mark)
+
+
+def _harness(harness: Row | None, good: list[Row], unit: Unit) -> str:
+    """The null engine's time in words, and what share of the fastest result it is."""
+    if harness is None or harness.value is None or not good:
+        return ""
+    share = good[0].harness_share or 0.0
+    own = fitting("s", [harness.value]).text(harness.value)
+    words = f"the harness itself: {own}, {share:.1%} of the fastest" if share >= 0.001 else f"the harness itself: {own}"
+    if share > BOUND_SHARE:
+        return f"{words}; the fastest are bound by the harness"
+    return words
+
+
+def _warnings(run: Run, rows: Sequence[Row], results: Sequence[TrialResult]) -> list[str]:
+    manifest, found = run.manifest, []
+    wanted = len(manifest.usable) * manifest.rounds * len(run.suite.scenarios)
+    if len(results) < wanted:
+        found.append(f"{wanted - len(results)} of {wanted} trials have not been run: --resume {run.path} does them")
+    if manifest.rounds < 4:
+        found.append(
+            f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''} can't tell two engines apart; "
+            "4 are the fewest that can, 5 the default"
+        )
+    bound = sorted({row.step for row in rows if (row.harness_share or 0) > NOTABLE_SHARE})
+    if bound:
+        found.append(f"the harness is more than {NOTABLE_SHARE:.0%} of some results in {', '.join(bound)}")
+    return found
+
+
+def _facts(run: Run) -> list[tuple[str, str]]:
+    manifest, suite = run.manifest, run.suite
+    data = "; ".join(
+        f"{name}: {sum(facts['rows'].values()):,} rows, {facts['csv_bytes'] / 1e6:,.1f} MB as CSV"
+        for name, facts in manifest.datasets.items()
+    )
+    source = f"{suite.source.title} ({suite.source.year})" if suite.source else "none"
+    facts = [
+        ("Suite", f"{suite.name} (reproduces: {source})"),
+        ("Data", f"{data}; scale {manifest.scale:g}, seed {manifest.seed}"),
+        ("Rounds", f"{manifest.rounds}, interleaved in seeded random order; each trial in a fresh process"),
+        ("Durability", ", ".join(f"{item.name}: {item.durability} (declared)" for item in suite.scenarios)),
+        ("Machine", machine.in_words(manifest.machine)),
+        ("dbbench", manifest.dbbench),
+        ("Date", f"{manifest.created.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"),
+    ]
+    return facts
+
+
+def _systems(run: Run, results: Sequence[TrialResult]) -> list[tuple[str, str, str, str]]:
+    found = []
+    for name, probed in run.manifest.engines.items():
+        told: dict[str, Any] = next((r.engine for r in results if r.engine_name == name and r.engine), {})
+        if not ranked(run.manifest, name) or probed["status"] != "available":
+            continue
+        versions = told.get("versions") or probed.get("versions", {})
+        found.append((name, probed["title"], _pairs(versions, " "), _pairs(told.get("settings", {}), " = ")))
+    return found
+
+
+def _pairs(mapping: dict[str, Any], between: str) -> str:
+    return ", ".join(f"{key}{between}{value}" for key, value in mapping.items())

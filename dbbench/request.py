@@ -1,0 +1,166 @@
+"""What a user asked for, checked and turned into a run that is ready to go.
+
+Everything that can be wrong is found here, before a directory is made.
+"""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import psutil
+
+import dbbench
+from dbbench import machine, registry
+from dbbench.datasets.files import Files, materialise
+from dbbench.errors import UserError
+from dbbench.loader import find_suite, parse_suite, read_text
+from dbbench.plan import Trial, plan
+from dbbench.probe import Probed, probe
+from dbbench.store import Manifest, Run
+from dbbench.suite import Suite
+
+NULL = "null"
+#: Free space that a run wants, as a multiple of the data's size as CSV: the engines' files and journals.
+_ROOM = 8
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call of `dbbench suite`. `engines` empty means every one that is installed."""
+
+    suite: str
+    engines: Sequence[str] = ()
+    rounds: int = 5
+    scale: float = 1.0
+    seed: int | None = None
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    out: Path | None = None
+    trial_seconds: float = 600
+    trial_memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A run with its plan and its data."""
+
+    run: Run
+    trials: list[Trial]
+    datasets: dict[str, Files]
+    #: Engines that nobody asked for by name and that can't be run here: name -> what is known.
+    absent: dict[str, Probed]
+
+
+def new_run(request: Request) -> Ready:
+    """Check the request, draw the data and make the run directory. Raises UserError or SuiteError."""
+    path = find_suite(request.suite)
+    text = read_text(path)
+    suite = parse_suite(text, str(path))
+    registry.check_names([*request.engines, *request.options])
+    wanted = list(dict.fromkeys([*(request.engines or registry.names()), NULL]))
+    probed = probe(wanted, request.options)
+    _check_options(request.options, probed)
+    absent = {} if request.engines else {n: p for n, p in probed.items() if p.status != "available"}
+    engines = {name: found for name, found in probed.items() if name not in absent}
+    if not any(found.status == "available" and found.ranked for found in engines.values()):
+        reasons = "; ".join(f"{n}: {p.detail}{f' ({p.install})' if p.install else ''}" for n, p in engines.items() if n != NULL)
+        raise UserError(f"no engine to run: {reasons}")
+    out = request.out or Path("dbbench-runs") / f"{suite.name}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
+    check_out(out)
+    seed = request.seed if request.seed is not None else next(iter(suite.datasets.values())).seed
+    datasets = draw(suite, request.scale, seed)
+    _check_room(out, datasets)
+    manifest = Manifest(
+        dbbench=dbbench.__version__,
+        suite=suite.name,
+        created=datetime.datetime.now(datetime.UTC),
+        engines={name: asdict(found) for name, found in engines.items()},
+        rounds=request.rounds,
+        scale=request.scale,
+        seed=seed,
+        options={name: dict(options) for name, options in request.options.items()},
+        limits={
+            "seconds": request.trial_seconds,
+            "memory": request.trial_memory or psutil.virtual_memory().total * 3 // 4,
+        },
+        machine=machine.describe(_existing(out)),
+        datasets={name: _facts(files) for name, files in datasets.items()},
+    )
+    run = Run.create(out, manifest, suite, text)
+    return Ready(run, _trials(run), datasets, absent)
+
+
+def resumed_run(path: Path, suite: str | None) -> Ready:
+    """The run at `path`, to go on with. Raises RunError if it can't be read, UserError if it is of another suite."""
+    run = Run.open(path)
+    if suite is not None and suite not in (run.suite.name, run.manifest.suite):
+        raise UserError(f"{path} is a run of {run.suite.name!r}, not of {suite!r}")
+    return Ready(run, _trials(run), draw(run.suite, run.manifest.scale, run.manifest.seed), {})
+
+
+def draw(suite: Suite, scale: float, seed: int) -> dict[str, Files]:
+    """The suite's datasets, from the cache or drawn now."""
+    return {name: materialise(dataset, scale=scale, seed=seed) for name, dataset in suite.datasets.items()}
+
+
+def check_out(out: Path) -> None:
+    """Raise UserError if a run directory can't be made at `out`."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UserError(f"{out} is there already; name another with --out, or go on with it: --resume {out}")
+
+
+def parse_settings(settings: Sequence[str]) -> dict[str, dict[str, str]]:
+    """`ENGINE.OPTION=VALUE` texts as engine -> option -> value. Raises UserError."""
+    options: dict[str, dict[str, str]] = {}
+    for text in settings:
+        place, equals, value = text.partition("=")
+        engine, dot, option = place.rpartition(".")
+        if not (equals and dot and engine and option):
+            raise UserError(f"--set {text!r} is not ENGINE.OPTION=VALUE, like --set sqlite.cache_mib=256")
+        options.setdefault(engine, {})[option] = value
+    return options
+
+
+def _check_options(options: Mapping[str, Mapping[str, str]], probed: Mapping[str, Probed]) -> None:
+    for engine, chosen in options.items():
+        known = probed[engine].options if engine in probed else {}
+        if engine not in probed:
+            raise UserError(f"--set names {engine}, which is not among the engines to run")
+        if probed[engine].status != "available":
+            continue
+        for option in chosen:
+            if option not in known:
+                near = difflib.get_close_matches(option, known, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise UserError(f"{engine} has no option {option!r}{hint} (it has: {', '.join(known) or 'none'})")
+        if probed[engine].fault:
+            raise UserError(f"--set {engine}.{probed[engine].fault}")
+
+
+def _trials(run: Run) -> list[Trial]:
+    return plan(run.suite, run.manifest.usable, rounds=run.manifest.rounds, seed=run.manifest.seed)
+
+
+def _facts(files: Files) -> dict[str, object]:
+    manifest = files.manifest
+    rows = {name: table["rows"] for name, table in manifest["tables"].items()}
+    return {"rows": rows, "csv_bytes": manifest["csv_bytes"]}
+
+
+def _existing(path: Path) -> Path:
+    """The nearest folder that exists."""
+    return path if path.is_dir() else next(parent for parent in path.absolute().parents if parent.is_dir())
+
+
+def _check_room(out: Path, datasets: Mapping[str, Files]) -> None:
+    needed = _ROOM * sum(files.manifest["csv_bytes"] for files in datasets.values()) + 2**24
+    free = shutil.disk_usage(_existing(out)).free
+    if free < needed:
+        raise UserError(
+            f"{_existing(out)} has {free / 1e6:,.0f} MB free, and this run may need {needed / 1e6:,.0f} MB; "
+            "make room, name another place with --out, or choose a smaller --scale"
+        )
