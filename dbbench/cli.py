@@ -88,33 +88,33 @@ def _suite_names(context: click.Context, parameter: click.Parameter, typed: str)
     return names or [CompletionItem(typed, type="file")]
 
 
-class _Scale(click.ParamType):
-    name = "number"
-
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
-        try:
-            scale = float(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a number", parameter, context)
-        if not 0 < scale <= 10_000:
-            self.fail(f"{value} is not above 0 (and at most 10,000): 1 is the original's size, 0.1 a tenth of it", parameter, context)
-        return scale
+def _scale(text: Any) -> float:
+    try:
+        scale = float(text)
+    except ValueError as exc:
+        raise click.BadParameter(f"{text!r} is not a number") from exc
+    if not 0 < scale <= 10_000:
+        raise click.BadParameter(f"{text} is not above 0 (and at most 10,000): 1 is the original's size, 0.1 a tenth")
+    return scale
 
 
-class _Memory(click.ParamType):
-    name = "size"
-
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int:
-        units = {"MiB": 2**20, "GiB": 2**30, "MB": 10**6, "GB": 10**9}
-        for unit, size in units.items():
-            number = str(value).removesuffix(unit)
-            if number != str(value) and number.replace(".", "", 1).isdigit() and float(number) > 0:
-                return int(float(number) * size)
-        self.fail(f"{value!r} is not a size like 500MiB or 4GiB", parameter, context)
+def _memory(text: Any) -> int:
+    units = {"MiB": 2**20, "GiB": 2**30, "MB": 10**6, "GB": 10**9}
+    for unit, size in units.items():
+        number = str(text).removesuffix(unit)
+        if number != str(text) and number.replace(".", "", 1).isdigit() and float(number) > 0:
+            return int(float(number) * size)
+    raise click.BadParameter(f"{text!r} is not a size like 500MiB or 4GiB")
 
 
-scale_option = click.option("--scale", type=_Scale(), default=1.0, show_default=True, help="Rows, as a multiple of the original's.")
-seed_option = click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the data and of the order of trials. [default: the suite's]")
+scale_option = click.option(
+    "--scale", type=_scale, metavar="NUMBER", default=1.0, show_default=True, help="Rows, as a multiple of the original's."
+)
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    help="Seed of the data and of the order of trials. [default: the suite's]",
+)
 
 
 @main.command(
@@ -127,16 +127,46 @@ seed_option = click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Se
     )
 )
 @click.argument("suite", required=False, shell_complete=_suite_names)
-@click.option("--engine", "-e", "engines", multiple=True, metavar="NAME", shell_complete=_engine_names, help="Run this engine; may be given again. [default: all that are installed]")
+@click.option(
+    "--engine",
+    "-e",
+    "engines",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=_engine_names,
+    help="Run this engine; may be given again. [default: all that are installed]",
+)
 @click.option("--rounds", type=click.IntRange(1, 1000), help="Passes over all engines. [default: 5]")
 @scale_option
 @seed_option
 @click.option("--quick", is_flag=True, help="One round: to try things out. No intervals and no ranks.")
-@click.option("--set", "settings", multiple=True, metavar="ENGINE.OPTION=VALUE", help="Set an engine's option; `dbbench engines -v` lists them.")
-@click.option("--out", type=click.Path(path_type=Path), help="The run directory to make. [default: dbbench-runs/SUITE-TIME]")
-@click.option("--resume", type=click.Path(path_type=Path), metavar="RUN", help="Do what is left of a run that was interrupted.")
-@click.option("--trial-timeout", type=click.FloatRange(min=0, min_open=True), default=600, show_default=True, metavar="SECONDS", help="End a trial that takes longer.")
-@click.option("--trial-memory", type=_Memory(), metavar="SIZE", help="End a trial that needs more, like 4GiB. [default: 3/4 of the machine's]")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="ENGINE.OPTION=VALUE",
+    help="Set an engine's option; `dbbench engines -v` lists them.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The run directory to make. [default: dbbench-runs/SUITE-TIME]"
+)
+@click.option(
+    "--resume", type=click.Path(path_type=Path), metavar="RUN", help="Do what is left of a run that was interrupted."
+)
+@click.option(
+    "--trial-timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600,
+    show_default=True,
+    metavar="SECONDS",
+    help="End a trial that takes longer.",
+)
+@click.option(
+    "--trial-memory",
+    type=_memory,
+    metavar="SIZE",
+    help="End a trial that needs more, like 4GiB. [default: 3/4 of the machine's]",
+)
 @_command
 def suite(
     suite: str | None,
@@ -162,7 +192,18 @@ def suite(
     if quick and rounds not in (None, 1):
         raise UserError("--quick is one round; leave one of --quick and --rounds away")
     if resume is not None:
-        changed = [name for name, given in {"--engine": engines, "--rounds": rounds, "--quick": quick, "--set": settings, "--out": out, "--seed": seed}.items() if given]
+        changed = [
+            name
+            for name, given in {
+                "--engine": engines,
+                "--rounds": rounds,
+                "--quick": quick,
+                "--set": settings,
+                "--out": out,
+                "--seed": seed,
+            }.items()
+            if given
+        ]
         if changed or scale != 1.0:
             raise UserError(f"--resume goes on as the run was started; leave {', '.join(changed) or '--scale'} away")
         ready = resumed_run(resume, suite)
@@ -244,7 +285,7 @@ def engines(names: tuple[str, ...], verbose: bool) -> None:
     from dbbench.report.listing import engine_lines
 
     registry.check_names(list(names))
-    for line in engine_lines(probe(sorted(names) or registry.names()), verbose=verbose):
+    for line in engine_lines(probe(sorted(names) or registry.names()), verbose=verbose, columns=_columns()):
         click.echo(line)
 
 
@@ -256,7 +297,7 @@ def describe(suite: str) -> None:
     from dbbench.loader import find_suite, load_suite
     from dbbench.report.listing import suite_lines
 
-    for line in suite_lines(load_suite(find_suite(suite))):
+    for line in suite_lines(load_suite(find_suite(suite)), columns=_columns()):
         click.echo(line)
 
 
@@ -338,6 +379,13 @@ def completion(shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None
     click.echo(kind(main, {}, "dbbench", "_DBBENCH_COMPLETE").source())
+
+
+def _columns() -> int:
+    """The terminal's width; lines that go elsewhere stay whole."""
+    import shutil
+
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
 
 
 def _console() -> Console:

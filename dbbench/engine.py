@@ -120,8 +120,8 @@ class Engine:
     publication: ClassVar[Publication] = Publication.UNKNOWN
     #: Where the licence says so, for anything but "allowed".
     publication_note: ClassVar[str] = ""
-    Options: ClassVar[type[BaseModel]] = Options
-    Session: ClassVar[type[Session]] = Session
+    options_class: ClassVar[type[BaseModel]] = Options
+    session_class: ClassVar[type[Session]] = Session
     #: Requested tier -> the settings that give it. A tier that isn't here is refused.
     durability: ClassVar[Mapping[Tier, Mapping[str, Any]]] = {}
     #: Operation -> why the system itself can't.
@@ -134,10 +134,10 @@ class Engine:
     def __init__(self, setup: Setup) -> None:
         """Check what was asked for. Raises Unsupported for a tier that the engine refuses."""
         self.directory = setup.directory
-        self.options: Any = self.Options.model_validate(dict(setup.options))
+        self.options: Any = self.options_class.model_validate(dict(setup.options))
         if setup.tier not in self.durability:
             offered = ", ".join(self.durability) or "none"
-            raise Unsupported(f"{self.name} can't give durability {setup.tier!r} (it offers: {offered})")
+            raise Unsupported(f"{self.name} can't give durability {setup.tier} (it offers: {offered})")
         self.tier = setup.tier
 
     @classmethod
@@ -188,7 +188,7 @@ class Engine:
 
 def offers(engine: type[Engine], operation: str) -> bool:
     """Whether an engine's sessions have an operation."""
-    return callable(getattr(engine.Session, f"prepare_{operation}", None))
+    return callable(getattr(engine.session_class, f"prepare_{operation}", None))
 
 
 def prepared(engine: Engine, session: Session, operation: str) -> Callable[..., Any]:
@@ -196,7 +196,9 @@ def prepared(engine: Engine, session: Session, operation: str) -> Callable[..., 
     if not offers(type(engine), operation):
         reason = engine.impossible.get(operation)
         raise Unsupported(
-            f"{engine.name} can't {operation}: {reason}" if reason else f"{operation} is not yet written for {engine.name}"
+            f"{engine.name} can't {operation}: {reason}"
+            if reason
+            else f"{operation} is not yet written for {engine.name}"
         )
     found: Callable[..., Any] = getattr(session, f"prepare_{operation}")
     return found

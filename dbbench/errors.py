@@ -1,22 +1,19 @@
 """Every exception dbbench raises on purpose.
 
-    DbbenchError
-    ├── UserError            a mistake in what was asked for; the command line prints it and exits with 2
-    │   ├── SuiteError       faults in a suite file, all of them together
-    │   └── RunError         a run directory that is damaged, newer than this dbbench, or in use
-    └── TrialError           what an engine says of itself inside a worker; becomes an outcome
-        ├── Unavailable      its driver or library is missing; says how to install it
-        ├── Unsupported      it can't do what the step asks; says why
-        └── WrongAnswer      it answered, and the oracle disagrees
+DbbenchError
+├── UserError            a mistake in what was asked for; the command line prints it and exits with 2
+│   ├── SuiteError       faults in a suite file, all of them together
+│   └── RunError         a run directory that is damaged, newer than this dbbench, or in use
+└── TrialError           what an engine says of itself inside a worker; becomes an outcome
+    ├── Unavailable      its driver or library is missing; says how to install it
+    ├── Unsupported      it can't do what the step asks; says why
+    └── WrongAnswer      it answered, and the oracle disagrees
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from dbbench.loader import Fault
+from dataclasses import dataclass
 
 
 class DbbenchError(Exception):
@@ -25,6 +22,26 @@ class DbbenchError(Exception):
 
 class UserError(DbbenchError):
     """A mistake in what was asked for. The message says what to do about it."""
+
+
+@dataclass(frozen=True, order=True)
+class Fault:
+    """One fault of a file: where it is (line and column from 1), what stands there, what should."""
+
+    file: str
+    line: int
+    column: int
+    path: str
+    value: str
+    expected: str
+    nearest: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}: "
+        what = f"{self.path}: " if self.path else ""
+        found = f"{self.value}: " if self.value else ""
+        hint = f"; did you mean {self.nearest!r}?" if self.nearest else ""
+        return f"{place}{what}{found}expected {self.expected}{hint}"
 
 
 class SuiteError(UserError):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
@@ -20,7 +19,7 @@ from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from dbbench.errors import SuiteError, UserError
+from dbbench.errors import Fault, SuiteError, UserError
 from dbbench.references import dangling
 from dbbench.schema import Model
 from dbbench.suite import FORMAT, Suite
@@ -29,26 +28,6 @@ Path_ = tuple[str | int | float, ...]
 Position = tuple[int, int]
 
 SCENARIOS = "dbbench_scenarios"
-
-
-@dataclass(frozen=True, order=True)
-class Fault:
-    """One fault of a file: where it is (line and column from 1), what stands there, what should."""
-
-    file: str
-    line: int
-    column: int
-    path: str
-    value: str
-    expected: str
-    nearest: str = ""
-
-    def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}: "
-        what = f"{self.path}: " if self.path else ""
-        found = f"{self.value}: " if self.value else ""
-        hint = f"; did you mean {self.nearest!r}?" if self.nearest else ""
-        return f"{place}{what}{found}expected {self.expected}{hint}"
 
 
 def builtin_suites() -> list[str]:
@@ -139,7 +118,9 @@ class _Document:
             self.faults.append(Fault(file, 1, 1, "", " ".join(str(exc).split()), "valid YAML 1.2"))
             return
         if node is None:
-            self.faults.append(Fault(file, 1, 1, "", "the file is empty", f"a suite that starts with 'dbbench: {FORMAT}'"))
+            self.faults.append(
+                Fault(file, 1, 1, "", "the file is empty", f"a suite that starts with 'dbbench: {FORMAT}'")
+            )
             return
         self.data = self._plain(node, ())
 
@@ -156,7 +137,13 @@ class _Document:
                 elif key in result:
                     first = self.keys[*path, key][0]
                     self.faults.append(
-                        Fault(self.file, *place, _dotted((*path, key)), "", f"each key once (it stands in line {first} too)")
+                        Fault(
+                            self.file,
+                            *place,
+                            _dotted((*path, key)),
+                            "",
+                            f"each key once (it stands in line {first} too)",
+                        )
                     )
                 else:
                     self.keys[*path, key] = place
@@ -168,7 +155,9 @@ class _Document:
             return self._constructor.construct_object(node)
         except (YAMLError, ValueError) as exc:
             problem = " ".join(str(getattr(exc, "problem", None) or exc).split())
-            self.faults.append(Fault(self.file, *position, _dotted(path), problem, "text, a number, a date, true or false"))
+            self.faults.append(
+                Fault(self.file, *position, _dotted(path), problem, "text, a number, a date, true or false")
+            )
             return None
 
     def _key(self, node: Node) -> Any:

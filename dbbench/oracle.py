@@ -44,9 +44,9 @@ def read_answer(path: Path) -> pa.Table:
 
 def expected(answer: Answer, files: Files) -> pa.Table:
     """The rows of `answer`, in its order if it has one; columns are named as in its `select`."""
-    rows = _table(answer.table, files, _needed(answer, files))
+    rows = _table(answer.table, files, _needed(answer))
     for join in answer.join:
-        other = _table(join.table, files, _needed(answer, files))
+        other = _table(join.table, files, _needed(answer))
         # Acero drops the right-hand key; keep a copy of it, for the select may name it.
         key = other.append_column("key", other.column(join.column))
         rows = rows.join(key, keys=join.equals, right_keys="key", join_type="inner", use_threads=False)
@@ -62,7 +62,7 @@ def expected(answer: Answer, files: Files) -> pa.Table:
     return rows.select(list(answer.select))
 
 
-def _needed(answer: Answer, files: Files) -> set[str]:
+def _needed(answer: Answer) -> set[str]:
     """The columns that an answer touches, so that no others are carried through its joins."""
     names = {*answer.select, *answer.group_by, *answer.sum.values(), *answer.order_by}
     names |= {condition.column for condition in answer.where}

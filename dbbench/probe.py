@@ -37,6 +37,8 @@ class Probed:
     publication: str = ""
     publication_note: str = ""
     ranked: bool = True
+    #: The form that its queries' rows come in.
+    gives: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     durability: list[str] = field(default_factory=list)
     #: Option -> what it is for.
@@ -52,7 +54,9 @@ def probe(names: Sequence[str], options: Mapping[str, Mapping[str, object]] | No
         request = {name: dict((options or {}).get(name, {})) for name in left}
         command = [sys.executable, "-m", "dbbench.probe", json.dumps(request)]
         try:
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=_SECONDS, check=False)
+            done = subprocess.run(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=_SECONDS, check=False
+            )
             output, error, end = done.stdout, done.stderr, _ending(done.returncode)
         except subprocess.TimeoutExpired as exc:
             output, error, end = exc.stdout or b"", exc.stderr or b"", f"hangs (more than {_SECONDS} s)"
@@ -80,9 +84,10 @@ def look(name: str, options: Mapping[str, object]) -> Probed:
             publication=str(engine.publication),
             publication_note=engine.publication_note,
             ranked=engine.ranked,
+            gives=engine.session_class.gives,
             versions=engine.versions(),
             durability=[str(tier) for tier in engine.durability],
-            options={key: str(value.description or "") for key, value in engine.Options.model_fields.items()},
+            options={key: str(value.description or "") for key, value in engine.options_class.model_fields.items()},
             fault=fault,
         )
     except Unavailable as exc:
@@ -95,7 +100,7 @@ def look(name: str, options: Mapping[str, object]) -> Probed:
 
 def _fault(engine: type[Engine], options: Mapping[str, object]) -> str:
     try:
-        engine.Options.model_validate(options)
+        engine.options_class.model_validate(options)
     except ValidationError as exc:
         return "; ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in exc.errors())
     return ""

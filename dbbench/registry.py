@@ -71,7 +71,9 @@ def _found() -> dict[str, EntryPoint]:
         points[point.name].append(point)
     for name, claims in points.items():
         if len(claims) > 1:
-            owners = " and ".join(sorted(f"{claim.dist.name if claim.dist else '?'} ({claim.value})" for claim in claims))
+            owners = " and ".join(
+                sorted(f"{claim.dist.name if claim.dist else '?'} ({claim.value})" for claim in claims)
+            )
             raise UserError(f"two plugins are called {name!r}: {owners}; uninstall one of them")
     return {name: claims[0] for name, claims in points.items()}
 

@@ -24,7 +24,8 @@ from dbbench.probe import Probed, probe
 from dbbench.store import Manifest, Run
 from dbbench.suite import Suite
 
-NULL = "null"
+#: The null engine of each form that rows come in: its time is the harness's own share.
+NULLS = {"rows": "null", "batches": "null+arrow"}
 #: Free space that a run wants, as a multiple of the data's size as CSV: the engines' files and journals.
 _ROOM = 8
 
@@ -61,14 +62,15 @@ def new_run(request: Request) -> Ready:
     text = read_text(path)
     suite = parse_suite(text, str(path))
     registry.check_names([*request.engines, *request.options])
-    wanted = list(dict.fromkeys([*(request.engines or registry.names()), NULL]))
-    probed = probe(wanted, request.options)
+    probed = probe(list(dict.fromkeys([*(request.engines or registry.names()), *NULLS.values()])), request.options)
     _check_options(request.options, probed)
     absent = {} if request.engines else {n: p for n, p in probed.items() if p.status != "available"}
-    engines = {name: found for name, found in probed.items() if name not in absent}
-    if not any(found.status == "available" and found.ranked for found in engines.values()):
-        reasons = "; ".join(f"{n}: {p.detail}{f' ({p.install})' if p.install else ''}" for n, p in engines.items() if n != NULL)
-        raise UserError(f"no engine to run: {reasons}")
+    engines = {name: found for name, found in probed.items() if name not in absent and found.ranked}
+    usable = [found for found in engines.values() if found.status == "available"]
+    if not usable:
+        reasons = [f"{p.name}: {p.detail}{f' ({p.install})' if p.install else ''}" for p in engines.values()]
+        raise UserError(f"no engine to run: {'; '.join(reasons) or 'the null engine alone shows nothing'}")
+    engines |= {null: probed[null] for form, null in NULLS.items() if form in {found.gives for found in usable}}
     out = request.out or Path("dbbench-runs") / f"{suite.name}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
     check_out(out)
     seed = request.seed if request.seed is not None else next(iter(suite.datasets.values())).seed

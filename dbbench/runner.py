@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from dbbench.errors import RunError
 from dbbench.oracle import answer_file
 from dbbench.outcome import Outcome
 from dbbench.plan import Trial
+from dbbench.processes import ended
 from dbbench.store import Run, TrialResult
 from dbbench.supervisor import INTERRUPTED
 
@@ -69,7 +69,9 @@ def run_trials(
                 jsonfile.write(directory / "result.json", before)
             else:
                 _supervise(directory, lambda step: report(Progress(trial, number, len(trials), step, None, left)))  # noqa: B023 - called at once
-            report(Progress(trial, number, len(trials), result=run.result(trial), seconds_left=_seconds_left(run, trials)))
+            report(
+                Progress(trial, number, len(trials), result=run.result(trial), seconds_left=_seconds_left(run, trials))
+            )
 
 
 def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: dict[str, str]) -> dict[str, Any]:
@@ -99,28 +101,25 @@ def _supervise(directory: Path, report_step: Callable[[str], None]) -> None:
     )
     try:
         shown = ""
-        while True:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                supervisor.wait(_POLL_SECONDS)
-                break
+        while not ended(supervisor, _POLL_SECONDS):
             if (step := _running_step(directory)) != shown:
                 shown = step
                 report_step(step)
     except BaseException:
         supervisor.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            supervisor.wait(_GRACE_SECONDS)
-        supervisor.kill()
+        if not ended(supervisor, _GRACE_SECONDS):
+            supervisor.kill()
+            supervisor.wait()
         raise
-    finally:
-        error = supervisor.stderr.read().decode(errors="replace") if supervisor.stderr and supervisor.poll() is not None else ""
-        if supervisor.stderr:
-            supervisor.stderr.close()
+    with supervisor.stderr:  # type: ignore[union-attr]  # it is a pipe
+        error = supervisor.stderr.read().decode(errors="replace")  # type: ignore[union-attr]
     if supervisor.returncode == INTERRUPTED:
         raise KeyboardInterrupt
     if not (directory / "result.json").is_file():
         reason = (error.strip().splitlines() or [f"status {supervisor.returncode}"])[-1]
-        raise RunError(f"the trial {directory.name} left no result: {reason}; the finished trials are kept, go on with --resume")
+        raise RunError(
+            f"the trial {directory.name} left no result: {reason}; the finished trials are kept, go on with --resume"
+        )
 
 
 def _running_step(directory: Path) -> str:

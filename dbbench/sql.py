@@ -34,7 +34,7 @@ class Dialect:
     """How a system writes types and names."""
 
     types: Mapping[str, str] = field(default_factory=lambda: STANDARD_TYPES)
-    quotes: str = '""'
+    quotes: tuple[str, str] = ('"', '"')
     placeholder: str = "?"
 
     def quoted(self, name: str) -> str:
@@ -121,7 +121,7 @@ class SQLSession(Session):
 class SQLEngine(Engine):
     """An engine that speaks SQL."""
 
-    Session: ClassVar[type[Session]] = SQLSession
+    session_class: ClassVar[type[Session]] = SQLSession
     sql: ClassVar[Dialect] = Dialect()
 
     def create(self, tables: Mapping[str, Table]) -> None:

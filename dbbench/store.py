@@ -131,7 +131,9 @@ class Run:
             document = jsonfile.read(path / "run.json")
             version = document["schema_version"]
             if version > SCHEMA:
-                raise RunError(f"{path} was written by a newer dbbench (format {version}, this one reads {SCHEMA}); upgrade")
+                raise RunError(
+                    f"{path} was written by a newer dbbench (format {version}, this one reads {SCHEMA}); upgrade"
+                )
             manifest = Manifest.model_validate(document)
             text = (path / "suite.yaml").read_text("utf-8")
         except (OSError, ValueError, TypeError, KeyError) as exc:

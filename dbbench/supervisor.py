@@ -25,9 +25,11 @@ import psutil
 
 from dbbench import jsonfile
 from dbbench.outcome import Outcome
+from dbbench.processes import ended
 
 INTERRUPTED = 130
 _POLL_SECONDS = 0.1
+_CHILDREN_SECONDS = 1.0
 _SET_CHILD_SUBREAPER = 36  # prctl(2), Linux
 
 
@@ -40,7 +42,7 @@ class Supervisor:
         self.parent = os.getppid()
         self.stop = False
         self.seen: dict[int, psutil.Process] = {}
-        self.peak = 0
+        self.next_look = 0.0
 
     def run(self) -> int:
         """Run the worker to its end. The exit status: 0, or 130 if the trial was interrupted."""
@@ -81,8 +83,7 @@ class Supervisor:
         """Wait for the worker's end, a limit, or an interruption; says which."""
         limit = self.trial["limits"]["memory"]
         while True:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                worker.wait(_POLL_SECONDS)
+            if ended(worker, _POLL_SECONDS):
                 return "ended"
             if self.stop or os.getppid() != self.parent:
                 return "interrupted"
@@ -94,20 +95,21 @@ class Supervisor:
     def _memory(self, pid: int) -> int:
         """Resident bytes of the worker and its children, pages that they share counted once."""
         own, shared = 0, 0
-        with contextlib.suppress(psutil.NoSuchProcess):
-            worker = psutil.Process(pid)
-            for process in (worker, *worker.children(recursive=True)):
-                self.seen[process.pid] = process
-                with contextlib.suppress(psutil.Error):
-                    memory = process.memory_info()
-                    own += memory.rss - getattr(memory, "shared", 0)
-                    shared = max(shared, getattr(memory, "shared", 0))
-        self.peak = max(self.peak, own + shared)
+        if time.monotonic() > self.next_look:  # finding children takes a look at every process there is
+            self.next_look = time.monotonic() + _CHILDREN_SECONDS
+            with contextlib.suppress(psutil.NoSuchProcess):
+                worker = psutil.Process(pid)
+                self.seen |= {process.pid: process for process in (worker, *worker.children(recursive=True))}
+        for process in self.seen.values():
+            with contextlib.suppress(psutil.Error):
+                memory = process.memory_info()
+                own += memory.rss - getattr(memory, "shared", 0)
+                shared = max(shared, getattr(memory, "shared", 0))
         return own + shared
 
     def _kill_all(self, worker: subprocess.Popen[bytes]) -> list[str]:
         """Kill whatever of the trial still runs; the names of what the worker left behind."""
-        ended = worker.poll() is not None
+        by_itself = worker.poll() is not None
         names: dict[int, str] = {}
         until = time.monotonic() + 10
         while time.monotonic() < until:
@@ -121,9 +123,8 @@ class Supervisor:
                     names.setdefault(pid, process.name())
                     process.kill()
             psutil.wait_procs([process for pid, process in running.items() if pid != worker.pid], timeout=0.5)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                worker.wait(0.1)
-        return sorted(names.values()) if ended else []
+            ended(worker, 0.1)
+        return sorted(names.values()) if by_itself else []
 
     def _result(self, ending: str, status: int, left: list[str], started: float) -> dict[str, Any]:
         """The worker's own record, with an outcome for every step that it did not come to."""
@@ -157,11 +158,16 @@ class Supervisor:
         if ending == "memory":
             limit = limits["memory"] / 2**20
             return Outcome.OUT_OF_MEMORY, f"stopped above {limit:,.0f} MiB (--trial-memory)"
+        said = self._last_words()
         if status < 0:
-            with contextlib.suppress(ValueError):
-                return Outcome.CRASHED, f"killed by {signal.Signals(-status).name}"
-            return Outcome.CRASHED, f"killed by signal {-status}"
-        return Outcome.CRASHED, f"the process ended itself with status {status}"
+            name = next((number.name for number in signal.Signals if number == -status), f"signal {-status}")
+            return Outcome.CRASHED, f"killed by {name}{said}"
+        return Outcome.CRASHED, f"the process ended itself with status {status}{said}"
+
+    def _last_words(self) -> str:
+        """The last line on standard error, where a library says why it aborts."""
+        lines = (self.directory / "stderr.txt").read_text("utf-8", errors="replace").strip().splitlines()
+        return f": {lines[-1][:200]}" if lines else ""
 
 
 def _alive(process: psutil.Process) -> bool:

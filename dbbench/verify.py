@@ -49,7 +49,9 @@ def check_batches(batches: Iterable[pa.RecordBatch], expected: pa.Table, *, orde
     if not rows:
         return
     left = pa.Table.from_batches(_alike(pieces))
-    right = pa.table([normal(column, field) for column, field in zip(expected.columns, expected.schema, strict=True)], names)
+    right = pa.table(
+        [normal(column, field) for column, field in zip(expected.columns, expected.schema, strict=True)], names
+    )
     right = right.cast(left.schema)  # a decimal to a float, if that is what came
     if not ordered:
         left, right = _sorted(left), _sorted(right)
@@ -116,7 +118,9 @@ def _alike(pieces: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
 
 def _sorted(table: pa.Table) -> pa.Table:
     """Rows in one order; floats last, for their last bits may differ."""
-    names = sorted(table.column_names, key=lambda name: (pa.types.is_floating(table.schema.field(name).type), int(name)))
+    names = sorted(
+        table.column_names, key=lambda name: (pa.types.is_floating(table.schema.field(name).type), int(name))
+    )
     return table.sort_by([(name, "ascending") for name in names])
 
 

@@ -11,7 +11,6 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -60,8 +59,7 @@ class Trial:
                 engine.close()
         except Exception as exc:
             self._give_up(*described(exc), exc)
-        self.record["running"] = None
-        self._save()
+            self._save()
 
     def _run_steps(self, engine: Engine) -> None:
         engine.create(self.tables)
@@ -76,7 +74,8 @@ class Trial:
             result = self._run_step(step, bench)
             self.record["steps"].append(result)
             used = usage().since(start)
-            self.record |= {"cpu_seconds": used.cpu, "written_bytes": used.written}
+            self.record |= {"cpu_seconds": used.cpu, "written_bytes": used.written, "running": None}
+            self._save()
             if result["outcome"] not in (Outcome.OK, Outcome.WRONG, Outcome.UNSUPPORTED):
                 if step.kind == "load":
                     self._give_up(Outcome(result["outcome"]), f"not run: {step.name} came to an end first", None)

@@ -26,6 +26,8 @@ class Row:
     engine: str
     title: str
     outcome: Outcome
+    #: False for a null engine, which shows the harness's own share.
+    ranked: bool = True
     metric: str = ""
     unit: str = ""
     direction: str = "lower"
@@ -76,7 +78,8 @@ def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult]) 
 def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str) -> list[Resources]:
     """What each engine's trials used, by name."""
     found = []
-    base = _median(r.peak_memory for r in results if r.engine_name == "null" and r.scenario_name == scenario)
+    nulls = [result for result in results if not ranked(manifest, result.engine_name)]
+    base = _median(result.peak_memory for result in nulls if result.scenario_name == scenario)
     for name, probed in manifest.engines.items():
         mine = [result for result in results if result.engine_name == name and result.scenario_name == scenario]
         if not mine or not ranked(manifest, name):
@@ -102,7 +105,7 @@ def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
     steps = [step.name for step in scenario.steps]
     by_engine: dict[str, dict[str, Row]] = {}
     for row in rows:
-        if row.scenario == scenario.name and row.step in steps and not _is_null(row):
+        if row.scenario == scenario.name and row.step in steps and row.ranked:
             by_engine.setdefault(row.engine, {})[row.step] = row
     found = []
     for engine, mine in by_engine.items():
@@ -118,11 +121,10 @@ def ranked(manifest: Manifest, engine: str) -> bool:
     return bool(manifest.engines.get(engine, {}).get("ranked", True))
 
 
-def _row(
-    scenario: Scenario, step: str, engine: str, manifest: Manifest, results: Sequence[TrialResult]
-) -> Row | None:
+def _row(scenario: Scenario, step: str, engine: str, manifest: Manifest, results: Sequence[TrialResult]) -> Row | None:
     probed = manifest.engines[engine]
     title = probed.get("title") or engine
+    part = ranked(manifest, engine)
     if probed["status"] != "available":
         detail = "; ".join(filter(None, (f"{probed['status']}: {probed['detail']}", probed.get("install"))))
         return Row(scenario.name, step, engine, title, Outcome.UNAVAILABLE, detail=detail)
@@ -135,7 +137,7 @@ def _row(
     notes = [_in_rounds(remark, times, len(mine)) for remark, times in remarks.items()]
     if outcome is not Outcome.OK:
         return Row(
-            scenario.name, step, engine, title, outcome,
+            scenario.name, step, engine, title, outcome, part,
             detail="; ".join([_detail(outcome, steps), *notes]),
             metric=steps[0].metric, unit=steps[0].unit, direction=steps[0].direction,
         )  # fmt: skip
@@ -147,6 +149,7 @@ def _row(
         engine=engine,
         title=title,
         outcome=outcome,
+        ranked=part,
         metric=steps[0].metric,
         unit=steps[0].unit,
         direction=steps[0].direction,
@@ -160,10 +163,10 @@ def _row(
 
 
 def _ranked(rows: list[Row]) -> list[Row]:
-    """Rows of one step with ranks, ratios and the harness's share, best first; the null engine's last."""
+    """Rows of one step with ranks, ratios and the harness's share, best first; the null engines' last."""
     sign = -1 if any(row.direction == "higher" for row in rows) else 1
-    harness = next((row for row in rows if _is_null(row)), None)
-    good = [row for row in rows if row.value is not None and not _is_null(row)]
+    nulls = [row for row in rows if not row.ranked]
+    good = [row for row in rows if row.value is not None and row.ranked]
     good.sort(key=lambda row: (sign * (row.value or 0), row.engine))
     placed = []
     for row in good:
@@ -171,21 +174,23 @@ def _ranked(rows: list[Row]) -> list[Row]:
         assert best is not None
         assert value is not None
         ratio = (value / best if sign > 0 else best / value) if best and value else None
-        share = harness.value / value if harness and harness.value is not None and value and row.unit == "s" else None
+        own = next((null.value for null in nulls if _form(null) == _form(row)), None)
+        share = own / value if own is not None and value and row.unit == "s" else None
         # Equal values share a place.
         place = 1 + sum(1 for other in good if sign * (other.value or 0) < sign * value)
         rank = place if len(row.blocks) >= FEWEST_BLOCKS else None
         placed.append(replace(row, rank=rank, ratio=ratio, harness_share=share))
-    failed = sorted((row for row in rows if row.value is None and not _is_null(row)), key=_failed_order)
-    return placed + failed + ([harness] if harness else [])
+    failed = sorted((row for row in rows if row.value is None and row.ranked), key=_failed_order)
+    return placed + failed + nulls
 
 
 def _failed_order(row: Row) -> tuple[int, str]:
     return row.outcome.badness, row.engine
 
 
-def _is_null(row: Row) -> bool:
-    return row.engine == "null"
+def _form(row: Row) -> str:
+    """How a row's query gave its rows: a harness's share holds for its own form only."""
+    return str((row.facts or {}).get("gives", ""))
 
 
 def _detail(outcome: Outcome, steps: Sequence[StepResult]) -> str:

@@ -49,10 +49,10 @@ def _write(dataset: Dataset, table: str, path: Path, form: str, scale: float, se
                 csv.write_batch(csv_batch(batch))
                 rows += batch.num_rows
         return rows
-    import pyarrow.parquet  # 0.1 s to import, and few ask for it
+    from pyarrow import parquet  # 0.1 s to import, and few ask for it
 
-    with pyarrow.parquet.ParquetWriter(str(path), schema) as parquet:
+    with parquet.ParquetWriter(str(path), schema) as file:
         for batch in batches(dataset, table, scale=scale, seed=seed):
-            parquet.write_table(pa.Table.from_batches([batch]), row_group_size=1 << 20)
+            file.write_table(pa.Table.from_batches([batch]), row_group_size=1 << 20)
             rows += batch.num_rows
     return rows

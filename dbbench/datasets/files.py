@@ -119,7 +119,8 @@ def csv_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """A batch as it goes into a CSV file."""
     schema = csv_schema(batch.schema)
     columns = [
-        pc.strftime(column, format="%Y%m%d") if pa.types.is_temporal(column.type) else column for column in batch.columns
+        pc.strftime(column, format="%Y%m%d") if pa.types.is_temporal(column.type) else column
+        for column in batch.columns
     ]
     return pa.record_batch(columns, schema=schema)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +92,9 @@ def _column(
             return _steps(_quantiles(source, count, values), values.step, data_type)
         case Choice(weights=weights):
             picked = _pick(source, count, list(weights.values()))
-            return pa.DictionaryArray.from_arrays(pa.array(picked, pa.int32()), pa.array(list(weights))).cast(pa.string())
+            return pa.DictionaryArray.from_arrays(pa.array(picked, pa.int32()), pa.array(list(weights))).cast(
+                pa.string()
+            )
         case Pattern(text=text):
             return _digits(source, count, text)
         case Days(first=start, last=last):
@@ -120,7 +123,9 @@ def _quantiles(source: np.random.PCG64, count: int, values: Quantiles) -> Ints:
     segment = np.searchsorted(shares, drawn, side="right") - 1
     rises = np.diff(levels)
     rises[-1] += 1  # so that the greatest is drawn as often as any other
-    return np.asarray(levels[segment] + (drawn - shares[segment]) * rises[segment] // np.diff(shares)[segment], np.int64)
+    return np.asarray(
+        levels[segment] + (drawn - shares[segment]) * rises[segment] // np.diff(shares)[segment], np.int64
+    )
 
 
 def _pick(source: np.random.PCG64, count: int, weights: list[float]) -> Ints:
@@ -137,7 +142,7 @@ def _steps(steps: Ints, step: float, data_type: DataType) -> pa.Array:
     return _decimals(steps * round(step * 10 ** data_type.arguments[1]), data_type)
 
 
-def _numbers(values: npt.NDArray[np.int64] | npt.NDArray[np.float64], data_type: DataType) -> pa.Array:
+def _numbers(values: npt.NDArray[Any], data_type: DataType) -> pa.Array:
     wanted = arrow_type(data_type)
     return pa.array(values.astype(wanted.to_pandas_dtype()), wanted)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -13,13 +14,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-
+from matplotlib.transforms import blended_transform_factory
 
 from dbbench.report.view import Line, ScenarioView, StepView, View
 from dbbench.suite import Bars, Overview, SizeChart
 
 BLUE, SKY, ORANGE, GREY, INK, FAINT = "#0072B2", "#56B4E9", "#E69F00", "#6b6b6b", "#1a1a1a", "#d9d9d9"
-STYLE = {
+STYLE: Any = {
     "font.family": ["DejaVu Sans"],
     "font.size": 10,
     "svg.hashsalt": "dbbench",
@@ -70,7 +71,7 @@ def _figures(shown: View, scenario: ScenarioView) -> Iterator[tuple[str, Figure]
 
 def _save(figure: Figure, path: Path, formats: Sequence[str]) -> None:
     if "png" in formats:
-        FigureCanvasAgg(figure).print_png(path.with_suffix(".png"))
+        FigureCanvasAgg(figure).print_png(path.with_suffix(".png"), pil_kwargs={"compress_level": 3})
     if "svg" in formats:
         FigureCanvasSVG(figure).print_svg(path.with_suffix(".svg"), metadata={"Date": None})
 
@@ -79,7 +80,14 @@ class _Sheet:
     """A figure laid out in inches from the top: title, subtitle, axes, footnotes, caption."""
 
     def __init__(
-        self, title: str, subtitle: str, rows: float, footnotes: Sequence[str], caption: str, left: float, axis: float = 0.3
+        self,
+        title: str,
+        subtitle: str,
+        rows: float,
+        footnotes: Sequence[str],
+        caption: str,
+        left: float,
+        axis: float = 0.3,
     ) -> None:
         titles = textwrap.wrap(title, 74)
         subtitles = textwrap.wrap(subtitle, 108)
@@ -98,7 +106,7 @@ class _Sheet:
         y = self._texts(notes, y, 0.17, size=8, color=INK) + 0.12
         self._texts(captions, y, 0.15, size=6.8, color=GREY)
 
-    def _texts(self, lines: Sequence[str], y: float, step: float, **style: object) -> float:
+    def _texts(self, lines: Sequence[str], y: float, step: float, **style: Any) -> float:
         for line in lines:
             self.figure.text(MARGIN / WIDTH, 1 - y / self.height, line, va="top", ha="left", **style)
             y += step
@@ -133,11 +141,22 @@ def _bars(view: StepView, axis: str, caption: str) -> Figure:
         if row.low is not None and row.high is not None:
             low, high = row.low / view.unit.size, row.high / view.unit.size
             axes.plot([low, high], [place, place], color=INK, linewidth=1.4, solid_capstyle="butt")
-            axes.plot([low, low, np.nan, high, high], [place - 0.12, place + 0.12, np.nan, place - 0.12, place + 0.12], color=INK, linewidth=1.4)
+            axes.plot(
+                [low, low, np.nan, high, high],
+                [place - 0.12, place + 0.12, np.nan, place - 0.12, place + 0.12],
+                color=INK,
+                linewidth=1.4,
+            )
             end = max(end, high)
-        _label(axes, end, place, f"{line.value} {view.unit.symbol}{_superscript(line.mark)}", f"  {line.ratio}" if place else "")
+        _label(
+            axes,
+            end,
+            place,
+            f"{line.value} {view.unit.symbol}{_superscript(line.mark)}",
+            f"  {line.ratio}" if place else "",
+        )
     _failed(axes, view)
-    _dress(axes, view)
+    _dress(sheet, view)
     return sheet.figure
 
 
@@ -147,26 +166,47 @@ def _sizes(view: StepView, csv_bytes: int | None, caption: str) -> Figure:
     parts = [_parts(line) for line in view.lines]
     unit = view.unit
     subtitle = f"{view.measure}; all files after a flush"
-    sheet = _Sheet(view.step.title, subtitle, _rows(view) + 0.7, notes, caption, _label_width(view))
+    sheet = _Sheet(view.step.title, subtitle, _rows(view), notes, caption, _label_width(view), axis=0.62)
     axes = sheet.axes
     left = np.zeros(len(parts))
     for name, colour in (("data", BLUE), ("index", SKY), ("journal", ORANGE), ("other", FAINT)):
         widths = np.array([part.get(name, 0.0) for part in parts]) / unit.size
         if widths.any():
-            text = {"data": "data (with its indexes, where they can't be told apart)", "index": "indexes"}.get(name, name)
+            text = {"data": "data, indexes included where not apart", "index": "indexes"}.get(name, name)
             axes.barh(range(len(parts)), widths, BAR, left=left, color=colour, label=text)
         left = left + widths
     for place, line in enumerate(view.lines):
-        _label(axes, left[place], place, f"{line.value} {unit.symbol}{_superscript(line.mark)}", f"  {line.ratio}" if place else "")
+        _label(
+            axes,
+            left[place],
+            place,
+            f"{line.value} {unit.symbol}{_superscript(line.mark)}",
+            f"  {line.ratio}" if place else "",
+        )
     greatest = max([*left, (csv_bytes or 0) / unit.size], default=1.0)
     axes.set_xlim(0, greatest * 1.3 or 1)
     axes.xaxis.set_major_locator(MaxNLocator(6))
     if csv_bytes:
-        axes.axvline(csv_bytes / unit.size, color=INK, linestyle=(0, (4, 3)), linewidth=1.2, label=f"the same rows as CSV: {unit.text(csv_bytes)}")
+        axes.axvline(
+            csv_bytes / unit.size,
+            color=INK,
+            linestyle=(0, (4, 3)),
+            linewidth=1.2,
+            label=f"as CSV: {unit.text(csv_bytes)}",
+        )
     _failed(axes, view)
-    _dress(axes, view, extra=0.7)
+    _dress(sheet, view)
     if view.lines:
-        axes.legend(loc="lower right", bbox_to_anchor=(1, 0), ncols=3, fontsize=7.5, frameon=False, columnspacing=1.2, handlelength=1.6)
+        below = -0.3 / (_rows(view) * ROW)  # 0.3 inches under the axis
+        axes.legend(
+            loc="upper right",
+            bbox_to_anchor=(1.02, below),
+            ncols=5,
+            fontsize=8,
+            frameon=False,
+            columnspacing=1.4,
+            handlelength=1.6,
+        )
     return sheet.figure
 
 
@@ -194,21 +234,43 @@ def _overview(shown: View, scenario: ScenarioView, caption: str) -> Figure:
                 continue
             shade = 0.0 if row.ratio is None else min(np.log10(row.ratio) / 2, 1) * 0.75
             colour = colours(shade) if row.ratio else "white"
-            axes.add_patch(mpl.patches.Rectangle((column + 0.02, y + 0.03), 0.96, 0.94, facecolor=colour, edgecolor="none"))
-            ink = "white" if shade > 0.45 else INK
+            axes.add_patch(
+                mpl.patches.Rectangle((column + 0.02, y + 0.03), 0.96, 0.94, facecolor=colour, edgecolor="none")
+            )
+            ink = "white" if shade > 0.6 else INK
             if row.value is None:
-                axes.text(column + 0.5, y + 0.5, _two_lines(str(row.outcome)), ha="center", va="center", fontsize=7.5, color=GREY, style="italic")
+                axes.text(
+                    column + 0.5,
+                    y + 0.5,
+                    _two_lines(str(row.outcome)),
+                    ha="center",
+                    va="center",
+                    fontsize=7.5,
+                    color=GREY,
+                    style="italic",
+                )
                 continue
             ratio = f"×{row.ratio:.2f}" if row.ratio and row.ratio < 10 else f"×{row.ratio:,.0f}" if row.ratio else ""
             axes.text(column + 0.5, y + 0.34, ratio, ha="center", va="center", fontsize=8.5, color=ink)
-            axes.text(column + 0.5, y + 0.72, step.unit.text(row.value), ha="center", va="center", fontsize=6.8, color=ink)
+            axes.text(
+                column + 0.5, y + 0.72, step.unit.text(row.value), ha="center", va="center", fontsize=6.8, color=ink
+            )
     for column, name in enumerate(["mean", *(step.step.name for step in steps)]):
-        axes.text(column + 0.5, 0.45, _two_lines(name.replace("-", " ")), ha="center", va="center", fontsize=8, weight="bold" if not column else "normal")
+        axes.text(
+            column + 0.5,
+            0.45,
+            _two_lines(name.replace("-", " ")),
+            ha="center",
+            va="center",
+            fontsize=8,
+            weight="bold" if not column else "normal",
+        )
     axes.set_xlim(0, columns)
     axes.set_ylim(rows + 0.9, 0)
-    axes.set_yticks([place + 1.4 for place in range(len(engines))], [item.title for item in engines])
-    axes.tick_params(length=0, labelbottom=False)
+    for place, item in enumerate(engines):
+        axes.text(-0.1, place + 1.4, item.title, ha="right", va="center")
     axes.set_xticks([])
+    axes.set_yticks([])
     axes.spines["bottom"].set_visible(False)
     return sheet.figure
 
@@ -240,32 +302,59 @@ def _ends(view: StepView) -> list[float]:
 
 
 def _label_width(view: StepView) -> float:
-    longest = max((len(_name(line)) for line in (*view.lines, *view.failed)), default=10)
-    return 0.35 + longest * 0.078
+    """Inches for the ranks and names on the left."""
+    longest = max((len(line.row.title) for line in (*view.lines, *view.failed)), default=10)
+    ranks = max((len(line.rank) for line in view.lines), default=0)
+    return 0.35 + (longest + 2 * ranks) * 0.082
 
 
-def _name(line: Line) -> str:
-    return f"{line.rank}  {line.row.title}" if line.rank else line.row.title
+_BACKGROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 
 
 def _label(axes: Axes, x: float, y: float, text: str, faint: str) -> None:
     """A value beside the end of its bar, and its ratio after it."""
-    note = axes.annotate(text, (x, y), (6, 0), textcoords="offset points", va="center", ha="left", fontsize=9)
+    note = axes.annotate(
+        text, (x, y), (6, 0), textcoords="offset points", va="center", ha="left", fontsize=9, bbox=_BACKGROUND
+    )
     if faint:
-        axes.annotate(faint, (1, 0.5), (0, 0), xycoords=note, textcoords="offset points", va="center", fontsize=8, color=GREY)
+        axes.annotate(
+            faint,
+            (1, 0.5),
+            (0, 0),
+            xycoords=note,
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            color=GREY,
+            bbox=_BACKGROUND,
+        )
 
 
 def _failed(axes: Axes, view: StepView) -> None:
     for place, line in enumerate(view.failed, len(view.lines)):
         text = f"{line.value}{_superscript(line.mark)}"
-        axes.annotate(text, (0, place), (6, 0), xycoords=("axes fraction", "data"), textcoords="offset points", va="center", fontsize=9, color=GREY, style="italic")
+        axes.annotate(
+            text,
+            (0, place),
+            (6, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
+            color=GREY,
+            style="italic",
+        )
 
 
-def _dress(axes: Axes, view: StepView, extra: float = 0.0) -> None:
+def _dress(sheet: _Sheet, view: StepView) -> None:
     """Names on the left, a light grid, no frame."""
+    axes = sheet.axes
     lines = (*view.lines, *view.failed)
-    axes.set_ylim(_rows(view) - 0.5 + extra, -0.5)
-    axes.set_yticks(range(len(lines)), [_name(line) for line in lines])
+    axes.set_ylim(_rows(view) - 0.5, -0.5)
+    axes.set_yticks(range(len(lines)), [line.row.title for line in lines])
+    ranks = blended_transform_factory(sheet.figure.transFigure, axes.transData)
+    for place, line in enumerate(lines):
+        axes.text(MARGIN / WIDTH, place, line.rank, transform=ranks, va="center_baseline", ha="left")
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", labelsize=8, colors=GREY)
     axes.xaxis.set_major_formatter(FuncFormatter(_tick))
@@ -284,5 +373,3 @@ def _tick(value: float, place: int) -> str:
 
 def _superscript(number: str) -> str:
     return number.translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-

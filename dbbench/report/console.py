@@ -59,16 +59,22 @@ def _step(view: StepView, *, ascii_only: bool) -> Iterator[Text]:
     for line in view.failed:
         yield Text(f"    {line.row.engine:<{names}} {line.value}{_mark(line)}", style="red")
     for number, note in enumerate(view.footnotes, 1):
-        yield from (Text(line, style="dim") for line in textwrap.wrap(f"  [{number}] {note}", WIDTH, subsequent_indent="      "))
+        yield from (
+            Text(line, style="dim") for line in textwrap.wrap(f"  [{number}] {note}", WIDTH, subsequent_indent="      ")
+        )
     if view.harness:
-        yield from (Text(line, style="dim") for line in textwrap.wrap(f"  {view.harness}", WIDTH, subsequent_indent="  "))
+        yield from (
+            Text(line, style="dim") for line in textwrap.wrap(f"  {view.harness}", WIDTH, subsequent_indent="  ")
+        )
 
 
 def _overall(scenario: ScenarioView) -> Iterator[Text]:
     yield Text()
     yield Text("Overall: geometric mean of the ratios to the best, and what a trial used", style="bold")
     names = max((len(item.engine) for item in scenario.standings), default=6)
-    yield Text(f"    {'engine':<{names}} {'mean':>8} {'memory':>10} {'CPU':>10} {'written':>10} {'a trial':>10}", style="dim")
+    yield Text(
+        f"    {'engine':<{names}} {'mean':>8} {'memory':>10} {'CPU':>10} {'written':>10} {'a trial':>10}", style="dim"
+    )
     used = {item.engine: item for item in scenario.resources}
     for item in scenario.standings:
         mean = f"×{item.mean_ratio:.2f}" if item.mean_ratio else "-"

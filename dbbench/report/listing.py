@@ -8,19 +8,21 @@ from collections.abc import Iterator, Mapping
 from dbbench.probe import Probed
 from dbbench.suite import SqlStep, Suite
 
-_WIDTH = 80
 
-
-def engine_lines(engines: Mapping[str, Probed], *, verbose: bool) -> Iterator[str]:
+def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) -> Iterator[str]:
     """A line for each engine, and what else there is to know of it under it."""
+
+    def _hanging(start: str, text: str) -> list[str]:
+        return hanging(columns, start, text)
+
     width = max(len(name) for name in engines)
-    status = max(len(engine.status) for engine in engines.values())
+    states = max(len(engine.status) for engine in engines.values())
     for name, engine in engines.items():
         versions = ", ".join(f"{product} {version}" for product, version in engine.versions.items())
         what = f"{versions or engine.title}; {engine.license}" if engine.status == "available" else engine.detail
-        yield from _hanging(f"{name:<{width}}  {engine.status:<{status}}  ", what)
+        yield from _hanging(f"{name:<{width}}  {engine.status:<{states}}  ", what)
         if engine.install:
-            yield from _hanging(" " * (width + status + 4), f"install: {engine.install}")
+            yield from _hanging(" " * (width + states + 4), f"install: {engine.install}")
         if verbose and engine.status == "available":
             indent = " " * (width + 2)
             yield from _hanging(indent, engine.title)
@@ -31,8 +33,12 @@ def engine_lines(engines: Mapping[str, Probed], *, verbose: bool) -> Iterator[st
                 yield from _hanging(indent, f"--set {name}.{option}=...  {purpose}")
 
 
-def suite_lines(suite: Suite) -> Iterator[str]:
+def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
     """What a suite does."""
+
+    def _hanging(start: str, text: str, indent: int | None = None) -> list[str]:
+        return hanging(columns, start, text, indent)
+
     yield from _hanging("", f"{suite.name}: {suite.title}")
     yield from _hanging("", " ".join(suite.description.split()))
     if suite.source:
@@ -42,9 +48,9 @@ def suite_lines(suite: Suite) -> Iterator[str]:
         total = sum(table.rows for table in dataset.tables.values())
         yield f"Dataset {name}: {total:,} rows at scale 1, seed {dataset.seed}"
         for table_name, table in dataset.tables.items():
-            columns = ", ".join(f"{column} {facts.type}" for column, facts in table.columns.items())
+            described = ", ".join(f"{column} {facts.type}" for column, facts in table.columns.items())
             indexes = f"; indexes on {', '.join(table.indexes)}" if table.indexes else ""
-            text = f"{table.rows:,} rows; {columns}; primary key {table.primary_key}{indexes}"
+            text = f"{table.rows:,} rows; {described}; primary key {table.primary_key}{indexes}"
             yield from _hanging(f"  {table_name}: ", text, 4)
     for scenario in suite.scenarios:
         yield ""
@@ -53,10 +59,11 @@ def suite_lines(suite: Suite) -> Iterator[str]:
             yield from _hanging(f"  {number}. {step.name}: ", f"{step.title} ({step.kind})", 5)
             if isinstance(step, SqlStep):
                 yield from _hanging("     ", " ".join(step.sql.split()))
-                for dialect, sql in step.dialects.items():
-                    yield from _hanging(f"     {dialect}: ", " ".join(sql.split()), 7)
+                for dialect, override in step.dialects.items():
+                    yield from _hanging(f"     {dialect}: ", " ".join(override.split()), 7)
 
 
-def _hanging(start: str, text: str, indent: int | None = None) -> list[str]:
+def hanging(columns: int, start: str, text: str, indent: int | None = None) -> list[str]:
+    """A text after `start`, wrapped at `columns`, later lines indented."""
     later = " " * (len(start) if indent is None else indent)
-    return textwrap.wrap(text, _WIDTH, initial_indent=start, subsequent_indent=later) or [start.rstrip()]
+    return textwrap.wrap(text, columns, initial_indent=start, subsequent_indent=later) or [start.rstrip()]

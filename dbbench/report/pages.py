@@ -20,7 +20,7 @@ def write(shown: View, folder: Path, formats: tuple[str, ...], stems: list[str])
             continue
         environment = Environment(
             loader=PackageLoader("dbbench.report"),
-            autoescape=form == "html",
+            autoescape=form == "html",  # noqa: S701 - Markdown has its own filter, `cell`
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,

@@ -148,21 +148,21 @@ def _scenario(run: Run, scenario: Scenario, rows: Sequence[Row], results: Sequen
 
 
 def _step(scenario: Scenario, step: AnyStep, rows: list[Row]) -> StepView:
-    good = [row for row in rows if row.value is not None and row.engine != "null"]
+    good = [row for row in rows if row.value is not None and row.ranked]
     unit = fitting("B" if step.kind == "size" else "s", [row.value for row in good if row.value])
     footnotes: list[str] = []
-    lines, failed = [], []
+    lines: list[Line] = []
+    failed: list[Line] = []
     for row in rows:
-        if row.engine == "null":
+        if not row.ranked:
             continue
         mark = ""
         if row.detail:
             footnotes.append(f"{row.title}: {row.detail}")
             mark = str(len(footnotes))
         (failed if row.value is None else lines).append(_line(row, unit, mark))
-    harness = next((row for row in rows if row.engine == "null" and row.value is not None), None)
     blocks = max((len(row.blocks) for row in good), default=0)
-    words = _harness(harness, good, unit) if step.kind != "size" else ""
+    words = _harness(good, [row for row in rows if not row.ranked]) if step.kind != "size" else ""
     return StepView(scenario, step, unit, blocks, tuple(lines), tuple(failed), words, tuple(footnotes))
 
 
@@ -177,16 +177,17 @@ def _line(row: Row, unit: Unit, mark: str) -> Line:
     return Line(row, rank, unit.figure(row.value), interval, ratio, mark)
 
 
-def _harness(harness: Row | None, good: list[Row], unit: Unit) -> str:
-    """The null engine's time in words, and what share of the fastest result it is."""
-    if harness is None or harness.value is None or not good:
+def _harness(good: list[Row], nulls: list[Row]) -> str:
+    """The null engines' times in words, and the largest share that they are of any result."""
+    times = [fitting("s", [null.value]).text(null.value) for null in nulls if null.value is not None]
+    shares = [row.harness_share for row in good if row.harness_share is not None]
+    if not times or not shares:
         return ""
-    share = good[0].harness_share or 0.0
-    own = fitting("s", [harness.value]).text(harness.value)
-    words = f"the harness itself: {own}, {share:.1%} of the fastest" if share >= 0.001 else f"the harness itself: {own}"
-    if share > BOUND_SHARE:
-        return f"{words}; the fastest are bound by the harness"
-    return words
+    words = f"the harness itself: {' for rows, '.join(times)}{' for Arrow batches' if len(times) > 1 else ''}"
+    most = max(good, key=lambda row: row.harness_share or 0)
+    if max(shares) >= 0.001:
+        words += f"; at most {max(shares):.1%} of a result ({most.title})"
+    return words + (", which is bound by the harness" if max(shares) > BOUND_SHARE else "")
 
 
 def _warnings(run: Run, rows: Sequence[Row], results: Sequence[TrialResult]) -> list[str]:
@@ -212,7 +213,7 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         for name, facts in manifest.datasets.items()
     )
     source = f"{suite.source.title} ({suite.source.year})" if suite.source else "none"
-    facts = [
+    return [
         ("Suite", f"{suite.name} (reproduces: {source})"),
         ("Data", f"{data}; scale {manifest.scale:g}, seed {manifest.seed}"),
         ("Rounds", f"{manifest.rounds}, interleaved in seeded random order; each trial in a fresh process"),
@@ -221,7 +222,6 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         ("dbbench", manifest.dbbench),
         ("Date", f"{manifest.created.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"),
     ]
-    return facts
 
 
 def _systems(run: Run, results: Sequence[TrialResult]) -> list[tuple[str, str, str, str]]:

@@ -57,8 +57,8 @@ class DuckDB(SQLEngine):
     publication = Publication.ALLOWED
     dialect = "duckdb"
     sql = Dialect()
-    Options = DuckDBOptions
-    Session = DuckDBSession
+    options_class = DuckDBOptions
+    session_class = DuckDBSession
     durability: ClassVar = {Tier.POWER: {}}  # one fdatasync for each commit, and no switch to turn it off
 
     @classmethod
@@ -70,12 +70,13 @@ class DuckDB(SQLEngine):
         self.connection = duckdb.connect(str(self.directory / "data.duckdb"), config=settings)
 
     def connect(self) -> Session:
-        return self.Session(self.connection.cursor(), self.sql)
+        return self.session_class(self.connection.cursor(), self.sql)
 
     def settings(self) -> dict[str, Any]:
         names = ("threads", "memory_limit")
         query = "SELECT " + ", ".join(f"current_setting('{name}')" for name in names)
-        return dict(zip(names, self.connection.execute(query).fetchone(), strict=True))
+        (values,) = self.connection.execute(query).fetchall()
+        return dict(zip(names, values, strict=True))
 
     def flush(self) -> None:
         self.connection.execute("CHECKPOINT")
@@ -87,4 +88,4 @@ class DuckDB(SQLEngine):
 class DuckDBArrow(DuckDB):
     name = "duckdb+arrow"
     title = "DuckDB (Arrow)"
-    Session = ArrowSession
+    session_class = ArrowSession

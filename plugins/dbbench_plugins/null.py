@@ -1,4 +1,7 @@
-"""The null engine: does nothing, as fast as the harness lets it. Its time is the harness's own share."""
+"""The null engine: does nothing, as fast as the harness lets it. Its time is the harness's own share.
+
+There are two, for rows and for Arrow batches: what a harness adds depends on what it reads.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,10 @@ if TYPE_CHECKING:
     from dbbench.schema import Table
 
 
+#: Rows in a batch, as DuckDB gives them by default; about what others give too.
+BATCH_ROWS = 100_000
+
+
 class NullSession(Session):
     takes = "batches"
 
@@ -23,7 +30,7 @@ class NullSession(Session):
     def commit(self) -> None: ...
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
-        return lambda chunk: None
+        return lambda _chunk: None
 
     def finish_load(self, tables: Mapping[str, Table]) -> None: ...
 
@@ -35,6 +42,19 @@ class NullSession(Session):
         return lambda: None
 
 
+class NullArrowSession(NullSession):
+    gives = "batches"
+
+    def prepare_query(self, sql: str, expected_rows: int = 0) -> Callable[[], Rows]:
+        import pyarrow as pa
+
+        nothing = pa.nulls(BATCH_ROWS)
+        batch = pa.record_batch([nothing] * 64, names=[str(number) for number in range(64)])
+        whole, rest = divmod(expected_rows, BATCH_ROWS)
+        batches = [batch] * whole + [batch.slice(0, rest)] * bool(rest)
+        return lambda: iter(batches)
+
+
 class Null(Engine):
     name = "null"
     title = "null (the harness itself)"
@@ -42,7 +62,13 @@ class Null(Engine):
     publication = Publication.ALLOWED
     ranked = False
     durability = {tier: {} for tier in Tier}
-    Session = NullSession
+    session_class = NullSession
 
     def connect(self) -> Session:
-        return NullSession()
+        return self.session_class()
+
+
+class NullArrow(Null):
+    name = "null+arrow"
+    title = "null (the harness itself, Arrow batches)"
+    session_class = NullArrowSession

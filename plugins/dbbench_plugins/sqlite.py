@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, ClassVar
 
+from pydantic import Field
+
 from dbbench.engine import Options, Publication, Session, Size
 from dbbench.sql import STANDARD_TYPES, Dialect, SQLEngine, SQLSession
 from dbbench.suite import Tier
-from pydantic import Field
 
 
 class SQLiteOptions(Options):
@@ -28,8 +29,8 @@ class SQLite(SQLEngine):
     publication = Publication.ALLOWED
     dialect = "sqlite"
     sql = Dialect(types={**STANDARD_TYPES, "datetime": "DATETIME"})
-    Options = SQLiteOptions
-    Session = SQLiteSession
+    options_class = SQLiteOptions
+    session_class = SQLiteSession
     durability = {
         Tier.POWER: {"journal_mode": "WAL", "synchronous": "FULL"},
         Tier.PROCESS: {"journal_mode": "WAL", "synchronous": "OFF"},
@@ -58,7 +59,7 @@ class SQLite(SQLEngine):
         return sqlite3.connect(self.path, isolation_level=None)
 
     def connect(self) -> Session:
-        return self.Session(self._connection(), self.sql)
+        return self.session_class(self._connection(), self.sql)
 
     def flush(self) -> None:
         list(self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))

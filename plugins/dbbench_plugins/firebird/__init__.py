@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -12,8 +13,8 @@ from firebird import driver
 from firebird.embedded.provider import FirebirdProvider
 from pydantic import Field
 
-from dbbench.engine import Options, Publication, Rows, Session
-from dbbench.errors import Unavailable
+from dbbench.engine import Options, Publication, Rows
+from dbbench.errors import Unavailable, Unsupported
 from dbbench.sql import Dialect, SQLEngine, SQLSession
 from dbbench.suite import Tier
 from dbbench_plugins.firebird.batch import BatchInsert
@@ -43,7 +44,11 @@ class FirebirdSession(SQLSession):
     def __init__(self, connection: Any, dialect: Dialect) -> None:
         super().__init__(connection, dialect)
         self.begun = False
-        self.prepared = ExitStack()
+        # Closed from the last to the first: whatever is freed after its connection crashes at exit.
+        self.closing = ExitStack()
+        self.closing.callback(connection.close)
+        # A transaction that may write costs a page, written through, even when it only reads.
+        self.reading = driver.tpb(driver.Isolation.SNAPSHOT, access_mode=driver.TraAccessMode.READ)
 
     def execute(self, sql: str) -> None:
         self._start()
@@ -60,7 +65,7 @@ class FirebirdSession(SQLSession):
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         _, statement = self._prepare(self.sql.insert(name, table))
-        batch = self.prepared.enter_context(BatchInsert(statement))
+        batch = self.closing.enter_context(BatchInsert(statement))
 
         def insert(rows: Any) -> None:
             if not self.begun:
@@ -73,7 +78,7 @@ class FirebirdSession(SQLSession):
         cursor, statement = self._prepare(sql)
 
         def run() -> Rows:
-            self._start()
+            self._start(self.reading)
             return chain(cursor.execute(statement), self._ending())
 
         return run
@@ -89,18 +94,17 @@ class FirebirdSession(SQLSession):
         return run
 
     def close(self) -> None:
-        """Free what was prepared, then the connection: the other way round it would crash at exit."""
-        self.prepared.close()
-        self.connection.close()
+        """Free what was prepared, then the connection."""
+        self.closing.close()
 
     def _prepare(self, sql: str) -> tuple[Any, Any]:
         cursor = self.connection.cursor()
-        statement = self.prepared.enter_context(cursor.prepare(sql))
-        return self.prepared.enter_context(cursor), statement
+        statement = self.closing.enter_context(cursor.prepare(sql))
+        return self.closing.enter_context(cursor), statement
 
-    def _start(self) -> None:
+    def _start(self, parameters: bytes | None = None) -> None:
         if not self.begun:
-            self.connection.begin()  # ends what a query that wasn't read to its end has left open
+            self.connection.begin(parameters)  # ends what a query that wasn't read to its end has left open
 
     def _end(self) -> None:
         if not self.begun:
@@ -142,30 +146,33 @@ class Firebird(SQLEngine):
         }
 
     def open(self) -> None:
+        if ":" in str(self.directory):
+            raise Unsupported(f"Firebird takes what precedes a colon for the name of a server: {self.directory}")
         load_library()
-        self.sessions: list[Session] = []
+        self.closing = ExitStack()
         # Open as long as the engine is: the page cache goes with the last connection.
         self.connection = self._connection()
+        self.closing.callback(self.connection.close)
+        atexit.register(self.close)
 
-    def connect(self) -> Session:
-        session = self.Session(self._connection(), self.sql)
-        self.sessions.append(session)
+    def connect(self) -> SQLSession:
+        session = FirebirdSession(self._connection(), self.sql)
+        self.closing.callback(session.close)
         return session
 
     def settings(self) -> dict[str, Any]:
         """As the database has them, which rounds a page size that it doesn't know."""
         info = self.connection.info
         return {
-            "cache_mib": info.page_cache_size * info.page_size / 2**20,
+            "cache_mib": info.page_cache_size * info.page_size // 2**20,
             "page_size": info.page_size,
             "forced_writes": info.write_mode is driver.DbWriteMode.SYNC,
         }
 
     def close(self) -> None:
         """Close every connection, also those of sessions that were left open."""
-        for session in self.sessions:
-            session.close()
-        self.connection.close()
+        atexit.unregister(self.close)
+        self.closing.close()
 
     def _connection(self) -> Any:
         return attach(

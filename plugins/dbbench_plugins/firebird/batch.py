@@ -6,7 +6,7 @@ executemany.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +44,7 @@ class BatchInsert:
     def __init__(self, statement: Any) -> None:
         with fbapi.get_api().util.get_xpb_builder(XpbKind.BATCH) as builder:
             builder.insert_int(_BUFFER_BYTES_SIZE, 0)  # the greatest; the default is 16 MB
-            self._batch = statement._istmt.create_batch(None, builder.get_buffer())
+            self._batch = statement._istmt.create_batch(None, builder.get_buffer())  # noqa: SLF001 - nothing public has it
         with self._batch.get_metadata() as meta:
             self._stride: int = meta.get_aligned_length()
             self._slots = [
@@ -64,13 +64,13 @@ class BatchInsert:
             return
         messages = pack(rows, self._stride, self._slots)
         self._batch.add(len(messages), messages.ctypes.data)
-        with self._batch.execute(transaction._tra) as result:
+        with self._batch.execute(transaction._tra) as result:  # noqa: SLF001 - nothing public has it
             failed = result.find_error(0)  # nothing is raised for a row that fails
             if failed != _NO_MORE_ERRORS:
                 with result.get_status(failed) as status:
                     raise DatabaseError(f"row {failed} of the batch: {fbapi.get_api().util.format_status(status)}")
 
-    def __enter__(self) -> BatchInsert:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -85,8 +85,7 @@ def pack(rows: pa.RecordBatch, stride: int, slots: list[Slot]) -> Any:
     for column, slot in zip(rows.columns, slots, strict=True):
         if column.null_count:
             _at(messages, slot.null_offset, "<i2")[:] = -column.is_null().to_numpy(zero_copy_only=False).astype("<i2")
-            column = column.fill_null("" if slot.kind in _TEXTS else 0)  # noqa: PLW2901
-        _put(messages, column, slot)
+        _put(messages, column.fill_null("" if slot.kind in _TEXTS else 0), slot)
     return messages
 
 

@@ -38,8 +38,9 @@ class PrivateRoot(FirebirdProvider):  # type: ignore[misc]  # the driver has no 
         _link(self._root / "lib", wheel.glob("*.so*"))
         # A real folder: from a linked one, plugins/../lib would lead back into the wheel.
         _link(self._root / "plugins", (wheel / "plugins").iterdir())
-        for name in ("firebird.conf", "firebird.log"):
-            (self._root / name).touch()
+        # With the other providers a failure shows as one to reach a server on this machine.
+        (self._root / "firebird.conf").write_text("Providers = Engine13\n", "ascii")
+        (self._root / "firebird.log").touch()
 
     @property
     def root(self) -> Path:
@@ -77,7 +78,6 @@ def attach(path: Path, *, page_size: int, cache_pages: int, forced_writes: bool)
         user="SYSDBA",
         charset=_CHARSET,
         utf8filename=True,
-        config="Providers=Engine13",  # else a failure shows as one to reach a server on this machine
         page_size=page_size,
         forced_writes=forced_writes,
         db_cache_size=cache_pages,

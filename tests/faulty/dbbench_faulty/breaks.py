@@ -1,0 +1,3 @@
+"""Breaks when it is imported."""
+
+raise RuntimeError("broken on import")

@@ -1,0 +1,6 @@
+"""Kills the process that imports it."""
+
+import os
+import signal
+
+os.kill(os.getpid(), signal.SIGSEGV)

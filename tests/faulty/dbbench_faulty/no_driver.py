@@ -1,0 +1,3 @@
+"""Its driver is missing."""
+
+import dbbench_driver_that_is_nowhere  # noqa: F401
