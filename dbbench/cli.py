@@ -108,7 +108,12 @@ def _memory(text: Any) -> int:
 
 
 scale_option = click.option(
-    "--scale", type=_scale, metavar="NUMBER", default=1.0, show_default=True, help="Rows, as a multiple of the original's."
+    "--scale",
+    type=_scale,
+    metavar="NUMBER",
+    default=1.0,
+    show_default=True,
+    help="Rows, as a multiple of the original's.",
 )
 seed_option = click.option(
     "--seed",

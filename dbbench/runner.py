@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -56,22 +56,25 @@ def run_trials(
     }
     with run.locked():
         run.tidy()
+        done = {trial.id: run.result(trial) for trial in trials if run.finished(trial)}
         for number, trial in enumerate(trials, 1):
-            if run.finished(trial):
+            if trial.id in done:
                 continue
-            left = _seconds_left(run, trials)
-            report(Progress(trial, number, len(trials), seconds_left=left))
-            document = _document(run, trial, datasets, answers[trial.scenario])
+            at = Progress(trial, number, len(trials), seconds_left=_seconds_left(trials, done))
+            report(at)
             directory = run.directory(trial)
             directory.mkdir(parents=True, exist_ok=True)
-            jsonfile.write(directory / "trial.json", document)
-            if (before := _no_repeat(run, trials, trial)) is not None:
+            jsonfile.write(directory / "trial.json", _document(run, trial, datasets, answers[trial.scenario]))
+            if (before := _no_repeat(trials, trial, done)) is not None:
                 jsonfile.write(directory / "result.json", before)
             else:
-                _supervise(directory, lambda step: report(Progress(trial, number, len(trials), step, None, left)))  # noqa: B023 - called at once
-            report(
-                Progress(trial, number, len(trials), result=run.result(trial), seconds_left=_seconds_left(run, trials))
-            )
+                try:
+                    _supervise(directory, lambda step: report(replace(at, step=step)))  # noqa: B023 - called at once
+                except BaseException:
+                    run.tidy()
+                    raise
+            done[trial.id] = run.result(trial)
+            report(replace(at, result=done[trial.id], seconds_left=_seconds_left(trials, done)))
 
 
 def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: dict[str, str]) -> dict[str, Any]:
@@ -129,32 +132,27 @@ def _running_step(directory: Path) -> str:
         return ""
 
 
-def _no_repeat(run: Run, trials: Sequence[Trial], trial: Trial) -> dict[str, Any] | None:
+def _no_repeat(trials: Sequence[Trial], trial: Trial, done: Mapping[str, TrialResult]) -> dict[str, Any] | None:
     """The result of a trial that isn't run, because one before it ended in a way that would come again."""
     for earlier in trials:
-        if earlier == trial or (earlier.engine, earlier.scenario) != (trial.engine, trial.scenario):
+        if earlier.id not in done or (earlier.engine, earlier.scenario) != (trial.engine, trial.scenario):
             continue
-        if run.finished(earlier):
-            result = run.result(earlier)
-            bad = next((step for step in result.steps if step.outcome in _NOT_REPEATED), None)
-            if bad is not None:
-                why = {"outcome": bad.outcome, "detail": f"not repeated: {bad.outcome} in round {earlier.round}"}
-                again = [{"name": step.name, **why} for step in result.steps if step.outcome is not Outcome.OK]
-                document = {key: getattr(result, key) for key in ("scenario_name", "engine_name", "engine")}
-                return document | {"id": trial.id, "round": trial.round, "steps": again}
+        result = done[earlier.id]
+        bad = next((step for step in result.steps if step.outcome in _NOT_REPEATED), None)
+        if bad is not None:
+            why = {"outcome": bad.outcome, "detail": f"not repeated: {bad.outcome} in round {earlier.round}"}
+            again = [{"name": step.name, **why} for step in result.steps if step.outcome is not Outcome.OK]
+            document = {key: getattr(result, key) for key in ("scenario_name", "engine_name", "engine")}
+            return document | {"id": trial.id, "round": trial.round, "steps": again}
     return None
 
 
-def _seconds_left(run: Run, trials: Sequence[Trial]) -> float | None:
+def _seconds_left(trials: Sequence[Trial], done: Mapping[str, TrialResult]) -> float | None:
     """From how long each engine took so far; an engine that hasn't run is taken for an average one."""
     took: dict[str, list[float]] = {}
-    open_trials = []
-    for trial in trials:
-        if run.finished(trial):
-            took.setdefault(trial.engine, []).append(run.result(trial).seconds)
-        else:
-            open_trials.append(trial)
+    for result in done.values():
+        took.setdefault(result.engine_name, []).append(result.seconds)
     if not took:
         return None
     average = mean(mean(times) for times in took.values())
-    return sum(mean(took[trial.engine]) if trial.engine in took else average for trial in open_trials)
+    return sum(mean(took.get(trial.engine, [average])) for trial in trials if trial.id not in done)

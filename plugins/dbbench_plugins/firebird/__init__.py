@@ -123,8 +123,8 @@ class Firebird(SQLEngine):
     publication = Publication.ALLOWED
     dialect = "firebird"
     sql = Dialect()
-    Options = FirebirdOptions
-    Session = FirebirdSession
+    options_class = FirebirdOptions
+    session_class = FirebirdSession
     # A commit writes four pages (counted with strace) and calls no fsync, not even at close. With forced
     # writes the file is opened O_DSYNC, so that they are on the disk; without, the system has them.
     durability: ClassVar = {Tier.POWER: {"forced_writes": True}, Tier.PROCESS: {"forced_writes": False}}
