@@ -1,0 +1,15 @@
+"""The conformance kit: what every engine must keep to, as tests that a plugin inherits.
+
+    from dbbench.testing import SQLContract
+
+    class TestMine(SQLContract):
+        engine = "mine"
+
+An engine whose driver is missing is skipped, unless the environment variable DBBENCH_REQUIRE names it
+(engines with commas between, or "all"): then it fails.
+"""
+
+from dbbench.testing.contract import EngineContract
+from dbbench.testing.sql import SQLContract
+
+__all__ = ["EngineContract", "SQLContract"]

@@ -1,0 +1,277 @@
+"""What holds for every SQL engine: types, transactions, loads, queries, sizes, and a whole trial."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dbbench.datasets.generate import arrow_schema
+from dbbench.datasets.rows import rows
+from dbbench.engine import Engine, Session
+from dbbench.outcome import Outcome
+from dbbench.request import Request, new_run
+from dbbench.runner import run_trials
+from dbbench.schema import Table
+from dbbench.sql import SQLEngine
+from dbbench.testing.contract import EngineContract, Opener
+from dbbench.verify import check_batches, check_rows
+from dbbench.workloads.load import fetch
+
+_ANY = {"kind": "sequence"}  # the kit brings its own values
+
+#: Every type, and names that are reserved words in most systems.
+KINDS = Table.model_validate(
+    {
+        "rows": 4,
+        "primary_key": "Id",
+        "indexes": ["Select"],
+        "columns": {
+            "Id": {"type": "integer", "values": _ANY},
+            "Select": {"type": "bigint", "values": _ANY},
+            "Real": {"type": "real", "values": _ANY},
+            "Double": {"type": "double", "values": _ANY},
+            "Money": {"type": "currency", "values": _ANY},
+            "Small": {"type": "decimal(9, 2)", "values": _ANY},
+            "Letter": {"type": "char(3)", "values": _ANY},
+            "Text": {"type": "varchar(40)", "values": _ANY},
+            "Day": {"type": "date", "values": _ANY},
+            "Moment": {"type": "datetime", "values": _ANY},
+        },
+    }
+)
+TABLES: Mapping[str, Table] = {"Order": KINDS}
+
+_COLUMNS: dict[str, list[Any]] = {
+    "Id": [1, 2, 3, 2**31 - 1],
+    "Select": [0, -1, 2**62, -(2**62)],
+    "Real": [0.5, -1.25, 1024.0, 0.0],
+    "Double": [0.1, -1e100, 1e-100, 0.0],
+    "Money": [Decimal("0.0001"), Decimal("-123456789.9999"), Decimal("100.5000"), Decimal("0.0000")],
+    "Small": [Decimal("0.01"), Decimal("-9999999.99"), Decimal("5.00"), Decimal("1.10")],
+    "Letter": ["USD", "a", "'", '"'],
+    "Text": ["plain", "it's \"quoted\" and a % _ ;", "Zürich – 東京", "x" * 40],
+    "Day": [datetime.date(2004, 2, 29), datetime.date(1970, 1, 1), datetime.date(1999, 12, 31), datetime.date(2038, 1, 20)],
+    "Moment": [datetime.datetime(2004, 2, 29), datetime.datetime(1970, 1, 1), datetime.datetime(1999, 12, 31), datetime.datetime(2038, 1, 20)],
+}  # fmt: skip
+BATCH = pa.record_batch(
+    [pa.array(_COLUMNS[field.name], field.type) for field in arrow_schema(KINDS)], schema=arrow_schema(KINDS)
+)
+
+_SUITE = """
+dbbench: 1
+name: kit
+title: Conformance
+description: A whole trial on very little data.
+datasets:
+  kit:
+    tables:
+      Parent:
+        rows: 50
+        primary_key: Id
+        columns:
+          Id: {{type: integer, values: {{kind: sequence}}}}
+          Name: {{type: varchar(12), values: {{kind: pattern, text: "name-#####"}}}}
+      Child:
+        rows: 40000
+        primary_key: Id
+        indexes: [ParentId]
+        columns:
+          Id: {{type: integer, values: {{kind: sequence}}}}
+          ParentId: {{type: integer, values: {{kind: reference, table: Parent}}}}
+          Price: {{type: currency, values: {{kind: quantiles, points: {{0: 1, 1: 100}}, step: 0.01}}}}
+          Day: {{type: datetime, values: {{kind: days, first: 2020-01-01, last: 2020-12-31}}}}
+scenarios:
+  - name: kit
+    title: Kit
+    dataset: kit
+    durability: {tier}
+    steps:
+      - {{kind: load, name: load, title: Load}}
+      - {{kind: size, name: size, title: Size}}
+      - kind: query
+        name: sums
+        title: Sums
+        sql: SELECT A.Name, SUM(B.Price) FROM Parent A INNER JOIN Child B ON A.Id = B.ParentId GROUP BY A.Name ORDER BY A.Name
+        read: Total
+        answer:
+          table: Parent
+          join: [{{table: Child, column: Child.ParentId, equals: Parent.Id}}]
+          group_by: [Parent.Name]
+          sum: {{Total: Child.Price}}
+          select: [Parent.Name, Total]
+          order_by: [Parent.Name]
+      - kind: query
+        name: wide
+        title: Wide
+        sql: SELECT * FROM Child
+        read: Child.Price
+        answer: {{table: Child, select: [Child.Id, Child.ParentId, Child.Price, Child.Day]}}
+      - kind: statement
+        name: insert
+        title: Insert
+        sql: INSERT INTO Parent (Id, Name) SELECT MAX(Id) + 1, 'new' FROM Parent
+        iterations: 3
+        adds: {{table: Parent}}
+        check: {{sql: SELECT Name FROM Parent WHERE Id = 54, columns: [Parent.Name], rows: [[new]]}}
+"""
+
+
+class SQLContract(EngineContract):
+    """The whole kit for an engine that speaks SQL."""
+
+    @pytest.fixture
+    def loaded(self, opened: Opener) -> tuple[SQLEngine, Session]:
+        """An engine with the kit's table in it, and a session."""
+        engine = sql_engine(opened())
+        engine.create(TABLES)
+        session = engine.connect()
+        load(session, [BATCH.slice(0, 3), BATCH.slice(3)])
+        return engine, session
+
+    def test_speaks_sql(self, engine_class: type[Engine]) -> None:
+        assert issubclass(engine_class, SQLEngine)
+        assert engine_class.dialect
+        assert engine_class.session_class.takes in ("rows", "batches")
+        assert engine_class.session_class.gives in ("rows", "batches")
+
+    def test_keeps_every_type(self, loaded: tuple[SQLEngine, Session]) -> None:
+        engine, session = loaded
+        check(engine, session, "SELECT * FROM Order ORDER BY Id", pa.Table.from_batches([BATCH]))
+
+    def test_a_prepared_query_can_be_run_again(self, loaded: tuple[SQLEngine, Session]) -> None:
+        engine, session = loaded
+        run = session.prepare_query(engine.sql.translate("SELECT Id FROM Order ORDER BY Id", TABLES))  # type: ignore[attr-defined]
+        expected = pa.table({"Id": BATCH.column("Id")})
+        for _ in range(3):
+            compare(session, run(), expected)
+
+    def test_a_query_read_in_part_hinders_no_other(self, loaded: tuple[SQLEngine, Session]) -> None:
+        engine, session = loaded
+        run = session.prepare_query(engine.sql.translate("SELECT Id FROM Order ORDER BY Id", TABLES))  # type: ignore[attr-defined]
+        next(iter(run()))
+        check(engine, session, "SELECT Text FROM Order ORDER BY Id", pa.table({"Text": BATCH.column("Text")}))
+
+    def test_a_query_without_rows_ends(self, loaded: tuple[SQLEngine, Session]) -> None:
+        engine, session = loaded
+        assert fetch(session, engine.sql.translate("SELECT Id FROM Order WHERE Id = 0", TABLES)) == []
+
+    def test_a_statement_commits_by_itself(self, loaded: tuple[SQLEngine, Session]) -> None:
+        engine, session = loaded
+        statement = "INSERT INTO Order (Id, Text) SELECT MAX(Id) - 1, 'added' FROM Order"
+        run = session.prepare_statement(engine.sql.translate(statement, TABLES))  # type: ignore[attr-defined]
+        run()
+        session.close()
+        other = engine.connect()
+        assert count(engine, other) == 5
+        other.close()
+
+    def test_a_prepared_statement_can_be_run_again(self, loaded: tuple[SQLEngine, Session]) -> None:
+        engine, session = loaded
+        statement = "INSERT INTO Order (Id, Text) SELECT MAX(Id) - COUNT(*), 'added' FROM Order WHERE Id > 3"
+        run = session.prepare_statement(engine.sql.translate(statement, TABLES))  # type: ignore[attr-defined]
+        for _ in range(3):
+            run()
+        assert count(engine, session) == 7
+
+    def test_a_failed_statement_raises(self, loaded: tuple[SQLEngine, Session]) -> None:
+        engine, session = loaded
+        with pytest.raises(Exception, match=r"."):  # each driver has its own
+            session.prepare_statement("INSERT INTO nowhere VALUES (1)")()  # type: ignore[attr-defined]
+        session.close()
+        assert count(engine, engine.connect()) == 4
+
+    def test_a_load_without_commit_is_gone(self, opened: Opener) -> None:
+        engine = sql_engine(opened())
+        engine.create(TABLES)
+        session = engine.connect()
+        insert = session.prepare_load("Order", KINDS)  # type: ignore[attr-defined]
+        session.begin()
+        insert(chunk(session, BATCH))
+        session.close()
+        other = engine.connect()
+        assert count(engine, other) == 0
+        other.close()
+
+    def test_a_key_is_kept_unique(self, loaded: tuple[SQLEngine, Session]) -> None:
+        _, session = loaded
+        with pytest.raises(Exception, match=r"."):  # each driver has its own
+            load(session, [BATCH.slice(0, 1)])
+
+    def test_what_was_committed_is_there_after_reopening(
+        self, loaded: tuple[SQLEngine, Session], opened: Opener
+    ) -> None:
+        engine, session = loaded
+        session.close()
+        engine.flush()
+        engine.close()
+        again = sql_engine(opened())
+        other = again.connect()
+        check(again, other, "SELECT * FROM Order ORDER BY Id", pa.Table.from_batches([BATCH]))
+        other.close()
+
+    def test_has_a_size(self, loaded: tuple[SQLEngine, Session]) -> None:
+        engine, _ = loaded
+        engine.flush()
+        size = engine.size()
+        assert size.total > 0
+        assert all(not Path(file.name).is_absolute() and file.apparent >= 0 for file in size.files)
+        assert size.index is None or 0 < size.index < size.total
+
+    def test_a_whole_trial_is_right(
+        self, engine_class: type[Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """In a process of its own, with every answer checked; nothing but the run directory is left."""
+        monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+        suite = tmp_path / "kit.yaml"
+        suite.write_text(_SUITE.format(tier=next(iter(engine_class.durability))), "utf-8")
+        settings = {self.engine: {name: str(value) for name, value in self.options.items()}}
+        ready = new_run(Request(str(suite), [self.engine], rounds=1, options=settings, out=tmp_path / "run"))
+        run_trials(ready.run, ready.trials, ready.datasets, lambda _progress: None)
+        (result,) = [result for result in ready.run.results() if result.engine_name == self.engine]
+        assert [(step.name, step.outcome, step.detail) for step in result.steps] == [
+            (name, Outcome.OK, "") for name in ("load", "size", "sums", "wide", "insert")
+        ]
+        assert not result.remarks
+        assert not list(ready.run.path.glob("trials/*/work"))
+
+
+def sql_engine(engine: Engine) -> SQLEngine:
+    """The engine, known to speak SQL."""
+    assert isinstance(engine, SQLEngine)
+    return engine
+
+
+def chunk(session: Session, batch: pa.RecordBatch) -> Any:
+    """A batch in the form that the session takes."""
+    return batch if session.takes == "batches" else rows(batch, KINDS, session.bind)
+
+
+def load(session: Any, batches: Iterable[pa.RecordBatch]) -> None:
+    """Load some batches in one transaction."""
+    insert = session.prepare_load("Order", KINDS)
+    session.begin()
+    for batch in batches:
+        insert(chunk(session, batch))
+    session.finish_load(TABLES)
+
+
+def count(engine: SQLEngine, session: Session) -> int:
+    """Rows in the kit's table."""
+    ((found,),) = fetch(session, engine.sql.translate("SELECT COUNT(*) FROM Order", TABLES))
+    return int(found)
+
+
+def check(engine: SQLEngine, session: Any, sql: str, expected: pa.Table) -> None:
+    """Run a query and compare every row, in order."""
+    compare(session, session.prepare_query(engine.sql.translate(sql, TABLES))(), expected)
+
+
+def compare(session: Session, given: Any, expected: pa.Table) -> None:
+    """Compare what a query gave."""
+    (check_rows if session.gives == "rows" else check_batches)(given, expected, ordered=True)
