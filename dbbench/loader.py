@@ -6,6 +6,7 @@ positions, pydantic checks the shape, and `references` checks that every name le
 
 from __future__ import annotations
 
+import datetime
 import difflib
 from collections.abc import Iterator, Sequence
 from importlib import resources
@@ -18,6 +19,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
 
 from dbbench.errors import Fault, SuiteError, UserError
 from dbbench.references import dangling
@@ -28,6 +30,28 @@ Path_ = tuple[str | int | float, ...]
 Position = tuple[int, int]
 
 SCENARIOS = "dbbench_scenarios"
+#: The tags of plain values; any other, written out, is refused.
+_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")}
+#: More levels and values than any suite has.
+_DEEPEST, _MOST = 40, 100_000
+#: Pydantic's types of error, in the words of a suite file.
+_EXPECTED = {
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "tuple_type": "a list",
+    "date_type": "a date, like 2005-12-31",
+    "date_parsing": "a date, like 2005-12-31",
+    "date_from_datetime_parsing": "a date, like 2005-12-31",
+    "date_from_datetime_inexact": "a date, like 2005-12-31",
+}
 
 
 def builtin_suites() -> list[str]:
@@ -103,30 +127,46 @@ class _Document:
         self.values: dict[Path_, Position] = {(): (1, 1)}
         self.keys: dict[Path_, Position] = {}
         self.data: Any = None
+        self._unread: set[Path_] = set()  # what stands there is no value, and was told
         self._constructor = SafeConstructor(loader=YAML(typ="safe", pure=True))
         try:
             node = YAML(typ="safe", pure=True).compose(text)
+            self.data = self._plain(node, ()) if node is not None else None
         except MarkedYAMLError as exc:
             mark = exc.problem_mark or exc.context_mark
             line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
             problem = " ".join(str(exc.problem or exc).split())
             tabs = text.splitlines()[line - 1 : line] if mark else []
             hint = "spaces, not tabs, before and between words" if any("\t" in t for t in tabs) else "valid YAML 1.2"
-            self.faults.append(Fault(file, line, column, "", problem, hint))
+            self.faults = [Fault(file, line, column, "", problem, exc.note or hint)]
+            return
+        except ReaderError as exc:
+            before = text[: exc.position]
+            place = (before.count("\n") + 1, exc.position - before.rfind("\n"))
+            self.faults.append(Fault(file, *place, "", f"the character #x{exc.character:04x}", "printable text"))
             return
         except (YAMLError, ValueError) as exc:
             self.faults.append(Fault(file, 1, 1, "", " ".join(str(exc).split()), "valid YAML 1.2"))
+            return
+        except RecursionError:
+            self.faults.append(Fault(file, 1, 1, "", "nested too deeply", "a suite, which is some ten levels deep"))
             return
         if node is None:
             self.faults.append(
                 Fault(file, 1, 1, "", "the file is empty", f"a suite that starts with 'dbbench: {FORMAT}'")
             )
-            return
-        self.data = self._plain(node, ())
 
     def _plain(self, node: Node, path: Path_) -> Any:
         position = (node.start_mark.line + 1, node.start_mark.column + 1)
         self.values[path] = position
+        if node.tag not in _TAGS:
+            tag = str(node.tag).replace("tag:yaml.org,2002:", "!!")
+            self.faults.append(Fault(self.file, *position, _dotted(path), f"the tag {tag}", "a value without a tag"))
+            self._unread.add(path)
+            return None
+        if len(path) > _DEEPEST or len(self.values) > _MOST:  # an alias that holds itself goes on for ever
+            note = f"at most {_MOST:,} values in {_DEEPEST} levels"
+            raise MarkedYAMLError(problem="it has no end", problem_mark=node.start_mark, note=note)
         if isinstance(node, MappingNode):
             result: dict[Any, Any] = {}
             for key_node, value_node in node.value:
@@ -148,6 +188,8 @@ class _Document:
                 else:
                     self.keys[*path, key] = place
                     result[key] = self._plain(value_node, (*path, key))
+                    if value_node.start_mark.index == value_node.end_mark.index:  # nothing there: YAML looks further on
+                        self.values[*path, key] = place
             return result
         if isinstance(node, SequenceNode):
             return [self._plain(item, (*path, index)) for index, item in enumerate(node.value)]
@@ -158,12 +200,13 @@ class _Document:
             self.faults.append(
                 Fault(self.file, *position, _dotted(path), problem, "text, a number, a date, true or false")
             )
+            self._unread.add(path)
             return None
 
     def _key(self, node: Node) -> Any:
         try:
             return self._constructor.construct_object(node) if isinstance(node, ScalarNode) else None
-        except YAMLError:  # a tag such as `<<`, which stands for nothing here
+        except (YAMLError, ValueError):  # a tag such as `<<`, which stands for nothing here
             return None
 
     def at(self, path: Path_) -> Any:
@@ -178,12 +221,14 @@ class _Document:
 
     def fault(self, path: Path_, expected: str, names: Sequence[str] = (), *, at_key: bool = False) -> None:
         """Note a fault at a path; `names` are the known ones, of which the nearest is told."""
+        if path in self._unread:
+            return
         known = path
         while known not in self.values:
             known = known[:-1]
         line, column = self.keys.get(known, self.values[known]) if at_key else self.values[known]
         value = self.at(path)
-        shown = "" if value is None or at_key or isinstance(value, dict | list) else repr(value)
+        shown = "" if value is None or at_key or isinstance(value, dict | list) else _shown(value)
         wanted = str(path[-1]) if at_key else value if isinstance(value, str) else ""
         nearest = _nearest(wanted, names)
         self.faults.append(Fault(self.file, line, column, _dotted(path), shown, expected, nearest))
@@ -214,10 +259,14 @@ def _add_pydantic(document: _Document, error: Any) -> None:
         case "value_error":
             expected = str(context["error"])
             document.fault(path, expected, expected.replace(",", "").split())
-        case "too_short" if document.at(path):
-            pass  # its items are all faulty, and each of them is told
+        case "too_short" if len(document.at(path)) >= context["min_length"]:
+            pass  # its items are faulty, and each of them is told
+        case "too_short":
+            document.fault(path, f"{context['min_length']} or more items")
         case "string_pattern_mismatch":
             document.fault(path, f"a text that matches {context['pattern']}", at_key=error["loc"][-1:] == ("[key]",))
+        case kind if kind in _EXPECTED:
+            document.fault(path, _EXPECTED[kind])
         case _:
             message = error["msg"]
             document.fault(path, message.removeprefix("Input should be ").replace("Value should have", "a value with"))
@@ -264,6 +313,10 @@ def _step_into(here: Any, part: str | int) -> Any:
     return _step_into(arguments[0], part) if arguments else here
 
 
+def _shown(value: Any) -> str:
+    return value.isoformat() if isinstance(value, datetime.date) else repr(value)
+
+
 def _dotted(path: Path_) -> str:
     text = ""
     for part in path:
@@ -272,6 +325,6 @@ def _dotted(path: Path_) -> str:
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:
-    lower = {known.lower(): known for known in names}
+    lower = {str(known).lower(): str(known) for known in names}
     found = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
     return lower[found[0]] if found else ""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -52,11 +53,12 @@ def expected(answer: Answer, files: Files) -> pa.Table:
         rows = rows.join(key, keys=join.equals, right_keys="key", join_type="inner", use_threads=False)
     for condition in answer.where:
         rows = rows.filter(_holds(condition, rows, files))
-    if answer.group_by:
-        sums = [(column, "sum") for column in answer.sum.values()]
-        rows = rows.group_by(list(answer.group_by), use_threads=False).aggregate(sums)
-        named = {f"{column}_sum": name for name, column in answer.sum.items()}
-        rows = rows.rename_columns([named.get(name, name) for name in rows.column_names])
+    if answer.group_by or answer.sum:
+        groups = rows.group_by(list(answer.group_by), use_threads=False)
+        sums = groups.aggregate([(column, "sum") for column in {*answer.sum.values()}])
+        rows = sums.select(list(answer.group_by))
+        for name, column in answer.sum.items():
+            rows = rows.append_column(name, sums.column(f"{column}_sum"))
     if answer.order_by:
         rows = rows.sort_by([(name, "ascending") for name in answer.order_by])
     return rows.select(list(answer.select))
@@ -80,11 +82,19 @@ def _holds(condition: Condition, rows: pa.Table, files: Files) -> pa.ChunkedArra
     column = rows.column(condition.column)
     held = []
     if condition.above is not None:
-        limit = Decimal(str(condition.above)) if pa.types.is_decimal(column.type) else condition.above
-        held.append(pc.greater(column, pa.scalar(limit, column.type)))
+        held.append(pc.greater(column, pa.scalar(_limit(condition.above, column.type), column.type)))
     if condition.contains is not None:
         held.append(pc.match_substring(column, condition.contains))
     if condition.among is not None:
         held.append(pc.is_in(column, expected(condition.among, files).column(0).combine_chunks()))
     (one,) = held
     return one
+
+
+def _limit(above: float, kind: pa.DataType) -> float | Decimal:
+    """The greatest number of a type that is not above `above`: the same rows are above either."""
+    if pa.types.is_integer(kind):
+        return math.floor(above)
+    if pa.types.is_decimal(kind):
+        return Decimal(str(above)).quantize(Decimal(1).scaleb(-kind.scale), ROUND_FLOOR)
+    return above

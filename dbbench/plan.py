@@ -26,11 +26,12 @@ def plan(suite: Suite, engines: Sequence[str], *, rounds: int, seed: int) -> lis
     """
     order = random.Random(seed)
     trials: list[Trial] = []
+    width = max(3, len(str(rounds * len(suite.scenarios) * len(engines))))  # so that names sort in order
     for number in range(1, rounds + 1):
         for scenario in suite.scenarios:
             shuffled = sorted(engines)
             order.shuffle(shuffled)
             for engine in shuffled:
-                identity = f"{len(trials) + 1:03d}-round{number}-{scenario.name}-{engine}"
+                identity = f"{len(trials) + 1:0{width}d}-round{number}-{scenario.name}-{engine}"
                 trials.append(Trial(identity, scenario.name, engine, number))
     return trials

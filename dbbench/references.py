@@ -6,8 +6,10 @@ those of shape; whatever has the wrong shape is passed over here.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any
 
 from dbbench.schema import parse_type
@@ -52,7 +54,9 @@ def _in_dataset(dataset: dict[Any, Any], path: tuple[str, ...]) -> Iterator[Dang
             if isinstance(column, str) and column not in columns:
                 yield (*here, "indexes", index), f"one of its columns {_listed(columns)}", list(columns)
         for column_name in columns:
-            yield from _in_column(_mapping(columns, column_name), tables, (*here, "columns", column_name))
+            column = _mapping(columns, column_name)
+            yield from _in_column(column, tables, (*here, "columns", column_name))
+            yield from _too_large(column, _mapping(tables, table_name).get("rows"), (*here, "columns", column_name))
 
 
 def _in_column(column: dict[Any, Any], tables: dict[Any, Any], path: tuple[str, ...]) -> Iterator[Dangling]:
@@ -62,7 +66,8 @@ def _in_column(column: dict[Any, Any], tables: dict[Any, Any], path: tuple[str, 
         if parent not in tables:
             yield (*path, "values", "table"), f"one of the tables {_listed(tables)}", list(tables)
         else:
-            key = _mapping(_mapping(_mapping(tables, parent), "columns"), tables[parent].get("primary_key"))
+            table = _mapping(tables, parent)
+            key = _mapping(_mapping(table, "columns"), table.get("primary_key"))
             if _mapping(key, "values").get("kind") not in ("sequence", None):
                 yield (*path, "values", "table"), "a table whose primary key is a sequence", ()
     try:
@@ -85,8 +90,36 @@ def _in_column(column: dict[Any, Any], tables: dict[Any, Any], path: tuple[str, 
             yield (*path, "values"), f"texts of at most {arguments[0]} characters, for {column['type']}", ()
 
 
+def _too_large(column: dict[Any, Any], rows: Any, path: tuple[str, ...]) -> Iterator[Dangling]:
+    """Numbers that the column's type can't hold, at scale 1."""
+    try:
+        name, arguments = parse_type(str(column.get("type")))
+    except ValueError:
+        return
+    places = arguments[1] if name == "decimal" else 0
+    digits = arguments[0] if name == "decimal" else 99
+    # Decimals are drawn as 64-bit numbers of units, whatever their precision.
+    most = min({"integer": 2**31 - 1}.get(name, 2**63 - 1), 10**digits - 1)
+    values = _mapping(column, "values")
+    step, points = values.get("step", 1), _mapping(values, "points")
+    if values.get("kind") == "sequence" and name in ("integer", "bigint") and isinstance(rows, int):
+        start = values.get("start", 1)
+        if isinstance(start, int) and not -most <= start <= most - rows + 1:
+            yield (*path, "values", "start"), f"a start from which {rows:,} rows fit {column['type']}", ()
+    if values.get("kind") == "quantiles" and name in ("integer", "bigint", "decimal"):
+        if _finite(step) and Decimal(str(step)).scaleb(places) % 1:
+            yield (*path, "values", "step"), f"a step that {column['type']} can hold", ()
+        for share, point in points.items():
+            if _finite(point) and Decimal(str(abs(point))).scaleb(places) > most:
+                yield (*path, "values", "points", share), f"a number that {column['type']} can hold", ()
+
+
+def _finite(number: Any) -> bool:
+    return isinstance(number, int | float) and math.isfinite(number)
+
+
 def _in_scenario(scenario: dict[Any, Any], tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:
-    columns = [f"{table}.{column}" for table in tables for column in _mapping(tables[table], "columns")]
+    columns = _columns(tables, tables)
     names: list[str] = []
     for index, step in _items(scenario, "steps"):
         here = (*path, "steps", index)
@@ -96,10 +129,10 @@ def _in_scenario(scenario: dict[Any, Any], tables: dict[Any, Any], path: tuple[s
         for number, column in enumerate(_list(_mapping(step, "check"), "columns")):
             if column not in columns:
                 yield (*here, "check", "columns", number), "a column of the dataset, as Table.Column", columns
-        if (table := _mapping(step, "adds").get("table")) is not None and table not in tables:
+        if isinstance(table := _mapping(step, "adds").get("table"), str) and table not in tables:
             yield (*here, "adds", "table"), f"one of the tables {_listed(tables)}", list(tables)
         answer = _mapping(step, "answer")
-        yield from _in_answer(answer, tables, columns, (*here, "answer"))
+        yield from _in_answer(answer, tables, (*here, "answer"))
         selected = [name for name in _list(answer, "select") if isinstance(name, str)]
         if isinstance(step.get("read"), str) and selected and step["read"] not in selected:
             yield (*here, "read"), "one of the columns that answer.select names", selected
@@ -116,32 +149,40 @@ def _in_sql(step: dict[Any, Any], tables: dict[Any, Any], path: tuple[str | int,
     for place, sql in texts.items():
         for table in tables_of(sql) if isinstance(sql, str) else ():
             if table not in tables:
-                near = [name for name in tables if name.lower() == table.lower()]
+                near = [name for name in tables if str(name).lower() == table.lower()]
                 hint = f" (write {near[0]!r})" if near else ""
                 yield (*path, *place), f"tables of the dataset ({_listed(tables)}), not {table!r}{hint}", ()
 
 
-def _in_answer(
-    answer: dict[Any, Any], tables: dict[Any, Any], columns: list[str], path: tuple[str | int, ...]
-) -> Iterator[Dangling]:
+def _in_answer(answer: dict[Any, Any], tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:
     joined = [(("join", index), join) for index, join in _items(answer, "join")]
     for place, part in [((), answer), *joined]:
         if isinstance(part.get("table"), str) and part["table"] not in tables:
             yield (*path, *place, "table"), f"one of the tables {_listed(tables)}", list(tables)
-    sums = list(_mapping(answer, "sum"))
+    known = _columns(tables, [answer.get("table")])
     named: list[tuple[tuple[str | int, ...], Any, list[str]]] = []
     for place, join in joined:
-        named += [((*place, key), join.get(key), columns) for key in ("column", "equals")]
+        own = _columns(tables, [join.get("table")])
+        named += [((*place, "column"), join.get("column"), own), ((*place, "equals"), join.get("equals"), known)]
+        known = known + own
     for index, condition in _items(answer, "where"):
-        named.append((("where", index, "column"), condition.get("column"), columns))
-        yield from _in_answer(_mapping(condition, "among"), tables, columns, (*path, "where", index, "among"))
-    named += [(("sum", key), column, columns) for key, column in _mapping(answer, "sum").items()]
-    named += [(("group_by", index), column, columns) for index, column in enumerate(_list(answer, "group_by"))]
+        named.append((("where", index, "column"), condition.get("column"), known))
+        yield from _in_answer(_mapping(condition, "among"), tables, (*path, "where", index, "among"))
+    sums, groups = _mapping(answer, "sum"), _list(answer, "group_by")
+    named += [(("sum", key), column, known) for key, column in sums.items()]
+    named += [(("group_by", index), column, known) for index, column in enumerate(groups)]
+    given = [*groups, *sums] if groups or sums else known
     for key in ("select", "order_by"):
-        named += [((key, index), column, columns + sums) for index, column in enumerate(_list(answer, key))]
-    for place, column, known in named:
-        if isinstance(column, str) and column not in known:
-            yield (*path, *place), "a column of the dataset, as Table.Column, or a name from sum", known
+        named += [((key, index), column, given) for index, column in enumerate(_list(answer, key))]
+    for place, column, names in named:
+        if isinstance(column, str) and column not in names:
+            what = "a column of group_by, or a name from sum" if names is not known and names is given else ""
+            yield (*path, *place), what or "a column of the tables joined, as Table.Column", names
+
+
+def _columns(tables: dict[Any, Any], names: Iterable[Any]) -> list[str]:
+    """`Table.Column` of each column of the tables named."""
+    return [f"{name}.{column}" for name in names for column in _mapping(_mapping(tables, name), "columns")]
 
 
 def _once(thing: dict[Any, Any], names: list[str], path: tuple[str | int, ...]) -> Iterator[Dangling]:
@@ -152,7 +193,7 @@ def _once(thing: dict[Any, Any], names: list[str], path: tuple[str | int, ...]) 
 
 
 def _mapping(thing: Any, key: Any) -> dict[Any, Any]:
-    found = thing.get(key) if isinstance(thing, dict) else None
+    found = thing.get(key) if isinstance(thing, dict) and not isinstance(key, dict | list) else None
     return found if isinstance(found, dict) else {}
 
 
@@ -166,4 +207,4 @@ def _items(thing: Any, key: str) -> list[tuple[int, dict[Any, Any]]]:
 
 
 def _listed(names: Any) -> str:
-    return ", ".join(names)
+    return ", ".join(map(str, names))

@@ -8,9 +8,10 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 #: Each type's name and how many arguments it takes.
 TYPES: Mapping[str, int] = {
@@ -70,7 +71,7 @@ TypeText = Annotated[str, AfterValidator(_checked_type), Field(examples=["intege
 class Model(BaseModel):
     """The base of everything that a suite file holds."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Sequence(Model):
@@ -92,6 +93,10 @@ class Reference(Model):
     spread: Literal["even", "uniform"] = "uniform"
 
 
+#: Steps between two points: times 32 random bits, they must stay a whole number of 64 bits.
+_MOST_STEPS = 1 << 31
+
+
 class Quantiles(Model):
     """Numbers by their quantile function, linear between the points, rounded down to whole steps.
 
@@ -110,6 +115,13 @@ class Quantiles(Model):
         if shares != sorted(shares) or values != sorted(values) or shares[0] != 0 or shares[-1] != 1:
             raise ValueError("shares that ascend from 0 to 1, with values that ascend too")
         return points
+
+    @model_validator(mode="after")
+    def _countable(self) -> Quantiles:
+        values = list(self.points.values())
+        if max(after - before for before, after in pairwise(values)) / self.step >= _MOST_STEPS:
+            raise ValueError(f"points less than {_MOST_STEPS:,} steps apart")
+        return self
 
 
 class Choice(Model):
@@ -139,6 +151,13 @@ class Days(Model):
     kind: Literal["days"]
     first: datetime.date
     last: datetime.date
+
+    @field_validator("last")
+    @classmethod
+    def _not_before(cls, last: datetime.date, info: ValidationInfo) -> datetime.date:
+        if last < info.data.get("first", last):
+            raise ValueError("a day that is not before the first")
+        return last
 
 
 Values = Annotated[

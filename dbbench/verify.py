@@ -71,10 +71,9 @@ def normal(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array | pa
             return column.cast(pa.float64())
         if pa.types.is_temporal(wanted):
             if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-                column = pc.utf8_slice_codeunits(pc.replace_substring(column, "-", ""), 0, 8)
-                return pc.strptime(column, format="%Y%m%d", unit="s")
+                return _moments(column)
             return column.cast(pa.timestamp("s"))
-        return pc.utf8_rtrim_whitespace(column.cast(pa.string()))
+        return pc.utf8_rtrim(column.cast(pa.string()), " ")
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as exc:
         raise WrongAnswer(f"column {field.name}: {column.type} where {wanted} was expected ({exc})") from exc
 
@@ -84,8 +83,8 @@ def _batches(rows: Iterable[Sequence[Any]], schema: pa.Schema) -> Iterator[pa.Re
     iterator = iter(rows)
     while piece := list(islice(iterator, _ROWS_AT_ONCE)):
         widths = {len(row) for row in piece}
-        if widths != {len(schema)}:
-            raise WrongAnswer(f"{min(widths)} columns instead of {len(schema)}")
+        if wrong := widths - {len(schema)}:
+            raise WrongAnswer(f"{min(wrong)} columns instead of {len(schema)}")
         arrays = [_array(values, field) for values, field in zip(zip(*piece, strict=True), schema, strict=True)]
         yield pa.record_batch(arrays, names=[str(index) for index in range(len(schema))])
 
@@ -97,14 +96,22 @@ def _array(values: Sequence[Any], field: pa.Field) -> pa.Array:
         if pa.types.is_decimal(wanted) and any(isinstance(value, float) for value in values):
             return pa.array([None if value is None else float(value) for value in values], pa.float64())
         if pa.types.is_temporal(wanted) and any(isinstance(value, datetime.date) for value in values):
-            return pa.array([_moment(value) for value in values], pa.timestamp("s"))
+            return pa.array([_moment(value) for value in values], pa.timestamp("us"))
         return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as exc:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError, OverflowError) as exc:
         raise WrongAnswer(f"column {field.name}: {exc}") from exc
 
 
 def _moment(value: Any) -> Any:
-    return value if isinstance(value, datetime.datetime) else datetime.datetime.combine(value, datetime.time())
+    if value is None or isinstance(value, datetime.datetime):
+        return value
+    return datetime.datetime.combine(value, datetime.time())
+
+
+def _moments(text: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Texts such as 20050131, 2005-01-31 and 2005-01-31 13:00:00.000 as seconds."""
+    digits = pc.replace_substring_regex(pc.utf8_rtrim(text, " "), r"[-:T ]|\.0+$", "")
+    return pc.strptime(pc.utf8_rpad(digits, 14, "0"), format="%Y%m%d%H%M%S", unit="s")
 
 
 def _alike(pieces: list[pa.RecordBatch]) -> list[pa.RecordBatch]:

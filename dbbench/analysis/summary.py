@@ -127,7 +127,7 @@ def _row(scenario: Scenario, step: str, engine: str, manifest: Manifest, results
     part = ranked(manifest, engine)
     if probed["status"] != "available":
         detail = "; ".join(filter(None, (f"{probed['status']}: {probed['detail']}", probed.get("install"))))
-        return Row(scenario.name, step, engine, title, Outcome.UNAVAILABLE, detail=detail)
+        return Row(scenario.name, step, engine, title, Outcome.UNAVAILABLE, part, detail=detail)
     mine = [result for result in results if (result.engine_name, result.scenario_name) == (engine, scenario.name)]
     steps = [found for result in mine if (found := result.step(step)) is not None]
     if not steps:

@@ -23,9 +23,8 @@ class Unit:
         shown = value / self.size
         if shown == 0:
             return "0"
-        if abs(shown) >= 100:
-            return f"{shown:,.0f}"
-        return f"{shown:.2f}" if abs(shown) < 10 else f"{shown:.1f}"
+        leading = int(f"{shown:.2e}".partition("e")[2])  # the power of ten of its first digit, once rounded
+        return f"{shown:,.{max(0, 2 - leading)}f}"
 
     def text(self, value: float) -> str:
         """The number and the unit."""

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dbbench.errors import UserError
 from dbbench.schema import Choice, Column, Dataset, DataType, Days, Pattern, Quantiles, Reference, Table
 from dbbench.schema import Sequence as Series
 
@@ -144,7 +145,10 @@ def _steps(steps: Ints, step: float, data_type: DataType) -> pa.Array:
 
 def _numbers(values: npt.NDArray[Any], data_type: DataType) -> pa.Array:
     wanted = arrow_type(data_type)
-    return pa.array(values.astype(wanted.to_pandas_dtype()), wanted)
+    try:
+        return pa.array(values).cast(wanted, safe=pa.types.is_integer(wanted))
+    except pa.ArrowInvalid as exc:
+        raise UserError(f"{data_type.name} is too small for the data at this scale: {exc}") from exc
 
 
 def _decimals(units: Ints, data_type: DataType) -> pa.Array:

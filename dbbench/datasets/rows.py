@@ -13,6 +13,9 @@ from dbbench.schema import Table
 
 Row = tuple[Any, ...]
 
+#: Whole numbers up to this one, and ten to this power, are floats exactly.
+_EXACT, _EXACT_POWER = 1 << 53, 22
+
 
 def rows(batch: pa.RecordBatch, table: Table, bind: Mapping[str, str]) -> list[Row]:
     """A batch as a list of tuples.
@@ -40,4 +43,6 @@ def _values(column: pa.Array, form: str) -> list[Any]:
 def _floats(column: pa.Array) -> list[float]:
     """Decimals as the nearest floats: one division of two exact numbers, which rounds once."""
     words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)[column.offset : column.offset + len(column), 0]
+    if np.abs(words).max(initial=0) > _EXACT or column.type.scale > _EXACT_POWER:
+        return [float(value) for value in column.to_pylist()]
     return (words / 10.0**column.type.scale).tolist()  # type: ignore[no-any-return]

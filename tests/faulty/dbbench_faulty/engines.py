@@ -184,3 +184,20 @@ class NoLibrary(SQLite):
 
 class WrongName(SQLite):
     name = "another-name"
+
+
+class FillingSession(FaultySession):
+    def fault(self) -> None:
+        path = self.connection.execute("PRAGMA database_list").fetchone()[2]
+        try:
+            with open(f"{path}.filler", "wb") as file:
+                while True:
+                    file.write(b"x" * (1 << 20))
+        finally:
+            os.unlink(f"{path}.filler")
+
+
+class Fills(SQLite):
+    name = "faulty-fills"
+    title = "Faulty: fills the disk"
+    session_class = FillingSession

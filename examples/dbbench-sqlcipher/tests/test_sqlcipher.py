@@ -1,0 +1,5 @@
+from dbbench.testing import SQLContract
+
+
+class TestSQLCipher(SQLContract):
+    engine = "sqlcipher"

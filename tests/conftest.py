@@ -1,0 +1,57 @@
+"""What all tests share: datasets in a cache of their own, and the command line in a process."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One cache for the whole test session, for this process and those it starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DBBENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+Dbbench = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def dbbench(tmp_path: Path) -> Dbbench:
+    """Runs `dbbench ...` in tmp_path; `plugins` names folders of tests with more plugins in them."""
+
+    def run(*arguments: str, plugins: tuple[str, ...] = (), **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "dbbench.cli", *arguments],
+            cwd=tmp_path,
+            env=environment(*plugins, **variables),
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    return run
+
+
+def environment(*plugins: str, **variables: str) -> dict[str, str]:
+    """The environment with the plugins of some folders of tests in it."""
+    folders = [str(TESTS / name) for name in plugins] + [os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders)), **variables}
+
+
+def summary(run: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """summary.csv by (step, engine)."""
+    with open(run / "summary.csv", encoding="utf-8") as file:
+        return {
+            (row["step"], row["engine"]): row for row in csv.DictReader(file) if row["metric"] in ("time", "size", "")
+        }

@@ -1,0 +1,238 @@
+"""The documentation is whole and true: what is there is described, and what is described works."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import click
+import pytest
+from conftest import Dbbench, summary
+from ruamel.yaml import YAML
+
+from dbbench import cli
+from dbbench.loader import builtin_suites, load_suite, parse_suite
+from dbbench.outcome import Outcome
+from dbbench.registry import GROUP
+from dbbench.report.summary import COLUMNS
+from dbbench.schema import TYPES, Model
+from dbbench.suite import Suite
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITES = (ROOT / "docs" / "suites.md").read_text("utf-8")
+CLI = (ROOT / "docs" / "cli.md").read_text("utf-8")
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
+IDS = [str(page.relative_to(ROOT)) for page in PAGES]
+#: Commands that only read, so that an example of them can be run anywhere.
+READING = {"suites", "engines", "describe", "check"}
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The fenced blocks of a page in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def section(text: str, heading: str) -> str:
+    """What stands under a heading that starts so, up to the next one of its level."""
+    level = heading.partition(" ")[0]
+    found = re.search(rf"^{re.escape(heading)}[ `\n].*?(?=^{level} |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found, f"no section {heading}"
+    return found[0]
+
+
+# The command line
+
+
+@pytest.mark.parametrize("name", cli.main.commands)
+def test_every_command_and_option_is_described(name: str) -> None:
+    text = section(CLI, f"## `dbbench {name}")
+    for parameter in cli.main.commands[name].params:
+        if isinstance(parameter, click.Argument):
+            assert (parameter.metavar or parameter.name or "").upper() in text
+            continue
+        for option in parameter.opts:
+            assert f"`{option}" in text, f"dbbench {name} {option} is not described"
+
+
+def test_every_option_described_exists() -> None:
+    known = {option for command in cli.main.commands.values() for item in command.params for option in item.opts}
+    assert set(re.findall(r"`(--[a-z-]+)", CLI)) <= known | {"--help", "--version"}
+
+
+def test_summary_and_outcomes_are_described() -> None:
+    for column in COLUMNS:
+        assert f"`{column}`" in section(CLI, "### summary.csv")
+    for outcome in Outcome:
+        assert f"`{outcome}`" in CLI
+
+
+def test_every_environment_variable_is_described() -> None:
+    sources = " ".join(path.read_text("utf-8") for path in (ROOT / "dbbench").rglob("*.py"))
+    for name in set(re.findall(r"\b_?DBBENCH_[A-Z_]+\b", sources)):
+        assert f"`{name}`" in CLI
+
+
+# Engines and suites
+
+
+def test_every_engine_is_in_the_readme() -> None:
+    table = section((ROOT / "README.md").read_text("utf-8"), "## Engines")
+    own = [point.name for point in entry_points(group=GROUP) if point.dist and point.dist.name == "dbbench"]
+    assert own
+    assert [name for name in own if f"| `{name}` |" not in table] == []
+
+
+@pytest.mark.parametrize("name", builtin_suites())
+def test_every_suite_has_a_page_that_names_its_steps(name: str) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+    suite = load_suite(ROOT / "scenarios" / "dbbench_scenarios" / f"{name}.yaml")
+    for scenario in suite.scenarios:
+        for step in scenario.steps:
+            assert f"`{step.name}`" in page
+
+
+# The suite format
+
+
+def models(annotation: Any) -> Iterator[type[Model]]:
+    """All models that a type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        yield annotation
+        for field in annotation.model_fields.values():
+            if field.annotation is not annotation and annotation.__name__ != "Condition":
+                yield from models(field.annotation)
+    elif get_origin(annotation) in (Annotated, Union, UnionType, tuple, dict):
+        for argument in get_args(annotation):
+            yield from models(argument)
+
+
+@pytest.mark.parametrize("model", sorted(set(models(Suite)), key=lambda model: model.__name__))
+def test_every_key_of_a_suite_is_described(model: type[Model]) -> None:
+    for key, field in model.model_fields.items():
+        assert re.search(rf"`{key}[`:]", SUITES), f"{key} of {model.__name__} is not described"
+        if get_origin(field.annotation) is Literal:
+            for value in get_args(field.annotation):
+                assert re.search(rf"`{value}`", SUITES), f"{key}: {value} of {model.__name__} is not described"
+
+
+def test_every_type_is_described() -> None:
+    for name in TYPES:
+        assert re.search(rf"`{name}[`(]", section(SUITES, "### Types"))
+
+
+def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: Dbbench) -> None:
+    yaml = YAML(typ="safe", pure=True)
+    datasets: dict[str, Any] = {}
+    steps: list[dict[str, Any]] = []
+    charts: list[dict[str, Any]] = []
+    for text in blocks(SUITES, "yaml"):
+        piece = yaml.load(text)
+        if isinstance(piece, list):
+            steps += piece
+        elif piece is not None:
+            assert set(piece) <= {"datasets", "charts"}
+            datasets |= piece.get("datasets", {})
+            charts += piece.get("charts", [])
+    assert {step["kind"] for step in steps} == {"load", "size", "query", "statement"}
+    scenario = {"name": "page", "title": "Page", "dataset": next(iter(datasets)), "steps": steps, "charts": charts}
+    suite = {"dbbench": 1, "name": "page", "title": "Page", "description": "Of the page's examples."}
+    with (tmp_path / "page.yaml").open("w", encoding="utf-8") as file:
+        YAML(typ="safe", pure=True).dump({**suite, "datasets": datasets, "scenarios": [scenario]}, file)
+    done = dbbench("suite", "page.yaml", "--quick", "--engine", "sqlite", "--out", "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {outcome for _, outcome in outcomes(tmp_path / "run")} == {"ok"}
+
+
+def test_the_example_suite_runs(tmp_path: Path, dbbench: Dbbench) -> None:
+    example = ROOT / "docs" / "examples" / "tiny.yaml"
+    done = dbbench("suite", str(example), "--quick", "--engine", "sqlite", "--out", "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    steps = {step.name for scenario in load_suite(example).scenarios for step in scenario.steps}
+    assert set(outcomes(tmp_path / "run")) == {(step, "ok") for step in steps}
+
+
+def outcomes(run: Path) -> Iterator[tuple[str, str]]:
+    """Step and outcome of each row of SQLite."""
+    return ((step, row["outcome"]) for (step, engine), row in summary(run).items() if engine == "sqlite")
+
+
+# Examples and links
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_examples_are_well_formed(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for block in blocks(text, "yaml"):
+        if block.startswith("dbbench: 1"):
+            parse_suite(block, str(page))
+    for block in blocks(text, "toml"):
+        tomllib.loads(block)
+    for block in blocks(text, "python"):
+        ast.parse(block)
+    for line in re.findall(r"^\$ dbbench (\S+)", "\n".join(blocks(text, "console")), re.MULTILINE):
+        assert line in cli.main.commands or line in ("--help", "--version")
+
+
+def reading_examples() -> Iterator[tuple[str, str]]:
+    """Each console example of a command that only reads, with the output that the page shows."""
+    for page in PAGES:
+        for block in blocks(page.read_text("utf-8"), "console"):
+            for command, shown in re.findall(r"^\$ dbbench (.+)\n((?:[^$].*\n)*)", block, re.MULTILINE):
+                name = command.split()[0]
+                if (name in READING or name.startswith("--")) and "mine" not in command:
+                    yield command.partition(" > ")[0], shown
+
+
+@pytest.mark.parametrize(("command", "shown"), sorted(set(reading_examples())))
+def test_console_examples_run(command: str, shown: str, dbbench: Dbbench, tmp_path: Path) -> None:
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    done = dbbench(*shlex.split(command, comments=True))
+    assert done.returncode == 0, done.stderr
+    assert shown in done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in {slug(line) for line in re.findall(r"^#+ (.+)$", target.read_text("utf-8"), re.MULTILINE)}
+
+
+def slug(heading: str) -> str:
+    """The anchor that a heading gets."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+# Docstrings
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "dbbench").rglob("*.py")), ids=lambda path: path.stem)
+def test_every_public_thing_has_a_docstring(path: Path) -> None:
+    module = ast.parse(path.read_text("utf-8"))
+    missing = [] if ast.get_docstring(module) else ["the module"]
+    missing += [name for name, node in public(module) if not ast.get_docstring(node)]
+    assert missing == []
+
+
+def public(node: ast.Module | ast.ClassDef) -> Iterator[tuple[str, ast.ClassDef | ast.FunctionDef]]:
+    """Public classes, functions and methods. The kit's tests are named so that they say what they test."""
+    for child in node.body:
+        if isinstance(child, ast.ClassDef | ast.FunctionDef) and not child.name.startswith(("_", "test_")):
+            if any(isinstance(mark, ast.Attribute) and mark.attr == "fixture" for mark in child.decorator_list):
+                continue
+            yield child.name, child
+            if isinstance(child, ast.ClassDef):
+                yield from public(child)

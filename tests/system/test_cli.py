@@ -1,0 +1,259 @@
+"""The command line: what it writes, and what it says to a mistake."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import environment, summary
+
+STEPS = ["bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("run")
+    command = ["suite", "invoices", "--scale", "0.05", "--rounds", "2", "-e", "sqlite", "-e", "duckdb", "--out", "r1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "dbbench.cli", *command],
+        cwd=folder, env=environment(), capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder / "r1", done
+
+
+def test_summary_has_every_step_of_every_engine(run) -> None:
+    with open(run[0] / "summary.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == (
+        [
+            "suite",
+            "scenario",
+            "step",
+            "engine",
+            "outcome",
+            "metric",
+            "unit",
+            "direction",
+            "blocks",
+            "value",
+            "ci_low",
+            "ci_high",
+            "rank",
+            "detail",
+        ]
+    )
+    for step in STEPS:
+        assert {row["engine"] for row in rows if row["step"] == step} == {"sqlite", "duckdb", "null"}
+    assert all(row["outcome"] == "ok" for row in rows)
+    assert {row["metric"] for row in rows} == {"time", "size", "peak memory", "cpu time", "bytes written"}
+
+
+def test_the_terminal_fits_80_columns(run) -> None:
+    assert max(len(line) for line in run[1].stdout.splitlines()) <= 80
+
+
+def test_the_report_has_a_chart_for_each_step_in_both_formats(run) -> None:
+    names = {path.name for path in (run[0] / "report").iterdir()}
+    for stem in (*STEPS, "overview"):
+        assert {f"invoices-{stem}.svg", f"invoices-{stem}.png"} <= names
+    page = (run[0] / "report" / "index.md").read_text()
+    for stem in (*STEPS, "overview"):
+        assert f"(invoices-{stem}.svg)" in page
+    manifest = json.loads((run[0] / "run.json").read_text())
+    for words in ("seed 2006", manifest["machine"]["cpu"], "SQLite", "mib = 64", manifest["created"][:10]):
+        assert words in page
+
+
+def test_a_report_is_drawn_without_any_engine(run, tmp_path: Path) -> None:
+    """A process in which every driver is missing."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nfor name in ('duckdb', 'apsw', 'sqlite3', 'firebird'):\n    sys.modules[name] = None\n"
+    )
+    before = (run[0] / "summary.csv").read_text()
+    (run[0] / "summary.csv").unlink()
+    env = environment()
+    env["PYTHONPATH"] = str(tmp_path)
+    command = [sys.executable, "-m", "dbbench.cli", "report", str(run[0])]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (run[0] / "summary.csv").read_text() == before
+
+
+def test_report_formats(run, dbbench) -> None:
+    assert dbbench("report", str(run[0]), "--format", "csv").returncode == 0
+    done = dbbench("report", str(run[0]), "--format", "csv,bmp")
+    assert done.returncode == 2
+    assert "no format 'bmp'" in done.stderr
+
+
+MISTAKES = {
+    "unknown suite": (["suite", "invoice"], "there is no suite 'invoice'; did you mean 'invoices'?"),
+    "no suite": (["suite"], "name a suite"),
+    "missing file": (["suite", "nowhere.yaml"], "there is no file nowhere.yaml"),
+    "a directory": (["suite", "folder"], "folder is a directory"),
+    "not utf-8": (["suite", "latin.yaml"], "latin.yaml: not UTF-8 at byte 5"),
+    "empty": (["suite", "empty.yaml"], "empty.yaml:1:1: the file is empty"),
+    "tabs": (["suite", "tabs.yaml"], "tabs.yaml:2:1"),
+    "duplicate key": (["suite", "twice.yaml"], "twice.yaml:2:1: dbbench: expected each key once (it stands in line 1 too)"),
+    "unknown engine": (["suite", "invoices", "-e", "sqllite"], "there is no engine 'sqllite'; did you mean 'sqlite'?"),
+    "unknown option": (["suite", "invoices", "-e", "sqlite", "--set", "sqlite.cach_mib=1"], "did you mean 'cache_mib'?"),
+    "bad option value": (["suite", "invoices", "-e", "sqlite", "--set", "sqlite.cache_mib=x"], "cache_mib"),
+    "option of another": (["suite", "invoices", "-e", "sqlite", "--set", "duckdb.threads=1"], "not among the engines"),
+    "option without value": (["suite", "invoices", "--set", "sqlite"], "is not ENGINE.OPTION=VALUE"),
+    "scale 0": (["suite", "invoices", "--scale", "0"], "0 is not above 0"),
+    "scale below 0": (["suite", "invoices", "--scale", "-1"], "-1 is not above 0"),
+    "scale nan": (["suite", "invoices", "--scale", "nan"], "nan is not above 0"),
+    "scale text": (["suite", "invoices", "--scale", "big"], "'big' is not a number"),
+    "rounds 0": (["suite", "invoices", "--rounds", "0"], "0 is not in the range"),
+    "quick and rounds": (["suite", "invoices", "--quick", "--rounds", "3"], "--quick is one round"),
+    "seed below 0": (["suite", "invoices", "--seed", "-1"], "-1 is not in the range"),
+    "memory": (["suite", "invoices", "--trial-memory", "4"], "is not a size like 500MiB"),
+    "timeout": (["suite", "invoices", "--trial-timeout", "0"], "0"),
+    "null alone": (["suite", "invoices", "-e", "null"], "no engine to run"),
+    "unavailable alone": (["suite", "invoices", "-e", "faulty-driver"], "no engine to run: faulty-driver"),
+    "existing run": (["suite", "invoices", "-e", "sqlite", "--out", "folder"], "folder is there already"),
+    "out is a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml"], "empty.yaml is there already"),
+    "out under a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml/run"], "can't be written"),
+    "resume nothing": (["suite", "--resume", "nowhere"], "nowhere is not a run directory"),
+    "resume and more": (["suite", "--resume", "folder", "--rounds", "3"], "leave --rounds away"),
+    "unknown command": (["sweet"], "No such command"),
+    "report of nothing": (["report", "folder"], "folder is not a run directory"),
+    "dataset to a file": (["dataset", "invoices", "--scale", "0.01", "--out", "empty.yaml"], "can't be written"),
+    "check nothing": (["check"], "name the files to check"),
+    "check missing": (["check", "nowhere.yaml"], "there is no file nowhere.yaml"),
+    "engines unknown": (["engines", "oracel"], "there is no engine 'oracel'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_clear_message(dbbench, tmp_path: Path, mistake: str) -> None:
+    arguments, words = MISTAKES[mistake]
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").touch()
+    (tmp_path / "empty.yaml").touch()
+    (tmp_path / "latin.yaml").write_bytes(b"name:\xe9\n")
+    (tmp_path / "tabs.yaml").write_text("dbbench: 1\n\tname: x\n")
+    (tmp_path / "twice.yaml").write_text("dbbench: 1\ndbbench: 1\n")
+    before = sorted(tmp_path.rglob("*"))
+    done = dbbench(*arguments, plugins=("faulty",))
+    assert done.returncode == 2
+    assert words in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert sorted(tmp_path.rglob("*")) == before, "something half-written is left"
+
+
+def test_a_full_disk_is_told_before_anything_is_written(dbbench, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"a small file system can't be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        done = dbbench("suite", "invoices", "-e", "sqlite", "--quick", "--out", "disk/run")
+        assert done.returncode == 2
+        assert "MB free" in done.stderr
+        assert not list(disk.iterdir())
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_disk_that_fills_is_the_engines_outcome_or_a_clear_end(dbbench, tmp_path: Path) -> None:
+    """Room enough by the estimate, then taken away while the run goes on."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", disk], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"a small file system can't be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        done = dbbench("suite", "invoices", "-e", "faulty-fills", "-e", "sqlite", "--scale", "0.05", "--quick",
+                       "--out", "disk/run", plugins=("faulty",))  # fmt: skip
+        assert done.returncode == 1, done.stderr
+        rows = summary(disk / "run")
+        assert rows["join-2", "faulty-fills"]["outcome"] == "failed"
+        assert "No space left" in rows["join-2", "faulty-fills"]["detail"]
+        assert rows["join-2", "sqlite"]["outcome"] == "ok"
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_all_faults_of_a_file_come_together(dbbench, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("dbbench: 1\nname: X\ntitel: y\n")
+    done = dbbench("check", "bad.yaml")
+    assert done.returncode == 2
+    assert "bad.yaml:2:7: name: 'X'" in done.stderr
+    assert "bad.yaml:3:1: titel: expected one of the keys" in done.stderr
+    assert "did you mean 'title'?" in done.stderr
+
+
+def test_check_tells_a_good_file(dbbench) -> None:
+    done = dbbench("check", "invoices")
+    assert (done.returncode, done.stdout) == (0, "invoices: ok\n")
+
+
+def test_the_schema_is_json(dbbench) -> None:
+    schema = json.loads(dbbench("check", "--schema").stdout)
+    assert schema["properties"]["dbbench"]["const"] == 1
+
+
+@pytest.mark.parametrize(
+    "command", ["suite", "suites", "engines", "describe", "check", "dataset", "report", "completion"]
+)
+def test_help_has_examples(dbbench, command: str) -> None:
+    done = dbbench(command, "--help")
+    assert done.returncode == 0
+    assert "Examples:\n" in done.stdout
+
+
+def test_listings(dbbench) -> None:
+    assert "invoices" in dbbench("suites").stdout
+    described = dbbench("describe", "invoices").stdout
+    assert "297,450 rows at scale 1" in described
+    assert "SELECT * FROM Invoice A" in described
+    assert "sqlite  available  SQLite 3." in dbbench("engines", "sqlite").stdout
+    assert "--set sqlite.cache_mib=..." in dbbench("engines", "-v", "sqlite").stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(dbbench, shell: str) -> None:
+    assert "_DBBENCH_COMPLETE" in dbbench("completion", shell).stdout
+
+
+def test_completion_knows_suites_and_engines() -> None:
+    for words, word in {
+        "dbbench suite inv": "invoices",
+        "dbbench suite invoices --engine sqlite": "sqlite+apsw",
+    }.items():
+        env = environment(_DBBENCH_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1))
+        script = Path(sys.executable).with_name("dbbench")
+        done = subprocess.run([script], env=env, capture_output=True, text=True, check=False)
+        assert word in done.stdout
+
+
+def test_dataset_writes_what_can_be_checked(dbbench, tmp_path: Path) -> None:
+    done = dbbench("dataset", "invoices", "--scale", "0.1", "--seed", "7", "--format", "csv", "--out", "data")
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "data" / "Shipment.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 5758
+    assert len(rows[0]["ShipDate"]) == 8
+    again = dbbench("dataset", "invoices", "--out", "data")
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+    assert dbbench("dataset", "invoices", "--scale", "0.1", "--format", "parquet", "--out", "other").returncode == 0
+    assert sorted(path.name for path in (tmp_path / "other").iterdir()) == [
+        "Charges.parquet", "Invoice.parquet", "Packages.parquet", "Shipment.parquet",
+    ]  # fmt: skip
+
+
+def test_plain_output_when_not_on_a_terminal(run) -> None:
+    assert "\x1b[" not in run[1].stdout
+    assert "1/6 round 1/2" in run[1].stdout

@@ -1,0 +1,190 @@
+"""Engines that raise, crash, hang, eat memory, lie, print and leave children, all beside sqlite in one run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.conftest import TESTS, environment, summary
+
+STEPS = ("bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3")
+#: Engine -> the outcome of join-2, where it fails, and words of its detail.
+FAULTS = {
+    "faulty-raises": ("failed", "RuntimeError: boom"),
+    "faulty-crashes": ("crashed", "SIGSEGV"),
+    "faulty-exits": ("crashed", "status 3"),
+    "faulty-hangs": ("timeout", "stopped after 6 s (--trial-timeout)"),
+    "faulty-eats": ("out of memory", "stopped above 400 MiB (--trial-memory)"),
+    "faulty-lies": ("wrong", "1 of"),
+    "faulty-prints": ("ok", ""),
+    "faulty-leaves": ("ok", "left 1 process(es) behind, now killed: python"),
+    "faulty-closes": ("ok", "after its last step: killed by SIGABRT"),
+    "faulty-loads": ("wrong", ""),
+    "faulty-refuses": ("unsupported", "can't give durability power"),
+    "faulty-can-not": ("ok", ""),
+    "faulty-driver": ("unavailable", "dbbench_driver_that_is_nowhere is missing"),
+    "faulty-library": ("unavailable", "libnowhere.so.1 is missing; apt install libnowhere1"),
+    "faulty-import": ("unavailable", "broken on import"),
+    "faulty-kills-import": ("unavailable", "signal 11"),
+    "faulty-name": ("unavailable", "calls itself 'another-name'"),
+}
+
+
+@pytest.fixture(scope="module")
+def faulty_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("faulty")
+    import sys
+
+    engines = [word for name in ("sqlite", *FAULTS) for word in ("--engine", name)]
+    limits = ["--trial-timeout", "6", "--trial-memory", "400MiB"]
+    command = [
+        sys.executable,
+        "-m",
+        "dbbench.cli",
+        "suite",
+        "invoices",
+        "--scale",
+        "0.05",
+        "--rounds",
+        "2",
+        "--out",
+        "run",
+    ]
+    done = subprocess.run(
+        [*command, *engines, *limits],
+        cwd=folder, env=environment("faulty", TMPDIR=str(folder)), capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    return folder, done
+
+
+def test_the_run_goes_on_and_says_that_something_failed(faulty_run) -> None:
+    _, done = faulty_run
+    assert done.returncode == 1, done.stderr
+    assert done.stderr == ""
+
+
+def test_the_results_of_the_good_engine_stand(faulty_run) -> None:
+    rows = summary(faulty_run[0] / "run")
+    for step in STEPS:
+        row = rows[step, "sqlite"]
+        assert (row["outcome"], row["blocks"], row["detail"]) == ("ok", "2", "")
+        assert float(row["value"]) > 0
+
+
+@pytest.mark.parametrize("engine", FAULTS)
+def test_each_fault_has_its_own_outcome(faulty_run, engine: str) -> None:
+    outcome, words = FAULTS[engine]
+    row = summary(faulty_run[0] / "run")["join-2", engine]
+    assert row["outcome"] == outcome
+    assert words in row["detail"]
+    assert bool(row["value"]) == (outcome == "ok")
+
+
+@pytest.mark.parametrize("engine", ["faulty-crashes", "faulty-hangs", "faulty-eats", "faulty-exits"])
+def test_what_was_finished_before_the_fault_stands(faulty_run, engine: str) -> None:
+    rows = summary(faulty_run[0] / "run")
+    assert rows["bulk-insert", engine]["outcome"] == "ok"
+    assert rows["join-1", engine]["outcome"] == "ok"
+    assert rows["scan-3", engine]["outcome"] == FAULTS[engine][0]
+    assert "not reached" in rows["scan-3", engine]["detail"] or "not repeated" in rows["scan-3", engine]["detail"]
+
+
+def test_an_engine_that_raises_in_one_step_goes_on_with_the_next(faulty_run) -> None:
+    assert summary(faulty_run[0] / "run")["scan-3", "faulty-raises"]["outcome"] == "ok"
+
+
+def test_an_operation_that_is_not_offered_is_refused_with_its_reason(faulty_run) -> None:
+    row = summary(faulty_run[0] / "run")["insert-1", "faulty-can-not"]
+    assert row["outcome"] == "unsupported"
+    assert "it is read only" in row["detail"]
+
+
+def test_a_load_that_loses_rows_is_found(faulty_run) -> None:
+    row = summary(faulty_run[0] / "run")["bulk-insert", "faulty-loads"]
+    assert row["outcome"] == "wrong"
+    assert "COUNT(*) of Charges" in row["detail"]
+
+
+def test_a_trial_that_hung_is_not_repeated(faulty_run) -> None:
+    trials = sorted((faulty_run[0] / "run" / "trials").glob("*faulty-hangs*/result.json"))
+    first, second = (json.loads(path.read_text()) for path in trials)
+    assert first["seconds"] > 5
+    assert "seconds" not in second
+
+
+def test_what_a_driver_prints_lands_in_the_trial(faulty_run) -> None:
+    (out, *_) = sorted((faulty_run[0] / "run" / "trials").glob("*faulty-prints/stdout.txt"))
+    assert b"raw noise to file descriptor 1" in out.read_bytes()
+    assert "noise" not in faulty_run[1].stdout
+
+
+def test_a_traceback_is_kept(faulty_run) -> None:
+    (error, *_) = sorted((faulty_run[0] / "run" / "trials").glob("*faulty-raises/stderr.txt"))
+    assert "RuntimeError: boom" in error.read_text()
+
+
+def test_faults_are_named_in_the_table_and_the_charts(faulty_run) -> None:
+    folder, done = faulty_run
+    table = done.stdout[done.stdout.index("Join 2") : done.stdout.index("Insert of one row")]
+    page = (folder / "run" / "report" / "index.md").read_text()
+    for engine, (outcome, _) in FAULTS.items():
+        if outcome not in ("ok", "wrong"):
+            assert f"{engine} " in table
+            assert outcome in table
+    for words in ("killed by SIGSEGV", "RuntimeError: boom", "stopped after 6 s"):
+        assert words in done.stdout
+        assert words in page
+    assert (folder / "run" / "report" / "invoices-join-2.svg").stat().st_size > 10_000
+
+
+def test_nothing_is_left(faulty_run) -> None:
+    folder, _ = faulty_run
+    assert not list(folder.glob("run/trials/*/work"))
+    assert sorted(path.name for path in folder.iterdir()) == ["run"]
+    mine = [
+        p
+        for p in psutil.process_iter(["cwd", "cmdline"])
+        if any("time.sleep(3600)" in word for word in p.info["cmdline"] or ())
+    ]
+    assert not mine
+
+
+def test_two_plugins_of_one_name_are_an_error(dbbench) -> None:
+    done = dbbench("engines", plugins=("doubled",))
+    assert done.returncode == 2
+    assert "two plugins are called 'sqlite': dbbench (dbbench_plugins.sqlite:SQLite) and dbbench-doubled" in done.stderr
+
+
+def test_a_broken_and_an_absent_engine_are_told_apart(dbbench) -> None:
+    done = dbbench("engines", plugins=("faulty",))
+    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line[:1].strip()}
+    assert done.returncode == 0
+    assert " unavailable " in lines["faulty-driver"]
+    assert " broken " in lines["faulty-import"]
+    assert "broken on import" in lines["faulty-import"]
+    assert "signal 11" in lines["faulty-kills-import"]
+    assert "install: pip install --force-reinstall dbbench-faulty" in done.stdout
+
+
+def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench, tmp_path: Path) -> None:
+    import dbbench_scenarios
+
+    text = (Path(dbbench_scenarios.__file__).parent / "invoices.yaml").read_text()
+    broken = text.replace("        read: Total\n", "        dialects: {sqlite: SELECT nonsense}\n        read: Total\n")
+    assert broken != text
+    (tmp_path / "broken.yaml").write_text(broken)
+    done = dbbench("suite", "broken.yaml", "--scale", "0.02", "--quick", "-e", "sqlite", "-e", "duckdb", "--out", "run")
+    assert done.returncode == 1, done.stderr
+    rows = summary(tmp_path / "run")
+    assert rows["join-2", "sqlite"]["outcome"] == "failed"
+    assert "nonsense" in rows["join-2", "sqlite"]["detail"]
+    assert rows["join-2", "duckdb"]["outcome"] == "ok"
+    assert rows["scan-1", "sqlite"]["outcome"] == "ok"
+
+
+def test_the_faulty_engines_are_engines_of_their_own() -> None:
+    assert (TESTS / "faulty" / "dbbench_faulty-1.0.dist-info" / "entry_points.txt").is_file()

@@ -1,0 +1,105 @@
+"""Ctrl-C, SIGTERM and SIGKILL in the middle: what is finished stays, nothing is left, --resume does the rest."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from dbbench.loader import find_suite, load_suite
+from dbbench.plan import plan
+from tests.conftest import environment, summary
+
+ENGINES = ["sqlite", "faulty-hangs", "null"]
+#: A seed whose plan has the engine that hangs not first, so that something is finished before it.
+SEED = next(
+    seed
+    for seed in range(100)
+    if plan(load_suite(find_suite("invoices")), ENGINES, rounds=1, seed=seed)[0].engine == "sqlite"
+)
+RUN = ["suite", "invoices", "--scale", "0.1", "-e", "sqlite", "-e", "faulty-hangs", "--rounds", "2", "--out", "run"]
+RUN += ["--seed", str(SEED)]
+
+
+def processes(folder: Path) -> list[psutil.Process]:
+    """Supervisors and workers of a run."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        words = " ".join(process.info["cmdline"] or ())
+        if str(folder) in words and ("dbbench.supervisor" in words or "dbbench.worker" in words):
+            found.append(process)
+    return found
+
+
+def until(condition, seconds: float = 30) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def finished(folder: Path) -> dict[str, int]:
+    return {str(path): path.stat().st_mtime_ns for path in folder.glob("run/trials/*/result.json")}
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
+def test_an_interrupted_run_can_be_resumed(tmp_path: Path, dbbench, number: signal.Signals, status: int) -> None:
+    command = [sys.executable, "-m", "dbbench.cli", *RUN, "--trial-timeout", "4"]
+    # A session of its own: as from a terminal, only dbbench gets the signal by its number.
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=environment("faulty"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    )  # fmt: skip
+    try:
+        # In the middle of a trial (faulty-hangs is in its query), with at least one finished.
+        assert until(lambda: finished(tmp_path) and list(tmp_path.glob("run/trials/*hangs/work/data/*")))
+        process.send_signal(number)
+        output = process.communicate(timeout=30)[0].decode()
+    finally:
+        process.kill()
+        process.communicate()
+    before = finished(tmp_path)
+    assert process.returncode == status, output
+    assert before
+    assert until(lambda: not processes(tmp_path), 10), "a supervisor or worker is left"
+    assert until(lambda: not list(tmp_path.glob("run/trials/*/work")), 10), "a work directory is left"
+    if number != signal.SIGKILL:
+        assert "go on with: dbbench suite --resume run" in output
+        assert (tmp_path / "run" / "summary.csv").is_file()
+
+    done = dbbench("suite", "--resume", "run", plugins=("faulty",))
+    assert done.returncode == 1, done.stderr  # faulty-hangs
+    after = finished(tmp_path)
+    assert {path: after[path] for path in before} == before
+    assert len(after) == 6  # two engines and null, two rounds
+    rows = summary(tmp_path / "run")
+    assert rows["scan-3", "sqlite"]["blocks"] == "2"
+    assert rows["join-2", "faulty-hangs"]["outcome"] == "timeout"
+
+
+def test_two_at_work_on_one_run_are_refused(tmp_path: Path, dbbench) -> None:
+    import fcntl
+
+    assert dbbench("suite", "invoices", "--scale", "0.01", "--quick", "-e", "sqlite", "--out", "run").returncode == 0
+    handle = os.open(tmp_path / "run", os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        done = dbbench("suite", "--resume", "run")
+    finally:
+        os.close(handle)
+    assert done.returncode == 2
+    assert "another dbbench is at work on run" in done.stderr
+
+
+def test_a_finished_run_is_only_reported_again(tmp_path: Path, dbbench) -> None:
+    assert dbbench("suite", "invoices", "--scale", "0.01", "--quick", "-e", "sqlite", "--out", "run").returncode == 0
+    before = finished(tmp_path)
+    assert dbbench("suite", "--resume", "run").returncode == 0
+    assert finished(tmp_path) == before
