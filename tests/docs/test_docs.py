@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 import pytest
-from conftest import Dbbench, summary
 from ruamel.yaml import YAML
 
 from dbbench import cli
@@ -24,6 +23,7 @@ from dbbench.registry import GROUP
 from dbbench.report.summary import COLUMNS
 from dbbench.schema import TYPES, Model
 from dbbench.suite import Suite
+from tests.conftest import Dbbench, summary
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = (ROOT / "docs" / "suites.md").read_text("utf-8")
@@ -79,7 +79,7 @@ def test_every_environment_variable_is_described() -> None:
         assert f"`{name}`" in CLI
 
 
-# Engines and suites
+# Engines, suites, sessions
 
 
 def test_every_engine_is_in_the_readme() -> None:
@@ -96,6 +96,13 @@ def test_every_suite_has_a_page_that_names_its_steps(name: str) -> None:
     for scenario in suite.scenarios:
         for step in scenario.steps:
             assert f"`{step.name}`" in page
+
+
+def test_every_session_of_nox_is_described() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    sessions = re.findall(r"^@nox\.session.*\ndef (\w+)", (ROOT / "noxfile.py").read_text("utf-8"), re.MULTILINE)
+    assert sessions
+    assert [name for name in sessions if f"| `{name}` |" not in text] == []
 
 
 # The suite format

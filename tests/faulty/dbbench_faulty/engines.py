@@ -201,3 +201,14 @@ class Fills(SQLite):
     name = "faulty-fills"
     title = "Faulty: fills the disk"
     session_class = FillingSession
+
+
+class MarkupSession(FaultySession):
+    def fault(self) -> None:
+        raise RuntimeError("<script>document.title='owned'</script><img src=x onerror=alert(1)> | *stars* `ticks`")
+
+
+class Markup(SQLite):
+    name = "faulty-markup"
+    title = "Faulty: <b>markup</b> & more"
+    session_class = MarkupSession

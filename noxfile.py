@@ -1,0 +1,51 @@
+"""Everything a change is checked with: `nox -l` lists the sessions, `nox` runs those without a star."""
+
+import nox
+
+nox.options.default_venv_backend = "venv"
+nox.options.sessions = ["lint", "types", "tests", "wheel"]
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """All tests on every engine that can be installed with pip."""
+    session.install("-e", ".[all,test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """ruff, and the direction of flow."""
+    session.install("-e", ".", "ruff>=0.6", "import-linter>=2.0")
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+    session.run("lint-imports")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """mypy, strict."""
+    session.install("-e", ".[all]", "mypy>=1.11", "pytest>=8.2")
+    session.run("mypy")
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """The built wheel, as a user gets it."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "tests/packaging", *session.posargs)
+
+
+@nox.session
+def lowest(session: nox.Session) -> None:
+    """The tests with the lowest versions that pyproject.toml allows, on the lowest Python."""
+    session.install("uv")
+    session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[all,test]")
+    session.run("pytest", "tests/unit", "tests/contract", "tests/system", *session.posargs)
+
+
+@nox.session
+def benchmarks(session: nox.Session) -> None:
+    """Speed, as ratios of two things measured in one run."""
+    session.install("-e", ".[all,test]")
+    session.run("pytest", "benchmarks", "--benchmark-enable", "--benchmark-columns=min,median,rounds", *session.posargs)

@@ -1,0 +1,86 @@
+"""The page in a real browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import environment
+
+QUIET = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--hide-scrollbars",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        if "browser" in os.environ.get("DBBENCH_REQUIRE", "").split(","):
+            pytest.fail("chromium is required and missing; apt install chromium")
+        pytest.skip("no chromium; apt install chromium")
+    return found
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run in which an engine's error tries to put markup into the page."""
+    folder = tmp_path_factory.mktemp("page")
+    command = [
+        "suite",
+        "invoices",
+        "--scale",
+        "0.05",
+        "--rounds",
+        "2",
+        "-e",
+        "sqlite",
+        "-e",
+        "faulty-markup",
+        "--out",
+        "run",
+    ]
+    subprocess.run(
+        [sys.executable, "-m", "dbbench.cli", *command],
+        cwd=folder, env=environment("faulty"), capture_output=True, check=False,
+    )  # fmt: skip
+    return folder / "run" / "report" / "index.html"
+
+
+def browse(chromium: str, tmp_path: Path, *arguments: str) -> str:
+    command = [chromium, *QUIET, f"--user-data-dir={tmp_path / 'profile'}", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def test_the_page_shows_charts_tables_and_failures(chromium: str, page: Path, tmp_path: Path) -> None:
+    dom = browse(chromium, tmp_path, "--dump-dom", page.as_uri())
+    assert dom.count("<svg") == 9
+    assert "SQLite (sqlite3)" in dom
+    assert "RuntimeError: " in dom
+    assert "Join 2: sum of charges of each shipment, in order" in dom
+
+
+def test_nothing_an_engine_says_becomes_markup(chromium: str, page: Path, tmp_path: Path) -> None:
+    dom = browse(chromium, tmp_path, "--dump-dom", page.as_uri())
+    assert "&lt;script&gt;document.title='owned'&lt;/script&gt;" in dom
+    assert re.search(r"<title>(.*?)</title>", dom)[1] == "Invoices – dbbench"
+    assert "<img src=x" not in dom
+
+
+def test_the_page_loads_nothing_from_elsewhere(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert not re.search(r'(?:src|href)\s*=\s*"(?:https?:)?//', text)
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_page_can_be_pictured(chromium: str, page: Path, tmp_path: Path, width: int) -> None:
+    picture = tmp_path / "page.png"
+    browse(chromium, tmp_path, f"--screenshot={picture}", f"--window-size={width},2400", page.as_uri())
+    assert picture.stat().st_size > 30_000

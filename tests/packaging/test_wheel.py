@@ -1,0 +1,92 @@
+"""The built wheel, installed in a fresh environment, as a user gets it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import TESTS
+
+PROJECT = TESTS.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(PROJECT)]
+    subprocess.run(command, check=True, capture_output=True)
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+def test_the_wheel_has_every_package_and_file(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for name in (
+        "dbbench/cli.py",
+        "dbbench/testing/sql.py",
+        "dbbench/report/templates/index.html.j2",
+        "dbbench/py.typed",
+        "dbbench_plugins/sqlite.py",
+        "dbbench_plugins/firebird/__init__.py",
+        "dbbench_scenarios/invoices.yaml",
+    ):
+        assert name in names
+    assert not [name for name in names if name.startswith(("tests", "plugins", "scenarios"))]
+
+
+def test_the_wheel_says_what_it_offers(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (entries,) = [archive.read(name).decode() for name in archive.namelist() if name.endswith("entry_points.txt")]
+    (metadata,) = [archive.read(name).decode() for name in archive.namelist() if name.endswith("METADATA")]
+    assert "sqlite+apsw = dbbench_plugins.apsw:APSW" in entries
+    for extra in ("sqlite-apsw", "duckdb", "firebird", "embedded", "all"):
+        assert f"Provides-Extra: {extra}" in metadata
+    assert "License-Expression: Apache-2.0" in metadata
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment with the wheel alone, no extras; the folder of its programs."""
+    folder = tmp_path_factory.mktemp("fresh")
+    venv.create(folder, with_pip=True)
+    programs = folder / ("Scripts" if os.name == "nt" else "bin")
+    subprocess.run([programs / "python", "-m", "pip", "install", "-q", str(wheel)], check=True, capture_output=True)
+    return programs
+
+
+def test_it_runs_without_any_extra(installed: Path, tmp_path: Path) -> None:
+    """sqlite is Python's own; the engines that aren't here are named with the command that installs them."""
+    command = [installed / "dbbench", "suite", "invoices", "--scale", "0.02", "--quick", "--out", "run"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert 'not here: duckdb: the Python module duckdb is missing; pip install "dbbench[duckdb]"' in done.stdout
+    assert 'pip install "dbbench[sqlite-apsw]"' in done.stdout
+    assert (tmp_path / "run" / "report" / "invoices-overview.png").is_file()
+
+
+def test_a_plugin_of_a_package_of_its_own_appears(installed: Path, tmp_path: Path) -> None:
+    example = PROJECT / "examples" / "dbbench-sqlcipher"
+    subprocess.run([installed / "python", "-m", "pip", "install", "-q", str(example)], check=True, capture_output=True)
+    listed = subprocess.run([installed / "dbbench", "engines", "sqlcipher"], capture_output=True, text=True, check=True)
+    assert "sqlcipher  available  SQLCipher 4" in listed.stdout
+    command = [
+        installed / "dbbench",
+        "suite",
+        "invoices",
+        "-e",
+        "sqlcipher",
+        "--scale",
+        "0.02",
+        "--quick",
+        "--out",
+        "run",
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sqlcipher" in (tmp_path / "run" / "summary.csv").read_text()

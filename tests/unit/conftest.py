@@ -1,0 +1,38 @@
+"""A small suite and the built-in one. The cache of datasets is set in tests/conftest.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dbbench.datasets.files import Files, materialise
+from dbbench.loader import find_suite, load_suite, parse_suite
+from dbbench.schema import Dataset
+from dbbench.suite import Suite
+
+
+@pytest.fixture(scope="session")
+def small_text() -> str:
+    return (Path(__file__).parent / "small.yaml").read_text("utf-8")
+
+
+@pytest.fixture(scope="session")
+def small(small_text: str) -> Suite:
+    return parse_suite(small_text, "small.yaml")
+
+
+@pytest.fixture(scope="session")
+def invoices() -> Suite:
+    return load_suite(find_suite("invoices"))
+
+
+@pytest.fixture(scope="session")
+def invoices_data(invoices: Suite) -> Dataset:
+    return invoices.datasets["invoices"]
+
+
+@pytest.fixture(scope="session")
+def invoices_files(invoices_data: Dataset) -> Files:
+    """The invoices at a small scale."""
+    return materialise(invoices_data, scale=0.03)
