@@ -241,6 +241,8 @@ class _Document:
 def _add_pydantic(document: _Document, error: Any) -> None:
     """One of pydantic's errors as a fault, in our words."""
     path = tuple(_without_tags(document.data, error["loc"]))
+    if error["type"] == "missing":
+        path = (*path, error["loc"][-1])
     context = error.get("ctx", {})
     match error["type"]:
         case "extra_forbidden":
@@ -273,15 +275,13 @@ def _add_pydantic(document: _Document, error: Any) -> None:
 
 
 def _without_tags(data: Any, location: Sequence[str | int]) -> Iterator[str | int | float]:
-    """Pydantic's place of an error without what is no part of the file: tags of unions, `[key]`."""
-    for index, part in enumerate(location):
+    """Pydantic's place of an error without what is no part of the file: tags of unions, `[key]`, a missing key."""
+    for part in location:
         if isinstance(data, dict):
             key = next((key for key in data if str(key) == str(part)), None)
             if key is not None:
                 yield key
                 data = data[key]
-            elif index == len(location) - 1 and part != "[key]":
-                yield part
         elif isinstance(data, list) and isinstance(part, int) and part < len(data):
             yield part
             data = data[part]

@@ -17,6 +17,10 @@ from dbbench.schema import parse_type
 #: A path in the file, what was expected there, and the names that are known.
 Dangling = tuple[tuple[str | int | float, ...], str, Sequence[str]]
 
+_NUMBERS = ("integer", "bigint", "real", "double", "decimal", "currency")
+_TEXTS = ("char", "varchar")
+_DAYS = ("date", "datetime")
+
 
 def dangling(suite: dict[Any, Any]) -> Iterator[Dangling]:
     """All references that lead nowhere."""
@@ -77,14 +81,14 @@ def _in_column(column: dict[Any, Any], tables: dict[Any, Any], path: tuple[str, 
     fitting = {
         "sequence": ("integer", "bigint"),
         "reference": ("integer", "bigint"),
-        "quantiles": ("integer", "bigint", "real", "double", "decimal"),
-        "choice": ("char", "varchar"),
-        "pattern": ("char", "varchar"),
-        "days": ("date", "datetime"),
+        "quantiles": _NUMBERS,
+        "choice": _TEXTS,
+        "pattern": _TEXTS,
+        "days": _DAYS,
     }.get(str(kind))
     if fitting and name not in fitting:
         yield (*path, "type"), f"a type that {kind} values fit: {', '.join(fitting)}", ()
-    elif fitting and name in ("char", "varchar"):
+    elif fitting and name in _TEXTS:
         texts = [values.get("text")] if kind == "pattern" else list(_mapping(values, "weights"))
         if any(isinstance(text, str) and len(text) > arguments[0] for text in texts):
             yield (*path, "values"), f"texts of at most {arguments[0]} characters, for {column['type']}", ()
@@ -115,7 +119,7 @@ def _too_large(column: dict[Any, Any], rows: Any, path: tuple[str, ...]) -> Iter
 
 
 def _finite(number: Any) -> bool:
-    return isinstance(number, int | float) and math.isfinite(number)
+    return isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
 
 
 def _in_scenario(scenario: dict[Any, Any], tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:
@@ -159,10 +163,10 @@ def _in_answer(answer: dict[Any, Any], tables: dict[Any, Any], path: tuple[str |
     for place, part in [((), answer), *joined]:
         if isinstance(part.get("table"), str) and part["table"] not in tables:
             yield (*path, *place, "table"), f"one of the tables {_listed(tables)}", list(tables)
-    known = _columns(tables, [answer.get("table")])
+    known = _columns(tables, [answer.get("table")]) or _columns(tables, tables)
     named: list[tuple[tuple[str | int, ...], Any, list[str]]] = []
     for place, join in joined:
-        own = _columns(tables, [join.get("table")])
+        own = _columns(tables, [join.get("table")]) or _columns(tables, tables)
         named += [((*place, "column"), join.get("column"), own), ((*place, "equals"), join.get("equals"), known)]
         known = known + own
     for index, condition in _items(answer, "where"):
@@ -178,10 +182,26 @@ def _in_answer(answer: dict[Any, Any], tables: dict[Any, Any], path: tuple[str |
         if isinstance(column, str) and column not in names:
             what = "a column of group_by, or a name from sum" if names is not known and names is given else ""
             yield (*path, *place), what or "a column of the tables joined, as Table.Column", names
+    yield from _in_kinds(answer, tables, path)
+
+
+def _in_kinds(answer: dict[Any, Any], tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:
+    """Columns that a test or a sum does not fit."""
+    wanted: list[tuple[tuple[str | int, ...], Any, Sequence[str], str]]
+    wanted = [(("sum", key), column, _NUMBERS, "numbers") for key, column in _mapping(answer, "sum").items()]
+    for index, condition in _items(answer, "where"):
+        for test, types, what in (("above", _NUMBERS, "numbers"), ("contains", _TEXTS, "texts")):
+            if condition.get(test) is not None:
+                wanted.append((("where", index, "column"), condition.get("column"), types, what))
+    for place, name, types, what in wanted:
+        table, _, column = str(name).partition(".")
+        kind = _mapping(_mapping(_mapping(tables, table), "columns"), column).get("type")
+        if isinstance(kind, str) and kind.partition("(")[0] in {*_NUMBERS, *_TEXTS, *_DAYS} - {*types}:
+            yield (*path, *place), f"a column of {what}", ()
 
 
 def _columns(tables: dict[Any, Any], names: Iterable[Any]) -> list[str]:
-    """`Table.Column` of each column of the tables named."""
+    """`Table.Column` of each column of the tables named; unknown tables have none."""
     return [f"{name}.{column}" for name in names for column in _mapping(_mapping(tables, name), "columns")]
 
 

@@ -145,8 +145,13 @@ def _compare(left: pa.ChunkedArray, right: pa.ChunkedArray, field: pa.Field) -> 
         row = int(np.argmin(same))
         wrong = int((~same).sum())
         raise WrongAnswer(
-            f"column {field.name}: {left[row].as_py()!r} instead of {right[row].as_py()!r} ({wrong:,} of {len(same):,} rows differ)"
+            f"column {field.name}: {_shown(left[row].as_py())} instead of {_shown(right[row].as_py())} "
+            f"({wrong:,} of {len(same):,} rows differ)"
         )
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else repr(value)
 
 
 def _tolerance(wanted: pa.DataType, size: Any) -> Any:

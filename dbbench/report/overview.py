@@ -1,0 +1,91 @@
+"""The overview: every engine and step in one table in colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from dbbench.analysis.summary import Row, Standing
+from dbbench.analysis.units import Unit
+from dbbench.report.sheet import GREY, INK, Sheet
+from dbbench.report.view import ScenarioView, StepView
+
+_MIDDLE: Any = {"ha": "center", "va": "center"}
+
+
+def overview(title: str, scenario: ScenarioView, caption: str) -> Figure:
+    """Every engine and step as a multiple of the step's best, with the figure itself under it."""
+    steps = scenario.steps
+    engines = scenario.standings
+    subtitle = (
+        "Multiple of the step's best, with the figure under it; engines by the geometric mean over the timed steps. "
+        "Darker is further behind."
+    )
+    rows = max(len(engines), 1)
+    left = 0.35 + max((len(item.title) for item in engines), default=10) * 0.078
+    sheet = Sheet(f"{title}: overview", subtitle, rows + 0.9, [], caption, left, axis=0.05)
+    axes = sheet.axes
+    columns = len(steps) + 1
+    for place, standing in enumerate(engines):
+        y = place + 0.9
+        mean = standing.mean_ratio
+        axes.text(0.5, y + 0.5, f"×{mean:.2f}" if mean else "–", ha="center", va="center", fontsize=9, weight="bold")
+        for column, step in enumerate(steps, 1):
+            row = standing.rows.get(step.step.name)
+            if row is not None and row.value is not None:
+                _cell(axes, column, y, row, step.unit)
+        for first, length, words in _outages(standing, steps):
+            axes.text(first + length / 2, y + 0.5, words, fontsize=7, color=GREY, style="italic", **_MIDDLE)
+    for column, name in enumerate(["mean", *(step.step.name for step in steps)]):
+        axes.text(
+            column + 0.5,
+            0.45,
+            _two_lines(name.replace("-", " ")),
+            ha="center",
+            va="center",
+            fontsize=8,
+            weight="bold" if not column else "normal",
+        )
+    axes.set_xlim(0, columns)
+    axes.set_ylim(rows + 0.9, 0)
+    for place, item in enumerate(engines):
+        axes.text(-0.1, place + 1.4, item.title, ha="right", va="center")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines["bottom"].set_visible(False)
+    return sheet.figure
+
+
+def _cell(axes: Axes, column: int, y: float, row: Row, unit: Unit) -> None:
+    """A result: its ratio to the best, the figure under it, the darker the further behind."""
+    shade = 0.0 if row.ratio is None else min(np.log10(row.ratio) / 2, 1) * 0.75
+    ink = "white" if shade > 0.6 else INK
+    axes.add_patch(Rectangle((column + 0.02, y + 0.03), 0.96, 0.94, facecolor=mpl.colormaps["Blues"](shade)))
+    ratio = f"×{row.ratio:.2f}" if row.ratio and row.ratio < 10 else f"×{row.ratio:,.0f}" if row.ratio else ""
+    axes.text(column + 0.5, y + 0.34, ratio, fontsize=8.5, color=ink, **_MIDDLE)
+    axes.text(column + 0.5, y + 0.72, unit.text(row.value or 0.0), fontsize=6.8, color=ink, **_MIDDLE)
+
+
+def _outages(standing: Standing, steps: Sequence[StepView]) -> Iterator[tuple[int, int, str]]:
+    """Where an engine has no result: (first column, columns, outcome), neighbours of one outcome together."""
+
+    def outcome(place: tuple[int, StepView]) -> str:
+        row = standing.rows.get(place[1].step.name)
+        return "" if row is None or row.value is not None else str(row.outcome)
+
+    for words, places in groupby(enumerate(steps, 1), key=outcome):
+        columns = [column for column, _ in places]
+        if words:
+            yield columns[0], len(columns), words if len(columns) > 1 else _two_lines(words)
+
+
+def _two_lines(text: str) -> str:
+    words = text.split()
+    return text if len(words) < 2 else f"{words[0]}\n{' '.join(words[1:])}"

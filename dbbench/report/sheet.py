@@ -1,0 +1,78 @@
+"""The sheet that a chart is drawn on. Colours are Okabe and Ito's, which the colour-blind tell apart."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+BLUE, SKY, ORANGE, GREY, INK, FAINT = "#0072B2", "#56B4E9", "#E69F00", "#6b6b6b", "#1a1a1a", "#d9d9d9"
+STYLE: Any = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 10,
+    "svg.hashsalt": "dbbench",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "text.parse_math": False,
+}
+WIDTH = 8.0
+ROW, BAR = 0.42, 0.62
+MARGIN = 0.2
+
+
+class Sheet:
+    """A figure laid out in inches from the top: title, subtitle, axes, footnotes, caption."""
+
+    def __init__(
+        self,
+        title: str,
+        subtitle: str,
+        rows: float,
+        footnotes: Sequence[str],
+        caption: str,
+        left: float,
+        axis: float = 0.3,
+    ) -> None:
+        titles = textwrap.wrap(title, 74)
+        subtitles = textwrap.wrap(subtitle, 108)
+        notes = [
+            line
+            for note in footnotes
+            for line in textwrap.wrap(note, 118, subsequent_indent="   ", break_on_hyphens=False)
+        ]
+        captions = textwrap.wrap(caption, 150)
+        height = 0.16 + 0.26 * len(titles) + 0.2 * len(subtitles) + 0.12 + rows * ROW + axis
+        height += 0.1 * bool(notes) + 0.17 * len(notes) + 0.12 + 0.15 * len(captions) + 0.1
+        self.figure = Figure(figsize=(WIDTH, height), dpi=150, facecolor="white")
+        self.height = height
+        y = 0.16
+        y = self._texts(titles, y, 0.26, size=13, weight="bold")
+        y = self._texts(subtitles, y, 0.2, size=9, color=GREY) + 0.12
+        box = (left / WIDTH, 1 - (y + rows * ROW) / height, (WIDTH - left - MARGIN) / WIDTH, rows * ROW / height)
+        self.axes: Axes = self.figure.add_axes(box)
+        y += rows * ROW + axis + 0.1 * bool(notes)
+        y = self._texts(notes, y, 0.17, size=8, color=INK) + 0.12
+        self._texts(captions, y, 0.15, size=6.8, color=GREY)
+
+    def _texts(self, lines: Sequence[str], y: float, step: float, **style: Any) -> float:
+        for line in lines:
+            self.figure.text(MARGIN / WIDTH, 1 - y / self.height, line, va="top", ha="left", **style)
+            y += step
+        return y
+
+
+def save(figure: Figure, path: Path, formats: Sequence[str]) -> None:
+    """Write a figure to `path` with the ending of each format ("png", "svg")."""
+    if "png" in formats:
+        FigureCanvasAgg(figure).print_png(path.with_suffix(".png"), pil_kwargs={"compress_level": 3})
+    if "svg" in formats:
+        FigureCanvasSVG(figure).print_svg(path.with_suffix(".svg"), metadata={"Date": None})

@@ -1,0 +1,71 @@
+"""What is found by name alone, whatever else is wrong with the file."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from dbbench.loader import builtin_suites, find_suite, read_text
+from dbbench.references import dangling, tables_of
+
+WRONG: list[Any] = [
+    None,
+    True,
+    3,
+    -1.5,
+    "x",
+    [],
+    {},
+    [[1]],
+    [{}],
+    {1: 2},
+    {"x": None},
+    {"kind": ["x"]},
+    datetime.date.max,
+]
+
+
+def places(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    children = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    return [path, *(place for key, child in children for place in places(child, (*path, key)))]
+
+
+def put(data: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """`data` with another value at `path`; nothing else is copied."""
+    if not path:
+        return value
+    result = copy.copy(data)
+    result[path[0]] = put(data[path[0]], path[1:], value)
+    return result
+
+
+@pytest.mark.parametrize("name", builtin_suites())
+def test_what_has_the_wrong_shape_is_passed_over(name: str) -> None:
+    data = YAML(typ="safe").load(read_text(find_suite(name)))
+    assert list(dangling(data)) == []
+    for path in places(data)[1:]:
+        for wrong in WRONG:
+            list(dangling(put(data, path, wrong)))  # must not raise
+
+
+@pytest.mark.parametrize(
+    ("sql", "tables"),
+    [
+        ("SELECT * FROM A", ["A"]),
+        ('select 1 from "A" join B on 1 = 1 inner join C', ["A", "B", "C"]),
+        ("INSERT INTO A SELECT MAX(x) + 1 FROM B", ["A", "B"]),
+        ("UPDATE A SET x = 'from B'", ["A"]),
+        ("SELECT 'it''s FROM B' FROM A", ["A"]),
+        ("SELECT x FROM A WHERE x IN (SELECT y FROM B)", ["A", "B"]),
+        ("SELECT * FROM (SELECT x FROM A) s", ["A"]),
+        ("WITH t AS (SELECT x FROM A), u AS (SELECT 1) SELECT * FROM t JOIN u ON 1 = 1", ["A"]),
+        ("WITH RECURSIVE t AS (SELECT x FROM A) SELECT * FROM t", ["A"]),
+        ("SELECT fromage, B.x FROM A B", ["A"]),
+    ],
+)
+def test_tables_of_finds_the_tables_that_a_statement_names(sql: str, tables: list[str]) -> None:
+    assert tables_of(sql) == tables
