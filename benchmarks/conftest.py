@@ -30,7 +30,7 @@ def seconds(action: Timed) -> float:
 def ratio(benchmark) -> Callable[..., float]:
     """The median of ours/theirs over pairs, A B B A ...; kept with the benchmark's own figures."""
 
-    def measure(ours: Timed, theirs: Timed, pairs: int = 11, *, itself: bool = True) -> float:
+    def measure(ours: Timed, theirs: Timed, pairs: int = 11) -> float:
         ratios = []
         for number in range(pairs):
             if number % 2:
@@ -38,8 +38,7 @@ def ratio(benchmark) -> Callable[..., float]:
             else:
                 own, other = seconds(ours), seconds(theirs)
             ratios.append(own / other)
-        if itself:
-            benchmark.pedantic(ours, rounds=3)
+        benchmark.pedantic(ours, rounds=3)
         found = median(ratios)
         benchmark.extra_info["ratio"] = round(found, 3)
         benchmark.extra_info["ratios"] = [round(each, 3) for each in sorted(ratios)]

@@ -172,8 +172,10 @@ seed_option = click.option(
     metavar="SIZE",
     help="End a trial that needs more, like 4GiB. [default: 3/4 of the machine's]",
 )
+@click.pass_context
 @_command
 def suite(
+    context: click.Context,
     suite: str | None,
     engines: tuple[str, ...],
     rounds: int | None,
@@ -188,29 +190,24 @@ def suite(
 ) -> int:
     """Run SUITE (a built-in name or a YAML file) and report best to worst.
 
-    Exit status: 0 all ranked; 1 something was unsuccessful, and the report stands; 2 wrong use;
+    Exit status: 0 all went well; 1 something was unsuccessful, and the report stands; 2 wrong use;
     130 interrupted, with all finished trials kept.
     """
+    from click.core import ParameterSource
+
     from dbbench.errors import UserError
     from dbbench.request import Request, new_run, parse_settings, resumed_run
 
     if quick and rounds not in (None, 1):
         raise UserError("--quick is one round; leave one of --quick and --rounds away")
     if resume is not None:
-        changed = [
-            name
-            for name, given in {
-                "--engine": engines,
-                "--rounds": rounds,
-                "--quick": quick,
-                "--set": settings,
-                "--out": out,
-                "--seed": seed,
-            }.items()
-            if given
-        ]
-        if changed or scale != 1.0:
-            raise UserError(f"--resume goes on as the run was started; leave {', '.join(changed) or '--scale'} away")
+        sources = {
+            name: context.get_parameter_source(name) for name in context.params if name not in ("resume", "suite")
+        }
+        given = [name for name, source in sources.items() if source is ParameterSource.COMMANDLINE]
+        if given:
+            names = ", ".join(f"--{name.rstrip('s').replace('_', '-')}" for name in given)
+            raise UserError(f"--resume goes on as the run was started; leave {names} away")
         ready = resumed_run(resume, suite)
     elif suite is None:
         raise UserError("name a suite, like `dbbench suite invoices` (`dbbench suites` lists them)")

@@ -102,7 +102,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Setup:
-    """What an engine gets: a private directory (mode 0700), the options, the tier, and facts of the trial."""
+    """What an engine gets: a private directory (mode 0700), the tier, and the options."""
 
     directory: Path
     tier: Tier

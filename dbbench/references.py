@@ -17,9 +17,9 @@ from dbbench.schema import parse_type
 #: A path in the file, what was expected there, and the names that are known.
 Dangling = tuple[tuple[str | int | float, ...], str, Sequence[str]]
 
-_NUMBERS = ("integer", "bigint", "real", "double", "decimal", "currency")
-_TEXTS = ("char", "varchar")
-_DAYS = ("date", "datetime")
+_NUMBERS: Sequence[str] = ("integer", "bigint", "real", "double", "decimal", "currency")
+_TEXTS: Sequence[str] = ("char", "varchar")
+_DAYS: Sequence[str] = ("date", "datetime")
 
 
 def dangling(suite: dict[Any, Any]) -> Iterator[Dangling]:
@@ -163,6 +163,11 @@ def _in_answer(answer: dict[Any, Any], tables: dict[Any, Any], path: tuple[str |
     for place, part in [((), answer), *joined]:
         if isinstance(part.get("table"), str) and part["table"] not in tables:
             yield (*path, *place, "table"), f"one of the tables {_listed(tables)}", list(tables)
+    seen = [answer.get("table")]
+    for place, join in joined:
+        if join.get("table") in seen:
+            yield (*path, *place, "table"), "each table once: an answer can't join a table with itself", ()
+        seen.append(join.get("table"))
     known = _columns(tables, [answer.get("table")]) or _columns(tables, tables)
     named: list[tuple[tuple[str | int, ...], Any, list[str]]] = []
     for place, join in joined:

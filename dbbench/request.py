@@ -9,6 +9,7 @@ import datetime
 import difflib
 import shutil
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -59,10 +60,13 @@ class Ready:
 def new_run(request: Request) -> Ready:
     """Check the request, draw the data and make the run directory. Raises UserError or SuiteError."""
     path = find_suite(request.suite)
-    text = read_text(path)
-    suite = parse_suite(text, str(path))
     registry.check_names([*request.engines, *request.options])
-    probed = probe(list(dict.fromkeys([*(request.engines or registry.names()), *NULLS.values()])), request.options)
+    names = list(dict.fromkeys([*(request.engines or registry.names()), *NULLS.values()]))
+    with ThreadPoolExecutor(1) as pool:  # a process imports every driver meanwhile
+        looking = pool.submit(probe, names, request.options)
+        text = read_text(path)
+        suite = parse_suite(text, str(path))
+        probed = looking.result()
     _check_options(request.options, probed)
     absent = {} if request.engines else {n: p for n, p in probed.items() if p.status != "available"}
     engines = {name: found for name, found in probed.items() if name not in absent and found.ranked}

@@ -152,7 +152,8 @@ def _seconds_left(trials: Sequence[Trial], done: Mapping[str, TrialResult]) -> f
     took: dict[str, list[float]] = {}
     for result in done.values():
         took.setdefault(result.engine_name, []).append(result.seconds)
-    if not took:
-        return None
+    engines = {trial.engine for trial in trials}
+    if len(took) < min(3, len(engines)):
+        return None  # the first one may be anything but typical
     average = mean(mean(times) for times in took.values())
     return sum(mean(took.get(trial.engine, [average])) for trial in trials if trial.id not in done)

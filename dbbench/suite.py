@@ -131,7 +131,7 @@ AnyStep = Annotated[LoadStep | SizeStep | QueryStep | StatementStep, Field(discr
 
 
 class Bars(Model):
-    """A best-to-worst bar chart for each of the steps named (all, if none is)."""
+    """A best-to-worst bar chart for each of the steps named (all but sizes, if none is)."""
 
     kind: Literal["bars"]
     steps: tuple[Slug, ...] = ()

@@ -151,7 +151,7 @@ def _compare(left: pa.ChunkedArray, right: pa.ChunkedArray, field: pa.Field) -> 
 
 
 def _shown(value: Any) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else repr(value)
+    return f"{value:.15g}" if isinstance(value, float) else repr(value)
 
 
 def _tolerance(wanted: pa.DataType, size: Any) -> Any:

@@ -14,7 +14,7 @@ from dbbench.store import Manifest, StepResult, TrialResult
 from dbbench.suite import Scenario, Suite
 
 #: Fewest blocks that a rank is given for.
-FEWEST_BLOCKS = 2
+FEWEST_BLOCKS = 4
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def cache_folder() -> Path:
 def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None) -> Files:
     """The dataset's files, drawn now if they aren't in the cache yet. Raises UserError if they can't be written."""
     seed = dataset.seed if seed is None else seed
-    identity = json.dumps([GENERATION, dataset.model_dump(mode="json"), scale, seed])
+    identity = json.dumps([GENERATION, dataset.model_dump(mode="json"), float(scale), seed])
     key = hashlib.sha256(identity.encode()).hexdigest()[:24]
     final = cache_folder() / key
     if (final / _MANIFEST).is_file():

@@ -27,6 +27,8 @@ GENERATION = 1
 Ints = npt.NDArray[np.int64]
 Randoms = npt.NDArray[np.uint64]
 
+#: The digit, as a letter, that a random 16-bit number stands for.
+_DIGITS = ((np.arange(1 << 16) * 10 >> 16) + ord("0")).astype(np.uint8)
 _EPOCH = datetime.date(1970, 1, 1)
 
 
@@ -121,19 +123,28 @@ def _quantiles(source: np.random.PCG64, count: int, values: Quantiles) -> Ints:
     shares = np.array([round(share * (1 << 32)) for share in values.points], np.int64)
     levels = np.array([round(point / values.step) for point in values.points.values()], np.int64)
     drawn = _raw(source, count).astype(np.int64)
-    segment = np.searchsorted(shares, drawn, side="right") - 1
+    segment = _segments(drawn, shares[1:-1])
     rises = np.diff(levels)
     rises[-1] += 1  # so that the greatest is drawn as often as any other
-    return np.asarray(
-        levels[segment] + (drawn - shares[segment]) * rises[segment] // np.diff(shares)[segment], np.int64
-    )
+    drawn -= shares.take(segment)
+    drawn *= rises.take(segment)
+    drawn //= np.diff(shares).take(segment)
+    return np.asarray(drawn + levels.take(segment), np.int64)
 
 
 def _pick(source: np.random.PCG64, count: int, weights: list[float]) -> Ints:
     """Positions in `weights`, each as often as its weight says."""
     cumulative = np.cumsum(weights) / sum(weights)
-    limits = np.array([round(share * (1 << 32)) for share in cumulative], np.uint64)
-    return np.minimum(np.searchsorted(limits, _raw(source, count), side="right"), len(weights) - 1).astype(np.int64)
+    limits = np.array([round(share * (1 << 32)) for share in cumulative[:-1]], np.int64)
+    return _segments(_raw(source, count).astype(np.int64), limits)
+
+
+def _segments(drawn: Ints, limits: Ints) -> Ints:
+    """How many of a few ascending limits each number reaches: a search that is quicker than searchsorted."""
+    segment = np.zeros(len(drawn), np.int64)
+    for limit in limits:
+        segment += drawn >= limit
+    return segment
 
 
 def _steps(steps: Ints, step: float, data_type: DataType) -> pa.Array:
@@ -165,6 +176,9 @@ def _digits(source: np.random.PCG64, count: int, text: str) -> pa.Array:
     holes = np.flatnonzero(letters == ord("#"))
     table = np.tile(letters, (count, 1))
     random = np.frombuffer(source.random_raw(-(-count * len(holes) // 4)), np.uint16)[: count * len(holes)]
-    table[:, holes] = ((random.astype(np.uint32) * 10) >> 16).astype(np.uint8).reshape(count, len(holes)) + ord("0")
+    digits = _DIGITS.take(random).reshape(count, len(holes))
+    for run in np.split(np.arange(len(holes)), np.flatnonzero(np.diff(holes) != 1) + 1):
+        if len(run):  # a slice is written much faster than the same columns by their numbers
+            table[:, holes[run[0]] : holes[run[-1]] + 1] = digits[:, run[0] : run[-1] + 1]
     offsets = np.arange(0, (count + 1) * len(text), len(text), dtype=np.int32)
     return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(table))

@@ -30,7 +30,7 @@ def bars(view: StepView, axis: str, caption: str) -> Figure:
     axes = sheet.axes
     if logarithmic:
         axes.set_xscale("log")
-        axes.set_xlim(min(positive) / 1.8, max(positive) * 4)
+        axes.set_xlim(min(positive) / 1.8, max(positive) * 8)
         axes.hlines(range(len(shown)), min(positive) / 1.8, shown, color=FAINT, linewidth=1)
         axes.plot(shown, range(len(shown)), "o", color=BLUE, markersize=8)
     else:

@@ -46,11 +46,12 @@ class StepView:
     @property
     def measure(self) -> str:
         """What the figures are, for a subtitle."""
+        better = "more" if any(line.row.direction == "higher" for line in self.lines) else "less"
         if self.step.kind == "size":
-            return f"{self.unit.symbol}, less is better"
+            return f"{self.unit.symbol}, {better} is better"
         rounds = f"median of {self.blocks} rounds with 95 % interval" if self.blocks > 1 else "one round, no interval"
         per = " per call" if self.step.kind == "statement" else ""
-        return f"{self.unit.symbol}{per}, less is better; {rounds}"
+        return f"{self.unit.symbol}{per}, {better} is better; {rounds}"
 
     @property
     def sql(self) -> str:

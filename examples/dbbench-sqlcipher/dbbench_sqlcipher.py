@@ -1,10 +1,11 @@
 """SQLCipher: SQLite that encrypts every page. A whole plugin."""
 
+from pydantic import Field
+from sqlcipher3 import dbapi2
+
 from dbbench.engine import Options, Publication
 from dbbench.sql import Dialect, SQLEngine, SQLSession
 from dbbench.suite import Tier
-from pydantic import Field
-from sqlcipher3 import dbapi2
 
 
 class CipherOptions(Options):

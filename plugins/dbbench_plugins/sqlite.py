@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,7 +14,9 @@ from dbbench.suite import Tier
 
 class SQLiteOptions(Options):
     cache_mib: int = Field(default=64, ge=1, description="page cache of a connection, MiB")
-    page_size: int = Field(default=4096, ge=512, le=65536, description="bytes")
+    page_size: Literal["512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"] = Field(
+        default="4096", description="bytes"
+    )
 
 
 class SQLiteSession(SQLSession):
@@ -60,6 +62,9 @@ class SQLite(SQLEngine):
 
     def connect(self) -> Session:
         return self.session_class(self._connection(), self.sql)
+
+    def part(self, name: str) -> Literal["data", "journal", "other"]:
+        return "other" if name.endswith("-shm") else super().part(name)  # the journal's index, in shared memory
 
     def flush(self) -> None:
         list(self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))

@@ -1,0 +1,81 @@
+"""Batches as rows of Python values."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dbbench.datasets.generate import arrow_type
+from dbbench.datasets.rows import rows
+from dbbench.schema import Column, Table, parse_type
+
+VALUES: dict[str, Any] = {
+    "integer": -5,
+    "bigint": 2**40,
+    "real": 0.5,
+    "double": 0.1,
+    "currency": Decimal("-7.5000"),
+    "char(2)": "ab",
+    "date": datetime.date(2005, 12, 31),
+    "datetime": datetime.datetime(2005, 12, 31),
+}
+
+
+def given(values: dict[str, list[Any]], bind: dict[str, str]) -> list[tuple[Any, ...]]:
+    """Rows of a table that has one column for each type."""
+    columns = {
+        f"C{n}": Column.model_validate({"type": kind, "values": {"kind": "sequence"}}) for n, kind in enumerate(values)
+    }
+    arrays = [pa.array(column, arrow_type(parse_type(kind))) for kind, column in values.items()]
+    return rows(pa.record_batch(arrays, list(columns)), Table(rows=1, primary_key="C0", columns=columns), bind)
+
+
+def one(kind: str, value: Any, form: str) -> Any:
+    return given({kind: [value]}, {parse_type(kind).name: form})[0][0]
+
+
+def test_without_a_form_values_are_what_python_has_for_them() -> None:
+    (row,) = given({kind: [value] for kind, value in VALUES.items()}, {})
+    assert row == tuple(VALUES.values())
+    assert [type(value) for value in row] == [type(value) for value in VALUES.values()]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        ("currency", Decimal("100.5"), "100.5000"),
+        ("currency", Decimal("-0.05"), "-0.0500"),
+        ("decimal(5, 0)", Decimal(7), "7"),
+        ("date", datetime.date(2005, 1, 2), "2005-01-02"),
+        ("datetime", datetime.datetime(2005, 1, 2), "2005-01-02 00:00:00"),
+    ],
+)
+def test_text_keeps_a_decimals_scale_and_a_datetimes_time(kind: str, value: Any, text: str) -> None:
+    assert one(kind, value, "text") == text
+
+
+def test_a_form_holds_for_its_type_alone() -> None:
+    (row,) = given({"currency": [Decimal(1)], "date": [datetime.date.min]}, {"date": "text"})
+    assert row == (Decimal(1), "0001-01-01")
+
+
+@pytest.mark.parametrize(("scale", "digits"), [(0, 9), (2, 9), (4, 12), (4, 18), (10, 18), (22, 18), (30, 15)])
+def test_floats_are_the_nearest_to_each_decimal(scale: int, digits: int) -> None:
+    random_units = random.Random(scale * 100 + digits)
+    units = [random_units.randrange(-(10**digits), 10**digits) for _ in range(5_000)] + [0, 1, -1, 10**digits - 1]
+    decimals = [Decimal(unit).scaleb(-scale) for unit in units]
+    found = [row[0] for row in given({f"decimal(38, {scale})": decimals}, {"decimal": "float"})]
+    assert found == [float(decimal) for decimal in decimals]
+
+
+def test_a_slice_gives_its_own_rows() -> None:
+    table = Table.model_validate(
+        {"rows": 1, "primary_key": "A", "columns": {"A": {"type": "currency", "values": {"kind": "sequence"}}}}
+    )
+    batch = pa.record_batch([pa.array([Decimal(n) for n in range(10)], pa.decimal128(19, 4))], ["A"])
+    assert rows(batch.slice(3, 2), table, {"decimal": "float"}) == [(3.0,), (4.0,)]
