@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +100,24 @@ def _scale(text: Any) -> float:
     return scale
 
 
+def _share(text: Any) -> float:
+    try:
+        share = float(str(text).removesuffix("%")) / (100 if str(text).endswith("%") else 1)
+    except ValueError as exc:
+        raise click.BadParameter(f"{text!r} is not a share like 5% or 0.05") from exc
+    if not 0 < share < 1:
+        raise click.BadParameter(f"{text} is not above 0 % and below 100 %")
+    return share
+
+
+def _seconds(text: Any) -> float:
+    units = {"s": 1, "m": 60, "h": 3600}
+    number, unit = (str(text)[:-1], str(text)[-1:]) if str(text)[-1:] in units else (str(text), "s")
+    if number.replace(".", "", 1).isdigit() and float(number) > 0:
+        return float(number) * units[unit]
+    raise click.BadParameter(f"{text!r} is not a time like 90s, 10m or 1h")
+
+
 def _memory(text: Any) -> int:
     units = {"MiB": 2**20, "GiB": 2**30, "MB": 10**6, "GB": 10**9}
     for unit, size in units.items():
@@ -141,7 +161,13 @@ seed_option = click.option(
     shell_complete=_engine_names,
     help="Run this engine; may be given again. [default: all that are installed]",
 )
-@click.option("--rounds", type=click.IntRange(1, 1000), help="Passes over all engines. [default: 5]")
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 1000),
+    help="Passes over all engines. [default: 5, or as many as it takes to tell the engines apart]",
+)
+@click.option("--precision", type=_share, metavar="SHARE", help="Go on until every interval is within, like 5%.")
+@click.option("--time-limit", type=_seconds, metavar="TIME", help="Start no round that would not fit, like 10m.")
 @scale_option
 @seed_option
 @click.option("--quick", is_flag=True, help="One round: to try things out. No intervals and no ranks.")
@@ -182,6 +208,8 @@ def suite(
     scale: float,
     seed: int | None,
     quick: bool,
+    precision: float | None,
+    time_limit: float | None,
     settings: tuple[str, ...],
     out: Path | None,
     resume: Path | None,
@@ -198,16 +226,17 @@ def suite(
     from dbbench.errors import UserError
     from dbbench.request import Request, new_run, parse_settings, resumed_run
 
-    if quick and rounds not in (None, 1):
-        raise UserError("--quick is one round; leave one of --quick and --rounds away")
+    if quick and (rounds not in (None, 1) or precision or time_limit):
+        raise UserError("--quick is one round; leave it away to use --rounds, --precision or --time-limit")
     if resume is not None:
-        sources = {
-            name: context.get_parameter_source(name) for name in context.params if name not in ("resume", "suite")
-        }
-        given = [name for name, source in sources.items() if source is ParameterSource.COMMANDLINE]
+        given = [
+            max(parameter.opts, key=len)
+            for parameter in context.command.params
+            if parameter.name not in ("resume", "suite")
+            and context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        ]
         if given:
-            names = ", ".join(f"--{name.rstrip('s').replace('_', '-')}" for name in given)
-            raise UserError(f"--resume goes on as the run was started; leave {names} away")
+            raise UserError(f"--resume goes on as the run was started; leave {', '.join(given)} away")
         ready = resumed_run(resume, suite)
     elif suite is None:
         raise UserError("name a suite, like `dbbench suite invoices` (`dbbench suites` lists them)")
@@ -215,7 +244,9 @@ def suite(
         request = Request(
             suite=suite,
             engines=engines,
-            rounds=1 if quick else rounds or 5,
+            rounds=1 if quick else rounds,
+            precision=precision,
+            time_limit=time_limit,
             scale=scale,
             seed=seed,
             options=parse_settings(settings),
@@ -230,7 +261,9 @@ def suite(
 def _run(ready: Ready) -> int:
     """Run the trials, then report, also after an interruption."""
     import datetime
+    from functools import partial
 
+    from dbbench.analysis.budget import Budget
     from dbbench.report.progress import watched
     from dbbench.runner import run_trials
 
@@ -239,15 +272,20 @@ def _run(ready: Ready) -> int:
         how = f"; {found.install}" if found.install else ""
         console.print(f"not here: {name}: {found.detail}{how}", style="dim", highlight=False, markup=False)
     run = ready.run
+    budget = Budget(run.manifest.precision, run.manifest.time_limit)
+    enough = partial(budget.reached, run.suite, run.manifest)
     try:
         with watched(console, run) as report:
-            run_trials(run, ready.trials, ready.datasets, report)
+            stopped = run_trials(run, ready.trials, ready.datasets, report, enough)
     except KeyboardInterrupt:
         if run.results():
             _report(run, console)
         console.print(f"\ninterrupted; go on with: dbbench suite --resume {run.path}", highlight=False, markup=False)
         return INTERRUPTED
-    run.manifest = run.manifest.model_copy(update={"finished": datetime.datetime.now(datetime.UTC)})
+    update: dict[str, Any] = {"finished": datetime.datetime.now(datetime.UTC)}
+    if stopped:
+        update |= {"stopped": stopped, "rounds": max(result.round for result in run.results())}
+    run.manifest = run.manifest.model_copy(update=update)
     run.save()
     shown = _report(run, console)
     return 1 if shown.unsuccessful else 0
@@ -369,6 +407,84 @@ def report(run: Path, formats: str) -> int:
     if unknown:
         raise UserError(f"there is no format {unknown[0]!r}; there are {', '.join(FORMATS)}")
     return 1 if _report(Run.open(run), _console(), chosen).unsuccessful else 0
+
+
+@main.command(
+    epilog=_examples(
+        "dbbench durability sqlite",
+        "dbbench durability duckdb firebird --tier power --kills 50",
+        "dbbench durability --all --markdown",
+    )
+)
+@click.argument("engines", nargs=-1, metavar="[ENGINE]...", shell_complete=_engine_names)
+@click.option("--all", "everything", is_flag=True, help="Every engine that is installed.")
+@click.option("--tier", "tiers", multiple=True, metavar="TIER", help="memory, process or power; may be given again.")
+@click.option(
+    "--kills", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How often a writer is killed."
+)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the moments to kill. [default: a new one]")
+@click.option(
+    "--set", "settings", multiple=True, metavar="ENGINE.OPTION=VALUE", help="Set an engine's option, as for `suite`."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long an engine may take to open and make a commit.",
+)
+@click.option("--json", "out", type=click.Path(path_type=Path, dir_okay=False), help="Write all that was found there.")
+@click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
+@_command
+def durability(
+    engines: tuple[str, ...],
+    everything: bool,
+    tiers: tuple[str, ...],
+    kills: int,
+    seed: int | None,
+    settings: tuple[str, ...],
+    timeout: float,
+    out: Path | None,
+    markdown: bool,
+) -> int:
+    """Prove the durability tiers of ENGINEs: kill -9 amid commits, and sync calls counted.
+
+    The databases are made in the current directory, on whose disk it all depends, and removed. Exit
+    status: 0 nothing refuted; 1 something was refuted or could not be tried; 2 wrong use.
+    """
+    from dataclasses import asdict
+
+    from dbbench import jsonfile
+    from dbbench.durability.proofs import Request, prove_all
+    from dbbench.errors import UserError
+    from dbbench.report import durability as shown
+    from dbbench.request import parse_settings
+
+    if everything == bool(engines):
+        raise UserError("name engines, like `dbbench durability sqlite`, or give --all for every one that is installed")
+    if out is not None and not os.access(out.absolute().parent, os.W_OK):  # told now, not after some minutes
+        raise UserError(f"{out} can't be written: {out.absolute().parent} is not a folder to write in")
+    request = Request(engines, tiers, kills, seed, parse_settings(settings), timeout)
+    with _status() as report:
+        proofs = prove_all(request, report)
+    for line in shown.markdown(proofs) if markdown else shown.lines(proofs, columns=_columns()):
+        click.echo(line)
+    if out is not None:
+        try:
+            jsonfile.write(out, asdict(proofs))
+        except OSError as exc:
+            raise UserError(f"{out} can't be written: {exc.strerror}") from exc
+    return 1 if proofs.bad else 0
+
+
+@contextlib.contextmanager
+def _status() -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that says what goes on; elsewhere nothing."""
+    from rich.console import Console
+
+    with Console(stderr=True).status("looking at the engines") as status:
+        yield status.update
 
 
 @main.command(epilog=_examples('eval "$(dbbench completion bash)"', "dbbench completion fish | source"))

@@ -101,6 +101,18 @@ class Session:
 
 
 @dataclass(frozen=True)
+class Concurrency:
+    """How many clients at once: threads of one process with a session each, and processes on one database.
+
+    None is no limit but the machine's. Where more than one process may, each opens an engine of its own on
+    the directory, so that `open()` must take a database that is there and in use.
+    """
+
+    threads: int | None = 1
+    processes: int | None = 1
+
+
+@dataclass(frozen=True)
 class Setup:
     """What an engine gets: a private directory (mode 0700), the tier, and the options."""
 
@@ -124,6 +136,7 @@ class Engine:
     session_class: ClassVar[type[Session]] = Session
     #: Requested tier -> the settings that give it. A tier that isn't here is refused.
     durability: ClassVar[Mapping[Tier, Mapping[str, Any]]] = {}
+    concurrency: ClassVar[Concurrency] = Concurrency()
     #: Operation -> why the system itself can't.
     impossible: ClassVar[Mapping[str, str]] = {}
     #: Key of `dialects` in a suite.

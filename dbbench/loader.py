@@ -260,7 +260,8 @@ def _add_pydantic(document: _Document, error: Any) -> None:
             document.fault(path, f"one of {', '.join(names)}", names)
         case "value_error":
             expected = str(context["error"])
-            document.fault(path, expected, expected.replace(",", "").split())
+            names = expected.replace(",", "").split() if expected.startswith("one of the types") else []
+            document.fault(path, expected, names)
         case "too_short" if len(document.at(path)) >= context["min_length"]:
             pass  # its items are faulty, and each of them is told
         case "too_short":
@@ -292,6 +293,7 @@ def _known_keys(location: Sequence[str | int]) -> list[str]:
     here: Any = Suite
     for part in location:
         here = _step_into(here, part)
+    here = next((each for each in get_args(here) if each is not type(None)), here)  # of a key that may be left out
     return sorted(here.model_fields) if isinstance(here, type) and issubclass(here, Model) else []
 
 

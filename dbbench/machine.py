@@ -28,7 +28,7 @@ def describe(directory: Path) -> dict[str, Any]:
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "dbbench": dbbench.__version__,
         "packages": {name: importlib.metadata.version(name) for name in _PACKAGES},
-        "file_system": _file_system(directory),
+        "file_system": file_system(directory),
     }
 
 
@@ -58,8 +58,8 @@ def _system() -> str:
         return f"{platform.system()} {platform.release()}"
 
 
-def _file_system(directory: Path) -> str:
-    """The kind of file system, by the longest mount point that holds the directory."""
+def file_system(directory: Path) -> str:
+    """The kind of the file system that `directory` lies on, by the longest mount point that holds it."""
     real = directory.resolve()
     mounts = [part for part in psutil.disk_partitions(all=True) if real.is_relative_to(part.mountpoint)]
     return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else "unknown file system"

@@ -1,22 +1,44 @@
 """The timed loops, and nothing else.
 
-Only the prepared callable runs between two readings of the clock, and the garbage collector is off
-there. Times are whole nanoseconds of `clock`, which tests replace by a scripted one.
+Only the prepared callable runs between two readings of the clock. The garbage collector is off there;
+what a long loop makes of young garbage is collected between its chunks. Arguments are made before the
+clock is read, a chunk at a time. Times are whole nanoseconds of `clock`, which tests replace by a
+scripted one.
+
+    timed        one long call
+    batch        so many calls between two readings: for an operation of less than a microsecond
+    stream       one call after another, one reading each (closed loop)
+    open_loop    each call at its own moment, whether or not the one before it is done by then
 """
 
 from __future__ import annotations
 
 import gc
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count, pairwise, repeat
-from operator import call, itemgetter
+from dataclasses import dataclass
+from itertools import count, islice
+from operator import itemgetter
 from time import perf_counter_ns
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 Clock = Callable[[], int]
+#: Takes the nanoseconds of some calls, in order.
+Record = Callable[[NDArray[np.int64]], object]
 T = TypeVar("T")
+K = TypeVar("K")
+
+#: Calls of a stream whose arguments are made, and whose times are recorded, at a time.
+CHUNK = 1_024
+#: A call that starts later than this after its moment, in nanoseconds, is late.
+LATE = 1_000_000
+#: The last nanoseconds before a moment are waited for by reading the clock: a sleep ends when it likes.
+SPIN = 200_000
 
 
 @contextmanager
@@ -39,14 +61,100 @@ def timed(operation: Callable[[], T], clock: Clock = perf_counter_ns) -> tuple[i
     return clock() - start, result
 
 
-def stream(operation: Callable[[], object], calls: int, clock: Clock = perf_counter_ns) -> list[int]:
-    """Nanoseconds of each of `calls` calls, one clock reading each: the end of one is the start of the next.
+def batch(operation: Callable[[K], object], keys: Sequence[K], clock: Clock = perf_counter_ns) -> float:
+    """Mean nanoseconds of a call with each key, by one reading before all and one after. Raises ValueError for no keys.
+
+    There is nothing but a mean: a percentile needs a reading for each call.
+    """
+    if not keys:
+        raise ValueError("a batch of no calls has no mean")
+    through = deque[object](maxlen=0).extend
+    start = clock()
+    through(map(operation, keys))
+    return (clock() - start) / len(keys)
+
+
+def stream(operation: Callable[[K], object], keys: Iterable[K], record: Record, clock: Clock = perf_counter_ns) -> None:
+    """One call for each key, one clock reading each: the end of one is the start of the next.
 
     So the harness's own few nanoseconds between two calls count too; the null engine shows how many.
     """
-    readings = [clock()]
-    readings += [clock() for _ in map(call, repeat(operation, calls))]
-    return [end - start for start, end in pairwise(readings)]
+    rest = iter(keys)
+    while chunk := list(islice(rest, CHUNK)):
+        readings = [clock()]
+        readings += [clock() for _ in map(operation, chunk)]
+        times = np.fromiter(readings, np.int64, len(readings))
+        record(times[1:] - times[:-1])
+        gc.collect(0)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How an open loop kept to its schedule. `late` calls were made; `dropped` ones were not.
+
+    `saturated`: calls were dropped, or every call of the last quarter of the schedule was behind it. Such
+    a loop's latencies say how long it ran, and nothing of the system.
+    """
+
+    due: int
+    late: int
+    dropped: int
+    saturated: bool
+
+    @property
+    def in_time(self) -> int:
+        """Calls that were neither late nor dropped."""
+        return self.due - self.late - self.dropped
+
+
+def open_loop(
+    operation: Callable[[K], object],
+    keys: Iterable[K],
+    moments: Iterable[NDArray[np.int64]],
+    service: Record,
+    latency: Record,
+    *,
+    begin: int,
+    give_up: int,
+    behind: int = LATE,
+    clock: Clock = perf_counter_ns,
+    sleep: Callable[[float], object] = time.sleep,
+) -> Kept:
+    """A call at each moment (nanoseconds after the reading `begin`), at once if the one before it took longer.
+
+    Service time counts from when the call was made, latency from when it was to be made: what waits
+    behind a slow call has waited too, and shows it (no coordinated omission). Calls that could not be
+    made until `give_up` (after `begin`) are dropped. A call is behind its schedule when it is made more
+    than `behind` nanoseconds after its moment.
+    """
+    rest, end = iter(keys), begin + give_up
+    due = late = dropped = 0
+    last, kept_up = 0, -1  # the last moment so far, and the last that was met
+    for chunk in moments:
+        starts, ends = [], []
+        now = clock()
+        for moment, key in zip((chunk + begin).tolist(), list(islice(rest, len(chunk))), strict=True):
+            while now < moment:
+                sleep(max(moment - now - SPIN, 0) / 1e9)  # a sleep of 0 lets other threads go on
+                now = clock()
+            if now >= end:
+                break
+            starts.append(now)
+            operation(key)
+            now = clock()
+            ends.append(now)
+        made = np.array([starts, ends], np.int64) - begin
+        waited = made[0] - chunk[: len(starts)]
+        service(made[1] - made[0])
+        latency(made[1] - chunk[: len(starts)])
+        due += len(chunk)
+        late += int(np.count_nonzero(waited > LATE))
+        dropped += len(chunk) - len(starts)
+        if len(chunk):
+            last = int(chunk[-1])
+            kept_up = int(chunk[: len(starts)][waited <= behind].max(initial=kept_up))
+        gc.collect(0)
+    return Kept(due, late, dropped, saturated=dropped > 0 or (due > 0 and kept_up < last * 3 // 4))
 
 
 def read_rows(rows: Iterable[Sequence[Any]], column: int) -> int:

@@ -10,6 +10,7 @@ class Outcome(StrEnum):
 
     OK = "ok"
     WRONG = "wrong"
+    SATURATED = "saturated"
     FAILED = "failed"
     CRASHED = "crashed"
     OUT_OF_MEMORY = "out of memory"

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbbench.suite import Suite
+
+#: Rounds by default, if the number of engines doesn't need more.
+DEFAULT_ROUNDS = 5
+#: The chance at which two engines count as different, over all pairs of a step together.
+SIGNIFICANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -35,3 +41,17 @@ def plan(suite: Suite, engines: Sequence[str], *, rounds: int, seed: int) -> lis
                 identity = f"{len(trials) + 1:0{width}d}-round{number}-{scenario.name}-{engine}"
                 trials.append(Trial(identity, scenario.name, engine, number))
     return trials
+
+
+def fewest_rounds(engines: int) -> int:
+    """The fewest rounds after which so many engines can be told apart at all."""
+    return fewest_blocks(math.comb(engines, 2))
+
+
+def fewest_blocks(tests: int) -> int:
+    """The fewest blocks on each side with which the first of so many tests can succeed.
+
+    With n blocks each, the smallest p value of an exact two-sided Mann-Whitney test is 2 / C(2n, n);
+    Holm's correction asks the first of the tests to stay under SIGNIFICANCE / tests.
+    """
+    return next(n for n in range(2, 100) if 2 / math.comb(2 * n, n) <= SIGNIFICANCE / max(1, tests))

@@ -1,11 +1,21 @@
-"""Waiting for a child process without polling for its end."""
+"""Child processes: waiting for one without polling, ending it, and letting none get away."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import select
+import signal
 import subprocess
+import sys
+import time
+from collections.abc import Mapping
+
+import psutil
+
+_SET_PARENT_DEATH_SIGNAL = 1  # prctl(2), Linux
+_SET_CHILD_SUBREAPER = 36
 
 
 def ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
@@ -26,3 +36,53 @@ def ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
     return process.returncode is not None
+
+
+def stop(process: subprocess.Popen[bytes], grace: float) -> None:
+    """Ask a child to end, and kill it if it hasn't after `grace` seconds."""
+    process.terminate()
+    if not ended(process, grace):
+        process.kill()
+        process.wait()
+
+
+def kill_all(child: subprocess.Popen[bytes], seen: Mapping[int, psutil.Process]) -> list[str]:
+    """Kill `child`, every other descendant of this process, and those `seen` that still run; their names."""
+    names: dict[int, str] = {}
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        running = {process.pid: process for process in psutil.Process().children(recursive=True)}
+        running |= {pid: process for pid, process in seen.items() if process.is_running()}
+        running = {pid: process for pid, process in running.items() if _alive(process)}
+        if not running:
+            break
+        for pid, process in running.items():
+            with contextlib.suppress(psutil.Error):
+                names.setdefault(pid, process.name())
+                process.kill()
+        psutil.wait_procs([process for pid, process in running.items() if pid != child.pid], timeout=0.5)
+        ended(child, 0.1)
+    return sorted(names.values())
+
+
+def _alive(process: psutil.Process) -> bool:
+    try:
+        if process.status() != psutil.STATUS_ZOMBIE:
+            return True
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(process.pid, os.WNOHANG)
+    except psutil.NoSuchProcess:
+        pass
+    return False
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent ends (Linux; elsewhere those seen are killed)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_with_parent() -> None:
+    """Let this process be killed when its parent ends (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)

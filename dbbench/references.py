@@ -133,6 +133,10 @@ def _in_scenario(scenario: dict[Any, Any], tables: dict[Any, Any], path: tuple[s
         for number, column in enumerate(_list(_mapping(step, "check"), "columns")):
             if column not in columns:
                 yield (*here, "check", "columns", number), "a column of the dataset, as Table.Column", columns
+        if "rate" in step and "iterations" in step:
+            yield (*here, "iterations"), "no iterations where there is a rate, which says how many calls there are", ()
+        if step.get("kind") == "churn":
+            yield from _in_churn(step.get("table"), tables, (*here, "table"))
         if isinstance(table := _mapping(step, "adds").get("table"), str) and table not in tables:
             yield (*here, "adds", "table"), f"one of the tables {_listed(tables)}", list(tables)
         answer = _mapping(step, "answer")
@@ -146,6 +150,17 @@ def _in_scenario(scenario: dict[Any, Any], tables: dict[Any, Any], path: tuple[s
                 yield (*path, "charts", index, "steps", number), f"one of the steps {_listed(names)}", names
         if "step" in chart and chart["step"] not in names:
             yield (*path, "charts", index, "step"), f"one of the steps {_listed(names)}", names
+
+
+def _in_churn(name: Any, tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:
+    """Rows are deleted by ranges of keys, which therefore follow one another."""
+    if isinstance(name, str) and name not in tables:
+        yield path, f"one of the tables {_listed(tables)}", list(tables)
+        return
+    table = _mapping(tables, name)
+    key = _mapping(_mapping(table, "columns"), table.get("primary_key"))
+    if _mapping(key, "values").get("kind") not in ("sequence", None):
+        yield path, "a table whose primary key is a sequence", ()
 
 
 def _in_sql(step: dict[Any, Any], tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:

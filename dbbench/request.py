@@ -16,17 +16,19 @@ from pathlib import Path
 import psutil
 
 import dbbench
-from dbbench import machine, registry
+from dbbench import machine, noise, registry
 from dbbench.datasets.files import Files, materialise
 from dbbench.errors import UserError
 from dbbench.loader import find_suite, parse_suite, read_text
-from dbbench.plan import Trial, plan
+from dbbench.plan import DEFAULT_ROUNDS, Trial, fewest_rounds, plan
 from dbbench.probe import Probed, probe
 from dbbench.store import Manifest, Run
 from dbbench.suite import Suite
 
 #: The null engine of each form that rows come in: its time is the harness's own share.
 NULLS = {"rows": "null", "batches": "null+arrow"}
+#: The most rounds of a run that goes on until a budget is reached.
+MOST_ROUNDS = 50
 #: Free space that a run wants, as a multiple of the data's size as CSV: the engines' files and journals.
 _ROOM = 8
 
@@ -37,7 +39,10 @@ class Request:
 
     suite: str
     engines: Sequence[str] = ()
-    rounds: int = 5
+    #: None: as many as the number of engines needs, or up to MOST_ROUNDS within a budget.
+    rounds: int | None = None
+    precision: float | None = None
+    time_limit: float | None = None
     scale: float = 1.0
     seed: int | None = None
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -62,12 +67,15 @@ def new_run(request: Request) -> Ready:
     path = find_suite(request.suite)
     registry.check_names([*request.engines, *request.options])
     names = list(dict.fromkeys([*(request.engines or registry.names()), *NULLS.values()]))
+    at_first = noise.reading()
     with ThreadPoolExecutor(1) as pool:  # a process imports every driver meanwhile
         looking = pool.submit(probe, names, request.options)
         text = read_text(path)
         suite = parse_suite(text, str(path))
+        disturbs = noise.before(_existing(request.out or Path()))
         probed = looking.result()
-    _check_options(request.options, probed)
+    disturbs |= noise.between(at_first, noise.reading())
+    check_options(request.options, probed)
     absent = {} if request.engines else {n: p for n, p in probed.items() if p.status != "available"}
     engines = {name: found for name, found in probed.items() if name not in absent and found.ranked}
     usable = [found for found in engines.values() if found.status == "available"]
@@ -85,7 +93,9 @@ def new_run(request: Request) -> Ready:
         suite=suite.name,
         created=datetime.datetime.now(datetime.UTC),
         engines={name: asdict(found) for name, found in engines.items()},
-        rounds=request.rounds,
+        rounds=request.rounds or _rounds(suite, len(usable), budget=bool(request.precision or request.time_limit)),
+        precision=request.precision,
+        time_limit=request.time_limit,
         scale=request.scale,
         seed=seed,
         options={name: dict(options) for name, options in request.options.items()},
@@ -94,6 +104,7 @@ def new_run(request: Request) -> Ready:
             "memory": request.trial_memory or psutil.virtual_memory().total * 3 // 4,
         },
         machine=machine.describe(_existing(out)),
+        noise=disturbs,
         datasets={name: _facts(files) for name, files in datasets.items()},
     )
     run = Run.create(out, manifest, suite, text)
@@ -131,7 +142,8 @@ def parse_settings(settings: Sequence[str]) -> dict[str, dict[str, str]]:
     return options
 
 
-def _check_options(options: Mapping[str, Mapping[str, str]], probed: Mapping[str, Probed]) -> None:
+def check_options(options: Mapping[str, Mapping[str, str]], probed: Mapping[str, Probed]) -> None:
+    """Raise UserError for an option that an engine doesn't have, or a value that it doesn't take."""
     for engine, chosen in options.items():
         known = probed[engine].options if engine in probed else {}
         if engine not in probed:
@@ -145,6 +157,14 @@ def _check_options(options: Mapping[str, Mapping[str, str]], probed: Mapping[str
                 raise UserError(f"{engine} has no option {option!r}{hint} (it has: {', '.join(known) or 'none'})")
         if probed[engine].fault:
             raise UserError(f"--set {engine}.{probed[engine].fault}")
+
+
+def _rounds(suite: Suite, engines: int, *, budget: bool) -> int:
+    """Rounds where the user names none: enough to tell the engines apart, and for the original's method."""
+    if budget:
+        return MOST_ROUNDS
+    methods = [scenario.worst_of_last.runs for scenario in suite.scenarios if scenario.worst_of_last]
+    return max(DEFAULT_ROUNDS, fewest_rounds(engines), *methods)
 
 
 def _trials(run: Run) -> list[Trial]:

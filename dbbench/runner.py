@@ -16,7 +16,7 @@ from dbbench.errors import RunError
 from dbbench.oracle import answer_file
 from dbbench.outcome import Outcome
 from dbbench.plan import Trial
-from dbbench.processes import ended
+from dbbench.processes import ended, stop
 from dbbench.store import Run, TrialResult
 from dbbench.supervisor import INTERRUPTED
 
@@ -38,12 +38,20 @@ class Progress:
     seconds_left: float | None = None
 
 
+#: Asked after each round, with all results so far and the rounds done: why to stop, or nothing.
+Enough = Callable[[Sequence[TrialResult], int], str]
+
+
 def run_trials(
-    run: Run, trials: Sequence[Trial], datasets: dict[str, Files], report: Callable[[Progress], None]
-) -> None:
+    run: Run,
+    trials: Sequence[Trial],
+    datasets: dict[str, Files],
+    report: Callable[[Progress], None],
+    enough: Enough = lambda _results, _rounds: "",
+) -> str:
     """Run every trial that has no result yet; `report` is called as each goes on.
 
-    Raises RunError if the run directory can't be written any more. On KeyboardInterrupt the trial at
+    Gives `enough`'s reason if that ended the run early. Raises RunError if the run directory can't be written any more. On KeyboardInterrupt the trial at
     work is ended and cleared up before it goes on up.
     """
     answers = {
@@ -60,6 +68,10 @@ def run_trials(
         for number, trial in enumerate(trials, 1):
             if trial.id in done:
                 continue
+            if trial.round > 1 and trials[number - 2].round < trial.round:
+                reason = enough(list(done.values()), trial.round - 1)
+                if reason:
+                    return reason
             at = Progress(trial, number, len(trials), seconds_left=_seconds_left(trials, done))
             report(at)
             directory = run.directory(trial)
@@ -75,6 +87,7 @@ def run_trials(
                     raise
             done[trial.id] = run.result(trial)
             report(replace(at, result=done[trial.id], seconds_left=_seconds_left(trials, done)))
+    return ""
 
 
 def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: dict[str, str]) -> dict[str, Any]:
@@ -109,10 +122,7 @@ def _supervise(directory: Path, report_step: Callable[[str], None]) -> None:
                 shown = step
                 report_step(step)
     except BaseException:
-        supervisor.terminate()
-        if not ended(supervisor, _GRACE_SECONDS):
-            supervisor.kill()
-            supervisor.wait()
+        stop(supervisor, _GRACE_SECONDS)
         raise
     with supervisor.stderr:  # type: ignore[union-attr]  # it is a pipe
         error = supervisor.stderr.read().decode(errors="replace")  # type: ignore[union-attr]

@@ -47,6 +47,8 @@ class StepResult(BaseModel):
     samples: tuple[float, ...] = ()
     warm_up: tuple[float, ...] = ()
     facts: dict[str, Any] = {}
+    #: What the worker wrote to storage in the step itself, its check left out; None where the system doesn't tell.
+    written_bytes: int | None = None
     elapsed: float = 0.0
 
 
@@ -68,6 +70,8 @@ class TrialResult(BaseModel):
     written_bytes: int | None = None
     seconds: float = 0.0
     exit_status: int = 0
+    #: What other processes did to the machine meanwhile: see `noise.between`.
+    noise: dict[str, Any] = {}
 
     def step(self, name: str) -> StepResult | None:
         """The result of a step, if the trial has one."""
@@ -90,9 +94,16 @@ class Manifest(BaseModel):
     options: dict[str, dict[str, Any]] = {}
     limits: dict[str, float]
     machine: dict[str, Any]
+    #: What could disturb the run, as it was at its start: see `noise.before`.
+    noise: dict[str, Any] = {}
     #: Dataset -> rows of its tables, bytes as CSV.
     datasets: dict[str, dict[str, Any]] = {}
     finished: datetime.datetime | None = None
+    #: --precision and --time-limit, where given; `rounds` is then the most there may be.
+    precision: float | None = None
+    time_limit: float | None = None
+    #: Why the run ended before all rounds, in words.
+    stopped: str = ""
 
     @property
     def usable(self) -> list[str]:

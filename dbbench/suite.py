@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -11,6 +11,9 @@ from dbbench.schema import Dataset, Identifier, Model
 
 #: The version of the suite format that this dbbench reads.
 FORMAT = 1
+
+#: Calls at a rate that say anything of it.
+FEWEST_ARRIVALS = 10
 
 #: Names of scenarios and steps: they become file names.
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,47}$")]
@@ -86,6 +89,19 @@ class SizeStep(Step):
     kind: Literal["size"]
 
 
+class ChurnStep(Step):
+    """Part of a table's rows deleted and inserted again, `passes` times; the content stays the same.
+
+    Runs of `transaction` rows each, drawn from the seed: a delete that commits by itself, then an insert.
+    """
+
+    kind: Literal["churn"]
+    table: Identifier
+    share: float = Field(default=0.2, gt=0, le=1)
+    passes: int = Field(default=5, ge=1)
+    transaction: int = Field(default=1000, ge=1)
+
+
 class SqlStep(Step):
     """A statement, written once; `dialects` overrides it where a dialect differs."""
 
@@ -101,6 +117,18 @@ class QueryStep(SqlStep):
     kind: Literal["query"]
     read: str
     answer: Answer
+    cache: Literal["warm", "cold"] = "warm"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_warmed_up(cls, data: Any) -> Any:
+        return {"warm_up": 0, **data} if isinstance(data, dict) and data.get("cache") == "cold" else data
+
+    @model_validator(mode="after")
+    def _cold_or_warmed_up(self) -> QueryStep:
+        if self.cache == "cold" and self.warm_up:
+            raise ValueError("no warm_up where the cache is cold")
+        return self
 
 
 class Check(Model):
@@ -119,15 +147,49 @@ class Adds(Model):
     rows: int = Field(default=1, ge=0)
 
 
+class Rate(Model):
+    """Calls at moments of their own, whether or not those before are done; `per_second` of all clients together."""
+
+    per_second: float = Field(gt=0, le=1e7)
+    arrivals: Literal["constant", "poisson"] = "constant"
+    seconds: float = Field(gt=0, le=86_400)
+
+    @model_validator(mode="after")
+    def _some_calls(self) -> Rate:
+        if self.per_second * self.seconds < FEWEST_ARRIVALS:
+            raise ValueError(f"{FEWEST_ARRIVALS} arrivals or more: per_second times seconds")
+        return self
+
+
+class Clients(Model):
+    """Several sessions at once: `threads` in each of `processes`."""
+
+    threads: int = Field(default=1, ge=1)
+    processes: int = Field(default=1, ge=1)
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return self.threads * self.processes
+
+    def __str__(self) -> str:
+        threads = f"{self.threads} thread{'s' * (self.threads > 1)}"
+        if self.processes == 1:
+            return threads
+        return f"{self.processes} processes" + (f" of {threads}" if self.threads > 1 else "")
+
+
 class StatementStep(SqlStep):
-    """A statement that commits by itself, one call after another."""
+    """A statement that commits by itself: one call after another, or at a rate; by one client or several."""
 
     kind: Literal["statement"]
+    rate: Rate | None = None
+    clients: Clients = Clients()
     adds: Adds | None = None
     check: Check | None = None
 
 
-AnyStep = Annotated[LoadStep | SizeStep | QueryStep | StatementStep, Field(discriminator="kind")]
+AnyStep = Annotated[LoadStep | SizeStep | ChurnStep | QueryStep | StatementStep, Field(discriminator="kind")]
 
 
 class Bars(Model):
@@ -154,6 +216,22 @@ class SizeChart(Model):
 AnyChart = Annotated[Bars | Overview | SizeChart, Field(discriminator="kind")]
 
 
+class WorstOfLast(Model):
+    """The method of a benchmark that is reproduced: of `runs` rounds, the worst block of the last `last`."""
+
+    runs: int = Field(ge=2)
+    last: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _some_of_them(self) -> WorstOfLast:
+        if self.last > self.runs:
+            raise ValueError(f"last to be at most runs, which is {self.runs}")
+        return self
+
+    def __str__(self) -> str:
+        return f"worst of the last {self.last} of {self.runs} rounds"
+
+
 class Scenario(Model):
     """A dataset, an ordered list of steps, and the charts to draw of them."""
 
@@ -161,6 +239,7 @@ class Scenario(Model):
     title: str
     dataset: Identifier
     durability: Tier = Tier.POWER
+    worst_of_last: WorstOfLast | None = None
     steps: tuple[AnyStep, ...] = Field(min_length=1)
     charts: tuple[AnyChart, ...] = (Overview(kind="overview"), Bars(kind="bars"))
 
@@ -183,6 +262,10 @@ class Suite(Model):
     source: Source | None = None
     datasets: dict[Identifier, Dataset] = Field(min_length=1)
     scenarios: tuple[Scenario, ...] = Field(min_length=1)
+
+    def scenario(self, name: str) -> Scenario:
+        """A scenario by its name."""
+        return next(scenario for scenario in self.scenarios if scenario.name == name)
 
 
 Condition.model_rebuild()

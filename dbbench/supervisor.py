@@ -11,7 +11,6 @@ interrupted. The trial's work directory is gone in every case.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import shutil
 import signal
@@ -23,14 +22,13 @@ from typing import Any
 
 import psutil
 
-from dbbench import jsonfile
+from dbbench import jsonfile, noise
 from dbbench.outcome import Outcome
-from dbbench.processes import ended
+from dbbench.processes import adopt_orphans, ended, kill_all
 
 INTERRUPTED = 130
 _POLL_SECONDS = 0.1
 _CHILDREN_SECONDS = 1.0
-_SET_CHILD_SUBREAPER = 36  # prctl(2), Linux
 
 
 class Supervisor:
@@ -48,9 +46,9 @@ class Supervisor:
         """Run the worker to its end. The exit status: 0, or 130 if the trial was interrupted."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._interrupt)
-        _adopt_orphans()
+        adopt_orphans()
         work = Path(self.trial["work"])
-        started = time.time()
+        started, before = time.time(), noise.reading()
         try:
             worker = self._start(work)
             ending = self._watch(worker, time.monotonic() + self.trial["limits"]["seconds"])
@@ -59,7 +57,8 @@ class Supervisor:
             shutil.rmtree(work, ignore_errors=True)
         if ending == "interrupted":
             return INTERRUPTED
-        jsonfile.write(self.directory / "result.json", self._result(ending, worker.returncode, left, started))
+        disturbed = noise.between(before, noise.reading()) | {"loadavg": noise.loadavg()}
+        jsonfile.write(self.directory / "result.json", self._result(ending, worker.returncode, left, started, disturbed))
         return 0
 
     def _interrupt(self, number: int, frame: object) -> None:
@@ -110,23 +109,10 @@ class Supervisor:
     def _kill_all(self, worker: subprocess.Popen[bytes]) -> list[str]:
         """Kill whatever of the trial still runs; the names of what the worker left behind."""
         by_itself = worker.poll() is not None
-        names: dict[int, str] = {}
-        until = time.monotonic() + 10
-        while time.monotonic() < until:
-            running = {process.pid: process for process in psutil.Process().children(recursive=True)}
-            running |= {pid: process for pid, process in self.seen.items() if process.is_running()}
-            running = {pid: process for pid, process in running.items() if _alive(process)}
-            if not running:
-                break
-            for pid, process in running.items():
-                with contextlib.suppress(psutil.Error):
-                    names.setdefault(pid, process.name())
-                    process.kill()
-            psutil.wait_procs([process for pid, process in running.items() if pid != worker.pid], timeout=0.5)
-            ended(worker, 0.1)
-        return sorted(names.values()) if by_itself else []
+        names = kill_all(worker, self.seen)
+        return names if by_itself else []
 
-    def _result(self, ending: str, status: int, left: list[str], started: float) -> dict[str, Any]:
+    def _result(self, ending: str, status: int, left: list[str], started: float, disturbed: dict[str, Any]) -> dict[str, Any]:
         """The worker's own record, with an outcome for every step that it did not come to."""
         record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None}
         with contextlib.suppress(OSError, ValueError):
@@ -149,6 +135,7 @@ class Supervisor:
             "seconds": time.time() - started,
             "started": started,
             "exit_status": status,
+            "noise": disturbed,
         }
 
     def _ending(self, ending: str, status: int) -> tuple[Outcome, str]:
@@ -168,23 +155,6 @@ class Supervisor:
         """The last line on standard error, where a library says why it aborts."""
         lines = (self.directory / "stderr.txt").read_text("utf-8", errors="replace").strip().splitlines()
         return f": {lines[-1][:200]}" if lines else ""
-
-
-def _alive(process: psutil.Process) -> bool:
-    try:
-        if process.status() != psutil.STATUS_ZOMBIE:
-            return True
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(process.pid, os.WNOHANG)
-    except psutil.NoSuchProcess:
-        pass
-    return False
-
-
-def _adopt_orphans() -> None:
-    """Become the parent of every descendant whose own parent ends (Linux; elsewhere those seen are killed)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def main() -> None:

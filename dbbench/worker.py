@@ -6,8 +6,6 @@ whatever happens to this process, what was finished stands and what was running 
 
 from __future__ import annotations
 
-import ctypes
-import signal
 import sys
 import time
 import traceback
@@ -20,15 +18,14 @@ from dbbench.datasets.files import Files
 from dbbench.engine import Engine, Setup
 from dbbench.errors import Unavailable, Unsupported, WrongAnswer
 from dbbench.outcome import Outcome
+from dbbench.processes import end_with_parent
 from dbbench.schema import Dataset
 from dbbench.suite import AnyStep, Scenario, Tier
 from dbbench.usage import forget_peak, peak_memory, usage
-from dbbench.workloads import load, query, size, statement
+from dbbench.workloads import churn, load, query, size, statement
 from dbbench.workloads.bench import Bench
 
-_SET_PARENT_DEATH_SIGNAL = 1  # prctl(2), Linux
-
-KINDS: dict[str, Any] = {"load": load, "query": query, "statement": statement, "size": size}
+KINDS: dict[str, Any] = {"load": load, "query": query, "statement": statement, "size": size, "churn": churn}
 
 
 class Trial:
@@ -51,19 +48,19 @@ class Trial:
         try:
             engine_class = registry.load(self.engine_name)
             self.setup.directory.mkdir(mode=0o700)
-            engine = engine_class(self.setup)
-            engine.open()
+            self.engine = engine_class(self.setup)
+            self.engine.open()
             try:
-                self._run_steps(engine)
+                self._run_steps(self.engine)
             finally:
-                engine.close()
+                self.engine.close()
         except Exception as exc:
             self._give_up(*described(exc), exc)
             self._save()
 
     def _run_steps(self, engine: Engine) -> None:
         engine.create(self.tables)
-        bench = Bench(engine, engine.connect(), self.tables, self.files, self.answers)
+        bench = Bench(engine, engine.connect(), self.tables, self.files, self.answers, setup=self.setup)
         self.record["engine"] = {"versions": engine.versions(), "settings": engine.settings()}
         start = usage()
         forgets = forget_peak()
@@ -72,16 +69,17 @@ class Trial:
             self.record["running"] = step.name
             self._save()
             result = self._run_step(step, bench)
+            self.engine = bench.engine  # another one after a cold start
             self.record["steps"].append(result)
             used = usage().since(start)
             self.record |= {"cpu_seconds": used.cpu, "written_bytes": used.written, "running": None}
             self._save()
-            if result["outcome"] not in (Outcome.OK, Outcome.WRONG, Outcome.UNSUPPORTED):
+            if result["outcome"] not in (Outcome.OK, Outcome.WRONG, Outcome.SATURATED, Outcome.UNSUPPORTED):
                 if step.kind == "load":
                     self._give_up(Outcome(result["outcome"]), f"not run: {step.name} came to an end first", None)
                     break
                 bench.session.close()  # a failed statement may leave its transaction open
-                bench.session = engine.connect()
+                bench.session = bench.engine.connect()
         bench.session.close()
 
     def _run_step(self, step: AnyStep, bench: Bench) -> dict[str, Any]:
@@ -90,7 +88,9 @@ class Trial:
         started = time.perf_counter()
         result: dict[str, Any] = {"name": step.name, "outcome": Outcome.OK, "detail": ""}
         try:
+            before = usage()
             measured = workload.measure(step, bench)
+            result["written_bytes"] = usage().since(before).written
             result |= asdict(measured) | {"value": measured.value}
             peak = peak_memory()
             self.record["peak_memory"] = max(peak or 0, self.record["peak_memory"] or 0)
@@ -136,8 +136,7 @@ def described(exc: Exception) -> tuple[Outcome, str]:
 
 def main() -> None:
     """Run the trial in the directory that the first argument names."""
-    if sys.platform == "linux":  # end with the supervisor, should it be killed
-        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    end_with_parent()  # the supervisor, should it be killed
     Trial(Path(sys.argv[1])).run()
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
-from dbbench.analysis.statistics import estimate, geometric_mean
+from dbbench.analysis.ranking import Place, places
+from dbbench.analysis.statistics import Estimate, estimate, geometric_mean, ratio_estimate
 from dbbench.outcome import Outcome
 from dbbench.store import Manifest, StepResult, TrialResult
-from dbbench.suite import Scenario, Suite
-
-#: Fewest blocks that a rank is given for.
-FEWEST_BLOCKS = 4
+from dbbench.suite import Scenario, Suite, WorstOfLast
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,16 @@ class Row:
     value: float | None = None
     low: float | None = None
     high: float | None = None
-    rank: int | None = None
-    ratio: float | None = None
+    place: Place | None = None
+    #: How many times the best engine's, with its interval.
+    ratio: Estimate | None = None
     harness_share: float | None = None
+    #: By the method of the benchmark that is reproduced, where the suite asks for it and has the rounds.
+    original: float | None = None
     detail: str = ""
     facts: dict[str, Any] | None = None
+    #: The facts of each round, in order.
+    rounds: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
     found = []
     for engine, mine in by_engine.items():
         ratios = [mine[step].ratio for step in steps if step in mine and mine[step].unit != "B"]
-        whole = [ratio for ratio in ratios if ratio is not None]
+        whole = [ratio.value for ratio in ratios if ratio is not None]
         mean = geometric_mean(whole) if whole and len(whole) == len(ratios) and all(whole) else None
         found.append(Standing(engine, next(iter(mine.values())).title, mean, mine))
     return sorted(found, key=lambda item: (item.mean_ratio is None, item.mean_ratio or 0, item.engine))
@@ -157,31 +161,67 @@ def _row(scenario: Scenario, step: str, engine: str, manifest: Manifest, results
         value=middle.value,
         low=middle.low,
         high=middle.high,
-        detail="; ".join(notes),
+        original=_original(scenario.worst_of_last, blocks, steps[0].direction),
+        detail="; ".join([*_lukewarm(steps), *notes]),
         facts=steps[-1].facts,
+        rounds=tuple(result.facts for result in steps),
     )
 
 
+def _lukewarm(steps: Sequence[StepResult]) -> list[str]:
+    """That a step which should have been cold was not, and why."""
+    warm = [step.facts for step in steps if step.facts.get("cache") == "lukewarm"]
+    return [_in_rounds(f"lukewarm: {warm[0].get('why', '')}", len(warm), len(steps))] if warm else []
+
+
+def _original(method: WorstOfLast | None, blocks: Sequence[float], direction: str) -> float | None:
+    """The worst of the last blocks, as the benchmark that is reproduced had it; None if rounds are missing."""
+    if method is None or len(blocks) < method.runs:
+        return None
+    last = blocks[method.runs - method.last : method.runs]
+    return min(last) if direction == "higher" else max(last)
+
+
 def _ranked(rows: list[Row]) -> list[Row]:
-    """Rows of one step with ranks, ratios and the harness's share, best first; the null engines' last."""
-    sign = -1 if any(row.direction == "higher" for row in rows) else 1
+    """Rows of one step with places, ratios and the harness's share, best first; the null engines' last."""
+    higher = any(row.direction == "higher" for row in rows)
     nulls = [row for row in rows if not row.ranked]
     good = [row for row in rows if row.value is not None and row.ranked]
-    good.sort(key=lambda row: (sign * (row.value or 0), row.engine))
-    placed = []
-    for row in good:
-        best, value = good[0].value, row.value
-        assert best is not None
-        assert value is not None
-        ratio = (value / best if sign > 0 else best / value) if best and value else None
-        own = next((null.value for null in nulls if _form(null) == _form(row)), None)
-        share = own / value if own is not None and value and row.unit == "s" else None
-        # Equal values share a place.
-        place = 1 + sum(1 for other in good if sign * (other.value or 0) < sign * value)
-        rank = place if len(row.blocks) >= FEWEST_BLOCKS else None
-        placed.append(replace(row, rank=rank, ratio=ratio, harness_share=share))
+    good.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
+    # An engine with fewer rounds than the others (one that came to harm) has a figure, but no place.
+    most = max((len(row.blocks) for row in good), default=0)
+    whole = {row.engine: _costs(row.blocks, higher=higher) for row in good if len(row.blocks) == most}
+    found = places(whole, exact=all(row.unit == "B" for row in good)) if whole else {}
+    placed = [
+        replace(
+            row,
+            place=found.get(row.engine),
+            ratio=_ratio(row, good[0], higher=higher),
+            harness_share=_share(row, nulls),
+        )
+        for row in good
+    ]
     failed = sorted((row for row in rows if row.value is None and row.ranked), key=_failed_order)
     return placed + failed + nulls
+
+
+def _costs(blocks: Sequence[float], *, higher: bool) -> list[float]:
+    """Blocks of which less is better."""
+    return [1 / block if block else math.inf for block in blocks] if higher else list(blocks)
+
+
+def _ratio(row: Row, best: Row, *, higher: bool) -> Estimate | None:
+    """How many times the best engine's the cost of this one is; 1 for the best itself, None where a block is 0."""
+    ours, theirs = _costs(row.blocks, higher=higher), _costs(best.blocks, higher=higher)
+    if min(theirs) <= 0 or not all(map(math.isfinite, ours + theirs)):
+        return None
+    return Estimate(1.0, None, None) if row.engine == best.engine else ratio_estimate(ours, theirs)
+
+
+def _share(row: Row, nulls: Sequence[Row]) -> float | None:
+    """The harness's own share of a time: that of the null engine which gave its rows in the same form."""
+    own = next((null.value for null in nulls if _form(null) == _form(row)), None)
+    return own / row.value if own is not None and row.value and row.unit == "s" else None
 
 
 def _failed_order(row: Row) -> tuple[int, str]:

@@ -125,6 +125,14 @@ def csv_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=schema)
 
 
+def csv_bytes(batch: pa.RecordBatch) -> int:
+    """Bytes of a batch's rows in a CSV file, without the names of the columns."""
+    counter = _Counter()
+    options = pyarrow.csv.WriteOptions(include_header=False)
+    pyarrow.csv.write_csv(csv_batch(batch), pa.PythonFile(counter, mode="w"), options)
+    return counter.bytes
+
+
 class _Counter:
     """A file that only counts what is written to it."""
 

@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import blended_transform_factory
 
 from dbbench.report.sheet import BAR, BLUE, FAINT, GREY, INK, MARGIN, ORANGE, ROW, SKY, WIDTH, Sheet
-from dbbench.report.view import Line, StepView
+from dbbench.report.view import BOUND_SHARE, NOTABLE_SHARE, Line, StepView
 
 #: Beyond this ratio of worst to best an "auto" axis is logarithmic.
 WIDE_RANGE = 100
@@ -55,7 +55,7 @@ def bars(view: StepView, axis: str, caption: str) -> Figure:
             end,
             place,
             f"{line.value} {view.unit.symbol}{_superscript(line.mark)}",
-            f"  {line.ratio}" if place else "",
+            f"  {line.ratio if place else ''}{_harness(line)}",
         )
     _failed(axes, view)
     _dress(sheet, view)
@@ -160,6 +160,14 @@ def _label(axes: Axes, x: float, y: float, text: str, faint: str) -> None:
             color=GREY,
             bbox=_BACKGROUND,
         )
+
+
+def _harness(line: Line) -> str:
+    """The harness's share, where it is more than a trifle."""
+    share = line.row.harness_share or 0.0
+    if share > BOUND_SHARE:
+        return f"  bound by the harness ({share:.0%})"
+    return f"  harness {share:.0%}" if share > NOTABLE_SHARE else ""
 
 
 def _failed(axes: Axes, view: StepView) -> None:

@@ -25,6 +25,8 @@ def show(shown: View, console: Console) -> None:
             console.print(text, soft_wrap=True, highlight=False)
     for name, why in shown.missing:
         _wrapped(console, f"not run: {name}: {why}", "yellow")
+    if shown.run.manifest.stopped:
+        _wrapped(console, f"stopped: {shown.run.manifest.stopped}", "")
     for warning in shown.warnings:
         _wrapped(console, f"warning: {warning}", "yellow")
 
@@ -41,11 +43,12 @@ def _wrapped(console: Console, text: str, style: str) -> None:
 def _step(view: StepView, *, ascii_only: bool) -> Iterator[Text]:
     yield Text()
     yield from (Text(line, style="bold") for line in textwrap.wrap(view.step.title, WIDTH))
-    yield Text(f"  {view.measure}", style="dim")
+    yield from (Text(f"  {line}", style="dim") for line in textwrap.wrap(view.measure, WIDTH - 2))
     names = max((len(line.row.engine) for line in (*view.lines, *view.failed)), default=4)
     values = max((len(line.value) for line in view.lines), default=1)
     intervals = max((len(line.interval) for line in view.lines), default=0)
-    bar_width = max(WIDTH - 4 - names - 2 - values - 4 - intervals - 1 - 8, 8)
+    shares = max((len(line.share) for line in view.lines), default=0)
+    bar_width = max(WIDTH - 4 - names - 2 - values - 4 - intervals - 1 - 8 - shares - bool(shares), 8)
     greatest = max((line.row.value or 0 for line in view.lines), default=0)
     for line in view.lines:
         share = (line.row.value or 0) / greatest if greatest else 0
@@ -55,9 +58,17 @@ def _step(view: StepView, *, ascii_only: bool) -> Iterator[Text]:
         text.append(f" {line.value:>{values}}", style="bold")
         text.append(f"{_mark(line):<3} {line.interval:>{intervals}}", style="dim")
         text.append(f" {line.ratio:>8}")
+        if shares:
+            text.append(f" {line.share:>{shares}}", style="dim")
         yield text
     for line in view.failed:
         yield Text(f"    {line.row.engine:<{names}} {line.value}{_mark(line)}", style="red")
+    if view.details:
+        table = [("", view.details), *((line.row.engine, line.details) for line in view.lines if line.details)]
+        widths = [max(map(len, column)) for column in zip(*(cells for _, cells in table), strict=True)]
+        for name, cells in table:
+            figures = "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+            yield Text(f"    {name:<{names}}  {figures}", style="dim")
     for number, note in enumerate(view.footnotes, 1):
         yield from (
             Text(line, style="dim") for line in textwrap.wrap(f"  [{number}] {note}", WIDTH, subsequent_indent="      ")

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 
 from dbbench.probe import Probed
-from dbbench.suite import SqlStep, Suite
+from dbbench.suite import ChurnStep, QueryStep, SqlStep, Suite
 
 
 def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) -> Iterator[str]:
@@ -56,7 +56,11 @@ def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
         yield ""
         yield f"Scenario {scenario.name} on {scenario.dataset}, durability {scenario.durability}"
         for number, step in enumerate(scenario.steps, 1):
-            yield from _hanging(f"  {number}. {step.name}: ", f"{step.title} ({step.kind})", 5)
+            kind = f"{step.kind}, cold" if isinstance(step, QueryStep) and step.cache == "cold" else step.kind
+            yield from _hanging(f"  {number}. {step.name}: ", f"{step.title} ({kind})", 5)
+            if isinstance(step, ChurnStep):
+                what = f"{step.passes} times {step.share:.0%} of {step.table}, {step.transaction:,} rows at once"
+                yield from _hanging("     ", what)
             if isinstance(step, SqlStep):
                 yield from _hanging("     ", " ".join(step.sql.split()))
                 for dialect, override in step.dialects.items():

@@ -65,10 +65,11 @@ def overview(title: str, scenario: ScenarioView, caption: str) -> Figure:
 
 def _cell(axes: Axes, column: int, y: float, row: Row, unit: Unit) -> None:
     """A result: its ratio to the best, the figure under it, the darker the further behind."""
-    shade = 0.0 if row.ratio is None else min(np.log10(row.ratio) / 2, 1) * 0.75
+    times = row.ratio.value if row.ratio else None
+    shade = 0.0 if times is None else min(np.log10(times) / 2, 1) * 0.75
     ink = "white" if shade > 0.6 else INK
     axes.add_patch(Rectangle((column + 0.02, y + 0.03), 0.96, 0.94, facecolor=mpl.colormaps["Blues"](shade)))
-    ratio = f"×{row.ratio:.2f}" if row.ratio and row.ratio < 10 else f"×{row.ratio:,.0f}" if row.ratio else ""
+    ratio = "" if times is None else f"×{times:.2f}" if times < 10 else f"×{times:,.0f}"
     axes.text(column + 0.5, y + 0.34, ratio, fontsize=8.5, color=ink, **_MIDDLE)
     axes.text(column + 0.5, y + 0.72, unit.text(row.value or 0.0), fontsize=6.8, color=ink, **_MIDDLE)
 

@@ -24,9 +24,13 @@ def write(run: Run, shown: View) -> None:
             [
                 run.suite.name, row.scenario, row.step, row.engine, row.outcome, row.metric, row.unit, row.direction,
                 len(row.blocks), _figure(row.value), _figure(row.low), _figure(row.high),
-                "" if row.rank is None else row.rank, row.detail,
+                "" if row.place is None else row.place.number, row.detail,
             ]
         )  # fmt: skip
+        if row.original is not None:
+            metric = f"{row.metric}, {run.suite.scenario(row.scenario).worst_of_last}"
+            start = [run.suite.name, row.scenario, row.step, row.engine, row.outcome, metric]
+            table.writerow([*start, row.unit, row.direction, len(row.blocks), _figure(row.original), "", "", "", ""])
     for scenario in shown.scenarios:
         for used in scenario.resources:
             for metric, unit, value in (

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dbbench import machine
+from dbbench.analysis.environment import disturbances
+from dbbench.analysis.footprint import Footprint, footprint
+from dbbench.analysis.spread import SHOWN, Spread, spread
 from dbbench.analysis.summary import Resources, Row, Standing, ranked, resources, standings, summarise
 from dbbench.analysis.units import Unit, fitting
 from dbbench.outcome import Outcome
-from dbbench.store import Run, TrialResult
-from dbbench.suite import AnyChart, AnyStep, Scenario, SqlStep
+from dbbench.plan import fewest_rounds
+from dbbench.store import Manifest, Run, TrialResult
+from dbbench.suite import AnyChart, AnyStep, QueryStep, Scenario, SqlStep, StatementStep
 
 #: A harness's share of a result above which it is told, and above which the result is the harness's.
 NOTABLE_SHARE, BOUND_SHARE = 0.05, 0.20
+#: The further figures of a size.
+SIZES = ("allocated", "before flush", "per row", "of CSV", "written")
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,12 @@ class Line:
     interval: str
     ratio: str
     mark: str = ""
+    #: The ratio's interval, the harness's share, and the figure by the original's method; each may be empty.
+    ratio_interval: str = ""
+    share: str = ""
+    original: str = ""
+    #: Further figures, in the order of the step's own `details`.
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,8 @@ class StepView:
     failed: tuple[Line, ...]
     harness: str
     footnotes: tuple[str, ...]
+    #: What the lines' further figures are; empty if they have none.
+    details: tuple[str, ...] = ()
 
     @property
     def measure(self) -> str:
@@ -51,7 +65,40 @@ class StepView:
             return f"{self.unit.symbol}, {better} is better"
         rounds = f"median of {self.blocks} rounds with 95 % interval" if self.blocks > 1 else "one round, no interval"
         per = " per call" if self.step.kind == "statement" else ""
-        return f"{self.unit.symbol}{per}, {better} is better; {rounds}"
+        cold = "; cold caches" if self.cold else ""
+        driven = f"; {self.driven}" if self.driven else ""
+        return f"{self.unit.symbol}{per}, {better} is better; {rounds}{cold}{driven}"
+
+    @property
+    def details_note(self) -> str:
+        """What the further figures are."""
+        if self.step.kind == "size":
+            return (
+                "Written: bytes that the process wrote since the size before, for each byte that it was given as CSV."
+            )
+        what = f"Percentiles in {self.unit.symbol}, medians of the rounds', where a round has ten calls above them"
+        if isinstance(self.step, StatementStep) and self.step.rate:
+            return f"{what}. Service: mean from a call's start to its end. Late: more than 1 ms after its moment."
+        return f"{what}."
+
+    @property
+    def driven(self) -> str:
+        """At which rate and by how many clients, where that isn't one call after another by one."""
+        if not isinstance(self.step, StatementStep):
+            return ""
+        rate, clients = self.step.rate, self.step.clients
+        words = [f"{rate.per_second:,g} calls a second ({rate.arrivals}), from when they were due"] if rate else []
+        return "; ".join([*words, *([f"{clients} at once"] if clients.count > 1 else [])])
+
+    @property
+    def cold(self) -> bool:
+        """Whether each call starts with cold caches; a line where that failed says so in its footnote."""
+        return isinstance(self.step, QueryStep) and self.step.cache == "cold"
+
+    @property
+    def original(self) -> str:
+        """The method of the benchmark that is reproduced, if some line has a figure by it."""
+        return str(self.scenario.worst_of_last) if any(line.original for line in self.lines) else ""
 
     @property
     def sql(self) -> str:
@@ -137,7 +184,9 @@ def _scenario(run: Run, scenario: Scenario, rows: Sequence[Row], results: Sequen
     for step in scenario.steps:
         mine = [row for row in rows if (row.scenario, row.step) == (scenario.name, step.name)]
         if mine:
-            steps.append(_step(scenario, step, mine))
+            csv_bytes = run.manifest.datasets.get(scenario.dataset, {}).get("csv_bytes")
+            shown = _step(scenario, step, mine)
+            steps.append(detailed(shown, results, csv_bytes) if step.kind == "size" else shown)
     return ScenarioView(
         scenario=scenario,
         steps=tuple(steps),
@@ -164,7 +213,46 @@ def _step(scenario: Scenario, step: AnyStep, rows: list[Row]) -> StepView:
         (failed if row.value is None else lines).append(_line(row, unit, mark))
     blocks = max((len(row.blocks) for row in good), default=0)
     words = _harness(good, [row for row in rows if not row.ranked]) if step.kind != "size" else ""
-    return StepView(scenario, step, unit, blocks, tuple(lines), tuple(failed), words, tuple(footnotes))
+    found = StepView(scenario, step, unit, blocks, tuple(lines), tuple(failed), words, tuple(footnotes))
+    return _with_percentiles(found, step) if isinstance(step, StatementStep) else found
+
+
+def _with_percentiles(view: StepView, step: StatementStep) -> StepView:
+    """A step of many calls with how they were spread, where that says more than the mean."""
+    found = {line.row.engine: known for line in view.lines if (known := spread(line.row.rounds)) is not None}
+    several = step.rate is not None or step.clients.count > 1
+    if not several and not any(any(each.percentiles[1:]) for each in found.values()):
+        return view
+    columns = (*SHOWN, "greatest", "calls/s", *(("service", "late") if step.rate else ()))
+    lines = tuple(
+        replace(line, details=_spread(known, view.unit)) if (known := found.get(line.row.engine)) else line
+        for line in view.lines
+    )
+    return replace(view, lines=lines, details=columns if found else ())
+
+
+def _spread(found: Spread, unit: Unit) -> tuple[str, ...]:
+    """In words: percentiles where there are calls enough, then the rest."""
+    percentiles = ["–" if value is None else unit.figure(value) for value in found.percentiles]
+    cells = (*percentiles, unit.figure(found.greatest), Unit(1, "").figure(found.per_second))
+    return (*cells, unit.figure(found.service), f"{found.late:,} of {found.due:,}") if found.due is not None else cells
+
+
+def detailed(view: StepView, results: Sequence[TrialResult], csv_bytes: int | None) -> StepView:
+    """A size step with what lies behind each size."""
+    lines = []
+    for line in view.lines:
+        found = footprint(view.scenario, view.step.name, line.row.engine, line.row.title, results, csv_bytes)
+        lines.append(replace(line, details=_sizes(found, view.unit)) if found else line)
+    return replace(view, lines=tuple(lines), details=SIZES)
+
+
+def _sizes(found: Footprint, unit: Unit) -> tuple[str, ...]:
+    """A footprint in words, in the order of SIZES."""
+    flush = "–" if found.before_flush is None else unit.text(found.before_flush)
+    row = "–" if found.per_row is None else f"{found.per_row:,.1f} B"
+    shares = ["–" if share is None else f"×{share:.2f}" for share in (found.csv_ratio, found.amplification)]
+    return (unit.text(found.allocated), flush, row, *shares)
 
 
 def _line(row: Row, unit: Unit, mark: str) -> Line:
@@ -173,9 +261,33 @@ def _line(row: Row, unit: Unit, mark: str) -> Line:
     interval = ""
     if row.low is not None and row.high is not None and row.unit != "B":
         interval = f"{unit.figure(row.low)} to {unit.figure(row.high)}"
-    rank = "" if row.rank is None else str(row.rank)
-    ratio = "" if row.ratio is None else f"×{row.ratio:.2f}" if row.ratio < 100 else f"×{row.ratio:,.0f}"
-    return Line(row, rank, unit.figure(row.value), interval, ratio, mark)
+    ratio, between = "", ""
+    if row.ratio is not None:
+        ratio = f"×{_times(row.ratio.value)}"
+        if row.ratio.low is not None and row.ratio.high is not None and row.unit != "B":
+            between = f"{_times(row.ratio.low)} to {_times(row.ratio.high)}"
+    return Line(
+        row=row,
+        rank="" if row.place is None else str(row.place),
+        value=unit.figure(row.value),
+        interval=interval,
+        ratio=ratio,
+        mark=mark,
+        ratio_interval=between,
+        share=_percent(row.harness_share),
+        original="" if row.original is None else unit.figure(row.original),
+    )
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
+
+
+def _percent(share: float | None) -> str:
+    """A harness's share in words, with a mark on what is bound by the harness."""
+    if share is None:
+        return ""
+    return "<0.1%" if share < 0.001 else f"{share:.1%}{'!' if share > BOUND_SHARE else ''}"
 
 
 def _harness(good: list[Row], nulls: list[Row]) -> str:
@@ -188,7 +300,7 @@ def _harness(good: list[Row], nulls: list[Row]) -> str:
     most = max(good, key=lambda row: row.harness_share or 0)
     if max(shares) >= 0.001:
         words += f"; at most {max(shares):.1%} of a result ({most.title})"
-    return words + (", which is bound by the harness" if max(shares) > BOUND_SHARE else "")
+    return words + ("; ! is bound by the harness" if max(shares) > BOUND_SHARE else "")
 
 
 def _warnings(run: Run, rows: Sequence[Row], results: Sequence[TrialResult]) -> list[str]:
@@ -196,15 +308,23 @@ def _warnings(run: Run, rows: Sequence[Row], results: Sequence[TrialResult]) -> 
     wanted = len(manifest.usable) * manifest.rounds * len(run.suite.scenarios)
     if len(results) < wanted:
         found.append(f"{wanted - len(results)} of {wanted} trials have not been run: --resume {run.path} does them")
-    if manifest.rounds < 4:
+    most = max(
+        (
+            len({row.engine for row in rows if row.step == step and row.blocks and row.ranked})
+            for step in {row.step for row in rows}
+        ),
+        default=0,
+    )
+    needed = fewest_rounds(most)
+    if most > 1 and manifest.rounds < needed:
+        rounds = f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''}"
         found.append(
-            f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''} can't tell two engines apart; "
-            "4 are the fewest that can, 5 the default"
+            f"{rounds} can't tell {most} engines apart, so there are no places; --rounds {needed} are the fewest that can"
         )
     bound = sorted({row.step for row in rows if (row.harness_share or 0) > NOTABLE_SHARE})
     if bound:
         found.append(f"the harness is more than {NOTABLE_SHARE:.0%} of some results in {', '.join(bound)}")
-    return found
+    return found + disturbances(manifest, results)
 
 
 def _facts(run: Run) -> list[tuple[str, str]]:
@@ -217,12 +337,17 @@ def _facts(run: Run) -> list[tuple[str, str]]:
     return [
         ("Suite", f"{suite.name} (reproduces: {source})"),
         ("Data", f"{data}; scale {manifest.scale:g}, seed {manifest.seed}"),
-        ("Rounds", f"{manifest.rounds}, interleaved in seeded random order; each trial in a fresh process"),
+        ("Rounds", _rounds(manifest)),
         ("Durability", ", ".join(f"{item.name}: {item.durability} (declared)" for item in suite.scenarios)),
         ("Machine", machine.in_words(manifest.machine)),
         ("dbbench", manifest.dbbench),
         ("Date", f"{manifest.created.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"),
     ]
+
+
+def _rounds(manifest: Manifest) -> str:
+    text = f"{manifest.rounds}, interleaved in seeded random order; each trial in a fresh process"
+    return f"{text}; {manifest.stopped}" if manifest.stopped else text
 
 
 def _systems(run: Run, results: Sequence[TrialResult]) -> list[tuple[str, str, str, str]]:

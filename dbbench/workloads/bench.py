@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from dbbench.datasets.files import Files
-from dbbench.engine import Engine, Session
+from dbbench.engine import Engine, Session, Setup
+from dbbench.outcome import Outcome
 from dbbench.schema import Table
 from dbbench.sql import SQLEngine
 from dbbench.suite import Check, SqlStep
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -25,16 +28,36 @@ class Bench:
     answers: Mapping[str, Path]
     #: Rows in each table, as the steps so far must have left them.
     rows: dict[str, int] = field(default_factory=dict)
+    #: What the engine was made from, to make it again; None where it need not be.
+    setup: Setup | None = None
+
+    def restart(self, between: Callable[[], T]) -> T:
+        """Close the session and the engine, open both again, the engine as a new object; gives what `between` gave."""
+        assert self.setup is not None
+        self.session.close()
+        self.engine.close()
+        given = between()
+        engine = type(self.engine)(self.setup)
+        engine.open()
+        self.engine = engine
+        self.session = engine.connect()
+        return given
 
     def statement(self, step: SqlStep | Check) -> str:
         """The step's SQL for this engine, names quoted."""
-        sql = step.dialects.get(self.engine.dialect, step.sql)
+        return self.quoted(step.dialects.get(self.engine.dialect, step.sql))
+
+    def quoted(self, sql: str) -> str:
+        """SQL with the names of tables and columns quoted as this engine does it."""
         return self.engine.sql.translate(sql, self.tables) if isinstance(self.engine, SQLEngine) else sql
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a step gave: one block's samples, in `unit`. `value` is the block's own figure, their mean."""
+    """What a step gave: one block's samples, in `unit`. `value` is the block's own figure.
+
+    It is the mean of the samples, unless they were too many to keep (`mean` says it) or say nothing (saturated).
+    """
 
     metric: str
     unit: Literal["s", "B"]
@@ -42,8 +65,13 @@ class Measured:
     warm_up: list[float] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     direction: Literal["lower", "higher"] = "lower"
+    mean: float | None = None
+    outcome: Outcome = Outcome.OK
+    detail: str = ""
 
     @property
-    def value(self) -> float:
-        """The mean of the samples."""
-        return sum(self.samples) / len(self.samples)
+    def value(self) -> float | None:
+        """The block's figure; None only for a result that is saturated."""
+        if self.outcome is Outcome.SATURATED:
+            return None
+        return sum(self.samples) / len(self.samples) if self.mean is None else self.mean

@@ -31,25 +31,40 @@ def measure(step: LoadStep, bench: Bench) -> Measured:
                 pieces.append(timed(lambda: insert(chunk))[0])  # noqa: B023 - called at once
         finish = session.finish_load  # type: ignore[attr-defined]  # every session that loads has it
         pieces.append(timed(lambda: finish(bench.tables))[0])
-    count = sum(table["rows"] for table in bench.files.manifest["tables"].values())
-    return Measured("time", "s", [sum(pieces) / 1e9], facts={"rows": count, "takes": session.takes})
+    manifest = bench.files.manifest
+    count = sum(table["rows"] for table in manifest["tables"].values())
+    facts = {"rows": count, "csv_bytes": manifest["csv_bytes"], "takes": session.takes}
+    return Measured("time", "s", [sum(pieces) / 1e9], facts=facts)
 
 
 def check(step: LoadStep, bench: Bench) -> None:
     """Compare number of rows, and least, greatest and sum of each column. Raises WrongAnswer."""
-    engine, session = bench.engine, bench.session
-    if not isinstance(engine, SQLEngine):
-        raise WrongAnswer(f"there is no way to check a load of {engine.name}")
     for name, known in bench.files.manifest["tables"].items():
         bench.rows[name] = known["rows"]
-        wanted = [("COUNT(*)", str(known["rows"]), COUNT)]
-        for column, checks in known["columns"].items():
-            kind = bench.tables[name].columns[column].data_type
-            wanted += [(f"{key.upper()}({engine.sql.quoted(column)})", text, kind) for key, text in checks.items()]
-        sql = f"SELECT {', '.join(part for part, _, _ in wanted)} FROM {engine.sql.quoted(name)}"
-        (found,) = fetch(session, sql)
-        for value, (part, text, kind) in zip(found, wanted, strict=True):
-            check_value(value, text, kind, f"{part} of {name}")
+        check_table(bench, name)
+
+
+def check_table(bench: Bench, name: str, count: int | None = None) -> None:
+    """Compare a table's rows of the dataset by number, least, greatest and sum of each column. Raises WrongAnswer.
+
+    `count` is how many rows the table has by now, if there may be others beside the dataset's.
+    """
+    engine, known, table = bench.engine, bench.files.manifest["tables"][name], bench.tables[name]
+    if not isinstance(engine, SQLEngine):
+        raise WrongAnswer(f"there is no way to check the rows of {engine.name}")
+    wanted = [("COUNT(*)", str(known["rows"]), COUNT)]
+    for column, checks in known["columns"].items():
+        kind = table.columns[column].data_type
+        wanted += [(f"{key.upper()}({engine.sql.quoted(column)})", text, kind) for key, text in checks.items()]
+    sql = f"SELECT {', '.join(part for part, _, _ in wanted)} FROM {engine.sql.quoted(name)}"
+    if count is not None:
+        ((found,),) = fetch(bench.session, f"SELECT COUNT(*) FROM {engine.sql.quoted(name)}")
+        check_value(found, str(count), COUNT, f"rows of {name}")
+        keys = known["columns"][table.primary_key]
+        sql += f" WHERE {engine.sql.quoted(table.primary_key)} BETWEEN {keys['min']} AND {keys['max']}"
+    (row,) = fetch(bench.session, sql)
+    for value, (part, text, kind) in zip(row, wanted, strict=True):
+        check_value(value, text, kind, f"{part} of {name}")
 
 
 def fetch(session: Any, sql: str) -> list[tuple[Any, ...]]:

@@ -1,12 +1,14 @@
-"""A query: run, and its cursor stepped to the end, one column of each row read."""
+"""A query: run, and its cursor stepped to the end, one column of each row read. Warm, or from a cold start."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from dbbench import filecache
 from dbbench.engine import prepared
-from dbbench.errors import WrongAnswer
+from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.filecache import Dropped
 from dbbench.measure import collector_off, read_batches, read_rows, timed
 from dbbench.oracle import read_answer
 from dbbench.suite import QueryStep
@@ -15,25 +17,43 @@ from dbbench.workloads.bench import Bench, Measured
 
 
 def measure(step: QueryStep, bench: Bench) -> Measured:
-    """Time each iteration whole: run and step. Raises WrongAnswer if the number of rows is not the oracle's."""
+    """Time each iteration whole: run and step; before a cold one the engine is restarted, off the clock.
+
+    Raises WrongAnswer if the number of rows is not the oracle's.
+    """
     expected = read_answer(bench.answers[step.name])
-    run = _prepare(step, bench, expected.num_rows)
     column = step.answer.select.index(step.read)
     read: Callable[[Any, int], int] = read_rows if bench.session.gives == "rows" else read_batches
-
-    def operation() -> int:
-        return read(run(), column)
-
-    times, counts = [], set()
+    facts: dict[str, Any] = {"rows": expected.num_rows, "gives": bench.session.gives, "cache": step.cache}
+    run = _prepare(step, bench, expected.num_rows)
+    times, counts, drops = [], set(), []
     with collector_off():
         for _ in range(step.warm_up + step.iterations):
-            nanoseconds, count = timed(operation)
+            if step.cache == "cold":
+                drops.append(_start_cold(bench))
+                run = _prepare(step, bench, expected.num_rows)
+            nanoseconds, count = timed(lambda: read(run(), column))  # noqa: B023 - called at once
             times.append(nanoseconds / 1e9)
             counts.add(count)
     if counts != {expected.num_rows}:
         raise WrongAnswer(f"{min(counts):,} rows instead of {expected.num_rows:,}")
-    facts = {"rows": expected.num_rows, "gives": bench.session.gives}
+    warmest = max(drops, key=lambda drop: (not drop.cold, drop.resident or 0), default=None)
+    if warmest is not None:
+        facts |= {"resident": warmest.resident} | ({} if warmest.cold else {"cache": "lukewarm", "why": warmest.why})
     return Measured("time", "s", times[step.warm_up :], times[: step.warm_up], facts)
+
+
+def _start_cold(bench: Bench) -> Dropped:
+    """Restart the engine while none of its files is in memory. Raises Unsupported if it has none."""
+    directory = bench.engine.directory
+    if not bench.engine.ranked:
+        return Dropped(0.0)  # the null engine has nothing that could be warm
+    dropped = Dropped(0.0)
+    if filecache.present(directory):
+        dropped = bench.restart(lambda: filecache.drop(directory))
+    if not dropped.bytes:
+        raise Unsupported(f"{bench.engine.name} keeps no file in its directory, so there is none to be read anew")
+    return dropped
 
 
 def check(step: QueryStep, bench: Bench) -> None:

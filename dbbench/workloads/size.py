@@ -14,7 +14,12 @@ def measure(step: SizeStep, bench: Bench) -> Measured:
     before = bench.engine.size()
     bench.engine.flush()
     size = bench.engine.size()
-    facts = {"before_flush": before.total, "index": size.index, "files": [asdict(file) for file in size.files]}
+    facts = {
+        "before_flush": before.total,
+        "index": size.index,
+        "rows": sum(bench.rows.values()),
+        "files": [asdict(file) for file in size.files],
+    }
     return Measured("size", "B", [float(size.total)], facts=facts)
 
 

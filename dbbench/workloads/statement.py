@@ -1,26 +1,67 @@
-"""A statement that commits by itself, one call after another."""
+"""A statement that commits by itself: one call after another or at a rate, by one client or several."""
 
 from __future__ import annotations
 
-from dbbench.engine import prepared
+from dataclasses import asdict
+from typing import Any
+
+from dbbench.clients import Job, Measurement, drive
 from dbbench.errors import WrongAnswer
-from dbbench.measure import collector_off, stream
+from dbbench.outcome import Outcome
+from dbbench.samples import Samples
 from dbbench.sql import SQLEngine
 from dbbench.suite import StatementStep
 from dbbench.verify import check_value
 from dbbench.workloads.bench import Bench, Measured
 from dbbench.workloads.load import COUNT, fetch
 
+#: So many samples are kept one by one in a result; of more, the histogram.
+KEPT = 1_000
+
 
 def measure(step: StatementStep, bench: Bench) -> Measured:
-    """Time each call."""
-    run = prepared(bench.engine, bench.session, "statement")(bench.statement(step))
-    with collector_off():
-        warm_up = stream(run, step.warm_up)
-        times = stream(run, step.iterations)
+    """Time each call: service times, or at a rate latencies from when each call was to be made."""
+    seed = bench.files.manifest["seed"] if step.rate else 0
+    job = Job("statement", (bench.statement(step),), step.warm_up, step.iterations, step.rate, seed)
+    found = drive(bench.engine, bench.session, job, step.clients)
     if step.adds is not None and step.adds.table in bench.rows:
-        bench.rows[step.adds.table] += step.adds.rows * (step.warm_up + step.iterations)
-    return Measured("time", "s", [ns / 1e9 for ns in times], [ns / 1e9 for ns in warm_up], {"calls": step.iterations})
+        bench.rows[step.adds.table] += step.adds.rows * (found.warm_up.count + found.service.count)
+    return _measured(step, found)
+
+
+def _measured(step: StatementStep, found: Measurement) -> Measured:
+    saturated = found.kept is not None and found.kept.saturated
+    main = found.service if step.rate is None else found.latency
+    kinds = {"service time": found.service} | ({"latency": found.latency} if step.rate else {})
+    facts: dict[str, Any] = {
+        "calls": found.service.count,
+        "per_second": found.per_second,
+        "clients": step.clients.model_dump(),
+        "times": {name: samples.to_json(percentiles=not saturated) for name, samples in kinds.items()},
+    }
+    outcome, detail = Outcome.OK, ""
+    if found.kept is not None and step.rate is not None:
+        facts["arrivals"] = {**asdict(found.kept), "in_time": found.kept.in_time}
+    if saturated:
+        assert found.kept
+        outcome = Outcome.SATURATED
+        detail = f"saturated: {found.kept.in_time:,} of {found.kept.due:,} arrivals in time"
+    return Measured(
+        "time" if step.rate is None else "latency",
+        "s",
+        [] if saturated else _kept(main),
+        _kept(found.warm_up),
+        facts,
+        mean=main.mean / 1e9 if main.count else None,
+        outcome=outcome,
+        detail=detail,
+    )
+
+
+def _kept(samples: Samples) -> list[float]:
+    """Seconds of each, if they are few."""
+    few = samples.whole and samples.count <= KEPT
+    return [nanoseconds / 1e9 for nanoseconds in samples.exact.tolist()] if few else []
 
 
 def check(step: StatementStep, bench: Bench) -> None:

@@ -20,4 +20,6 @@ class APSW(SQLite):
         return {"SQLite": apsw.sqlite_lib_version(), "apsw": apsw.apsw_version()}
 
     def _raw(self) -> Any:
-        return apsw.Connection(str(self.path))
+        connection = apsw.Connection(str(self.path))
+        connection.set_busy_timeout(5_000)  # as sqlite3 has it by default
+        return connection

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import duckdb
 from pydantic import Field
 
-from dbbench.engine import Options, Publication, Rows, Session
+from dbbench.engine import Concurrency, Options, Publication, Rows, Session
 from dbbench.sql import Dialect, SQLEngine, SQLSession
 from dbbench.suite import Tier
 
@@ -59,6 +59,7 @@ class DuckDB(SQLEngine):
     sql = Dialect()
     options_class = DuckDBOptions
     session_class = DuckDBSession
+    concurrency = Concurrency(threads=None, processes=1)  # a file that is written belongs to one process
     durability: ClassVar = {Tier.POWER: {}}  # one fdatasync for each commit, and no switch to turn it off
 
     @classmethod

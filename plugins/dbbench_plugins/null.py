@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from dbbench.engine import Engine, Publication, Rows, Session
+from dbbench.engine import Concurrency, Engine, Publication, Rows, Session
 from dbbench.suite import Tier
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class Null(Engine):
     ranked = False
     durability = {tier: {} for tier in Tier}
     session_class = NullSession
+    concurrency = Concurrency(threads=None, processes=None)
 
     def connect(self) -> Session:
         return self.session_class()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Options, Publication, Session, Size
+from dbbench.engine import Concurrency, Options, Publication, Session, Size
 from dbbench.sql import STANDARD_TYPES, Dialect, SQLEngine, SQLSession
 from dbbench.suite import Tier
 
@@ -33,6 +33,7 @@ class SQLite(SQLEngine):
     sql = Dialect(types={**STANDARD_TYPES, "datetime": "DATETIME"})
     options_class = SQLiteOptions
     session_class = SQLiteSession
+    concurrency = Concurrency(threads=None, processes=None)  # one writer at a time
     durability = {
         Tier.POWER: {"journal_mode": "WAL", "synchronous": "FULL"},
         Tier.PROCESS: {"journal_mode": "WAL", "synchronous": "OFF"},

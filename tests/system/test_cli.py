@@ -205,7 +205,7 @@ def test_the_schema_is_json(dbbench) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["suite", "suites", "engines", "describe", "check", "dataset", "report", "completion"]
+    "command", ["suite", "suites", "engines", "describe", "check", "dataset", "report", "durability", "completion"]
 )
 def test_help_has_examples(dbbench, command: str) -> None:
     done = dbbench(command, "--help")

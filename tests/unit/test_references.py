@@ -2,45 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-import datetime
-from typing import Any
-
 import pytest
 from ruamel.yaml import YAML
 
 from dbbench.loader import builtin_suites, find_suite, read_text
 from dbbench.references import dangling, tables_of
-
-WRONG: list[Any] = [
-    None,
-    True,
-    3,
-    -1.5,
-    "x",
-    [],
-    {},
-    [[1]],
-    [{}],
-    {1: 2},
-    {"x": None},
-    {"kind": ["x"]},
-    datetime.date.max,
-]
-
-
-def places(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    children = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-    return [path, *(place for key, child in children for place in places(child, (*path, key)))]
-
-
-def put(data: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """`data` with another value at `path`; nothing else is copied."""
-    if not path:
-        return value
-    result = copy.copy(data)
-    result[path[0]] = put(data[path[0]], path[1:], value)
-    return result
+from tests.unit.shapes import WRONG, places, put
 
 
 @pytest.mark.parametrize("name", builtin_suites())

@@ -13,7 +13,7 @@ from firebird import driver
 from firebird.embedded.provider import FirebirdProvider
 from pydantic import Field
 
-from dbbench.engine import Options, Publication, Rows
+from dbbench.engine import Concurrency, Options, Publication, Rows
 from dbbench.errors import Unavailable, Unsupported
 from dbbench.sql import Dialect, SQLEngine, SQLSession
 from dbbench.suite import Tier
@@ -125,6 +125,7 @@ class Firebird(SQLEngine):
     sql = Dialect()
     options_class = FirebirdOptions
     session_class = FirebirdSession
+    concurrency = Concurrency(threads=None, processes=1)  # SuperServer's lock on the file
     # A commit writes four pages (counted with strace) and calls no fsync, not even at close. With forced
     # writes the file is opened O_DSYNC, so that they are on the disk; without, the system has them.
     durability: ClassVar = {Tier.POWER: {"forced_writes": True}, Tier.PROCESS: {"forced_writes": False}}

@@ -1,0 +1,81 @@
+"""Sizes over the life of the data: what lies on disk at a size step, and what was written to bring it there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from dbbench.store import TrialResult
+from dbbench.suite import Scenario
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """One engine at one size step, medians over rounds, in bytes; None where it is not known.
+
+    `written` is what the process wrote since the size step before, the flush of this one included, and
+    `given` the rows that it was given meanwhile, as CSV.
+    """
+
+    engine: str
+    title: str
+    apparent: float
+    allocated: float
+    before_flush: float | None
+    rows: float | None
+    csv_bytes: int | None
+    written: float | None
+    given: float | None
+
+    @property
+    def per_row(self) -> float | None:
+        """Apparent bytes for each row."""
+        return self.apparent / self.rows if self.rows else None
+
+    @property
+    def csv_ratio(self) -> float | None:
+        """How many times the size of the same rows as CSV."""
+        return self.apparent / self.csv_bytes if self.csv_bytes else None
+
+    @property
+    def amplification(self) -> float | None:
+        """Bytes written for each byte given. None where nothing was given, or the system counts nothing written."""
+        return self.written / self.given if self.given and self.written else None
+
+
+def footprint(
+    scenario: Scenario, step: str, engine: str, title: str, results: Sequence[TrialResult], csv_bytes: int | None
+) -> Footprint | None:
+    """An engine's footprint at a size step; None if it has no size there."""
+    names = [item.name for item in scenario.steps]
+    here = names.index(step)
+    sizes = [index for index, item in enumerate(scenario.steps) if item.kind == "size" and index < here]
+    since = names[sizes[-1] + 1 if sizes else 0 : here + 1]
+    mine = [r for r in results if (r.engine_name, r.scenario_name) == (engine, scenario.name)]
+    found = [(result, size) for result in mine if (size := result.step(step)) is not None and size.value is not None]
+    if not found:
+        return None
+    written, given = [], []
+    for result, _ in found:
+        steps = [item for name in since if (item := result.step(name)) is not None]
+        amounts = [item.written_bytes for item in steps]
+        written.append(None if None in amounts else sum(amount or 0 for amount in amounts))
+        given.append(sum(item.facts.get("csv_bytes", 0) for item in steps))
+    facts = [size.facts for _, size in found]
+    return Footprint(
+        engine=engine,
+        title=title,
+        apparent=median(size.value or 0 for _, size in found),
+        allocated=median(sum(file["allocated"] for file in fact.get("files", ())) for fact in facts),
+        before_flush=_median(fact.get("before_flush") for fact in facts),
+        rows=_median(fact.get("rows") for fact in facts),
+        csv_bytes=csv_bytes,
+        written=_median(written),
+        given=_median(given),
+    )
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None

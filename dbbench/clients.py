@@ -1,0 +1,288 @@
+"""One operation driven by one client or several, as threads and processes that start together.
+
+Each client has a session of its own, prepares the operation and makes its warm-up calls; then all wait
+for each other, and start at one reading of the clock, which is the same for all processes of a machine.
+
+`python -m dbbench.clients` is one more process of them. It reads a job from its standard input and opens
+an engine of its own. It writes a line when its clients are ready, reads the moment of the start, and
+writes what they measured. What a driver prints goes to standard error instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field
+from itertools import repeat
+from operator import call
+from pathlib import Path
+from pkgutil import resolve_name
+from time import perf_counter_ns
+from typing import Any, TextIO
+
+from dbbench.arrivals import constant, poisson
+from dbbench.engine import Engine, Session, Setup, prepared
+from dbbench.errors import DbbenchError, Unsupported
+from dbbench.measure import LATE, Kept, collector_off, open_loop, stream
+from dbbench.processes import end_with_parent
+from dbbench.samples import Samples
+from dbbench.suite import Clients, Rate, Tier
+
+#: An open loop works off what has piled up for a quarter of its time; what is left then is dropped.
+_EXTRA_TIME = 0.25
+#: Between the word to the processes and their start, so that all have heard it.
+_LEAD_NANOSECONDS = 20_000_000
+
+
+class ClientFailed(DbbenchError):
+    """A process of clients came to a bad end."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What each client does: a prepared operation, called `warm_up` times, then `calls` times or at a rate."""
+
+    operation: str
+    arguments: tuple[Any, ...]
+    warm_up: int
+    calls: int
+    rate: Rate | None = None
+    #: Of random arrivals.
+    seed: int = 0
+
+
+@dataclass
+class Measurement:
+    """What some clients measured. `kept`, and latencies, only at a rate. The span in nanoseconds of the clock."""
+
+    warm_up: Samples = field(default_factory=Samples)
+    service: Samples = field(default_factory=Samples)
+    latency: Samples = field(default_factory=Samples)
+    kept: Kept | None = None
+    begin: int = 0
+    end: int = 0
+
+    @property
+    def per_second(self) -> float:
+        """Calls made in a second of the span, by all clients together."""
+        return self.service.count / max(self.end - self.begin, 1) * 1e9
+
+    def merge(self, other: Measurement) -> None:
+        """Take what another client measured."""
+        for mine, its in zip(self._samples(), other._samples(), strict=True):
+            mine.merge(its)
+        both = [kept for kept in (self.kept, other.kept) if kept]
+        if both:
+            due, late, dropped = (sum(getattr(kept, key) for kept in both) for key in ("due", "late", "dropped"))
+            self.kept = Kept(due, late, dropped, saturated=any(kept.saturated for kept in both))
+        self.begin = min(self.begin or other.begin, other.begin)
+        self.end = max(self.end, other.end)
+
+    def to_json(self) -> dict[str, Any]:
+        """In a form for a pipe."""
+        samples = {key: getattr(self, key).to_json() for key in ("warm_up", "service", "latency")}
+        return {**samples, "kept": asdict(self.kept) if self.kept else None, "begin": self.begin, "end": self.end}
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Measurement:
+        """What `to_json` gave."""
+        warm_up, service, latency = (Samples.from_json(document[key]) for key in ("warm_up", "service", "latency"))
+        kept = Kept(**document["kept"]) if document["kept"] else None
+        return cls(warm_up, service, latency, kept, document["begin"], document["end"])
+
+    def _samples(self) -> tuple[Samples, ...]:
+        return self.warm_up, self.service, self.latency
+
+
+def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> Measurement:
+    """Measure a job. One client is the session given; raises Unsupported if the engine can't serve so many."""
+    for what, count in (("threads", clients.threads), ("processes", clients.processes)):
+        most = getattr(engine.concurrency, what)
+        if most is not None and count > most:
+            raise Unsupported(f"{engine.name} can't serve clients from {count} {what} at once (at most {most})")
+    prepared(engine, session, job.operation)  # refused here, where the reason is told
+    with collector_off():
+        if clients.count == 1:
+            return _client(engine, session, job, 0, 1, perf_counter_ns)
+        if clients.processes == 1:
+            return _threads(engine, job, range(clients.threads), clients.count, perf_counter_ns)
+        return _processes(engine, job, clients)
+
+
+def _client(engine: Engine, session: Session, job: Job, number: int, of: int, start: Callable[[], int]) -> Measurement:
+    """One of the clients, from preparing to the last call; `start` waits for the others and gives the common start."""
+    run = prepared(engine, session, job.operation)(*job.arguments)
+    found = Measurement()
+    stream(call, repeat(run, job.warm_up), found.warm_up.record)
+    found.begin = begin = start()
+    time.sleep(max(begin - perf_counter_ns(), 0) / 1e9)
+    if job.rate is None:
+        stream(call, repeat(run, job.calls), found.service.record)
+    else:
+        found.kept = open_loop(
+            call,
+            repeat(run),
+            _moments(job.rate, job.seed, number, of),
+            found.service.record,
+            found.latency.record,
+            begin=begin,
+            give_up=round(job.rate.seconds * (1 + _EXTRA_TIME) * 1e9),
+            behind=max(LATE, round(of / job.rate.per_second * 1e9)),
+        )
+    found.end = perf_counter_ns()
+    return found
+
+
+def _moments(rate: Rate, seed: int, number: int, of: int) -> Iterable[Any]:
+    """A client's share of the arrivals: each in turn if they are constant, a process of its own if they are random."""
+    if rate.arrivals == "constant":
+        return constant(rate.per_second / of, rate.seconds, first=number / rate.per_second)
+    return poisson(rate.per_second / of, rate.seconds, (seed, number))
+
+
+def _threads(engine: Engine, job: Job, numbers: range, of: int, agree: Callable[[], int]) -> Measurement:
+    """Clients in threads of this process. Raises what the first of them raised."""
+    found: list[Measurement] = []
+    failed: list[BaseException] = []
+    begin: list[int] = []
+    barrier = threading.Barrier(len(numbers), lambda: begin.append(agree()))
+
+    def start() -> int:
+        barrier.wait()
+        return begin[0]
+
+    def work(number: int) -> None:
+        try:
+            session = engine.connect()
+            try:
+                found.append(_client(engine, session, job, number, of, start))
+            finally:
+                session.close()
+        except threading.BrokenBarrierError:
+            pass  # another one failed, and says so
+        except BaseException as exc:  # raised again below
+            failed.append(exc)
+            barrier.abort()
+
+    threads = [threading.Thread(target=work, args=(number,), name=f"client {number}") for number in numbers]
+    try:
+        for thread in threads:
+            thread.start()
+    except RuntimeError:  # no more threads to be had
+        barrier.abort()
+        raise
+    finally:
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
+    if failed:
+        raise failed[0]
+    return _together(found)
+
+
+def _together(found: list[Measurement]) -> Measurement:
+    whole, *rest = found
+    for each in rest:
+        whole.merge(each)
+    return whole
+
+
+def _processes(engine: Engine, job: Job, clients: Clients) -> Measurement:
+    """Clients in processes of their own, each with an engine of its own on the same directory."""
+    kind = type(engine)
+    common = {
+        "engine": f"{kind.__module__}:{kind.__qualname__}",
+        "directory": str(engine.directory),
+        "tier": engine.tier,
+        "options": engine.options.model_dump(mode="json"),
+        "job": {**asdict(job), "rate": job.rate.model_dump() if job.rate else None},
+        "threads": clients.threads,
+        "of": clients.count,
+    }
+    with ExitStack() as ending:
+        children = []
+        for number in range(clients.processes):
+            child = subprocess.Popen(
+                [sys.executable, "-m", "dbbench.clients"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+            ending.enter_context(child)
+            ending.callback(child.kill)
+            children.append(child)
+            _tell(child, {**common, "first": number * clients.threads})
+        for child in children:
+            _hear(child)
+        begin = perf_counter_ns() + _LEAD_NANOSECONDS
+        for child in children:
+            _tell(child, begin)
+        found = _together([Measurement.from_json(_hear(child)) for child in children])
+        for child in children:
+            child.wait()
+        return found
+
+
+def _tell(child: subprocess.Popen[str], document: Any) -> None:
+    assert child.stdin
+    with suppress(BrokenPipeError):  # it ended; `_hear` says how
+        print(json.dumps(document), file=child.stdin, flush=True)
+
+
+def _hear(child: subprocess.Popen[str]) -> Any:
+    """The next thing that a process says. Raises ClientFailed if it failed or ended without a word."""
+    assert child.stdout
+    line = child.stdout.readline()
+    if not line:
+        raise ClientFailed(f"a client process ended by itself with status {child.wait()}")
+    document = json.loads(line)
+    if "failed" in document:
+        raise ClientFailed(f"in a client process: {document['failed']}")
+    return document
+
+
+def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None]) -> None:
+    """What one process of clients does with its order."""
+    job = order["job"]
+    rate = Rate.model_validate(job["rate"]) if job["rate"] else None
+    kind: type[Engine] = resolve_name(order["engine"])
+    engine = kind(Setup(Path(order["directory"]), Tier(order["tier"]), order["options"]))
+
+    def agree() -> int:
+        say({"ready": os.getpid()})
+        return int(commands.readline())
+
+    engine.open()
+    try:
+        numbers = range(order["first"], order["first"] + order["threads"])
+        with collector_off():
+            mine = Job(**{**job, "arguments": tuple(job["arguments"]), "rate": rate})
+            found = _threads(engine, mine, numbers, order["of"], agree)
+    finally:
+        engine.close()
+    say(found.to_json())
+
+
+def main() -> None:
+    """One process of clients; its order is the first line of the standard input."""
+    end_with_parent()
+    words = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def say(document: Any) -> None:
+        print(json.dumps(document), file=words, flush=True)
+
+    try:
+        _serve(json.loads(sys.stdin.readline()), sys.stdin, say)
+    except Exception as exc:
+        traceback.print_exc()
+        say({"failed": f"{type(exc).__name__}: {exc}"})
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""`python -m dbbench.durability.writer TASK`: says what a database holds, then commits numbered transactions to it.
+
+TASK is JSON. Leaves found.json in its directory before the first commit, and failed.json if the engine
+raised. Each number goes to the descriptor `acknowledge`, eight bytes, as soon as its commit has returned. Every
+transaction writes one row into each of two tables, so that half of one can be told from all of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dbbench import jsonfile, registry
+from dbbench.durability.proof import NUMBER_BYTES
+from dbbench.engine import Session, Setup, prepared
+from dbbench.errors import Unsupported
+from dbbench.processes import end_with_parent
+from dbbench.schema import Table
+from dbbench.sql import SQLEngine
+from dbbench.suite import Tier
+from dbbench.workloads.load import fetch
+
+#: Wide enough that the rows of a few commits fill a page.
+WIDTH = 200
+
+_TABLE = Table.model_validate(
+    {
+        "rows": 1,
+        "primary_key": "Id",
+        "columns": {
+            "Id": {"type": "bigint", "values": {"kind": "sequence"}},
+            "Note": {"type": f"varchar({WIDTH})", "values": {"kind": "sequence"}},  # the writer brings its own
+        },
+    }
+)
+TABLES: Mapping[str, Table] = {"ProofLeft": _TABLE, "ProofRight": _TABLE}
+
+
+def write(task: Mapping[str, Any]) -> None:
+    """Open the database, say what is in it, and commit `commits` transactions, or without end."""
+    engine_class = registry.load(task["engine"])
+    engine = engine_class(Setup(Path(task["data"]), Tier(task["tier"]), task["options"]))
+    if not isinstance(engine, SQLEngine):
+        raise Unsupported(f"{engine.name} speaks no SQL, and so far only that is proven")
+    engine.open()
+    if task["create"]:
+        engine.create(TABLES)
+    session = engine.connect()
+    found = {"whole": [], "half": []} if task["create"] else look(engine, session)
+    found |= {"versions": engine.versions(), "settings": engine.settings()}
+    jsonfile.write(Path(task["directory"]) / "found.json", found)
+    commits = task["commits"]
+    for number in itertools.count(task["first"]) if commits is None else range(task["first"], task["first"] + commits):
+        commit(engine, session, number)
+        os.write(task["acknowledge"], number.to_bytes(NUMBER_BYTES, "big"))
+    session.close()
+    engine.close()
+
+
+def commit(engine: SQLEngine, session: Session, number: int) -> None:
+    """One transaction of two rows."""
+    session.begin()
+    for table in TABLES:
+        sql = f"INSERT INTO {table} (Id, Note) VALUES ({number}, '{note(number)}')"
+        prepared(engine, session, "statement")(engine.sql.translate(sql, TABLES))()
+    session.commit()
+
+
+def note(number: int) -> str:
+    """The text of a transaction's rows, by which a damaged one is known."""
+    return f"{number:>{WIDTH}}"
+
+
+def look(engine: SQLEngine, session: Session) -> dict[str, Any]:
+    """The numbers of transactions that are there whole, as spans, and of those that are there in part."""
+    good: list[set[int]] = []
+    seen: set[int] = set()
+    for table in TABLES:
+        rows = fetch(session, engine.sql.translate(f"SELECT Id, Note FROM {table}", TABLES))
+        times = Counter(int(number) for number, _ in rows)
+        good.append({int(number) for number, text in rows if text == note(int(number)) and times[int(number)] == 1})
+        seen |= times.keys()
+    whole = set.intersection(*good)
+    return {"whole": list(spans(sorted(whole))), "half": sorted(seen - whole)}
+
+
+def spans(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """First and last of each stretch of ascending numbers without a gap."""
+    for _, stretch in itertools.groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        values = [number for _, number in stretch]
+        yield values[0], values[-1]
+
+
+def main() -> None:
+    """Do the task that the first argument states."""
+    end_with_parent()  # the prover, should it be killed
+    task = json.loads(sys.argv[1])
+    os.set_inheritable(task["acknowledge"], False)  # what the engine may start needs it not
+    try:
+        write(task)
+    except Exception as exc:
+        from dbbench.worker import described
+
+        traceback.print_exc()
+        outcome, detail = described(exc)
+        jsonfile.write(Path(task["directory"]) / "failed.json", {"outcome": outcome, "detail": detail})
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""Real kills and real sync calls: the built-in engines keep their word, and those that lie are caught."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbbench import machine, registry
+from dbbench.durability import strace
+from dbbench.durability.proof import VOLATILE
+from dbbench.errors import Unavailable
+from dbbench.testing.contract import required
+from tests.conftest import environment
+from tests.system.test_interrupt import until
+
+Proofs = dict[tuple[str, str], dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def traces() -> None:
+    if reason := strace.usable():
+        if required("strace"):
+            pytest.fail(f"strace is required: {reason}")
+        pytest.skip(reason)
+
+
+def prove(folder: Path, *arguments: str, **variables: str) -> tuple[subprocess.CompletedProcess[str], Proofs]:
+    command = [sys.executable, "-m", "dbbench.cli", "durability", *arguments, "--json", "proofs.json"]
+    done = subprocess.run(
+        command, cwd=folder, env=environment("faulty", **variables), capture_output=True, text=True, timeout=300, check=False
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert [path.name for path in folder.iterdir()] == ["proofs.json"], "something is left"
+    document = json.loads((folder / "proofs.json").read_text())
+    return done, {(proof["engine"], proof["tier"]): proof for proof in document["proofs"]}
+
+
+def power(folder: Path) -> str:
+    """The verdict on an engine that does all it can for `power`: in memory that isn't enough."""
+    return "declared" if machine.describe(folder)["file_system"] in VOLATILE else "proven"
+
+
+@pytest.mark.usefixtures("traces")
+def test_sqlite_keeps_every_tier(tmp_path: Path) -> None:
+    done, proofs = prove(tmp_path, "sqlite", "--kills", "3", "--seed", "7")
+    assert done.returncode == 0, done.stdout
+    verdicts = {tier: proof["verdict"] for (_, tier), proof in proofs.items()}
+    assert verdicts == {"memory": "not promised", "process": "proven", "power": power(tmp_path)}
+    for tier in ("process", "power"):
+        kills = proofs["sqlite", tier]["kills"]
+        assert (kills["kills"], kills["lost"], kills["half"], kills["unreadable"]) == (3, 0, 0, "")
+        assert 3 <= kills["acknowledged"] <= kills["found"] <= kills["acknowledged"] + 3
+    assert proofs["sqlite", "power"]["syncs"]["calls"]["fdatasync"] >= 50
+    assert proofs["sqlite", "process"]["syncs"]["calls"] == {}
+    assert proofs["sqlite", "power"]["settings"]["synchronous"] == "FULL"
+    assert "seed 7, 3 kills each" in done.stdout
+    assert "1.0 fdatasync" in done.stdout
+
+
+#: What brings their commits to the disk.
+CALLS = {"duckdb": "fdatasync", "firebird": "O_DSYNC write"}
+
+
+@pytest.mark.usefixtures("traces")
+@pytest.mark.parametrize("engine", CALLS)
+def test_the_other_engines_keep_power(tmp_path: Path, engine: str) -> None:
+    try:
+        registry.load(engine)
+    except Unavailable as exc:
+        if required(engine):
+            pytest.fail(str(exc))
+        pytest.skip(str(exc))
+    done, proofs = prove(tmp_path, engine, "--kills", "2", "--tier", "power", "--tier", "memory")
+    assert done.returncode == 0, done.stdout
+    assert proofs[engine, "power"]["verdict"] == power(tmp_path)
+    assert proofs[engine, "power"]["syncs"]["calls"][CALLS[engine]] >= 50
+    assert proofs[engine, "memory"]["verdict"] == "refused"
+    assert f"{engine} memory: refused: it offers: " in done.stdout
+
+
+#: Engine -> tier, verdict, words of the reason.
+LIARS = {
+    "faulty-early": ("process", "refuted", "acknowledged commits lost"),
+    "faulty-half": ("process", "refuted", "half transaction"),
+    "faulty-once": ("process", "refuted", "could not be used again: RuntimeError: the database is damaged"),
+    "faulty-stuck": ("process", "failed", "no commit within 10 s (--timeout)"),
+    "faulty-dying": ("process", "failed", "RuntimeError: no more commits today"),
+    "faulty-kills-import": ("process", "failed", "signal 11"),
+    "faulty-driver": ("process", "failed", "dbbench_driver_that_is_nowhere is missing"),
+    "sqlite": ("process", "proven", ""),
+}
+
+
+@pytest.fixture(scope="module")
+def liars(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Proofs]:
+    return prove(tmp_path_factory.mktemp("liars"), *LIARS, "--tier", "process", "--kills", "3", "--timeout", "10")
+
+
+@pytest.mark.parametrize("engine", LIARS)
+def test_each_lie_is_caught_and_harms_no_other_engine(liars, engine: str) -> None:
+    done, proofs = liars
+    tier, verdict, words = LIARS[engine]
+    assert done.returncode == 1
+    assert proofs[engine, tier]["verdict"] == verdict
+    assert words in proofs[engine, tier]["detail"]
+    assert words in done.stdout
+
+
+def test_what_a_liar_lost_is_counted(liars) -> None:
+    _, proofs = liars
+    early, half, once = (proofs[f"faulty-{name}", "process"]["kills"] for name in ("early", "half", "once"))
+    assert 0 < early["lost"] <= 3 * 19
+    assert early["lost"] + early["found"] >= early["acknowledged"]
+    assert 0 < half["half"] <= 3
+    assert half["lost"] == 0
+    assert (once["kills"], once["found"], once["lost"]) == (1, 0, once["acknowledged"])
+
+
+@pytest.mark.usefixtures("traces")
+def test_an_engine_that_claims_power_and_never_syncs_is_caught(tmp_path: Path) -> None:
+    done, proofs = prove(tmp_path, "faulty-unsynced", "--tier", "power", "--kills", "1")
+    assert done.returncode == 1
+    proof = proofs["faulty-unsynced", "power"]
+    assert (proof["verdict"], proof["detail"]) == ("refuted", "no sync call in 50 of 50 commits")
+    assert proof["kills"]["lost"] == 0  # kill -9 alone would not have shown it
+
+
+def test_without_strace_power_is_only_declared(tmp_path: Path) -> None:
+    done, proofs = prove(tmp_path, "sqlite", "--tier", "power", "--kills", "1", PATH="/nowhere")
+    assert done.returncode == 0, done.stdout
+    proof = proofs["sqlite", "power"]
+    assert proof["verdict"] == "declared"
+    assert "apt install strace" in proof["detail"]
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
+def test_an_interrupted_proof_leaves_nothing(tmp_path: Path, number: signal.Signals, status: int) -> None:
+    import psutil
+
+    command = [sys.executable, "-m", "dbbench.cli", "durability", "sqlite", "--tier", "process", "--kills", "1000"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    )  # fmt: skip
+
+    def at_work() -> list[int]:
+        found = psutil.process_iter(["cmdline"])
+        return [one.pid for one in found if str(tmp_path) in " ".join(one.info["cmdline"] or ())]
+
+    try:
+        assert until(lambda: list(tmp_path.glob("*/0/work/kills/*-wal")))
+        assert at_work()
+        os.kill(process.pid, number)
+        output = process.communicate(timeout=30)[0].decode()
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == status, output
+    assert until(lambda: not at_work(), 10), "a prover or writer is left"
+    assert until(lambda: not list(tmp_path.iterdir()), 10), "a directory is left"
+    if number != signal.SIGKILL:
+        assert output == "interrupted\n"
+
+
+MISTAKES = {
+    "no engine": ([], "name engines, like `dbbench durability sqlite`, or give --all"),
+    "both": (["sqlite", "--all"], "name engines, like"),
+    "unknown engine": (["sqlit"], "there is no engine 'sqlit'; did you mean 'sqlite'?"),
+    "unknown tier": (["sqlite", "--tier", "powr"], "there is no durability tier 'powr'; did you mean 'power'?"),
+    "no data": (["null"], "null keeps no data: there is nothing to prove"),
+    "option of another": (["sqlite", "--set", "duckdb.threads=1"], "not among the engines"),
+    "unknown option": (["sqlite", "--set", "sqlite.cach_mib=1"], "did you mean 'cache_mib'?"),
+    "nowhere to write": (["sqlite", "--json", "nowhere/x.json"], "nowhere/x.json can't be written"),
+    "kills 0": (["sqlite", "--kills", "0"], "0 is not in the range"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_clear_message(dbbench, tmp_path: Path, mistake: str) -> None:
+    arguments, words = MISTAKES[mistake]
+    done = dbbench("durability", *arguments)
+    assert done.returncode == 2
+    assert words in " ".join(done.stderr.split())
+    assert (done.stdout, list(tmp_path.iterdir())) == ("", [])

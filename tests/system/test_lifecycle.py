@@ -1,0 +1,114 @@
+"""The suite lifecycle: sizes before and after the churn, warm and cold reads, and what a report says of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import environment, summary
+
+STEPS = ("load", "size-loaded", "churn", "size-churned", "sums-warm", "sums-cold")
+ENGINES = ("sqlite", "duckdb")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    folder = tmp_path_factory.mktemp("life")
+    engines = [word for name in ENGINES for word in ("-e", name)]
+    command = ["suite", "lifecycle", "--scale", "0.05", "--quick", *engines, "--out", "r"]
+    done = subprocess.run(
+        [sys.executable, "-m", "dbbench.cli", *command],
+        cwd=folder, env=environment(), capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "r", done.stdout
+
+
+def steps(run: tuple[Path, str], engine: str) -> dict[str, Any]:
+    (path,) = run[0].glob(f"trials/*-{engine}/result.json")
+    return {step["name"]: step for step in json.loads(path.read_text())["steps"]}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_step_is_right(run: tuple[Path, str], engine: str) -> None:
+    rows = summary(run[0])
+    assert {step: rows[step, engine]["outcome"] for step in STEPS} == dict.fromkeys(STEPS, "ok")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_cold_read_is_cold_or_says_that_it_is_not(run: tuple[Path, str], engine: str) -> None:
+    found = steps(run, engine)
+    assert found["sums-warm"]["facts"]["cache"] == "warm"
+    cold = found["sums-cold"]
+    assert (len(cold["samples"]), cold["warm_up"]) == (3, [])
+    detail = summary(run[0])["sums-cold", engine]["detail"]
+    if cold["facts"]["cache"] == "cold":
+        assert cold["facts"]["resident"] <= 0.05
+        assert detail == ""
+    else:
+        assert detail.startswith("lukewarm: ")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sizes_name_every_file_and_count_the_rows(run: tuple[Path, str], engine: str) -> None:
+    found = steps(run, engine)
+    for step in ("size-loaded", "size-churned"):
+        size = found[step]
+        assert size["facts"]["rows"] == 3025
+        assert sum(file["apparent"] for file in size["facts"]["files"]) == size["value"] > 0
+        assert all(file["name"] and file["allocated"] >= 0 for file in size["facts"]["files"])
+        assert size["written_bytes"] is None or size["written_bytes"] >= 0
+    assert (
+        found["churn"]["facts"]["rows"] == 3000
+    )  # a share of three runs of a thousand: one, five times, but one is short
+
+
+def test_the_report_tells_sizes_in_full_and_cold_from_warm(run: tuple[Path, str]) -> None:
+    assert run[1].count("before flush") == 2
+    assert run[1].count("cold caches") == 1
+    assert max(len(line) for line in run[1].splitlines()) <= 80
+    for page in ("index.md", "index.html"):
+        text = (run[0] / "report" / page).read_text()
+        assert text.count("Before flush") == 2
+        assert "cold caches" in text
+    assert (run[0] / "report" / "lifecycle-size-churned.png").is_file()
+
+
+def test_the_manifest_and_each_trial_tell_what_disturbed_them(run: tuple[Path, str]) -> None:
+    noise = json.loads((run[0] / "run.json").read_text())["noise"]
+    assert {
+        "others",
+        "steal",
+        "governor",
+        "loadavg",
+        "memory_available",
+        "disk_free",
+        "on_battery",
+        "fdatasync",
+    } <= set(noise)
+    for path in run[0].glob("trials/*/result.json"):
+        result = json.loads(path.read_text())["noise"]
+        assert 0 <= result["others"] <= 1
+        assert 0 <= result["steal"] <= 1
+        assert len(result["loadavg"]) == 3
+
+
+def test_a_run_in_memory_is_lukewarm_and_warns(dbbench: Any, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", disk], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"a tmpfs can't be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        done = dbbench("suite", "lifecycle", "--scale", "0.02", "--quick", "-e", "sqlite", "--out", "disk/run")
+        assert done.returncode == 0, done.stderr
+        words = " ".join(done.stdout.split())
+        assert "lukewarm: 100% of the files stayed in the system's cache" in words
+        assert "warning: the run directory is on tmpfs: durable commits cost nothing there" in words
+    finally:
+        subprocess.run(["umount", disk], check=True)

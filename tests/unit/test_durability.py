@@ -1,0 +1,211 @@
+"""Judging what kill -9 left, and counting sync calls in strace's output."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbbench.durability import strace
+from dbbench.durability.proof import Kills, Proof, Proofs, Syncs, Verdict, judge
+from dbbench.durability.proofs import checked_tiers
+from dbbench.durability.writer import spans
+from dbbench.errors import SuiteError, UserError
+from dbbench.loader import parse_suite
+from dbbench.report.durability import lines, markdown
+from dbbench.suite import Tier
+
+GOOD = Kills(20, 1000, 1003)
+SYNCED = Syncs(50, 0, {"fdatasync": 50})
+UNSYNCED = Syncs(50, 50)
+
+# Judging
+
+JUDGED = {
+    "process, all there": (Tier.PROCESS, GOOD, UNSYNCED, "ext4", Verdict.PROVEN, ""),
+    "power, all there and synced": (Tier.POWER, GOOD, SYNCED, "ext4", Verdict.PROVEN, ""),
+    "power, never synced": (Tier.POWER, GOOD, UNSYNCED, "ext4", Verdict.REFUTED, "no sync call in 50 of 50 commits"),
+    "power, once not synced": (
+        Tier.POWER, GOOD, Syncs(50, 1, {"fsync": 90}), "ext4", Verdict.REFUTED, "no sync call in 1 of 50 commits"),
+    "power, not counted": (Tier.POWER, GOOD, Syncs(uncounted="no strace"), "ext4", Verdict.DECLARED, "no strace"),
+    "power, hidden": (Tier.POWER, GOOD, Syncs(50, 50, {}, ("io_uring_setup",)), "ext4", Verdict.DECLARED, "io_uring_setup"),
+    "power, hidden but synced": (Tier.POWER, GOOD, Syncs(50, 0, {"fsync": 50}, ("io_submit",)), "xfs", Verdict.PROVEN, ""),
+    "power in memory": (Tier.POWER, GOOD, SYNCED, "tmpfs", Verdict.DECLARED, "this is tmpfs"),
+    "power in memory, not synced": (Tier.POWER, GOOD, UNSYNCED, "tmpfs", Verdict.REFUTED, "no sync call"),
+    "process in memory": (Tier.PROCESS, GOOD, UNSYNCED, "tmpfs", Verdict.PROVEN, ""),
+    "lost": (Tier.PROCESS, Kills(20, 1000, 999, lost=1), SYNCED, "ext4", Verdict.REFUTED, "1 of 1,000 acknowledged commits lost"),
+    "lost though synced": (Tier.POWER, Kills(20, 1000, 999, lost=1), SYNCED, "ext4", Verdict.REFUTED, "lost"),
+    "half": (Tier.PROCESS, Kills(20, 1000, 1000, half=2), SYNCED, "ext4", Verdict.REFUTED, "2 half transactions"),
+    "unreadable": (Tier.PROCESS, Kills(3, 9, unreadable="damaged"), SYNCED, "ext4", Verdict.REFUTED, "after kill 3"),
+    "memory, lost": (Tier.MEMORY, Kills(20, 10, 0, lost=10, half=1), UNSYNCED, "ext4", Verdict.NOT_PROMISED, "10 of 10"),
+    "memory, all there": (Tier.MEMORY, GOOD, UNSYNCED, "ext4", Verdict.NOT_PROMISED, "nothing was lost this time"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", JUDGED)
+def test_judging(case: str) -> None:
+    tier, kills, syncs, file_system, verdict, words = JUDGED[case]
+    found, detail = judge(tier, kills, syncs, file_system)
+    assert found is verdict
+    assert words in detail
+    assert bool(detail) == (verdict is not Verdict.PROVEN)
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_only_refuted_and_failed_are_bad(verdict: Verdict) -> None:
+    assert proofs(Proof("a", Tier.POWER, verdict)).bad == (verdict in (Verdict.REFUTED, Verdict.FAILED))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [([], []), ([1], [(1, 1)]), ([1, 2, 3], [(1, 3)]), ([1, 3, 4, 7], [(1, 1), (3, 4), (7, 7)])],
+)
+def test_spans(numbers: list[int], expected: list[tuple[int, int]]) -> None:
+    assert list(spans(numbers)) == expected
+
+
+# Tiers
+
+
+def test_tiers_in_their_own_order() -> None:
+    assert checked_tiers(["power", "memory"]) == [Tier.MEMORY, Tier.POWER]
+    assert checked_tiers([]) == list(Tier)
+
+
+def test_an_unknown_tier_is_told_with_the_nearest() -> None:
+    with pytest.raises(UserError, match="no durability tier 'powr'; did you mean 'power'"):
+        checked_tiers(["memory", "powr"])
+
+
+def test_an_unknown_tier_in_a_suite_is_a_fault_with_its_place(small_text: str) -> None:
+    text = small_text.replace("steps:", "durability: powr\n    steps:", 1)
+    place = text[: text.index("powr")].count("\n") + 1
+    with pytest.raises(SuiteError) as caught:
+        parse_suite(text, "small.yaml")
+    (fault,) = caught.value.faults
+    assert (fault.line, fault.path.endswith("durability"), fault.nearest) == (place, True, "power")
+    assert all(tier in fault.expected for tier in Tier)
+
+
+# Counting
+
+FOLDER = "/proof-1/data/"
+FILE = f"</x{FOLDER}file>"
+ACK = '7 write(9<pipe:[1]>, ""..., 8) = 8'
+
+
+def counted(*text: str) -> Syncs:
+    return strace.count("\n".join(text).splitlines(keepends=True), FOLDER, 9)
+
+
+def commits(*calls: str, times: int = 2) -> Syncs:
+    """The calls, then an acknowledgement, some times; the first of them opens the count."""
+    return counted(ACK, *[line for _ in range(times) for line in (*calls, ACK)])
+
+
+SYNCED_BY = {
+    "fsync": [f"7 fsync(4{FILE}) = 0"],
+    "fdatasync": [f"7 fdatasync(4{FILE})      = 0"],
+    "fdatasync, in another thread": [f"8 fdatasync(4{FILE}) = 0"],
+    "fdatasync, interrupted": [
+        f"7 fdatasync(4{FILE} <unfinished ...>", '8 write(1<pipe:[2]>, ""..., 1) = 1', "7 <... fdatasync resumed>) = 0"],
+    "syncfs": [f"7 syncfs(4{FILE}) = 0"],
+    "sync": ["7 sync() = 0"],
+    "msync": [f"7 mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_SHARED, 4{FILE}, 0) = 0x7f0000001000",
+              "7 msync(0x7f0000002000, 4096, MS_SYNC) = 0"],
+    "O_DSYNC write": [f'7 openat(AT_FDCWD</y>, "file", O_RDWR|O_DSYNC) = 4{FILE}', f'7 pwrite64(4{FILE}, ""..., 1, 0) = 1'],
+    "O_SYNC write": [f'7 open("file", O_RDWR|O_SYNC|O_CREAT, 0600) = 4{FILE}', f'7 write(4{FILE}, ""..., 1) = 1'],
+    "RWF_DSYNC write": [f'7 pwritev2(4{FILE}, [{{iov_base=""..., iov_len=1}}], 1, 0, RWF_DSYNC) = 1'],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", SYNCED_BY)
+def test_what_counts_as_a_sync(way: str) -> None:
+    syncs = commits(*SYNCED_BY[way])
+    assert (syncs.commits, syncs.unsynced, syncs.calls) == (2, 0, {way.partition(",")[0]: 2})
+    assert syncs.in_words == f"1.0 {way.partition(',')[0]}"
+
+
+NOT_SYNCED_BY = {
+    "a write": [f'7 write(4{FILE}, ""..., 1) = 1'],
+    "a failed fsync": [f"7 fsync(4{FILE}) = -1 EIO (Input/output error)"],
+    "a file elsewhere": ["7 fsync(4</x/other/file>) = 0"],
+    "sync_file_range": [f"7 sync_file_range(4{FILE}, 0, 0, SYNC_FILE_RANGE_WRITE) = 0"],
+    "msync without waiting": [f"7 mmap(NULL, 8192, PROT_READ, MAP_SHARED, 4{FILE}, 0) = 0x7f0000001000",
+                              "7 msync(0x7f0000001000, 4096, MS_ASYNC) = 0"],
+    "msync of something else": ["7 msync(0x7f0000001000, 4096, MS_SYNC) = 0"],
+    "a write to the same number, opened anew without O_DSYNC": [
+        f'7 openat(AT_FDCWD</y>, "file", O_RDWR|O_DSYNC) = 4{FILE}',
+        f'7 openat(AT_FDCWD</y>, "file", O_RDWR) = 4{FILE}', f'7 write(4{FILE}, ""..., 1) = 1'],
+    "a write to another descriptor of a file opened with O_DSYNC": [
+        f'7 openat(AT_FDCWD</y>, "file", O_RDWR|O_DSYNC) = 4{FILE}', f'7 write(5{FILE}, ""..., 1) = 1'],
+    "a call that never ends": [f"7 fsync(4{FILE} <unfinished ...>", "7 +++ killed by SIGKILL +++"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", NOT_SYNCED_BY)
+def test_what_does_not(way: str) -> None:
+    syncs = commits(*NOT_SYNCED_BY[way])
+    assert (syncs.commits, syncs.unsynced, syncs.calls, syncs.in_words) == (2, 2, {}, "none")
+
+
+def test_calls_before_the_first_and_after_the_last_commit_do_not_count() -> None:
+    sync = f"7 fsync(4{FILE}) = 0"
+    assert counted(sync, sync, ACK, ACK, sync, ACK, sync) == Syncs(2, 1, {"fsync": 1})
+
+
+def test_many_syncs_of_one_commit_do_not_stand_for_another() -> None:
+    sync = f"7 fsync(4{FILE}) = 0"
+    syncs = counted(ACK, sync, sync, sync, ACK, ACK)
+    assert (syncs.unsynced, syncs.in_words) == (1, "1.5 fsync")
+
+
+def test_a_write_to_another_pipe_is_no_acknowledgement() -> None:
+    assert counted(ACK, '7 write(8<pipe:[1]>, ""..., 8) = 8', ACK).commits == 1
+
+
+def test_calls_that_hide_syncs_are_told() -> None:
+    assert commits("7 io_uring_setup(8, {flags=0}) = 5<anon_inode:[io_uring]>").hidden == ("io_uring_setup",)
+    assert commits("7 io_uring_setup(8, {flags=0}) = -1 EPERM (Operation not permitted)").hidden == ()
+
+
+def test_lines_of_other_kinds_are_passed_over() -> None:
+    assert counted("", "7 --- SIGCHLD {si_signo=SIGCHLD} ---", "7 <... read resumed>) = 1", "x", ACK, ACK).commits == 1
+
+
+def test_a_machine_without_strace_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert strace.usable() == "strace is not here (apt install strace)"
+
+
+# Showing
+
+
+def proofs(*given: Proof) -> Proofs:
+    machine = {
+        **dict.fromkeys(("cpu", "system", "kernel", "file_system", "python"), "some"),
+        "threads": 2,
+        "memory_bytes": 2**34,
+        "dbbench": "1.0",
+    }
+    return Proofs("2026-11-21T10:00:00+00:00", machine, 7, 20, given, {"c": "missing"})
+
+
+PROVEN = Proof("a", Tier.POWER, Verdict.PROVEN, "", GOOD, SYNCED, {"A": "1.2"})
+REFUSED = [Proof("b", tier, Verdict.REFUSED, "it offers: power | <b>") for tier in (Tier.MEMORY, Tier.PROCESS)]
+
+
+def test_the_table() -> None:
+    head, first, second, *rest = lines(proofs(PROVEN, *REFUSED), columns=1000)
+    assert first.split() == ["a", "power", "proven", "20", "1,000", "1,003", "0", "0", "1.0", "fdatasync"]
+    assert second.split() == ["b", "memory", "refused", *"------"]
+    assert head.index("tier") == first.index("power") == second.index("memory")
+    assert "b memory, process: refused: it offers: power | <b>" in rest
+    assert "not here: c: missing" in rest
+    assert "2026-11-21, dbbench 1.0, seed 7, 20 kills each" in rest
+    assert "not what a loss of power does" in rest[-1]
+
+
+def test_the_markdown() -> None:
+    text = "\n".join(markdown(proofs(PROVEN, *REFUSED)))
+    assert "| `a` | power | proven | 20 | 1,000 | 1,003 | 0 | 0 | 1.0 fdatasync |  |" in text
+    assert "it offers: power \\| &lt;b>" in text
+    assert "- `a`: A 1.2" in text

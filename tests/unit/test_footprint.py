@@ -1,0 +1,76 @@
+"""Sizes over the life of the data: what is added up between two of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dbbench.analysis.footprint import footprint
+from dbbench.suite import Scenario
+from tests.unit.test_summary import step, trial
+
+LIFE = Scenario.model_validate(
+    {
+        "name": "main",
+        "title": "Life",
+        "dataset": "d",
+        "steps": [
+            {"kind": "load", "name": "load", "title": "Load"},
+            {"kind": "size", "name": "first", "title": "First"},
+            {"kind": "churn", "name": "churn", "title": "Churn", "table": "T"},
+            {"kind": "size", "name": "second", "title": "Second"},
+        ],
+    }
+)
+
+
+def size(name: str, value: float, written: int | None, **facts: Any) -> Any:
+    files = [{"allocated": value / 2}, {"allocated": 10}]
+    known = {"files": files, "before_flush": value + 1, "rows": 50}
+    return step(name, value, unit="B", written_bytes=written, facts=known | facts)
+
+
+def life(number: int, *, churn: int | None = 300) -> Any:
+    return trial(
+        "a", number,
+        step("load", 1.0, written_bytes=1000, facts={"csv_bytes": 400}),
+        size("first", 800 + number, 200),
+        step("churn", 1.0, written_bytes=churn, facts={"csv_bytes": 100}),
+        size("second", 900, 0),
+    )  # fmt: skip
+
+
+def test_a_size_counts_what_was_written_since_the_size_before() -> None:
+    results = [life(1), life(2), life(3)]
+    first = footprint(LIFE, "first", "a", "A", results, 400)
+    second = footprint(LIFE, "second", "a", "A", results, 400)
+    assert first is not None
+    assert second is not None
+    assert (first.written, first.given, first.amplification) == (1200, 400, 3)
+    assert (second.written, second.given, second.amplification) == (300, 100, 3)
+
+
+def test_figures_are_medians_over_rounds() -> None:
+    found = footprint(LIFE, "first", "a", "A", [life(1), life(2), life(3)], 401)
+    assert found is not None
+    assert (found.apparent, found.allocated, found.before_flush) == (802, 411, 803)
+    assert (found.per_row, found.csv_ratio) == (802 / 50, 2)
+
+
+def test_an_engine_or_step_without_a_size_has_no_footprint() -> None:
+    assert footprint(LIFE, "first", "b", "B", [life(1)], 400) is None
+    assert footprint(LIFE, "first", "a", "A", [trial("a", 1, step("first", None))], 400) is None
+
+
+@pytest.mark.parametrize("written", [None, 0])
+def test_a_system_that_counts_nothing_gives_no_amplification(written: int | None) -> None:
+    found = footprint(LIFE, "second", "a", "A", [life(1, churn=written)], 400)
+    assert found is not None
+    assert found.amplification is None
+
+
+def test_nothing_known_is_nothing_told() -> None:
+    found = footprint(LIFE, "first", "a", "A", [trial("a", 1, step("first", 5.0, facts={}))], None)
+    assert found is not None
+    assert (found.per_row, found.csv_ratio, found.amplification, found.before_flush) == (None, None, None, None)

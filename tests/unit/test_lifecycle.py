@@ -1,0 +1,240 @@
+"""Churns and cold starts, with engines that only keep a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pydantic import ValidationError
+
+from dbbench import filecache
+from dbbench.analysis.summary import summarise
+from dbbench.datasets.files import Files, csv_bytes, materialise
+from dbbench.engine import Engine, Session, Setup
+from dbbench.errors import SuiteError, Unsupported
+from dbbench.filecache import Dropped
+from dbbench.loader import parse_suite
+from dbbench.oracle import answer_file
+from dbbench.suite import ChurnStep, QueryStep, Suite, Tier
+from dbbench.workloads import churn, query
+from dbbench.workloads.bench import Bench
+from tests.unit.test_summary import manifest, rounds, step
+
+COLD: dict[str, Any] = {
+    "kind": "query", "name": "join", "title": "Join", "sql": "SELECT 1 FROM Parent", "read": "Parent.Id",
+    "answer": {"table": "Parent", "select": ["Parent.Id"]}, "cache": "cold",
+}  # fmt: skip
+CHURN = ChurnStep(kind="churn", name="churn", title="Churn", table="Child", share=0.5, passes=2, transaction=30)
+
+
+class Recorded(Session):
+    takes = "batches"
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+
+    def note(self, *what: Any) -> None:
+        self.engine.log.append(what)
+
+    def begin(self) -> None:
+        self.note("begin")
+
+    def commit(self) -> None:
+        self.note("commit")
+
+    def prepare_load(self, name: str, table: Any) -> Callable[[pa.RecordBatch], None]:
+        return lambda batch: self.note("insert", batch.column("Id").to_pylist())
+
+    def prepare_statement(self, sql: str) -> Callable[[], None]:
+        return lambda: self.note(sql)
+
+    def prepare_query(self, sql: str, expected_rows: int = 0) -> Callable[[], Any]:
+        self.note("prepare")
+        return lambda: self.note("run") or [(1,)] * 10
+
+    def close(self) -> None:
+        self.note("close session")
+
+
+class Recorder(Engine):
+    name = "recorder"
+    title = "Recorder"
+    durability = {Tier.POWER: {}}
+    session_class = Recorded
+    file = "data"
+    log: list[Any]
+
+    def open(self) -> None:
+        self.log.append(("open",))
+        if self.file:
+            (self.directory / self.file).write_bytes(b"x" * 5000)
+
+    def connect(self) -> Session:
+        return Recorded(self)
+
+    def close(self) -> None:
+        self.log.append(("close",))
+
+
+class Unranked(Recorder):
+    ranked = False
+
+
+@pytest.fixture
+def files(small: Suite) -> Files:
+    return materialise(small.datasets["things"])
+
+
+@pytest.fixture
+def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., Bench]:
+    def make(engine_class: type[Engine] = Recorder, **attributes: Any) -> Bench:
+        setup = Setup(tmp_path, Tier.POWER)
+        kind: Any = type("Made", (engine_class,), {"log": [], **attributes})
+        engine = kind(setup)
+        engine.open()
+        engine.log.clear()
+        answer = answer_file(QueryStep.model_validate(COLD).answer, files)
+        dataset = small.datasets["things"]
+        return Bench(engine, engine.connect(), dataset.tables, files, {"join": answer}, setup=setup)
+
+    return make
+
+
+# Churn
+
+
+def test_a_churn_deletes_runs_of_keys_and_inserts_the_same_rows_again(bench: Callable[..., Bench]) -> None:
+    made = bench(Unranked)
+    measured = churn.measure(CHURN, made)
+    log = made.engine.log  # type: ignore[attr-defined]
+    assert len(log) == 2 * 2 * 4  # passes, runs (half of four), calls
+    for delete, begin, (word, keys), commit in zip(*[iter(log)] * 4, strict=True):
+        assert delete == (f"DELETE FROM Child WHERE Id BETWEEN {keys[0]} AND {keys[-1]}",)
+        assert (begin, word, commit) == (("begin",), "insert", ("commit",))
+        assert keys == list(range(keys[0], keys[-1] + 1))
+        assert keys[0] in (5, 35, 65, 95)  # the keys start at 5
+        assert len(keys) == (10 if keys[0] == 95 else 30)
+    assert measured.facts["rows"] == sum(len(item[1]) for item in log if item[0] == "insert")
+    assert measured.samples == [sum(measured.facts["passes"])]
+    assert len(measured.facts["passes"]) == 2
+
+
+def test_the_rows_drawn_are_the_same_for_a_seed_and_others_for_another() -> None:
+    def drawn(seed: int) -> list[list[int]]:
+        return list(churn.picks(1000, CHURN, seed))
+
+    assert drawn(1) == drawn(1) != drawn(2)
+    assert all(len(set(run)) == len(run) == 17 for run in drawn(1))  # half of 34 runs
+    assert drawn(1)[0] != drawn(1)[1]
+
+
+def test_at_least_one_run_is_drawn() -> None:
+    tiny = CHURN.model_copy(update={"share": 0.001})
+    assert list(churn.picks(10, tiny, 1)) == [[0], [0]]
+
+
+def test_a_churn_needs_sql(bench: Callable[..., Bench]) -> None:
+    with pytest.raises(Unsupported, match="recorder deletes by SQL only"):
+        churn.measure(CHURN, bench())
+
+
+def test_bytes_as_csv_add_up_to_the_datasets(files: Files) -> None:
+    tables = files.manifest["tables"]
+    rows = sum(csv_bytes(batch) for name in tables for batch in files.stream(name))
+    names = sum(len(",".join(f'"{column}"' for column in table["columns"])) + 1 for table in tables.values())
+    assert rows + names == files.manifest["csv_bytes"]
+
+
+# Cold
+
+
+def test_each_cold_call_has_an_engine_of_its_own_and_no_warm_up(
+    bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = bench()
+    first = made.engine
+    monkeypatch.setattr(filecache, "drop", lambda directory: first.log.append(("drop",)) or Dropped(0.01, 5000))  # type: ignore[attr-defined]
+    measured = query.measure(QueryStep.model_validate(COLD | {"iterations": 2}), made)
+    once = ["close session", "close", "drop", "open", "prepare", "run"]
+    assert [what for (what,) in first.log] == ["prepare", *once, *once]  # type: ignore[attr-defined]
+    assert made.engine is not first
+    assert (len(measured.samples), measured.warm_up) == (2, [])
+    assert (measured.facts["cache"], measured.facts["resident"]) == ("cold", 0.01)
+
+
+def test_one_call_that_was_not_cold_makes_the_step_lukewarm(
+    bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = iter([0.0, 0.5, 0.01])
+    monkeypatch.setattr(filecache, "drop", lambda directory: Dropped(next(shares), 5000))
+    facts = query.measure(QueryStep.model_validate(COLD | {"iterations": 3}), bench()).facts
+    assert facts["cache"] == "lukewarm"
+    assert facts["why"] == "50% of the files stayed in the system's cache"
+
+
+def test_an_engine_without_files_is_refused_before_anything_is_lost(bench: Callable[..., Bench]) -> None:
+    made = bench(file="")
+    with pytest.raises(Unsupported, match="keeps no file in its directory"):
+        query.measure(QueryStep.model_validate(COLD), made)
+    assert ("close",) not in made.engine.log  # type: ignore[attr-defined]
+
+
+def test_an_engine_that_takes_its_files_away_is_refused(bench: Callable[..., Bench]) -> None:
+    def close(engine: Any) -> None:
+        (engine.directory / "data").unlink()
+
+    with pytest.raises(Unsupported, match="keeps no file in its directory"):
+        query.measure(QueryStep.model_validate(COLD), bench(close=close))
+
+
+def test_the_null_engine_is_neither(bench: Callable[..., Bench]) -> None:
+    facts = query.measure(QueryStep.model_validate(COLD), bench(Unranked, file="")).facts
+    assert facts["cache"] == "cold"
+
+
+def test_a_warm_query_restarts_nothing(bench: Callable[..., Bench]) -> None:
+    made = bench()
+    measured = query.measure(QueryStep.model_validate(COLD | {"cache": "warm"}), made)
+    assert [what for (what,) in made.engine.log] == ["prepare", "run", "run"]  # type: ignore[attr-defined]
+    assert measured.facts["cache"] == "warm"
+    assert "resident" not in measured.facts
+
+
+def test_a_cold_query_is_not_warmed_up() -> None:
+    assert QueryStep.model_validate(COLD).warm_up == 0
+    assert QueryStep.model_validate(QueryStep.model_validate(COLD).model_dump()).warm_up == 0
+    with pytest.raises(ValidationError, match="no warm_up where the cache is cold"):
+        QueryStep.model_validate(COLD | {"warm_up": 1})
+
+
+def test_lukewarm_rounds_are_counted_in_the_row(small: Suite) -> None:
+    facts = [{"cache": "cold"}, {"cache": "lukewarm", "why": "half of it stayed"}, {"cache": "lukewarm"}]
+    results = rounds("a", *(step(value=1.0, facts=fact) for fact in facts))
+    (row,) = [row for row in summarise(small, manifest(rounds=3), results) if row.value]
+    assert row.detail == "lukewarm: half of it stayed (in 2 of 3 rounds)"
+
+
+# In a suite
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("Kid", "steps[1].table: 'Kid': expected one of the tables Parent, Child"),
+        ("Named", "primary key is a sequence"),
+    ],
+)
+def test_a_churn_of_what_cannot_be_churned_is_told(table: str, message: str, small_text: str) -> None:
+    named = (
+        "      Named:\n        rows: 1\n        primary_key: Key\n        columns:\n"
+        "          Key: {type: char(4), values: {kind: pattern, text: '####'}}\n"
+    )
+    step = f"      - {{kind: churn, name: churn, title: Churn, table: {table}}}\n"
+    text = small_text.replace("scenarios:\n", named + "scenarios:\n")
+    text = text.replace("      - kind: query\n", step + "      - kind: query\n", 1)
+    with pytest.raises(SuiteError) as caught:
+        parse_suite(text, "small.yaml")
+    assert message in str(caught.value)

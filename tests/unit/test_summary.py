@@ -1,0 +1,325 @@
+"""From trials to rows: outcomes, places, ratios and the harness's share."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from dbbench.analysis.summary import Row, resources, standings, summarise
+from dbbench.outcome import Outcome
+from dbbench.store import Manifest, StepResult, TrialResult
+from dbbench.suite import Suite, WorstOfLast
+
+ENGINES: dict[str, dict[str, Any]] = {
+    "a": {"status": "available", "title": "Engine A"},
+    "b": {"status": "available", "title": "Engine B"},
+    "c": {"status": "available", "title": ""},
+    "null": {"status": "available", "title": "Null", "ranked": False},
+    "null+arrow": {"status": "available", "title": "Null Arrow", "ranked": False},
+}
+
+
+def manifest(engines: dict[str, dict[str, Any]] = ENGINES, rounds: int = 5) -> Manifest:
+    return Manifest(
+        dbbench="0", suite="small", created=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC), engines=engines,
+        rounds=rounds, scale=1, seed=1, limits={}, machine={},
+    )  # fmt: skip
+
+
+def step(name: str = "join", value: float | None = None, **more: Any) -> StepResult:
+    known = {"outcome": Outcome.OK, "metric": "time", "unit": "s", "facts": {"gives": "rows"}}
+    return StepResult(name=name, value=value, **(known | more))
+
+
+def bad(outcome: Outcome, detail: str = "", name: str = "join") -> StepResult:
+    return StepResult(name=name, outcome=outcome, detail=detail)
+
+
+def trial(engine: str, number: int, *steps: StepResult, **more: Any) -> TrialResult:
+    return TrialResult(
+        id=f"{engine}-{number}", scenario_name="main", engine_name=engine, round=number, steps=steps, **more
+    )
+
+
+def rounds(engine: str, *steps: StepResult) -> list[TrialResult]:
+    """One trial of one step in each round."""
+    return [trial(engine, number, one) for number, one in enumerate(steps, 1)]
+
+
+def timed(engine: str, *values: float, **more: Any) -> list[TrialResult]:
+    return rounds(engine, *(step(value=value, **more) for value in values))
+
+
+@pytest.fixture
+def summary(small: Suite) -> Any:
+    """Rows of a step by engine, in their order."""
+
+    def rows(results: Sequence[TrialResult], name: str = "join", **how: Any) -> dict[str, Row]:
+        return {row.engine: row for row in summarise(small, manifest(**how), results) if row.step == name}
+
+    return rows
+
+
+# Values, ratios and places (how engines are told apart is test_ranking.py's)
+
+
+def ratios(rows: dict[str, Row]) -> dict[str, float | None]:
+    return {row.engine: row.ratio.value if row.ratio else None for row in rows.values()}
+
+
+def numbers(rows: dict[str, Row]) -> dict[str, str]:
+    return {row.engine: str(row.place or "") for row in rows.values()}
+
+
+def test_rows_are_medians_best_first(summary: Any) -> None:
+    rows = summary(timed("a", 4, 8, 6) + timed("b", 3, 1, 2) + timed("c", 3, 3, 3))
+    assert [(row.engine, row.value) for row in rows.values()] == [("b", 2), ("c", 3), ("a", 6)]
+    assert (rows["a"].blocks, rows["a"].low, rows["a"].high) == ((4, 8, 6), 4, 8)
+    assert (rows["a"].title, rows["c"].title) == ("Engine A", "c")
+
+
+def test_one_block_has_a_value_and_no_interval(summary: Any) -> None:
+    row = summary(timed("a", 2), rounds=1)["a"]
+    assert (row.value, row.low, row.high) == (2, None, None)
+
+
+def test_ratios_are_to_the_best(summary: Any) -> None:
+    rows = summary(timed("a", 6, 6) + timed("b", 2, 2) + timed("c", 3, 3))
+    assert ratios(rows) == {"b": 1, "c": 1.5, "a": 3}
+
+
+def test_ratios_say_how_many_times_worse_where_more_is_better(summary: Any) -> None:
+    rows = summary(timed("a", 50, 50, direction="higher") + timed("b", 200, 200, direction="higher"))
+    assert ratios(rows) == {"b": 1, "a": 4}
+
+
+def test_zeros_give_no_ratios(summary: Any) -> None:
+    assert ratios(summary(timed("a", 0, 0) + timed("b", 4, 4))) == {"a": None, "b": None}
+
+
+def test_nothing_done_is_no_multiple_where_more_is_better(summary: Any) -> None:
+    more = {"direction": "higher"}
+    assert ratios(summary(timed("a", 0, 2, **more) + timed("b", 4, 4, **more))) == {"b": 1, "a": None}
+    assert ratios(summary(timed("a", 0, 0, **more) + timed("b", 0, 0, **more))) == {"a": None, "b": None}
+
+
+def test_places_count_from_the_best(summary: Any) -> None:
+    rows = summary(timed("a", *[40, 41, 42] * 2) + timed("b", *[10, 11, 12] * 2) + timed("c", *[20, 21, 22] * 2))
+    assert numbers(rows) == {"b": "1", "c": "2", "a": "3"}
+
+
+def test_places_count_from_the_greatest_where_more_is_better(summary: Any) -> None:
+    more = {"direction": "higher"}
+    rows = summary(timed("a", *[10, 11, 12] * 2, **more) + timed("b", *[20, 21, 22] * 2, **more))
+    assert numbers(rows) == {"b": "1", "a": "2"}
+
+
+def test_sizes_have_places_after_one_round(summary: Any) -> None:
+    rows = summary(timed("a", 4096, unit="B") + timed("b", 1024, unit="B") + timed("c", 1025, unit="B"))
+    assert numbers(rows) == {"b": "1=", "c": "1=", "a": "3"}
+
+
+def test_failed_and_null_engines_have_no_place_and_push_none_down(summary: Any) -> None:
+    results = timed("a", *[2, 2.1, 2.2] * 2) + timed("c", *[4, 4.1, 4.2] * 2) + timed("null", *[1] * 6)
+    assert numbers(summary([*results, *rounds("b", bad(Outcome.WRONG))])) == {"a": "1", "c": "2", "b": "", "null": ""}
+
+
+def test_an_engine_with_fewer_rounds_than_the_others_has_a_value_and_no_place(summary: Any) -> None:
+    rows = summary(timed("a", 1, 1) + timed("b", *[2, 2.1, 2.2] * 2) + timed("c", *[4, 4.1, 4.2] * 2))
+    assert numbers(rows) == {"a": "", "b": "1", "c": "2"}
+    assert rows["a"].value == 1
+
+
+def test_the_method_of_a_benchmark_that_is_reproduced_stands_beside_the_median(small: Suite) -> None:
+    method = WorstOfLast(runs=4, last=2)
+    suite = small.model_copy(update={"scenarios": (small.scenarios[0].model_copy(update={"worst_of_last": method}),)})
+
+    def original(*values: float, **more: Any) -> float | None:
+        (row,) = summarise(suite, manifest({"a": ENGINES["a"]}), timed("a", *values, **more))
+        return row.original
+
+    assert original(9, 8, 2, 3) == 3
+    assert original(9, 8, 2, 3, 7) == 3  # the fifth round is none of its four
+    assert original(9, 8, 2, 3, direction="higher") == 2
+    assert original(9, 8, 2) is None
+
+
+def test_rows_come_in_the_order_of_the_suites_steps(small: Suite) -> None:
+    results = [trial("a", 1, step("join", 1.0), step("load", 2.0))]
+    assert [row.step for row in summarise(small, manifest(), results)] == ["load", "join"]
+
+
+def test_an_engine_without_results_has_no_row(summary: Any) -> None:
+    assert list(summary(timed("a", 1))) == ["a"]
+
+
+# Outcomes over rounds
+
+
+def test_the_worst_outcome_of_all_rounds_stands_with_how_often_it_came(summary: Any) -> None:
+    wrong, right = bad(Outcome.WRONG, "5 rows instead of 6"), step(value=1.0)
+    row = summary(rounds("a", right, wrong, right, wrong, right) + timed("b", 2, 2))["a"]
+    assert (row.outcome, row.value, row.place, row.ratio, row.blocks) == (Outcome.WRONG, None, None, None, ())
+    assert row.detail == "5 rows instead of 6 (in 2 of 5 rounds)"
+
+
+@pytest.mark.parametrize(("better", "worse"), list(zip(list(Outcome), list(Outcome)[1:], strict=False)))
+def test_outcomes_stand_in_their_order(better: Outcome, worse: Outcome, summary: Any) -> None:
+    for pair in ((better, worse), (worse, better)):
+        assert summary(rounds("a", *(bad(outcome, outcome.value) for outcome in pair)))["a"].outcome is worse
+
+
+def test_an_outcome_of_every_round_is_told_without_a_number(summary: Any) -> None:
+    assert summary(rounds("a", *[bad(Outcome.FAILED, "no disk")] * 5))["a"].detail == "no disk"
+
+
+def test_the_first_round_with_the_outcome_has_the_word(summary: Any) -> None:
+    repeated = [bad(Outcome.TIMEOUT, f"not repeated: {Outcome.TIMEOUT} in round 1")] * 4
+    row = summary(rounds("a", bad(Outcome.TIMEOUT, "after 600 s"), *repeated))["a"]
+    assert (row.outcome, row.detail) == (Outcome.TIMEOUT, "after 600 s")
+
+
+def test_a_failed_row_comes_below_all_good_ones_and_is_the_measure_of_none(summary: Any) -> None:
+    rows = summary(timed("c", 9, 9) + rounds("b", bad(Outcome.TIMEOUT)) + rounds("a", bad(Outcome.WRONG)))
+    assert list(rows) == ["c", "a", "b"]
+    assert ratios(rows) == {"c": 1, "a": None, "b": None}
+
+
+def test_a_step_before_one_that_was_not_repeated_keeps_the_blocks_it_has(summary: Any, small: Suite) -> None:
+    again = bad(Outcome.TIMEOUT, "not repeated: timeout in round 2")
+    results = [
+        trial("a", 1, step("load", 1.0), step("join", 5.0)),
+        trial("a", 2, step("load", 3.0), bad(Outcome.TIMEOUT, "after 600 s")),
+        *(trial("a", number, again) for number in (3, 4, 5)),
+    ]
+    load = summary(results, "load")["a"]
+    assert (load.outcome, load.blocks, load.value) == (Outcome.OK, (1, 3), 2)
+    join = summary(results)["a"]
+    assert (join.outcome, join.detail) == (Outcome.TIMEOUT, "after 600 s (in 4 of 5 rounds)")
+
+
+def test_remarks_stand_beside_the_result_with_how_often_they_came(summary: Any) -> None:
+    results = [trial("a", n, step(value=1.0), remarks=["busy", "hot"] if n == 1 else ["busy"]) for n in (1, 2, 3)]
+    assert summary(results)["a"].detail == "busy; hot (in 1 of 3 rounds)"
+
+
+def test_remarks_stand_beside_a_failure_too(summary: Any) -> None:
+    results = [trial("a", 1, bad(Outcome.CRASHED, "signal 11"), remarks=["left a process"])]
+    assert summary(results)["a"].detail == "signal 11; left a process"
+
+
+# Engines that could not be run
+
+
+@pytest.mark.parametrize(
+    ("probed", "detail"),
+    [
+        ({"status": "absent", "detail": "no module", "install": "pip install x"}, "absent: no module; pip install x"),
+        ({"status": "broken", "detail": "no symbol"}, "broken: no symbol"),
+    ],
+)
+def test_an_engine_that_is_not_available_has_a_row_in_every_step(
+    probed: dict[str, Any], detail: str, small: Suite
+) -> None:
+    rows = summarise(small, manifest({"x": probed | {"title": "X"}, "a": ENGINES["a"]}), timed("a", 1, 1))
+    mine = [row for row in rows if row.engine == "x"]
+    assert [(row.step, row.outcome, row.detail, row.title, row.value, row.place) for row in mine] == [
+        (name, Outcome.UNAVAILABLE, detail, "X", None, None) for name in ("load", "join")
+    ]
+    assert rows[-1].engine == "x"
+
+
+# The null engines
+
+
+def test_null_engines_come_last_even_one_that_could_not_be_run(summary: Any) -> None:
+    broken = {"status": "broken", "detail": "?", "ranked": False}
+    rows = summary(
+        timed("null", 0.1, 0.1) + timed("a", 1, 1), engines={"null": ENGINES["null"], "n2": broken, "a": ENGINES["a"]}
+    )
+    assert list(rows) == ["a", "null", "n2"]
+    assert [row.ranked for row in rows.values()] == [True, False, False]
+    assert ratios(rows) == {"a": 1, "null": None, "n2": None}
+
+
+def test_the_harness_share_is_the_null_engines_time_for_the_same_form(summary: Any) -> None:
+    arrow = {"facts": {"gives": "batches"}}
+    rows = summary(
+        timed("a", 2, 2)
+        + timed("b", 4, 4, **arrow)
+        + timed("null", 0.5, 0.5)
+        + timed("null+arrow", 0.04, 0.04, **arrow)
+    )
+    assert (rows["a"].harness_share, rows["b"].harness_share) == (0.25, 0.01)
+
+
+def test_without_a_null_engine_of_the_form_there_is_no_share(summary: Any) -> None:
+    rows = summary(timed("a", 2, 2) + timed("null+arrow", 1, 1, facts={"gives": "batches"}))
+    assert rows["a"].harness_share is None
+
+
+def test_a_null_engine_that_failed_gives_no_share(summary: Any) -> None:
+    rows = summary(timed("a", 2, 2) + rounds("null", bad(Outcome.CRASHED)))
+    assert rows["a"].harness_share is None
+
+
+def test_sizes_have_no_share(summary: Any) -> None:
+    rows = summary(timed("a", 4096, 4096, unit="B") + timed("null", 1, 1, unit="B"))
+    assert rows["a"].harness_share is None
+
+
+# Over all steps
+
+
+def test_standings_are_by_the_geometric_mean_of_ratios(small: Suite) -> None:
+    results = [
+        *(trial("a", n, step("load", 1.0), step("join", 8.0)) for n in (1, 2)),
+        *(trial("b", n, step("load", 2.0), step("join", 2.0)) for n in (1, 2)),
+        *(trial("null", n, step("load", 0.1), step("join", 0.1)) for n in (1, 2)),
+    ]
+    found = standings(summarise(small, manifest(), results), small.scenarios[0])
+    assert [(one.engine, one.title) for one in found] == [("b", "Engine B"), ("a", "Engine A")]
+    assert [one.mean_ratio for one in found] == pytest.approx([2**0.5, 2])
+    assert {name: row.ratio.value for name, row in found[1].rows.items() if row.ratio} == {"load": 1, "join": 4}
+
+
+def test_an_engine_that_failed_in_a_step_stands_after_those_that_did_all(small: Suite) -> None:
+    results = [
+        trial("a", 1, step("load", 1.0), bad(Outcome.WRONG)),
+        trial("b", 1, step("load", 50.0), step("join", 9.0)),
+    ]
+    found = standings(summarise(small, manifest(), results), small.scenarios[0])
+    assert [(one.engine, one.mean_ratio) for one in found] == [("b", pytest.approx(50**0.5)), ("a", None)]
+
+
+def test_sizes_are_no_part_of_the_mean(small: Suite) -> None:
+    results = [
+        trial("a", 1, step("load", 9000.0, unit="B"), step("join", 1.0)),
+        trial("b", 1, step("load", 1.0, unit="B"), step("join", 2.0)),
+    ]
+    found = standings(summarise(small, manifest(), results), small.scenarios[0])
+    assert [(one.engine, one.mean_ratio) for one in found] == [("a", 1), ("b", 2)]
+
+
+# What the trials used
+
+
+def test_resources_are_medians_with_memory_above_the_null_engines() -> None:
+    use = {"cpu_seconds": 2.0, "written_bytes": 10, "seconds": 4.0}
+    results = [
+        *(trial("a", n, peak_memory=memory, **use) for n, memory in enumerate((300, 100, 200), 1)),
+        trial("b", 1, peak_memory=30, remarks=["hot"]),
+        trial("null", 1, peak_memory=50),
+        trial("null", 1, peak_memory=90).model_copy(update={"scenario_name": "other"}),
+    ]
+    a, b = resources(manifest(rounds=3), results, "main")
+    assert (a.engine, a.title, a.peak_memory) == ("a", "Engine A", 150)
+    assert (a.cpu_seconds, a.written_bytes, a.seconds, a.remarks) == (2, 10, 4, ())
+    assert (b.peak_memory, b.cpu_seconds, b.seconds, b.remarks) == (0, None, None, ("hot (in 1 of 3 rounds)",))
+
+
+def test_resources_are_of_one_scenario() -> None:
+    assert resources(manifest(), [trial("a", 1, peak_memory=5)], "other") == []
