@@ -150,8 +150,10 @@ class Samples:
 
 def _bins(times: Times) -> Times:
     """The bin of each: exponent and first bits of the fraction of the time plus one, as a double has them."""
-    bits = (times + 1).astype(np.float64).view(np.int64)
-    found: Times = np.minimum((bits >> (_FRACTION - _BITS)) - _ORIGIN, _BINS - 1)
+    found: Times = np.add(times, 1.0).view(np.int64)
+    found >>= _FRACTION - _BITS  # in place: fresh memory takes ten times as long
+    found -= _ORIGIN
+    np.minimum(found, _BINS - 1, out=found)
     return found
 
 

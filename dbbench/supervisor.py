@@ -58,7 +58,9 @@ class Supervisor:
         if ending == "interrupted":
             return INTERRUPTED
         disturbed = noise.between(before, noise.reading()) | {"loadavg": noise.loadavg()}
-        jsonfile.write(self.directory / "result.json", self._result(ending, worker.returncode, left, started, disturbed))
+        jsonfile.write(
+            self.directory / "result.json", self._result(ending, worker.returncode, left, started, disturbed)
+        )
         return 0
 
     def _interrupt(self, number: int, frame: object) -> None:
@@ -112,7 +114,9 @@ class Supervisor:
         names = kill_all(worker, self.seen)
         return names if by_itself else []
 
-    def _result(self, ending: str, status: int, left: list[str], started: float, disturbed: dict[str, Any]) -> dict[str, Any]:
+    def _result(
+        self, ending: str, status: int, left: list[str], started: float, disturbed: dict[str, Any]
+    ) -> dict[str, Any]:
         """The worker's own record, with an outcome for every step that it did not come to."""
         record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None}
         with contextlib.suppress(OSError, ValueError):

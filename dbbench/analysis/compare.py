@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dbbench.analysis.environment import disturbances
 from dbbench.analysis.likeness import Difference, Side, Weight, check_alike
 from dbbench.analysis.ranking import BAND, chance, separated
 from dbbench.analysis.statistics import Estimate, ratio_estimate
@@ -64,6 +65,8 @@ class Comparison:
     old: Side
     new: Side
     pairs: tuple[Pair, ...]
+    #: How far from 1 an interval may reach for "the same".
+    margin: float
     #: Engines, scenarios and steps that only one of the runs has, in words.
     alone: tuple[str, ...]
     differences: tuple[Difference, ...]
@@ -86,33 +89,40 @@ class Comparison:
 
 
 def compare(old: Side, new: Side, *, gate: float | None = None, across_machines: bool = False) -> Comparison:
-    """Compare two runs. Raises UserError if they are not alike, or have nothing in common."""
+    """Compare two runs. Raises UserError if they are not alike or have nothing in common, or for too small a gate."""
+    if gate is not None and gate < BAND:
+        raise UserError(
+            f"a gate of {gate * 100:g} % is too small: medians less than {BAND * 100:g} % apart are the same"
+        )
+    if old.manifest.created == new.manifest.created:
+        raise UserError(f"{old.name} and {new.name} are one and the same run; compare two")
     found = check_alike(old, new, across_machines=across_machines)
     for side in (old, new):
         if not side.results:
             raise UserError(f"{side.name} has no finished trial; `dbbench suite --resume {side.name}` runs them")
     ours, theirs = (summarise(side.suite, side.manifest, side.results) for side in (old, new))
-    pairs = compare_rows(*([row for row in rows if row.ranked] for rows in (ours, theirs)), gate=gate)
+    margin = MARGIN if gate is None else min(MARGIN, gate)
+    pairs = compare_rows(_part(ours, ranked=True), _part(theirs, ranked=True), margin)
     if not pairs:
         engines = [", ".join(sorted({row.engine for row in rows if row.ranked})) for rows in (ours, theirs)]
         raise UserError(
             f"{old.name} and {new.name} have no step of an engine in common ({engines[0]} in the one, "
             f"{engines[1]} in the other); run both with the same --engine"
         )
-    nulls = compare_rows(*([row for row in rows if not row.ranked] for rows in (ours, theirs)), gate=gate)
+    nulls = compare_rows(_part(ours, ranked=False), _part(theirs, ranked=False), margin)
     return Comparison(
         old=old,
         new=new,
         pairs=tuple(pairs),
+        margin=margin,
         alone=(*_alone(ours, theirs, old.name), *_alone(theirs, ours, new.name)),
         differences=tuple(found),
-        warnings=(*_unfinished(old), *_unfinished(new), *_drift(nulls)),
+        warnings=(*_doubts(old), *_doubts(new), *_drift(nulls)),
     )
 
 
-def compare_rows(old: Sequence[Row], new: Sequence[Row], *, gate: float | None = None) -> list[Pair]:
+def compare_rows(old: Sequence[Row], new: Sequence[Row], margin: float = MARGIN) -> list[Pair]:
     """Each step of each engine that both have, in the order of the verdicts, and of the ratios within one."""
-    margin = MARGIN if gate is None else min(MARGIN, gate)
     theirs = {(row.scenario, row.step, row.engine): row for row in new}
     both = [(row, theirs[key]) for row in old if (key := (row.scenario, row.step, row.engine)) in theirs]
     pairs: list[Pair] = []
@@ -145,6 +155,11 @@ def _worse_by(pair: Pair, gate: float) -> bool:
     return pair.ratio.value > 1 + gate and (pair.ratio.low is None or pair.ratio.low > 1)
 
 
+def _part(rows: Sequence[Row], *, ranked: bool) -> list[Row]:
+    """Those of the engines, or those of the null engines."""
+    return [row for row in rows if row.ranked is ranked]
+
+
 def _key(row: Row) -> Key:
     return row.scenario, row.step
 
@@ -160,11 +175,9 @@ def _timed(old: Row, new: Row, *, apart: bool, tests: int, margin: float) -> Pai
             old.scenario, old.step, old.engine, verdict, old.unit, old.value, new.value, ratio, detail, needed
         )  # fmt: skip
 
-    measures = [f"{row.metric} in {row.unit}, {row.direction} is better" for row in (old, new)]
-    if measures[0] != measures[1]:
-        return Pair(
-            old.scenario, old.step, old.engine, Verdict.UNSURE, detail=f"was {measures[0]}; now {measures[1]}"
-        )  # fmt: skip
+    if _measure(old) != _measure(new):
+        detail = f"not the same measure: was {_measure(old)}; now {_measure(new)}"
+        return Pair(old.scenario, old.step, old.engine, Verdict.UNSURE, detail=detail)
     costs = (old.blocks, new.blocks) if old.direction == "higher" else (new.blocks, old.blocks)
     if min(costs[1]) <= 0:
         return pair(Verdict.UNSURE, None, "a block that is not above zero")
@@ -179,6 +192,12 @@ def _timed(old: Row, new: Row, *, apart: bool, tests: int, margin: float) -> Pai
     if close and ratio.high is not None and ratio.high <= 1 + margin:
         return pair(Verdict.SAME, ratio)
     return pair(Verdict.UNSURE, ratio)
+
+
+def _measure(row: Row) -> str:
+    """What a figure is of: the same step may have been lukewarm in one run, or have given rows in another form."""
+    forms = [str(facts[key]) for facts in row.rounds for key in ("gives", "cache") if facts.get(key)]
+    return ", ".join([f"{row.metric} in {row.unit}", f"{row.direction} is better", *sorted(set(forms))])
 
 
 def _too_few(counts: tuple[int, int], tests: int) -> str:
@@ -236,7 +255,9 @@ def _alone(rows: Sequence[Row], others: Sequence[Row], name: str) -> Iterator[st
     return (f"only in {name}: {what}" for what in dict.fromkeys(told))
 
 
-def _unfinished(side: Side) -> Iterator[str]:
+def _doubts(side: Side) -> Iterator[str]:
+    """What makes one run's figures worth less."""
+    yield from (f"{side.name}: {text}" for text in disturbances(side.manifest, side.results))
     wanted = len(side.manifest.usable) * side.manifest.rounds * len(side.suite.scenarios)
     missing = wanted - len(side.results)
     if missing > 0:

@@ -216,7 +216,7 @@ def _excerpts(old: str, new: str) -> tuple[str, str]:
 def _shown(value: Any) -> str:
     if value is None:
         return "none"
-    return " ".join(str(value).split()) or '""'
+    return str(value).replace("\n", "\\n") or '""'
 
 
 def _names(scenarios: Sequence[Scenario]) -> str:

@@ -66,9 +66,10 @@ def _step(view: StepView, *, ascii_only: bool) -> Iterator[Text]:
     if view.details:
         table = [("", view.details), *((line.row.engine, line.details) for line in view.lines if line.details)]
         widths = [max(map(len, column)) for column in zip(*(cells for _, cells in table), strict=True)]
+        gap = "  " if 4 + names + sum(width + 2 for width in widths) <= WIDTH else " "
         for name, cells in table:
-            figures = "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-            yield Text(f"    {name:<{names}}  {figures}", style="dim")
+            figures = gap.join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+            yield Text(f"    {name:<{names}}{gap}{figures}", style="dim")
     for number, note in enumerate(view.footnotes, 1):
         yield from (
             Text(line, style="dim") for line in textwrap.wrap(f"  [{number}] {note}", WIDTH, subsequent_indent="      ")

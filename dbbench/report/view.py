@@ -223,7 +223,7 @@ def _with_percentiles(view: StepView, step: StatementStep) -> StepView:
     several = step.rate is not None or step.clients.count > 1
     if not several and not any(any(each.percentiles[1:]) for each in found.values()):
         return view
-    columns = (*SHOWN, "greatest", "calls/s", *(("service", "late") if step.rate else ()))
+    columns = (*SHOWN, "max", "calls/s", *(("service", "late") if step.rate else ()))
     lines = tuple(
         replace(line, details=_spread(known, view.unit)) if (known := found.get(line.row.engine)) else line
         for line in view.lines

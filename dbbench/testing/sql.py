@@ -11,14 +11,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from dbbench.clients import Job, drive
 from dbbench.datasets.generate import arrow_schema
 from dbbench.datasets.rows import rows
 from dbbench.engine import Engine, Session
+from dbbench.errors import Unsupported
 from dbbench.outcome import Outcome
 from dbbench.request import Request, new_run
 from dbbench.runner import run_trials
 from dbbench.schema import Table
 from dbbench.sql import SQLEngine
+from dbbench.suite import Clients
 from dbbench.testing.contract import EngineContract, Opener
 from dbbench.verify import check_batches, check_rows
 from dbbench.workloads.load import fetch
@@ -119,6 +122,15 @@ scenarios:
         iterations: 3
         adds: {{table: Parent}}
         check: {{sql: SELECT Name FROM Parent WHERE Id = 54, columns: [Parent.Name], rows: [[new]]}}
+      - {{kind: churn, name: churn, title: Churn, table: Child, share: 0.1, passes: 2}}
+      - kind: query
+        name: cold
+        title: Cold
+        sql: SELECT Price FROM Child
+        cache: cold
+        iterations: 2
+        read: Child.Price
+        answer: {{table: Child, select: [Child.Price]}}
 """
 
 
@@ -215,6 +227,19 @@ class SQLContract(EngineContract):
         check(again, other, "SELECT * FROM Order ORDER BY Id", pa.Table.from_batches([BATCH]))
         other.close()
 
+    @pytest.mark.parametrize("what", ["threads", "processes"])
+    def test_serves_as_many_clients_as_it_says(self, loaded: tuple[SQLEngine, Session], what: str) -> None:
+        """Two at once, with a statement over which they can't get into each other's way; or it refuses them."""
+        engine, session = loaded
+        job = Job("statement", (engine.sql.translate("DELETE FROM Order WHERE Id = -1", TABLES),), warm_up=1, calls=20)
+        clients = Clients.model_validate({what: 2})
+        if (getattr(engine.concurrency, what) or 2) < 2:
+            with pytest.raises(Unsupported, match=what):
+                drive(engine, session, job, clients)
+        else:
+            assert drive(engine, session, job, clients).service.count == 40
+        assert count(engine, session) == BATCH.num_rows
+
     def test_has_a_size(self, loaded: tuple[SQLEngine, Session]) -> None:
         engine, _ = loaded
         engine.flush()
@@ -234,9 +259,13 @@ class SQLContract(EngineContract):
         ready = new_run(Request(str(suite), [self.engine], rounds=1, options=settings, out=tmp_path / "run"))
         run_trials(ready.run, ready.trials, ready.datasets, lambda _progress: None)
         (result,) = [result for result in ready.run.results() if result.engine_name == self.engine]
-        assert [(step.name, step.outcome, step.detail) for step in result.steps] == [
-            (name, Outcome.OK, "") for name in ("load", "size", "sums", "wide", "insert")
+        *steps, cold = result.steps
+        assert [(step.name, step.outcome, step.detail) for step in steps] == [
+            (name, Outcome.OK, "") for name in ("load", "size", "sums", "wide", "insert", "churn")
         ]
+        # An engine without files is refused; one with files lets go of them when it is closed.
+        assert cold.outcome in (Outcome.OK, Outcome.UNSUPPORTED), cold.detail
+        assert "keeps files open" not in cold.facts.get("why", "")
         assert not result.remarks
         assert not list(ready.run.path.glob("trials/*/work"))
 

@@ -147,7 +147,7 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
             assert set(piece) <= {"datasets", "charts"}
             datasets |= piece.get("datasets", {})
             charts += piece.get("charts", [])
-    assert {step["kind"] for step in steps} == {"load", "size", "query", "statement"}
+    assert {step["kind"] for step in steps} == {"load", "size", "churn", "query", "statement"}
     scenario = {"name": "page", "title": "Page", "dataset": next(iter(datasets)), "steps": steps, "charts": charts}
     suite = {"dbbench": 1, "name": "page", "title": "Page", "description": "Of the page's examples."}
     with (tmp_path / "page.yaml").open("w", encoding="utf-8") as file:

@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import environment, summary
+from dbbench import registry
+from dbbench.datasets.files import materialise
+from dbbench.engine import Setup
+from dbbench.errors import WrongAnswer
+from dbbench.loader import load_suite
+from dbbench.suite import ChurnStep, Tier
+from dbbench.workloads import churn, load
+from dbbench.workloads.bench import Bench
+from tests.conftest import TESTS, environment, summary
 
 STEPS = ("load", "size-loaded", "churn", "size-churned", "sums-warm", "sums-cold")
 ENGINES = ("sqlite", "duckdb")
@@ -63,9 +71,39 @@ def test_sizes_name_every_file_and_count_the_rows(run: tuple[Path, str], engine:
         assert sum(file["apparent"] for file in size["facts"]["files"]) == size["value"] > 0
         assert all(file["name"] and file["allocated"] >= 0 for file in size["facts"]["files"])
         assert size["written_bytes"] is None or size["written_bytes"] >= 0
-    assert (
-        found["churn"]["facts"]["rows"] == 3000
-    )  # a share of three runs of a thousand: one, five times, but one is short
+    assert found["churn"]["facts"]["rows"] == 5 * 1000  # of three runs of a thousand one, five times
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        ("DELETE FROM Child WHERE Id = 17", "rows of Child: 99 instead of 100"),
+        ("DELETE FROM Child WHERE Id = 17; INSERT INTO Child VALUES (500, 1, 1.0)", "COUNT(*) of Child: 99 instead of 100"),
+        ("UPDATE Child SET Amount = Amount + 1 WHERE Id = 17", 'SUM("Amount") of Child'),
+    ],
+)  # fmt: skip
+def test_a_churn_that_harmed_the_rows_is_wrong(harm: str, words: str, tmp_path: Path) -> None:
+    suite = load_suite(TESTS / "unit" / "small.yaml")
+    dataset = suite.datasets["things"]
+    engine = registry.load("sqlite")(Setup(tmp_path, Tier.POWER))
+    engine.open()
+    engine.create(dataset.tables)
+    bench = Bench(engine, engine.connect(), dataset.tables, materialise(dataset), {})
+    try:
+        first = suite.scenarios[0].steps[0]
+        load.measure(first, bench)  # type: ignore[arg-type]
+        load.check(first, bench)  # type: ignore[arg-type]
+        step = ChurnStep(kind="churn", name="churn", title="Churn", table="Child", share=0.5, transaction=30)
+        assert churn.measure(step, bench).facts["rows"] > 100
+        churn.check(step, bench)
+        for statement in harm.split(";"):
+            bench.session.prepare_statement(statement)()  # type: ignore[attr-defined]
+        with pytest.raises(WrongAnswer) as caught:
+            churn.check(step, bench)
+        assert words in str(caught.value)
+    finally:
+        bench.session.close()
+        engine.close()
 
 
 def test_the_report_tells_sizes_in_full_and_cold_from_warm(run: tuple[Path, str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from dbbench.engine import Concurrency
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
 
 #: Seconds from the first call to the first stall, from one stall to the next, and in a stall.
@@ -51,3 +52,10 @@ class Slow(SQLite):
     name = "faulty-slow"
     title = "Faulty: slow statements"
     session_class = SlowSession
+    concurrency = Concurrency(threads=None)
+
+
+class One(SQLite):
+    name = "faulty-one"
+    title = "Faulty: one client only"
+    concurrency = Concurrency()

@@ -1,0 +1,255 @@
+"""A comparison of two runs: for the terminal, regressions first, and as Markdown for a pull request's comment."""
+
+from __future__ import annotations
+
+import datetime
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from dbbench import machine
+from dbbench.analysis.compare import Comparison, Pair, Verdict, beyond
+from dbbench.analysis.likeness import Side
+from dbbench.analysis.ranking import BAND
+from dbbench.analysis.units import fitting
+
+WIDTH = 80
+_STYLES = {
+    Verdict.BROKE: "bold red",
+    Verdict.SLOWER: "bold red",
+    Verdict.LARGER: "bold red",
+    Verdict.MENDED: "bold green",
+    Verdict.FASTER: "bold green",
+    Verdict.SMALLER: "bold green",
+    Verdict.UNSURE: "bold yellow",
+}
+#: Shown by their number in the terminal, and folded up in Markdown: nothing has to be done about them.
+_QUIET = (Verdict.SAME, Verdict.NEITHER)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One pair, worded."""
+
+    pair: Pair
+    name: str
+    step: str
+    old: str
+    new: str
+    ratio: str
+    interval: str
+
+
+def headline(shown: Comparison) -> str:
+    """How many of each verdict, those to be seen to first."""
+    found = [(len(shown.of(verdict)), verdict) for verdict in Verdict]
+    return ", ".join(f"{number} {verdict}" for number, verdict in found if number)
+
+
+def gate_words(shown: Comparison, gate: float, quoted: Callable[[str], str] = str) -> str:
+    """Whether the gate is passed, and what holds it up. `quoted` is applied to the texts that are not ours."""
+    held = beyond(shown.pairs, gate)
+    unsure = len(shown.of(Verdict.UNSURE))
+    if not held:
+        doubt = f"; {unsure} can't be told, for which more rounds are needed" if unsure else ""
+        return f"passed, nothing is proven worse by more than {gate * 100:g} %{doubt}"
+    what = "; ".join(quoted(f"{pair.engine} {_step(pair, shown)}: {_why(pair)}") for pair in held)
+    return f"failed at {gate * 100:g} %: {what}"
+
+
+# The terminal
+
+
+def show(shown: Comparison, console: Console, *, gate: float | None = None) -> None:
+    """Print it, at most 80 columns wide."""
+    for text in _terminal(shown, gate):
+        console.print(text, soft_wrap=True, highlight=False)
+
+
+def _terminal(shown: Comparison, gate: float | None) -> Iterator[Text]:
+    yield from _wrapped(f"old: {_side(shown.old)}")
+    yield from _wrapped(f"new: {_side(shown.new)}")
+    if shown.machines:
+        differing = "; ".join(map(str, shown.machines))
+        yield from _wrapped(f"NOT ONE MACHINE, so the machine may be the cause: {differing}", "bold red")
+    for item in shown.causes:
+        yield from _wrapped(f"differs: {item}", "yellow")
+    for verdict in Verdict:
+        lines = [_line(pair, shown) for pair in shown.of(verdict)]
+        if lines and verdict not in _QUIET:
+            yield Text()
+            yield Text(f"{verdict} ({len(lines)})", style=_STYLES[verdict])
+            yield from _table(lines)
+    yield Text()
+    for verdict in _QUIET:
+        if shown.of(verdict):
+            yield from _wrapped(f"{verdict} ({len(shown.of(verdict))}): {_by_engine(shown, verdict)}", "dim")
+    for text in shown.alone:
+        yield from _wrapped(text, "yellow")
+    for text in (*_needed(shown), *shown.warnings):
+        yield from _wrapped(f"warning: {text}", "yellow")
+    yield from _wrapped(_how(shown), "dim")
+    yield Text()
+    yield from _wrapped(headline(shown), "bold")
+    if gate is not None:
+        failed = bool(beyond(shown.pairs, gate))
+        yield from _wrapped(f"gate: {gate_words(shown, gate)}", "bold red" if failed else "bold green")
+
+
+def _table(lines: Sequence[Line]) -> Iterator[Text]:
+    """One line each if they fit; otherwise the name on a line of its own, and the figures below."""
+    figures = [line for line in lines if line.ratio]
+    names = max(len(line.name) for line in lines)
+    steps = max(len(line.step) for line in lines)
+    widths = [
+        max((len(getattr(line, part)) for line in figures), default=0) for part in ("old", "new", "ratio", "interval")
+    ]
+    fits = 2 + names + 1 + steps + sum(2 + width for width in widths) <= WIDTH
+    for line in lines:
+        cells = "".join(
+            f"  {cell:>{width}}"
+            for cell, width in zip((line.old, line.new, line.ratio, line.interval), widths, strict=True)
+        )
+        start = f"  {line.name:<{names}} {line.step:<{steps}}" if fits else f"  {line.name} {line.step}"
+        if fits and line.ratio:
+            yield Text(f"{start}{cells}".rstrip())
+        else:
+            yield from _wrapped(start)
+            if line.ratio:
+                yield Text(f"    {cells}".rstrip())
+        if line.pair.detail:
+            yield from _wrapped(f"    {line.pair.detail}", "dim")
+
+
+def _wrapped(text: str, style: str = "") -> Iterator[Text]:
+    start = text[: len(text) - len(text.lstrip())]
+    later = f"{start}  "
+    for line in textwrap.wrap(
+        text.strip(), WIDTH, initial_indent=start, subsequent_indent=later, break_on_hyphens=False
+    ):
+        yield Text(line, style=style)
+
+
+def _by_engine(shown: Comparison, verdict: Verdict) -> str:
+    steps: dict[str, list[str]] = {}
+    for pair in shown.of(verdict):
+        steps.setdefault(pair.engine, []).append(_step(pair, shown))
+    return "; ".join(f"{engine} {', '.join(mine)}" for engine, mine in steps.items())
+
+
+# Markdown
+
+
+def markdown(shown: Comparison, *, gate: float | None = None) -> Iterator[str]:
+    """The same for GitHub. Texts that come from files or drivers stand as code: they can't link, mention or format."""
+    yield f"### dbbench: {headline(shown)}"
+    yield ""
+    if gate is not None:
+        yield f"**Gate:** {gate_words(shown, gate, _code)}"
+        yield ""
+    if shown.machines:
+        yield f"> **Not one machine**, so the machine may be the cause: {_listed(map(str, shown.machines))}"
+        yield ""
+    loud = [_line(pair, shown) for verdict in Verdict if verdict not in _QUIET for pair in shown.of(verdict)]
+    quiet = [_line(pair, shown) for verdict in _QUIET for pair in shown.of(verdict)]
+    if loud:
+        yield from _rows(loud)
+    if quiet:
+        summary = ", ".join(f"{len(shown.of(verdict))} {verdict}" for verdict in _QUIET if shown.of(verdict))
+        yield f"<details><summary>{summary}</summary>"
+        yield ""
+        yield from _rows(quiet)
+        yield "</details>"
+        yield ""
+    for text in (*(f"differs: {item}" for item in shown.causes), *shown.alone, *_needed(shown), *shown.warnings):
+        yield f"- {_code(text)}"
+    yield ""
+    yield f"Old: {_code(_side(shown.old))}; new: {_code(_side(shown.new))}; {_code(_machine(shown.new))}. {_how(shown)}"
+
+
+def _rows(lines: Sequence[Line]) -> Iterator[str]:
+    yield "| | engine | step | old | new | ratio | 95 % interval | |"
+    yield "|---|---|---|---:|---:|---:|---:|---|"
+    for line in lines:
+        cells = [str(line.pair.verdict), _code(line.name), _code(line.step), line.old, line.new, line.ratio]
+        yield f"| {' | '.join([*cells, line.interval, _code(line.pair.detail)])} |"
+    yield ""
+
+
+def _code(text: str) -> str:
+    """A text as code, in a table's cell too: without the two characters that would end the one or the other."""
+    plain = " ".join(text.split()).replace("`", "'").replace("|", "¦")
+    return f"`{plain}`" if plain else ""
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return "; ".join(_code(text) for text in texts)
+
+
+# Words
+
+
+def _line(pair: Pair, shown: Comparison) -> Line:
+    known = [value for value in (pair.old, pair.new) if value is not None]
+    unit = fitting(pair.unit, known) if known else None
+    old, new = ("" if unit is None or value is None else unit.text(value) for value in (pair.old, pair.new))
+    ratio, interval = "", ""
+    if pair.ratio is not None:
+        ratio = f"×{_times(pair.ratio.value)}"
+        if pair.ratio.low is not None and pair.ratio.high is not None:
+            interval = f"{_times(pair.ratio.low)} to {_times(pair.ratio.high)}"
+    return Line(pair, pair.engine, _step(pair, shown), old, new, ratio, interval)
+
+
+def _step(pair: Pair, shown: Comparison) -> str:
+    """A step's name, with its scenario's where there are several."""
+    several = len({pair.scenario for pair in shown.pairs}) > 1
+    return f"{pair.scenario}/{pair.step}" if several else pair.step
+
+
+def _why(pair: Pair) -> str:
+    if pair.verdict is Verdict.BROKE or pair.ratio is None:
+        return pair.detail
+    at_least = "" if pair.ratio.low is None else f", {_times(pair.ratio.low)} or more"
+    return f"{pair.verdict}, ×{_times(pair.ratio.value)}{at_least}"
+
+
+def _how(shown: Comparison) -> str:
+    return (
+        "A ratio is new to old, above 1 is worse: medians of the rounds, with a 95 % bootstrap interval. Slower or "
+        "faster: told apart by an exact Mann-Whitney test, with Holm's correction for the engine's steps, and by "
+        f"{BAND * 100:g} % or more. The same: the whole interval lies within {shown.margin * 100:g} % of 1. The runs "
+        "were not made in turns: what the machine did differently meanwhile is in the ratios too."
+    )
+
+
+def _needed(shown: Comparison) -> Iterator[str]:
+    """What more rounds would help, the engines of one need together."""
+    needs: dict[tuple[int, str], list[str]] = {}
+    for pair in shown.pairs:
+        if pair.needed is not None:
+            engines = needs.setdefault((pair.needed, pair.detail), [])
+            engines += [pair.engine] if pair.engine not in engines else []
+    for (rounds, detail), engines in needs.items():
+        yield f"{', '.join(engines)}: {detail}; run both again with --rounds {rounds} or more"
+
+
+def _side(side: Side) -> str:
+    manifest = side.manifest
+    rounds = f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''}"
+    created = manifest.created.astimezone(datetime.UTC)
+    return f"{side.name}, {created:%Y-%m-%d %H:%M} UTC, {rounds}, dbbench {manifest.dbbench}"
+
+
+def _machine(side: Side) -> str:
+    return machine.in_words(side.manifest.machine)
+
+
+def _times(ratio: float) -> str:
+    """Two places, or three where two would hide on which side of 1 it lies."""
+    if ratio >= 100:
+        return f"{ratio:,.0f}"
+    return f"{ratio:.3f}" if ratio != 1 and f"{ratio:.2f}" == "1.00" else f"{ratio:.2f}"

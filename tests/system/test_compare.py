@@ -1,0 +1,168 @@
+"""Real runs compared: one engine with itself, a slowed one, and runs that are not alike."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import TESTS, environment
+
+TINY = str(TESTS.parent / "docs" / "examples" / "tiny.yaml")
+ENGINE = "faulty-slowed"
+#: Four times as long, so that a noisy machine can't hide it.
+SLOWED = 300
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two like runs and one with slow queries, of five rounds each; and unlike ones of one round."""
+    folder = tmp_path_factory.mktemp("runs")
+    other = Path(TINY).read_text().replace("SELECT Id, Celsius FROM", "SELECT Id, Celsius  FROM")
+    (folder / "other.yaml").write_text(other)
+    for name, suite, *how in (
+        ("before", TINY),
+        ("after", TINY),
+        ("slow", TINY, "--set", f"{ENGINE}.percent={SLOWED}"),
+        ("quick", TINY, "--quick"),
+        ("seed", TINY, "--seed", "8", "--quick"),
+        ("sql", "other.yaml", "--quick"),
+        ("sqlite", TINY, "--quick", "-e", "sqlite"),
+        ("suite", "invoices", "--scale", "0.02", "--quick"),
+    ):
+        rounds = [] if "--quick" in how else ["--rounds", "5"]
+        engine = [] if "-e" in how else ["-e", ENGINE]
+        command = [sys.executable, "-m", "dbbench.cli", "suite", suite, *engine, *how, *rounds, "--out", name]
+        done = subprocess.run(
+            command, cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def compared(runs: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """No plugin is there: comparing needs no engine."""
+    return subprocess.run(
+        [sys.executable, "-m", "dbbench.cli", "compare", *arguments],
+        cwd=runs, env=environment(), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def counts(done: subprocess.CompletedProcess[str]) -> int:
+    """How many steps the summary line counts."""
+    words = ["broke", "slower", "larger", "mended", "faster", "smaller", "can't tell", "the same", "no figure"]
+    line = next(
+        line for line in reversed(done.stdout.splitlines()) if line.endswith(tuple(words)) and line[0].isdigit()
+    )
+    return sum(int(part.split()[0]) for part in line.split(", "))
+
+
+def test_two_runs_of_one_engine_have_a_verdict_for_each_step(runs: Path) -> None:
+    done = compared(runs, "before", "after")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert counts(done) == 4
+    assert f"the same (1): {ENGINE} size" in done.stdout or f"{ENGINE} size, " in done.stdout
+    assert "broke" not in done.stdout
+    assert "differs:" not in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_a_slowed_engine_is_slower_and_held_up_by_the_gate(runs: Path) -> None:
+    done = compared(runs, "before", "slow", "--fail-above", "5%")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "\nslower (" in done.stdout
+    assert f"  {ENGINE} hot " in done.stdout
+    assert f"differs: {ENGINE}: percent: 0 -> {SLOWED}" in done.stdout
+    assert f"{ENGINE} hot: slower" in " ".join(done.stdout[done.stdout.index("\ngate: failed at 5 %: ") :].split())
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_without_the_gate_slower_is_no_failure(runs: Path) -> None:
+    assert compared(runs, "before", "slow").returncode == 0
+
+
+def test_a_wide_gate_lets_it_pass(runs: Path) -> None:
+    """The other way round the query is faster; whatever else the machine did was not 99 % worse."""
+    done = compared(runs, "slow", "before", "--fail-above", "99%")
+    assert "\nfaster (" in done.stdout
+    assert "gate: " in done.stdout
+
+
+def test_markdown_for_a_comment(runs: Path) -> None:
+    done = compared(runs, "before", "slow", "--markdown", "--fail-above", "5%")
+    assert done.returncode == 1
+    assert done.stdout.startswith("### dbbench: ")
+    assert "**Gate:** failed at 5 %: `" in done.stdout
+    assert f"| slower | `{ENGINE}` | `hot` | " in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_one_round_decides_nothing_and_says_how_many_would(runs: Path) -> None:
+    done = compared(runs, "quick", "before", "--fail-above", "5%")
+    assert done.returncode == 0
+    assert "can't tell (3)" in done.stdout
+    text = " ".join(done.stdout.split())
+    assert f"{ENGINE}: 1 and 5 rounds can't decide 3 steps; run both again with --rounds 5 or more" in text
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ("seed", "seed: 7 in quick, 8 in seed"),
+        ("sql", "scenario readings, step hot, sql: ...ECT Id, Celsius FROM Reading WHERE"),
+        ("suite", "suite: tiny in quick, invoices in suite"),
+        ("sqlite", f"no step of an engine in common ({ENGINE} in the one, sqlite in the other)"),
+        ("quick", "quick and quick are one and the same run"),
+        ("nowhere", "nowhere is not a run directory"),
+    ],
+)
+def test_unlike_runs_are_refused(runs: Path, other: str, words: str) -> None:
+    done = compared(runs, "quick", other, "--fail-above", "5%", "--across-machines")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def copied(runs: Path, name: str, **changes: object) -> None:
+    shutil.rmtree(runs / name, ignore_errors=True)
+    shutil.copytree(runs / "after", runs / name)
+    document = json.loads((runs / name / "run.json").read_text())
+    (runs / name / "run.json").write_text(json.dumps(document | changes))
+
+
+def test_another_machine_is_refused_or_stamped(runs: Path) -> None:
+    machine = json.loads((runs / "after" / "run.json").read_text())["machine"]
+    copied(runs, "elsewhere", machine={**machine, "cpu": "Abacus"})
+    refused = compared(runs, "before", "elsewhere")
+    assert refused.returncode == 2
+    assert f"CPU: {machine['cpu']} in before, Abacus in elsewhere" in refused.stderr
+    stamped = compared(runs, "before", "elsewhere", "--across-machines")
+    assert stamped.returncode == 0
+    assert "NOT ONE MACHINE" in stamped.stdout
+    assert "**Not one machine**" in compared(runs, "before", "elsewhere", "--across-machines", "--markdown").stdout
+
+
+def test_a_newer_and_a_damaged_run_are_refused(runs: Path) -> None:
+    copied(runs, "newer", schema_version=99)
+    assert "newer was written by a newer dbbench" in compared(runs, "before", "newer").stderr
+    copied(runs, "damaged")
+    trial = min((runs / "damaged" / "trials").glob("*/result.json"))
+    trial.write_text(trial.read_text()[:99])
+    done = compared(runs, "before", "damaged")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is damaged" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("gate", "words"),
+    [("five", "'five' is not a share like 5% or 0.05"), ("0%", "0% is not above 0 %"), ("-5%", "is not above 0 %"),
+     ("5", "5 is not above 0 % and below 100 %"), ("nan", "nan is not above 0 %"), ("1%", "a gate of 1 % is too small")],
+)  # fmt: skip
+def test_a_gate_that_makes_no_sense_is_refused(runs: Path, gate: str, words: str) -> None:
+    done = compared(runs, "before", "after", "--fail-above", gate)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in " ".join(done.stderr.split())

@@ -1,0 +1,468 @@
+"""Two runs side by side: verdicts, the gate, and what makes two runs unlike."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dbbench.analysis.compare import Comparison, Pair, Verdict, beyond, compare, compare_rows
+from dbbench.analysis.likeness import Side, Weight, check_alike, differences
+from dbbench.analysis.summary import Row
+from dbbench.errors import UserError
+from dbbench.outcome import Outcome
+from dbbench.report import comparison
+from dbbench.store import Manifest, StepResult, TrialResult
+from dbbench.suite import Suite
+from tests.unit.shapes import put
+
+#: Six blocks about 1, within 1 %.
+STEADY = (0.995, 0.998, 1.0, 1.001, 1.003, 1.006)
+MACHINE = {
+    "cpu": "EPYC", "cores": 2, "threads": 4, "memory_bytes": 16 * 2**30, "system": "Debian", "kernel": "6.1",
+    "architecture": "x86_64", "python": "CPython 3.12", "file_system": "ext4", "packages": {"numpy": "2.0"},
+}  # fmt: skip
+
+
+def times(factor: float, blocks: tuple[float, ...] = STEADY) -> tuple[float, ...]:
+    return tuple(factor * block for block in blocks)
+
+
+def row(blocks: tuple[float, ...] = STEADY, step: str = "join", engine: str = "a", **more: Any) -> Row:
+    value = float(np.median(blocks)) if blocks else None
+    known = {"outcome": Outcome.OK, "metric": "time", "unit": "s"}
+    return Row("main", step, engine, engine, blocks=blocks, value=value, **(known | more))
+
+
+def bad(outcome: Outcome = Outcome.CRASHED, detail: str = "signal 11", **more: Any) -> Row:
+    return row((), outcome=outcome, detail=detail, **more)
+
+
+def one(old: Row, new: Row, **how: Any) -> Pair:
+    (pair,) = compare_rows([old], [new], **how)
+    return pair
+
+
+# Verdicts
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"),
+    [(1.0, "the same"), (1.1, "slower"), (0.9, "faster"), (1.03, "slower"), (0.97, "faster"), (1.015, "the same")],
+)
+def test_the_verdict_follows_the_ratio_where_the_blocks_are_steady(factor: float, verdict: str) -> None:
+    pair = one(row(), row(times(factor)))
+    assert pair.verdict == verdict
+    assert pair.ratio is not None
+    assert pair.ratio.value == pytest.approx(factor)
+    assert pair.ratio.low < factor < pair.ratio.high
+    assert (pair.old, pair.new) == (row().value, row(times(factor)).value)
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.1, "faster"), (0.9, "slower")])
+def test_where_more_is_better_more_is_faster_and_the_ratio_is_still_of_costs(factor: float, verdict: str) -> None:
+    pair = one(row(direction="higher"), row(times(factor), direction="higher"))
+    assert pair.verdict == verdict
+    assert pair.ratio is not None
+    assert pair.ratio.value == pytest.approx(1 / factor)
+
+
+def test_an_interval_that_is_wide_allows_no_verdict() -> None:
+    wide = (0.8, 0.9, 0.97, 1.03, 1.1, 1.2)
+    assert one(row(wide), row(wide)).verdict is Verdict.UNSURE
+
+
+def test_the_same_is_measured_against_the_margin() -> None:
+    spread = (0.97, 0.98, 1.0, 1.0, 1.02, 1.03)
+    assert one(row(spread), row(spread)).verdict is Verdict.SAME
+    assert one(row(spread), row(spread), margin=0.02).verdict is Verdict.UNSURE
+
+
+@pytest.mark.parametrize(("rounds", "tests", "needed"), [(1, 1, 4), (3, 1, 4), (4, 2, 5), (5, 7, 6), (6, 25, 7)])
+def test_too_few_blocks_for_the_steps_of_an_engine_allow_no_verdict(rounds: int, tests: int, needed: int) -> None:
+    steps = [f"s{number}" for number in range(tests)]
+    blocks = STEADY[:rounds]
+    pairs = compare_rows([row(blocks, step) for step in steps], [row(times(2, blocks), step) for step in steps])
+    assert {pair.verdict for pair in pairs} == {Verdict.UNSURE}
+    assert {pair.needed for pair in pairs} == {needed}
+    assert f"{rounds} rounds each can't decide {tests} step" in pairs[0].detail
+
+
+def test_enough_blocks_for_the_steps_of_an_engine_do() -> None:
+    steps = [f"s{number}" for number in range(7)]
+    pairs = compare_rows([row(step=step) for step in steps], [row(times(2), step) for step in steps])
+    assert {pair.verdict for pair in pairs} == {Verdict.SLOWER}
+
+
+def test_each_engine_is_a_question_of_its_own() -> None:
+    """Four blocks decide one step; the steps of other engines don't count."""
+    old = [row(STEADY[:4], engine=engine) for engine in "abcdef"]
+    new = [row(times(2, STEADY[:4]), engine=engine) for engine in "abcdef"]
+    assert {pair.verdict for pair in compare_rows(old, new)} == {Verdict.SLOWER}
+
+
+def test_a_run_with_more_blocks_makes_up_for_one_with_fewer() -> None:
+    more = (*STEADY, *times(1.0005))
+    assert one(row(STEADY[:3]), row(times(2, more))).verdict is Verdict.SLOWER
+    pair = one(row(STEADY[:2]), row(times(2, STEADY)))
+    assert (pair.verdict, pair.detail) == (Verdict.UNSURE, "2 and 6 rounds can't decide 1 step")
+
+
+def test_equal_blocks_do_not_fool_the_test() -> None:
+    """With ties the normal approximation would tell 4 and 4 blocks apart among two tests; there are too few."""
+    old, new = [row((1.0,) * 4, step) for step in "xy"], [row((2.0,) * 4, step) for step in "xy"]
+    assert {pair.verdict for pair in compare_rows(old, new)} == {Verdict.UNSURE}
+
+
+def test_zero_blocks_give_no_ratio() -> None:
+    pair = one(row((0.0,) * 6), row())
+    assert (pair.verdict, pair.ratio) == (Verdict.UNSURE, None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict", "ratio"),
+    [
+        (1000, 1000, "the same", 1), (1000, 1019, "the same", 1.019), (1000, 1500, "larger", 1.5),
+        (1500, 1000, "smaller", 2 / 3), (0, 0, "the same", 1), (0, 5, "larger", float("inf")), (5, 0, "smaller", 0),
+    ],
+)  # fmt: skip
+def test_sizes_need_no_test(old: float, new: float, verdict: str, ratio: float) -> None:
+    pair = one(row((old,), unit="B", metric="size"), row((new,), unit="B", metric="size"))
+    assert pair.verdict == verdict
+    assert pair.ratio is not None
+    assert (pair.ratio.value, pair.ratio.low) == (pytest.approx(ratio), None)
+
+
+def test_what_was_ok_and_is_not_broke_and_the_other_way_it_is_mended() -> None:
+    broke, mended = one(row(), bad()), one(bad(), row())
+    assert (broke.verdict, broke.detail, broke.new) == (Verdict.BROKE, "was ok, now crashed: signal 11", None)
+    assert (mended.verdict, mended.detail, mended.old) == (Verdict.MENDED, "is ok, was crashed: signal 11", None)
+
+
+def test_what_is_ok_in_neither_has_no_figure() -> None:
+    pair = one(bad(), bad(Outcome.TIMEOUT, "after 600 s"))
+    assert (pair.verdict, pair.detail) == (Verdict.NEITHER, "was crashed: signal 11; now timeout: after 600 s")
+    assert one(bad(), bad()).detail == "crashed: signal 11"
+
+
+@pytest.mark.parametrize(
+    "change", [{"metric": "latency"}, {"direction": "higher"}, {"rounds": ({"cache": "lukewarm"},)}, {"rounds": ({"gives": "batches"},)}]
+)  # fmt: skip
+def test_figures_of_different_measures_are_not_compared(change: dict[str, Any]) -> None:
+    known = {"rounds": ({"cache": "cold", "gives": "rows"},)}
+    pair = one(row(**known), row(times(2), **(known | change)))
+    assert (pair.verdict, pair.ratio) == (Verdict.UNSURE, None)
+    assert pair.detail.startswith("not the same measure: was time in s")
+
+
+def test_regressions_come_first_and_the_greatest_before_the_rest() -> None:
+    factors = {"x": 1.0, "y": 0.5, "z": 1.5, "w": 3.0}
+    old = [*(row(step=step) for step in factors), row(step="v")]
+    new = [*(row(times(factor), step) for step, factor in factors.items()), bad(step="v")]
+    assert [pair.step for pair in compare_rows(old, new)] == ["v", "w", "z", "y", "x"]
+
+
+# Truth known
+
+
+def simulated(factor: float, seed: int, rounds: int = 6, noise: float = 0.02) -> list[Pair]:
+    random = np.random.default_rng(seed)
+
+    def run(times_slower: float) -> list[Row]:
+        return [row(tuple(times_slower * random.lognormal(0, noise, rounds)), f"s{step}") for step in range(7)]
+
+    return compare_rows(run(1.0), run(factor))
+
+
+@pytest.fixture
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dbbench.analysis.statistics.RESAMPLES", 500)
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.1])
+@pytest.mark.usefixtures("few_resamples")
+def test_equal_runs_are_called_different_in_at_most_one_of_twenty(noise: float) -> None:
+    wrong = sum(
+        any(pair.verdict in (Verdict.SLOWER, Verdict.FASTER) for pair in simulated(1.0, seed, noise=noise))
+        for seed in range(200)
+    )
+    assert wrong <= 10
+
+
+@pytest.mark.usefixtures("few_resamples")
+def test_a_slowdown_well_above_the_noise_is_found() -> None:
+    pairs = [pair for seed in range(20) for pair in simulated(1.1, seed)]
+    assert sum(pair.verdict is Verdict.SLOWER for pair in pairs) >= 0.95 * len(pairs)
+    assert not any(pair.verdict in (Verdict.FASTER, Verdict.SAME) for pair in pairs)
+    assert all(beyond(simulated(1.1, seed), 0.05) for seed in range(20))
+
+
+@pytest.mark.usefixtures("few_resamples")
+def test_a_difference_beyond_the_margin_is_hardly_ever_called_the_same() -> None:
+    pairs = [pair for seed in range(60) for pair in simulated(1.06, seed, noise=0.04)]
+    assert sum(pair.verdict is Verdict.SAME for pair in pairs) <= 0.025 * len(pairs)
+
+
+# The gate
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "held"),
+    [
+        (row(), row(times(1.1)), True),
+        (row(), row(times(1.04)), False),
+        (row(), row(times(0.5)), False),
+        (row(), bad(), True),
+        (bad(), row(), False),
+        (bad(), bad(), False),
+        (row((100.0,), unit="B"), row((110.0,), unit="B"), True),
+        (row((100.0,), unit="B"), row((104.0,), unit="B"), False),
+        (row((1.0, 1.0)), row((9.0, 9.0)), False),
+    ],
+)  # fmt: skip
+def test_the_gate_holds_up_what_is_proven(old: Row, new: Row, held: bool) -> None:
+    assert bool(beyond([one(old, new)], 0.05)) is held
+
+
+def test_the_gate_holds_up_nothing_whose_interval_reaches_1() -> None:
+    """All blocks but one are slower, and the test says so; the interval doesn't."""
+    from dbbench.analysis.statistics import Estimate
+
+    pair = Pair("main", "join", "a", Verdict.SLOWER, "s", 1.0, 1.2, Estimate(1.2, 0.99, 1.4))
+    assert beyond([pair], 0.05) == []
+
+
+# Whole runs
+
+
+def side(suite: Suite, name: str = "r1", factor: float = 1.0, **more: Any) -> Side:
+    """A run of the small suite by engines a and null, six rounds."""
+    day = 1 if name == "r1" else 2
+    known: dict[str, Any] = {
+        "dbbench": "0.1", "suite": suite.name, "created": datetime.datetime(2026, 1, day, tzinfo=datetime.UTC),
+        "engines": {
+            "a": {"status": "available", "title": "A", "versions": {"A": "1.4"}},
+            "null": {"status": "available", "title": "Null", "ranked": False},
+        },
+        "rounds": 6, "scale": 1.0, "seed": 7, "limits": {"seconds": 600.0}, "machine": MACHINE,
+        "datasets": {"things": {"rows": {"Parent": 10, "Child": 100}, "csv_bytes": 900}},
+    }  # fmt: skip
+    engine = more.pop("engine", {"versions": {"A": "1.4"}, "settings": {"cache_mib": 64}})
+    null = more.pop("null", 0.001)
+    results = [
+        TrialResult(
+            id=f"{who}-{number}", scenario_name="main", engine_name=who, round=number, engine=engine if who == "a" else {},
+            steps=tuple(StepResult(name=step, outcome=Outcome.OK, metric="time", unit="s", value=value * block) for step in ("load", "join")),
+        )
+        for number, block in enumerate(STEADY, 1)
+        for who, value in (("a", factor), ("null", null))
+    ]  # fmt: skip
+    return Side(name, Manifest(**(known | more)), suite, results)
+
+
+def changed(suite: Suite, path: tuple[Any, ...], value: Any) -> Suite:
+    return Suite.model_validate(put(suite.model_dump(mode="json"), path, value))
+
+
+def test_a_comparison_has_the_engines_and_not_the_null_engine(small: Suite) -> None:
+    found = compare(side(small), side(small, "r2", 1.3))
+    assert [(pair.engine, pair.step, pair.verdict) for pair in found.pairs] == [
+        ("a", "load", Verdict.SLOWER), ("a", "join", Verdict.SLOWER),
+    ]  # fmt: skip
+    assert (found.alone, found.differences, found.warnings) == ((), (), ())
+
+
+def test_where_the_null_engine_changed_too_the_machine_is_to_blame(small: Suite) -> None:
+    (warning,) = compare(side(small), side(small, "r2", 1.3, null=0.0013)).warnings
+    assert "null in load ×1.30, null in join ×1.30" in warning
+
+
+STEP = ("scenarios", 0, "steps")
+UNLIKE: dict[str, tuple[tuple[Any, ...], Any, str]] = {
+    "suite": (("name",), "other", "suite: small in r1, other in r2"),
+    "tier": (("scenarios", 0, "durability"), "memory", "scenario main, durability: power in r1, memory in r2"),
+    "scenarios": (("scenarios", 0, "name"), "rest", "scenarios: main in r1, rest in r2"),
+    "rows": (("datasets", "things", "tables", "Child", "rows"), 99, "dataset things, tables.Child.rows: 100 in r1, 99 in r2"),
+    "column": (("datasets", "things", "tables", "Child", "indexes"), [], "dataset things, tables.Child.indexes.0: ParentId in r1, none in r2"),
+    "sql": ((*STEP, 1, "sql"), "SELECT P.Name, C.Amount FROM Child C JOIN Parent P ON P.Id = C.ParentId",
+            "step join, sql: ..., C.Amount FROM Parent P JOIN Child C ON P.Id = ... in r1, ..., C.Amount FROM Child C"),
+    "iterations": ((*STEP, 1, "iterations"), 9, "scenario main, step join, iterations: 1 in r1, 9 in r2"),
+    "step": ((*STEP, 0, "name"), "fill", "scenario main, step 1: load in r1, fill in r2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", UNLIKE)
+def test_runs_of_different_work_are_refused(small: Suite, what: str) -> None:
+    path, value, words = UNLIKE[what]
+    other = changed(small, path, value)
+    with pytest.raises(UserError, match="did not do the same work") as refused:
+        compare(side(small), side(other, "r2"), across_machines=True)
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"scale": 0.05}, "scale: 1 in r1, 0.05 in r2"),
+        ({"seed": 8}, "seed: 7 in r1, 8 in r2"),
+        ({"datasets": {"things": {"rows": {"Parent": 10, "Child": 100}, "csv_bytes": 901}}}, "dataset things, csv_bytes: 900 in r1, 901 in r2"),
+    ],
+)  # fmt: skip
+def test_runs_of_different_data_are_refused(small: Suite, change: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError) as refused:
+        compare(side(small), side(small, "r2", **change))
+    assert words in str(refused.value)
+    assert "runs of the same suite, scale, seed and durability" in str(refused.value)
+
+
+def test_all_that_is_unlike_is_told_at_once(small: Suite) -> None:
+    with pytest.raises(UserError) as refused:
+        compare(side(small), side(small, "r2", scale=2.0, seed=8))
+    assert [line.split(":")[0] for line in str(refused.value).splitlines()[1:3]] == ["  scale", "  seed"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("cpu", "Xeon", "CPU: EPYC in r1, Xeon in r2"), ("threads", 8, "threads: 4 in r1, 8 in r2"),
+        ("memory_bytes", 8 * 2**30, "memory: 16.0 GiB in r1, 8.0 GiB in r2"), ("system", "Arch", "system: Debian in r1, Arch in r2"),
+        ("kernel", "6.2", "kernel: 6.1 in r1, 6.2 in r2"), ("python", "CPython 3.13", "Python: CPython 3.12 in r1, CPython 3.13 in r2"),
+        ("file_system", "tmpfs", "file system: ext4 in r1, tmpfs in r2"), ("cores", None, "cores: 2 in r1, none in r2"),
+        ("architecture", "arm64", "architecture: x86_64 in r1, arm64 in r2"),
+    ],
+)  # fmt: skip
+def test_runs_of_different_machines_are_refused_or_stamped(small: Suite, key: str, value: Any, words: str) -> None:
+    old, new = side(small), side(small, "r2", machine={**MACHINE, key: value})
+    with pytest.raises(UserError, match="say --across-machines") as refused:
+        compare(old, new)
+    assert words in str(refused.value)
+    found = compare(old, new, across_machines=True)
+    assert [str(item) for item in found.machines] == [words.replace(" in r1, ", " -> ").removesuffix(" in r2")]
+    assert "NOT ONE MACHINE" in terminal(found)
+    assert "Not one machine" in markdown(found)
+
+
+def test_a_few_megabytes_of_memory_are_the_same_machine(small: Suite) -> None:
+    machine = {**MACHINE, "memory_bytes": 16 * 2**30 - 2**25}
+    assert compare(side(small), side(small, "r2", machine=machine)).differences == ()
+
+
+def test_versions_and_settings_are_told_and_forbid_nothing(small: Suite) -> None:
+    new = side(
+        small, "r2", dbbench="0.2", machine={**MACHINE, "packages": {"numpy": "2.1"}}, limits={"seconds": 60.0},
+        engine={"versions": {"A": "2.0"}, "settings": {"cache_mib": 256, "threads": 2}},
+    )  # fmt: skip
+    found = check_alike(side(small), new, across_machines=False)
+    assert {item.weight for item in found} == {Weight.CAUSE}
+    assert [str(item) for item in found] == [
+        "dbbench: 0.1 -> 0.2", "numpy: 2.0 -> 2.1", "--trial-timeout: 600.0 -> 60.0",
+        "a: A: 1.4 -> 2.0", "a: cache_mib: 64 -> 256", "a: threads: none -> 2",
+    ]  # fmt: skip
+
+
+def test_titles_notes_and_charts_make_no_difference(small: Suite) -> None:
+    other = changed(changed(small, (*STEP, 0, "title"), "Fill"), ("scenarios", 0, "charts"), [])
+    assert list(differences(side(small), side(other, "r2"))) == []
+
+
+def test_a_step_at_the_end_of_one_run_alone_is_listed(small: Suite) -> None:
+    fewer = changed(small, STEP, small.model_dump(mode="json")["scenarios"][0]["steps"][:1])
+    found = compare(side(small), side(fewer, "r2"))
+    assert [pair.step for pair in found.pairs] == ["load"]
+    assert found.alone == ("only in r1: step join of main",)
+
+
+def test_an_engine_of_one_run_alone_is_listed_and_two_strangers_are_refused(small: Suite) -> None:
+    engines = side(small).manifest.engines
+    gone = {**engines, "b": {"status": "absent", "detail": "no module"}}
+    assert compare(side(small), side(small, "r2", engines=gone)).alone == ("only in r2: engine b",)
+    with pytest.raises(UserError, match=r"no step of an engine in common \(a in the one, b in the other\)"):
+        compare(side(small), side(small, "r2", engines={name: gone[name] for name in ("b", "null")}))
+
+
+def test_one_run_twice_and_one_without_trials_are_refused(small: Suite) -> None:
+    with pytest.raises(UserError, match="one and the same run"):
+        compare(side(small), side(small))
+    empty = side(small, "r2")
+    with pytest.raises(UserError, match="r2 has no finished trial"):
+        compare(side(small), Side("r2", empty.manifest, small, []))
+
+
+def test_a_gate_within_the_band_is_refused(small: Suite) -> None:
+    with pytest.raises(UserError, match="a gate of 1 % is too small: medians less than 2 % apart are the same"):
+        compare(side(small), side(small, "r2"), gate=0.01)
+
+
+def test_trials_that_are_missing_are_told(small: Suite) -> None:
+    new = side(small, "r2")
+    found = compare(side(small), Side("r2", new.manifest, small, new.results[:-2]))
+    assert found.warnings == ("2 of 12 trials of r2 have not been run: `dbbench suite --resume r2` does them",)
+
+
+# Words
+
+
+def terminal(found: Comparison, **how: Any) -> str:
+    from rich.console import Console
+
+    console = Console(width=400, record=True, soft_wrap=True)
+    with console.capture() as captured:
+        comparison.show(found, console, **how)
+    return captured.get()
+
+
+def markdown(found: Comparison, **how: Any) -> str:
+    return "\n".join(comparison.markdown(found, **how))
+
+
+def test_the_terminal_says_it_all_within_80_columns(small: Suite) -> None:
+    text = terminal(compare(side(small), side(small, "r2", 1.3), gate=0.05), gate=0.05)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "slower (2)\n  a load  1.00 s  1.30 s  ×1.30  1.29 to 1.31\n" in text.replace("1,00", "1.00")
+    assert "\n2 slower\ngate: failed at 5 %: a load: slower, ×1.30, 1.29 or more; a join: slower" in text
+
+
+def test_names_that_are_long_get_a_line_of_their_own() -> None:
+    names = {"step": "s" * 45, "engine": "e" * 40}
+    pairs = compare_rows([row(**names)], [row(times(2), **names)])
+    lines = [str(text) for text in comparison._table([comparison._line(pairs[0], shown_of(pairs))])]
+    assert max(map(len, lines)) <= 90
+    assert lines[-1].split() == ["1.00", "s", "2.00", "s", "×2.00", "1.99", "to", "2.01"]
+
+
+def shown_of(pairs: list[Pair]) -> Any:
+    class Shown:
+        pass
+
+    shown: Any = Shown()
+    shown.pairs = tuple(pairs)
+    return shown
+
+
+def test_nothing_of_a_drivers_message_can_format_link_or_mention(small: Suite) -> None:
+    new = side(small, "r2")
+    nasty = "@all | <b>x</b>\n`code` [l](http://x) #1"
+    results = [
+        result.model_copy(update={"steps": tuple(StepResult(name=s.name, outcome=Outcome.FAILED, detail=nasty) for s in result.steps)})
+        for result in new.results
+    ]  # fmt: skip
+    text = markdown(compare(side(small), Side("r2", new.manifest, small, results), gate=0.05), gate=0.05)
+    assert "`was ok, now failed: @all ¦ <b>x</b> 'code' [l](http://x) #1`" in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in rows} == {9}
+    assert "@all" not in "".join(text.split("`")[::2])
+
+
+def test_markdown_folds_up_what_is_the_same(small: Suite) -> None:
+    text = markdown(compare(side(small), side(small, "r2"), gate=0.05), gate=0.05)
+    assert text.startswith("### dbbench: 2 the same\n\n**Gate:** passed, nothing is proven worse by more than 5 %\n")
+    assert "<details><summary>2 the same</summary>\n\n| | engine |" in text
+
+
+def test_too_few_rounds_are_told_once_with_the_number_needed(small: Suite) -> None:
+    sides = [side(small), side(small, "r2", 1.3)]
+    few = [Side(each.name, each.manifest, small, [r for r in each.results if r.round <= 3]) for each in sides]
+    text = " ".join(terminal(compare(*few)).split())
+    assert "warning: a: 3 rounds each can't decide 2 steps; run both again with --rounds 5 or more" in text
