@@ -77,7 +77,8 @@ class Trial:
             self._save()
             if result["outcome"] not in (Outcome.OK, Outcome.WRONG, Outcome.SATURATED, Outcome.UNSUPPORTED):
                 if step.kind == "load":
-                    self._give_up(Outcome(result["outcome"]), f"not run: {step.name} came to an end first", None)
+                    self._give_up(Outcome(result["outcome"]), f"not run: {step.name} {result['outcome']}", None)
+                    self._save()
                     break
                 bench.session.close()  # a failed statement may leave its transaction open
                 bench.session = bench.engine.connect()

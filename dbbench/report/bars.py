@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,6 +13,8 @@ from matplotlib.transforms import blended_transform_factory
 from dbbench.report.sheet import BAR, BLUE, FAINT, GREY, INK, MARGIN, ORANGE, ROW, SKY, WIDTH, Sheet
 from dbbench.report.view import BOUND_SHARE, NOTABLE_SHARE, Line, StepView
 
+#: Inches for the values on the right.
+LABELS = 1.85
 #: Beyond this ratio of worst to best an "auto" axis is logarithmic.
 WIDE_RANGE = 100
 
@@ -20,26 +24,28 @@ def bars(view: StepView, axis: str, caption: str) -> Figure:
     lines, values = view.lines, [line.row.value or 0.0 for line in view.lines]
     shown = [value / view.unit.size for value in values]
     positive = [value for value in shown if value > 0]
-    wide = bool(positive) and max(positive) / min(positive) > WIDE_RANGE
+    greatest = max(_ends(view), default=0.0)
+    wide = bool(positive) and greatest / min(positive) > WIDE_RANGE
     logarithmic = bool(positive) and (axis == "logarithmic" or (axis == "auto" and wide))
     subtitle = view.measure + (" (logarithmic axis)" if logarithmic else "")
     notes = [f"{_superscript(str(number))} {note}" for number, note in enumerate(view.footnotes, 1)]
+    if view.conditions:
+        notes.append(view.conditions)
     if view.harness:
         notes.append(view.harness[0].upper() + view.harness[1:] + ".")
-    sheet = Sheet(view.step.title, subtitle, _rows(view), notes, caption, _label_width(view))
+    sheet = Sheet(view.step.title, subtitle, _rows(view), notes, caption, _label_width(view), right=LABELS)
     axes = sheet.axes
     if logarithmic:
         axes.set_xscale("log")
-        axes.set_xlim(min(positive) / 1.8, max(positive) * 8)
+        axes.set_xlim(min(positive) / 1.8, greatest * 1.5)
         axes.hlines(range(len(shown)), min(positive) / 1.8, shown, color=FAINT, linewidth=1)
         axes.plot(shown, range(len(shown)), "o", color=BLUE, markersize=8)
     else:
         axes.barh(range(len(shown)), shown, BAR, color=BLUE)
-        axes.set_xlim(0, max(_ends(view), default=1.0) * 1.3 or 1)
+        axes.set_xlim(0, greatest * 1.04 or 1)
         axes.xaxis.set_major_locator(MaxNLocator(6))
     for place, line in enumerate(lines):
         row = line.row
-        end = shown[place]
         if row.low is not None and row.high is not None:
             low, high = row.low / view.unit.size, row.high / view.unit.size
             axes.plot([low, high], [place, place], color=INK, linewidth=1.4, solid_capstyle="butt")
@@ -49,13 +55,11 @@ def bars(view: StepView, axis: str, caption: str) -> Figure:
                 color=INK,
                 linewidth=1.4,
             )
-            end = max(end, high)
         _label(
             axes,
-            end,
             place,
             f"{line.value} {view.unit.symbol}{_superscript(line.mark)}",
-            f"  {line.ratio if place else ''}{_harness(line)}",
+            f"{line.ratio if place else ''}{_harness(line)}",
         )
     _failed(axes, view)
     _dress(sheet, view)
@@ -68,7 +72,7 @@ def sizes(view: StepView, csv_bytes: int | None, caption: str) -> Figure:
     parts = [_parts(line) for line in view.lines]
     unit = view.unit
     subtitle = f"{view.measure}; all files after a flush"
-    sheet = Sheet(view.step.title, subtitle, _rows(view), notes, caption, _label_width(view), axis=0.62)
+    sheet = Sheet(view.step.title, subtitle, _rows(view), notes, caption, _label_width(view), right=LABELS, axis=0.62)
     axes = sheet.axes
     left = np.zeros(len(parts))
     for name, colour in (("data", BLUE), ("index", SKY), ("journal", ORANGE), ("other", FAINT)):
@@ -80,13 +84,12 @@ def sizes(view: StepView, csv_bytes: int | None, caption: str) -> Figure:
     for place, line in enumerate(view.lines):
         _label(
             axes,
-            left[place],
             place,
             f"{line.value} {unit.symbol}{_superscript(line.mark)}",
-            f"  {line.ratio}" if place else "",
+            line.ratio if place else "",
         )
     greatest = max([*left, (csv_bytes or 0) / unit.size], default=1.0)
-    axes.set_xlim(0, greatest * 1.3 or 1)
+    axes.set_xlim(0, greatest * 1.04 or 1)
     axes.xaxis.set_major_locator(MaxNLocator(6))
     if csv_bytes:
         axes.axvline(
@@ -140,26 +143,11 @@ def _label_width(view: StepView) -> float:
     return 0.35 + (longest + 2 * ranks) * 0.082
 
 
-_BACKGROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-
-
-def _label(axes: Axes, x: float, y: float, text: str, faint: str) -> None:
-    """A value beside the end of its bar, and its ratio after it."""
-    note = axes.annotate(
-        text, (x, y), (6, 0), textcoords="offset points", va="center", ha="left", fontsize=9, bbox=_BACKGROUND
-    )
-    if faint:
-        axes.annotate(
-            faint,
-            (1, 0.5),
-            (0, 0),
-            xycoords=note,
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-            color=GREY,
-            bbox=_BACKGROUND,
-        )
+def _label(axes: Axes, y: float, text: str, faint: str) -> None:
+    """A value in the column right of the bars, and its ratio after it: beside a bar it would cover its interval."""
+    place: Any = {"textcoords": "offset points", "va": "center", "ha": "left"}
+    axes.annotate(text, (1, y), (8, 0), xycoords=("axes fraction", "data"), fontsize=9, **place)
+    axes.annotate(faint, (1, y), (72, 0), xycoords=("axes fraction", "data"), fontsize=8, color=GREY, **place)
 
 
 def _harness(line: Line) -> str:

@@ -40,6 +40,7 @@ class Sheet:
         footnotes: Sequence[str],
         caption: str,
         left: float,
+        right: float = MARGIN,
         axis: float = 0.3,
     ) -> None:
         titles = textwrap.wrap(title, 74)
@@ -57,7 +58,7 @@ class Sheet:
         y = 0.16
         y = self._texts(titles, y, 0.26, size=13, weight="bold")
         y = self._texts(subtitles, y, 0.2, size=9, color=GREY) + 0.12
-        box = (left / WIDTH, 1 - (y + rows * ROW) / height, (WIDTH - left - MARGIN) / WIDTH, rows * ROW / height)
+        box = (left / WIDTH, 1 - (y + rows * ROW) / height, (WIDTH - left - right) / WIDTH, rows * ROW / height)
         self.axes: Axes = self.figure.add_axes(box)
         y += rows * ROW + axis + 0.1 * bool(notes)
         y = self._texts(notes, y, 0.17, size=8, color=INK) + 0.12

@@ -20,6 +20,8 @@ from dbbench.suite import AnyChart, AnyStep, QueryStep, Scenario, SqlStep, State
 
 #: A harness's share of a result above which it is told, and above which the result is the harness's.
 NOTABLE_SHARE, BOUND_SHARE = 0.05, 0.20
+#: From so many rounds on an interval is one of 95 %; fewer give the range of the rounds.
+SURE_BLOCKS = 6
 #: The further figures of a size.
 SIZES = ("allocated", "before flush", "per row", "of CSV", "written")
 
@@ -63,11 +65,40 @@ class StepView:
         better = "more" if any(line.row.direction == "higher" for line in self.lines) else "less"
         if self.step.kind == "size":
             return f"{self.unit.symbol}, {better} is better"
-        rounds = f"median of {self.blocks} rounds with 95 % interval" if self.blocks > 1 else "one round, no interval"
+        rounds = f"median of {self.blocks} rounds with {self.interval}" if self.blocks > 1 else "one round, no interval"
         per = " per call" if self.step.kind == "statement" else ""
         cold = "; cold caches" if self.cold else ""
         driven = f"; {self.driven}" if self.driven else ""
         return f"{self.unit.symbol}{per}, {better} is better; {rounds}{cold}{driven}"
+
+    @property
+    def interval(self) -> str:
+        """What the interval is: with fewer than six rounds it can't cover the truth in 95 of 100 cases."""
+        return "95 % interval" if self.blocks >= SURE_BLOCKS else "the least and greatest"
+
+    @property
+    def conditions(self) -> str:
+        """How much was read or called for a figure, and what the figures don't say."""
+        step, facts = self.step, [line.row.facts or {} for line in self.lines]
+        words = []
+        if isinstance(step, QueryStep) and facts:
+            calls = f"{step.iterations} calls" if step.iterations > 1 else "one call"
+            warm = f" after {step.warm_up} to warm up" if step.warm_up and not self.cold else ""
+            words.append(f"{facts[0].get('rows', 0):,} rows; a round is the mean of {calls}{warm}, by one client.")
+            arrow = [
+                line.row.title for line, fact in zip(self.lines, facts, strict=True) if fact.get("gives") == "batches"
+            ]
+            if arrow and len(arrow) < len(facts):
+                words.append(
+                    f"{' and '.join(arrow)}: Arrow batches, whose values are not turned into Python objects; "
+                    "the others give rows of Python values."
+                )
+        if isinstance(step, StatementStep):
+            if step.rate is None:
+                words.append(f"A round is the mean of {step.iterations} calls after {step.warm_up} to warm up.")
+            if step.adds is None and step.check is None:
+                words.append("The suite says nothing to check its effect by: not verified.")
+        return " ".join(words)
 
     @property
     def details_note(self) -> str:
