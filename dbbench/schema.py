@@ -41,6 +41,8 @@ def parse_type(text: str) -> DataType:
     Raises ValueError, which says what was expected.
     """
     match = re.fullmatch(r"([a-z]+)(?:\((\d+(?:\s*,\s*\d+)*)\))?", text.strip())
+    if text.count("(") != text.count(")"):  # `{type: decimal(9, 2)}` without quotes ends at its comma
+        raise ValueError('a type with its brackets closed; inside { } write it in quotes: "decimal(9, 2)"')
     if match is None or match[1] not in TYPES:
         raise ValueError(f"one of the types {', '.join(TYPES)}")
     arguments = tuple(int(number) for number in match[2].split(",")) if match[2] else ()

@@ -33,7 +33,15 @@ def bars(view: StepView, axis: str, caption: str) -> Figure:
         notes.append(view.conditions)
     if view.harness:
         notes.append(view.harness[0].upper() + view.harness[1:] + ".")
-    sheet = Sheet(view.step.title, subtitle, _rows(view), notes, caption, _label_width(view), right=LABELS)
+    sheet = Sheet(
+        view.step.title,
+        subtitle,
+        _rows(view),
+        notes,
+        caption,
+        _label_width(view),
+        right=LABELS + 0.6 * any(map(_harness, lines)),
+    )
     axes = sheet.axes
     if logarithmic:
         axes.set_xscale("log")
@@ -79,7 +87,8 @@ def sizes(view: StepView, csv_bytes: int | None, caption: str) -> Figure:
         widths = np.array([part.get(name, 0.0) for part in parts]) / unit.size
         if widths.any():
             text = {"data": "data, indexes included where not apart", "index": "indexes"}.get(name, name)
-            axes.barh(range(len(parts)), widths, BAR, left=left, color=colour, label=text)
+            seen = widths.max() > 0.005 * max(line.row.value or 0 for line in view.lines) / unit.size
+            axes.barh(range(len(parts)), widths, BAR, left=left, color=colour, label=text if seen else None)
         left = left + widths
     for place, line in enumerate(view.lines):
         _label(
@@ -151,11 +160,9 @@ def _label(axes: Axes, y: float, text: str, faint: str) -> None:
 
 
 def _harness(line: Line) -> str:
-    """The harness's share, where it is more than a trifle."""
+    """The harness's share, where it is more than a trifle; `!` marks what is bound by it."""
     share = line.row.harness_share or 0.0
-    if share > BOUND_SHARE:
-        return f"  bound by the harness ({share:.0%})"
-    return f"  harness {share:.0%}" if share > NOTABLE_SHARE else ""
+    return f"  harness {share:.0%}{'!' if share > BOUND_SHARE else ''}" if share > NOTABLE_SHARE else ""
 
 
 def _failed(axes: Axes, view: StepView) -> None:

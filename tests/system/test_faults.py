@@ -188,3 +188,14 @@ def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench, tmp_path:
 
 def test_the_faulty_engines_are_engines_of_their_own() -> None:
     assert (TESTS / "faulty" / "dbbench_faulty-1.0.dist-info" / "entry_points.txt").is_file()
+
+
+def test_a_failed_load_ends_the_trial_and_is_no_crash(dbbench, tmp_path: Path) -> None:
+    arguments = ("suite", "invoices", "--scale", "0.02", "--quick", "-e", "faulty-unloadable", "--out", "run")
+    done = dbbench(*arguments, plugins=("faulty",))
+    assert done.returncode == 1, done.stderr
+    rows = summary(tmp_path / "run")
+    assert rows["bulk-insert", "faulty-unloadable"]["detail"] == "RuntimeError: no load today"
+    for step in STEPS[1:]:
+        assert rows[step, "faulty-unloadable"]["outcome"] == "failed"
+        assert rows[step, "faulty-unloadable"]["detail"] == "not run: bulk-insert failed"

@@ -212,3 +212,14 @@ class Markup(SQLite):
     name = "faulty-markup"
     title = "Faulty: <b>markup</b> & more"
     session_class = MarkupSession
+
+
+class UnloadableSession(SQLiteSession):
+    def prepare_load(self, name: str, table: Any) -> Callable[[Any], object]:
+        raise RuntimeError("no load today")
+
+
+class Unloadable(SQLite):
+    name = "faulty-unloadable"
+    title = "Faulty: can't load"
+    session_class = UnloadableSession
