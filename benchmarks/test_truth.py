@@ -55,7 +55,7 @@ def test_one_engine_under_two_names_is_a_tie(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_waits_a_fifth_longer_is_told_apart(tmp_path: Path) -> None:
-    places = run(tmp_path / "run", "-e", "sqlite", "-e", "faulty-slow", "--set", "faulty-slow.percent=20")
+    places = run(tmp_path / "run", "-e", "sqlite", "-e", "faulty-slowed", "--set", "faulty-slowed.percent=20")
     print(f"\n  A/B: {places}")
     for step in ("join-1", "join-2", "scan-1", "scan-2"):
-        assert places[step] == {"sqlite": "1", "faulty-slow": "2"}
+        assert places[step] == {"sqlite": "1", "faulty-slowed": "2"}
