@@ -153,7 +153,7 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
     with (tmp_path / "page.yaml").open("w", encoding="utf-8") as file:
         YAML(typ="safe", pure=True).dump({**suite, "datasets": datasets, "scenarios": [scenario]}, file)
     done = dbbench("suite", "page.yaml", "--quick", "--engine", "sqlite", "--out", "run")
-    found = outcomes(tmp_path / "run")
+    found = list(outcomes(tmp_path / "run"))
     rated = {step["name"] for step in steps if "rate" in step}
     # A busy machine may not keep up with the rate; that is an outcome of its own, and no fault of the page.
     assert {outcome for step, outcome in found if step not in rated} == {"ok"}, done.stdout + done.stderr
