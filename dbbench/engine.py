@@ -114,11 +114,15 @@ class Concurrency:
 
 @dataclass(frozen=True)
 class Setup:
-    """What an engine gets: a private directory (mode 0700), the tier, and the options."""
+    """What an engine gets: a private directory (mode 0700), the tier, the options, and where its server is.
+
+    `url` may hold a password: it is kept in memory only. Empty: the engine starts a private server, or needs none.
+    """
 
     directory: Path
     tier: Tier
     options: Mapping[str, Any] = field(default_factory=dict)
+    url: str = field(default="", repr=False)
 
 
 class Engine:
@@ -126,8 +130,8 @@ class Engine:
 
     #: As in the entry point: `engine` or `engine+driver`.
     name: ClassVar[str]
-    #: As on a chart: database and access layer.
-    title: ClassVar[str]
+    #: As on a chart: database and access layer. `open()` may set one on the engine that names the server it found.
+    title: str
     license: ClassVar[str]
     publication: ClassVar[Publication] = Publication.UNKNOWN
     #: Where the licence says so, for anything but "allowed".
@@ -141,12 +145,25 @@ class Engine:
     impossible: ClassVar[Mapping[str, str]] = {}
     #: Key of `dialects` in a suite.
     dialect: ClassVar[str] = ""
+    #: Python modules that it needs. The plugin's own module can be imported without them.
+    modules: ClassVar[Sequence[str]] = ()
+    #: A URL that it takes, as an example; empty if it takes none.
+    url_example: ClassVar[str] = ""
+    #: Whether it runs against a server at a URL only, and has none of its own.
+    url_required: ClassVar[bool] = False
+    #: What of it nobody has run yet, and why, like "not run against a live server". Empty: CI runs it.
+    unverified: ClassVar[str] = ""
     #: False only for an engine that shows the harness's own share: never verified, never ranked.
     ranked: ClassVar[bool] = True
 
     def __init__(self, setup: Setup) -> None:
-        """Check what was asked for. Raises Unsupported for a tier that the engine refuses."""
+        """Check what was asked for. Raises Unsupported for a tier or a URL that the engine refuses."""
         self.directory = setup.directory
+        self.url = setup.url
+        if setup.url and not self.url_example:
+            raise Unsupported(f"{self.name} has no server to name a URL of")
+        if self.url_required and not setup.url:
+            raise Unsupported(f"{self.name} needs a server: --url {self.name}={self.url_example}")
         self.options: Any = self.options_class.model_validate(dict(setup.options))
         if setup.tier not in self.durability:
             offered = ", ".join(self.durability) or "none"
@@ -159,7 +176,11 @@ class Engine:
 
     @classmethod
     def versions(cls) -> dict[str, str]:
-        """Versions of the database and of the driver, by name."""
+        """Versions of the driver, and of the database if it can be known without starting it, by name."""
+        return {}
+
+    def served_by(self) -> dict[str, str]:
+        """Versions that only an open engine can tell: those of the server that answered, by name."""
         return {}
 
     def open(self) -> None:
@@ -186,6 +207,17 @@ class Engine:
     def part(self, name: str) -> Literal["data", "journal", "other"]:
         """What a file is for, by its name."""
         return "journal" if name.endswith(("-wal", "-journal", ".wal", ".log")) else "data"
+
+    def processes(self) -> Sequence[int]:
+        """Ids of the processes that work for this engine: its private server's. Their memory and CPU time count too."""
+        return ()
+
+    def died(self) -> str:
+        """What became of the server, if it ended by itself; empty while all is well."""
+        return ""
+
+    def remove(self) -> None:
+        """Remove what `create` made outside of the directory: the tables at a URL."""
 
     def close(self) -> None:
         """Close the database; nothing of it may be left running."""

@@ -7,6 +7,7 @@ DbbenchError
 └── TrialError           what an engine says of itself inside a worker; becomes an outcome
     ├── Unavailable      its driver or library is missing; says how to install it
     ├── Unsupported      it can't do what the step asks; says why
+    ├── ServerFailed     a server doesn't start or can't be reached; says what to do
     └── WrongAnswer      it answered, and the oracle disagrees
 """
 
@@ -71,6 +72,10 @@ class Unavailable(TrialError):
 
 class Unsupported(TrialError):
     """The engine can't do what the step asks for. Refused with a reason, never skipped in silence."""
+
+
+class ServerFailed(TrialError):
+    """A private server that doesn't start, or one at a URL that can't be used. The message says what to do."""
 
 
 class WrongAnswer(TrialError):

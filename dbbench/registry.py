@@ -7,6 +7,7 @@ and doubled (two packages claim one name, which is an error).
 from __future__ import annotations
 
 import difflib
+import importlib
 from collections import defaultdict
 from importlib.metadata import Distribution, EntryPoint, entry_points
 
@@ -56,6 +57,13 @@ def load(name: str) -> type[Engine]:
         raise Broken(f"{point.value} is not a dbbench.engine.Engine")
     if getattr(engine, "name", None) != name:
         raise Broken(f"{point.value} calls itself {getattr(engine, 'name', None)!r}, its entry point {name!r}")
+    for module in engine.modules:
+        try:
+            importlib.import_module(module)
+        except ModuleNotFoundError as exc:
+            raise Unavailable(f"the Python module {exc.name or module} is missing", _install(point)) from exc
+        except Exception as exc:
+            raise Broken(f"the Python module {module}: {type(exc).__name__}: {exc}") from exc
     try:
         engine.available()
     except Unavailable:

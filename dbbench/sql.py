@@ -6,12 +6,13 @@ A new SQL engine gives its types and settings and, where it has one, a better wa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import Engine, Rows, Session
+from dbbench.errors import Unsupported
 
 if TYPE_CHECKING:
     from dbbench.schema import Table
@@ -36,6 +37,8 @@ class Dialect:
     types: Mapping[str, str] = field(default_factory=lambda: STANDARD_TYPES)
     quotes: tuple[str, str] = ('"', '"')
     placeholder: str = "?"
+    #: What is put before a query to get its plan as rows; empty if that isn't how.
+    explain: str = ""
 
     def quoted(self, name: str) -> str:
         """An identifier, quoted."""
@@ -113,6 +116,13 @@ class SQLSession(Session):
         """A callable that runs a statement, which commits by itself."""
         return partial(self.execute, sql)
 
+    def explain(self, sql: str) -> str:
+        """The engine's own plan of a query, in its own words. Raises Unsupported if it tells none."""
+        if not self.sql.explain:
+            raise Unsupported("it tells no query plan")
+        rows = fetch(self, f"{self.sql.explain} {sql}")
+        return "\n".join("  ".join(str(value) for value in row if value is not None) for row in rows)
+
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
@@ -124,10 +134,52 @@ class SQLEngine(Engine):
     session_class: ClassVar[type[Session]] = SQLSession
     sql: ClassVar[Dialect] = Dialect()
 
+    #: What `create` made at a URL, in its order.
+    made: Sequence[str] = ()
+
     def create(self, tables: Mapping[str, Table]) -> None:
-        """Make the tables, each in a transaction of its own."""
+        """Make the tables, each in a transaction of its own.
+
+        Raises Unsupported if one is there already, which at a URL may be the user's own.
+        """
         session = self.connect()
         assert isinstance(session, SQLSession)
+        if self.url:
+            self._refuse_taken(session, tables)
+            self.made = list(tables)
         for name, table in tables.items():
             session.execute(self.sql.create_table(name, table))
         session.close()
+
+    def remove(self) -> None:
+        """Drop the tables that were made at a URL; a database in the engine's directory goes with that."""
+        if self.made:
+            session = self.connect()
+            assert isinstance(session, SQLSession)
+            for name in reversed(self.made):
+                session.execute(f"DROP TABLE {self.sql.quoted(name)}")
+            session.close()
+            self.made = ()
+
+    def _refuse_taken(self, session: SQLSession, tables: Mapping[str, Table]) -> None:
+        for name in tables:
+            try:
+                fetch(session, f"SELECT 1 FROM {self.sql.quoted(name)} WHERE 1 = 0")
+            except Exception:  # noqa: S112 - each driver has its own
+                continue  # as it should be; whatever else is wrong shows when the table is made
+            raise Unsupported(
+                f"the database already has a table {name}: name an empty one, or drop the table if an "
+                "interrupted run has left it"
+            )
+
+
+def fetch(session: Any, sql: str) -> list[tuple[Any, ...]]:
+    """All rows of a small query, whatever form the session gives them in."""
+    given = session.prepare_query(sql)()
+    if session.gives == "batches":
+        return [tuple(row.values()) for batch in given for row in _named(batch).to_pylist()]
+    return [tuple(row) for row in given]
+
+
+def _named(batch: Any) -> Any:
+    return batch.rename_columns([str(index) for index in range(batch.num_columns)])

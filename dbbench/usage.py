@@ -1,8 +1,9 @@
-"""What this process has used: memory, CPU, bytes written. Read outside the clock."""
+"""What this process, and a server that works for it, has used: memory, CPU, bytes written. Read outside the clock."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,13 +28,34 @@ class Usage:
         return Usage(self.cpu - earlier.cpu, self.written - earlier.written if both else None)  # type: ignore[operator]
 
 
-def usage() -> Usage:
-    """A reading."""
-    times = _SELF.cpu_times()
+def usage(servers: Iterable[int] = ()) -> Usage:
+    """A reading of this process and of `servers`, processes that work for it."""
+    readings = [_reading(_SELF)]
+    for pid in servers:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            readings.append(_reading(psutil.Process(pid)))
+    written = [reading.written for reading in readings]
+    return Usage(
+        sum(reading.cpu for reading in readings),
+        None if None in written else sum(filter(None, written)),
+    )
+
+
+def _reading(process: psutil.Process) -> Usage:
     written = None
     with contextlib.suppress(AttributeError, psutil.AccessDenied, NotImplementedError):
-        written = _SELF.io_counters().write_bytes
-    return Usage(sum(times[:4]), written)
+        written = process.io_counters().write_bytes
+    return Usage(sum(process.cpu_times()[:4]), written)
+
+
+def resident(servers: Iterable[int]) -> int:
+    """Bytes that `servers` hold in memory now; pages that several share count once (PSS, where Linux tells it)."""
+    total = 0
+    for pid in servers:
+        with contextlib.suppress(psutil.Error):
+            memory = psutil.Process(pid).memory_full_info()
+            total += getattr(memory, "pss", memory.rss)
+    return total
 
 
 def peak_memory() -> int | None:

@@ -17,12 +17,12 @@ from typing import Any
 from dbbench import jsonfile, registry
 from dbbench.datasets.files import Files
 from dbbench.engine import Engine, Setup
-from dbbench.errors import Unavailable, Unsupported, WrongAnswer
+from dbbench.errors import ServerFailed, Unavailable, Unsupported, WrongAnswer
 from dbbench.outcome import Outcome
 from dbbench.processes import end_with_parent
 from dbbench.schema import Dataset
 from dbbench.suite import AnyStep, Scenario, Tier
-from dbbench.usage import forget_peak, peak_memory, usage
+from dbbench.usage import forget_peak, peak_memory, resident, usage
 from dbbench.workloads import churn, load, query, size, statement
 from dbbench.workloads.bench import Bench
 
@@ -46,6 +46,7 @@ class Trial:
     def run(self) -> None:
         """Run all steps; what an engine may raise becomes an outcome."""
         self._save()
+        died = ""
         try:
             engine_class = registry.load(self.engine_name)
             self.setup.directory.mkdir(mode=0o700)
@@ -53,17 +54,23 @@ class Trial:
             self.engine.open()
             try:
                 self._run_steps(self.engine)
+                self.engine.remove()
             finally:
+                died = self.engine.died()
                 self.engine.close()
         except Exception as exc:
-            self._give_up(*described(exc), exc)
+            outcome, detail = described(exc)
+            if died:
+                outcome, detail = Outcome.CRASHED, died
+            self._give_up(outcome, detail, exc)
             self._save()
 
     def _run_steps(self, engine: Engine) -> None:
         engine.create(self.tables)
         bench = Bench(engine, engine.connect(), self.tables, self.files, self.answers, setup=self.setup)
-        self.record["engine"] = {"versions": engine.versions(), "settings": engine.settings()}
-        start = usage()
+        versions = {**engine.versions(), **engine.served_by()}
+        self.record["engine"] = {"title": engine.title, "versions": versions, "settings": engine.settings()}
+        start = usage(engine.processes())
         forgets = forget_peak()
         self.record["memory_includes_checks"] = not forgets
         for step in self.scenario.steps:
@@ -72,9 +79,13 @@ class Trial:
             result = self._run_step(step, bench)
             self.engine = bench.engine  # another one after a cold start
             self.record["steps"].append(result)
-            used = usage().since(start)
+            used = usage(self.engine.processes()).since(start)
             self.record |= {"cpu_seconds": used.cpu, "written_bytes": used.written, "running": None}
             self._save()
+            if died := self.engine.died():
+                self._give_up(Outcome.CRASHED, f"not reached: {died} in {step.name}", None)
+                self._save()
+                break
             if result["outcome"] not in (Outcome.OK, Outcome.WRONG, Outcome.SATURATED, Outcome.UNSUPPORTED):
                 if step.kind == "load":
                     self._give_up(Outcome(result["outcome"]), f"not run: {step.name} {result['outcome']}", None)
@@ -90,16 +101,19 @@ class Trial:
         started = time.perf_counter()
         result: dict[str, Any] = {"name": step.name, "outcome": Outcome.OK, "detail": ""}
         try:
-            before = usage()
+            before = usage(bench.engine.processes())
             measured = workload.measure(step, bench)
-            result["written_bytes"] = usage().since(before).written
+            servers = bench.engine.processes()
+            result["written_bytes"] = usage(servers).since(before).written
             result |= asdict(measured) | {"value": measured.value}
-            peak = peak_memory()
-            self.record["peak_memory"] = max(peak or 0, self.record["peak_memory"] or 0)
+            peak = (peak_memory() or 0) + resident(servers)
+            self.record["peak_memory"] = max(peak, self.record["peak_memory"] or 0)
             if bench.engine.ranked:
                 workload.check(step, bench)
         except Exception as exc:
             outcome, detail = described(exc)
+            if died := bench.engine.died():
+                outcome, detail = Outcome.CRASHED, died
             result |= {"outcome": outcome, "detail": detail, "traceback": traceback.format_exc()}
             print(result["traceback"], file=sys.stderr)
         forget_peak()
@@ -128,6 +142,8 @@ def described(exc: Exception) -> tuple[Outcome, str]:
             return Outcome.WRONG, str(exc)
         case Unsupported():
             return Outcome.UNSUPPORTED, str(exc)
+        case ServerFailed():
+            return Outcome.FAILED, str(exc)
         case Unavailable(reason=reason, install=install):
             return Outcome.UNAVAILABLE, f"{reason}; {install}" if install else reason
         case MemoryError():

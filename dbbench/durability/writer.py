@@ -23,9 +23,8 @@ from dbbench.engine import Session, Setup, prepared
 from dbbench.errors import Unsupported
 from dbbench.processes import end_with_parent
 from dbbench.schema import Table
-from dbbench.sql import SQLEngine
+from dbbench.sql import SQLEngine, fetch
 from dbbench.suite import Tier
-from dbbench.workloads.load import fetch
 
 #: Wide enough that the rows of a few commits fill a page.
 WIDTH = 200

@@ -20,11 +20,10 @@ from dbbench.outcome import Outcome
 from dbbench.request import Request, new_run
 from dbbench.runner import run_trials
 from dbbench.schema import Table
-from dbbench.sql import SQLEngine
+from dbbench.sql import SQLEngine, fetch
 from dbbench.suite import Clients
 from dbbench.testing.contract import EngineContract, Opener
 from dbbench.verify import check_batches, check_rows
-from dbbench.workloads.load import fetch
 
 _ANY = {"kind": "sequence"}  # the kit brings its own values
 

@@ -9,7 +9,7 @@ from dbbench.engine import prepared
 from dbbench.errors import WrongAnswer
 from dbbench.measure import collector_off, timed
 from dbbench.schema import DataType
-from dbbench.sql import SQLEngine
+from dbbench.sql import SQLEngine, fetch
 from dbbench.suite import LoadStep
 from dbbench.verify import check_value
 from dbbench.workloads.bench import Bench, Measured
@@ -65,15 +65,3 @@ def check_table(bench: Bench, name: str, count: int | None = None) -> None:
     (row,) = fetch(bench.session, sql)
     for value, (part, text, kind) in zip(row, wanted, strict=True):
         check_value(value, text, kind, f"{part} of {name}")
-
-
-def fetch(session: Any, sql: str) -> list[tuple[Any, ...]]:
-    """All rows of a small query, whatever form the session gives them in."""
-    given = session.prepare_query(sql)()
-    if session.gives == "batches":
-        return [tuple(row.values()) for batch in given for row in _named(batch).to_pylist()]
-    return [tuple(row) for row in given]
-
-
-def _named(batch: Any) -> Any:
-    return batch.rename_columns([str(index) for index in range(batch.num_columns)])

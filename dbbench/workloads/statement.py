@@ -9,11 +9,11 @@ from dbbench.clients import Job, Measurement, drive
 from dbbench.errors import WrongAnswer
 from dbbench.outcome import Outcome
 from dbbench.samples import Samples
-from dbbench.sql import SQLEngine
+from dbbench.sql import SQLEngine, fetch
 from dbbench.suite import StatementStep
 from dbbench.verify import check_value
 from dbbench.workloads.bench import Bench, Measured
-from dbbench.workloads.load import COUNT, fetch
+from dbbench.workloads.load import COUNT
 
 #: So many samples are kept one by one in a result; of more, the histogram.
 KEPT = 1_000
