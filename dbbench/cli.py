@@ -148,6 +148,8 @@ seed_option = click.option(
         "dbbench suite invoices --engine sqlite --engine duckdb --out r1",
         "dbbench suite invoices --quick --scale 0.1",
         "dbbench suite my-suite.yaml --set sqlite.cache_mib=256",
+        "dbbench suite invoices --url postgresql=postgresql://me@db.example/bench",
+        "dbbench suite invoices --url cockroach=env:COCKROACH_URL",
         "dbbench suite --resume r1",
     )
 )
@@ -177,6 +179,13 @@ seed_option = click.option(
     multiple=True,
     metavar="ENGINE.OPTION=VALUE",
     help="Set an engine's option; `dbbench engines -v` lists them.",
+)
+@click.option(
+    "--url",
+    "urls",
+    multiple=True,
+    metavar="NAME=URL",
+    help="Run the engine NAME against the server at URL; any other NAME through SQLAlchemy. env:VAR reads a variable.",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The run directory to make. [default: dbbench-runs/SUITE-TIME]"
@@ -211,6 +220,7 @@ def suite(
     precision: float | None,
     time_limit: float | None,
     settings: tuple[str, ...],
+    urls: tuple[str, ...],
     out: Path | None,
     resume: Path | None,
     trial_timeout: float,
@@ -225,6 +235,7 @@ def suite(
 
     from dbbench.errors import UserError
     from dbbench.request import Request, new_run, parse_settings, resumed_run
+    from dbbench.urls import parse as parse_urls
 
     if quick and (rounds not in (None, 1) or precision or time_limit):
         raise UserError("--quick is one round; leave it away to use --rounds, --precision or --time-limit")
@@ -232,12 +243,12 @@ def suite(
         given = [
             max(parameter.opts, key=len)
             for parameter in context.command.params
-            if parameter.name not in ("resume", "suite")
+            if parameter.name not in ("resume", "suite", "urls")
             and context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
         ]
         if given:
             raise UserError(f"--resume goes on as the run was started; leave {', '.join(given)} away")
-        ready = resumed_run(resume, suite)
+        ready = resumed_run(resume, suite, parse_urls(urls))
     elif suite is None:
         raise UserError("name a suite, like `dbbench suite invoices` (`dbbench suites` lists them)")
     else:
@@ -250,6 +261,7 @@ def suite(
             scale=scale,
             seed=seed,
             options=parse_settings(settings),
+            urls=parse_urls(urls),
             out=out,
             trial_seconds=trial_timeout,
             trial_memory=trial_memory,
@@ -276,7 +288,7 @@ def _run(ready: Ready) -> int:
     enough = partial(budget.reached, run.suite, run.manifest)
     try:
         with watched(console, run) as report:
-            stopped = run_trials(run, ready.trials, ready.datasets, report, enough)
+            stopped = run_trials(run, ready.trials, ready.datasets, report, enough, ready.urls)
     except KeyboardInterrupt:
         if run.results():
             _report(run, console)
@@ -314,18 +326,25 @@ def suites() -> None:
         click.echo(f"{name:<16} {' '.join(load_suite(find_suite(name)).description.split())}")
 
 
-@main.command(epilog=_examples("dbbench engines", "dbbench engines -v sqlite duckdb"))
+@main.command(epilog=_examples("dbbench engines", "dbbench engines -v sqlite duckdb", "dbbench engines --markdown"))
 @click.argument("names", nargs=-1, shell_complete=_engine_names)
-@click.option("--verbose", "-v", is_flag=True, help="Show options and durability tiers too.")
+@click.option("--verbose", "-v", is_flag=True, help="Show options, durability tiers and URLs too.")
+@click.option("--markdown", is_flag=True, help="Print what is supported as Markdown, the same on every machine.")
 @_command
-def engines(names: tuple[str, ...], verbose: bool) -> None:
-    """List the engines: status, version, licence, how to install."""
+def engines(names: tuple[str, ...], verbose: bool, markdown: bool) -> None:
+    """List the engines: status, versions, licence, whether results may be published, how to install."""
     from dbbench import registry
     from dbbench.probe import probe
-    from dbbench.report.listing import engine_lines
+    from dbbench.report.listing import engine_lines, engine_matrix
 
     registry.check_names(list(names))
-    for line in engine_lines(probe(sorted(names) or registry.names()), verbose=verbose, columns=_columns()):
+    found = probe(sorted(names) or registry.names())
+    if markdown:
+        known = {name: engine for name, engine in found.items() if engine.license and engine.ranked}
+        lines = engine_matrix(known, registry.installers(known))
+    else:
+        lines = engine_lines(found, verbose=verbose, columns=_columns())
+    for line in lines:
         click.echo(line)
 
 

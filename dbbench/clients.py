@@ -34,6 +34,7 @@ from dbbench.measure import LATE, Kept, collector_off, open_loop, stream
 from dbbench.processes import end_with_parent
 from dbbench.samples import Samples
 from dbbench.suite import Clients, Rate, Tier
+from dbbench.urls import VARIABLE
 
 #: An open loop works off what has piled up for a quarter of its time; what is left then is dropped.
 _EXTRA_TIME = 0.25
@@ -250,7 +251,7 @@ def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None
     job = order["job"]
     rate = Rate.model_validate(job["rate"]) if job["rate"] else None
     kind: type[Engine] = resolve_name(order["engine"])
-    engine = kind(Setup(Path(order["directory"]), Tier(order["tier"]), order["options"]))
+    engine = kind(Setup(Path(order["directory"]), Tier(order["tier"]), order["options"], os.environ.get(VARIABLE, "")))
 
     def agree() -> int:
         say({"ready": os.getpid()})

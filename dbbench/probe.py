@@ -1,6 +1,6 @@
 """`python -m dbbench.probe REQUEST`: tells of each engine whether it can be used, one JSON line each.
 
-REQUEST is JSON: the names of engines, each with the options to check.
+REQUEST is JSON: names, each with its engine, the options to check, and whether there is a URL.
 
 A process of its own, so that a driver that crashes when it is imported, or prints, harms nobody.
 """
@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from pydantic import ValidationError
@@ -21,6 +21,8 @@ from dbbench import registry
 from dbbench.engine import Engine
 from dbbench.errors import Unavailable
 
+#: The engine of whatever has a URL and no plugin of its own.
+BY_URL = "sqlalchemy"
 _SECONDS = 60
 
 
@@ -30,6 +32,8 @@ class Probed:
 
     name: str
     status: Literal["available", "unavailable", "broken"]
+    #: The plugin; `name` is another where the user gave a server a name of his own.
+    engine: str = ""
     detail: str = ""
     install: str = ""
     title: str = ""
@@ -41,17 +45,37 @@ class Probed:
     gives: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     durability: list[str] = field(default_factory=list)
+    dialect: str = ""
+    url_example: str = ""
+    url_required: bool = False
+    #: What of it nobody has run yet.
+    unverified: str = ""
     #: Option -> what it is for.
     options: dict[str, str] = field(default_factory=dict)
     #: What is wrong with the options asked for.
     fault: str = ""
 
 
-def probe(names: Sequence[str], options: Mapping[str, Mapping[str, object]] | None = None) -> dict[str, Probed]:
-    """Look at the named engines in a child process; another one goes on after an engine that crashes."""
+def probe(
+    names: Sequence[str],
+    options: Mapping[str, Mapping[str, object]] | None = None,
+    urls: Mapping[str, str] | None = None,
+) -> dict[str, Probed]:
+    """Look at the named engines in a child process; another one goes on after an engine that crashes.
+
+    A name that no plugin has, but that a URL was given for, is looked at as BY_URL.
+    """
     found: dict[str, Probed] = {}
+    known = set(registry.names())
     while left := [name for name in names if name not in found]:
-        request = {name: dict((options or {}).get(name, {})) for name in left}
+        request = {
+            name: {
+                "engine": name if name in known or name not in (urls or {}) else BY_URL,
+                "options": dict((options or {}).get(name, {})),
+                "url": name in (urls or {}),
+            }
+            for name in left
+        }
         command = [sys.executable, "-m", "dbbench.probe", json.dumps(request)]
         try:
             done = subprocess.run(
@@ -67,35 +91,53 @@ def probe(names: Sequence[str], options: Mapping[str, Mapping[str, object]] | No
         if len(found) - before < len(left):
             guilty = next(name for name in names if name not in found)
             last = (error.decode(errors="replace").strip().splitlines() or [""])[-1]
-            found[guilty] = Probed(guilty, "broken", f"importing it {end}{f': {last}' if last else ''}")
+            why = f"importing it {end}{f': {last}' if last else ''}"
+            found[guilty] = Probed(guilty, "broken", request[guilty]["engine"], why)  # type: ignore[arg-type]
     return {name: found[name] for name in names}
 
 
-def look(name: str, options: Mapping[str, object]) -> Probed:
+def look(name: str, engine: str, options: Mapping[str, object], *, url: bool) -> Probed:
     """Look at one engine in this process."""
+    known = Probed(name, "broken", engine)
     try:
-        engine = registry.load(name)
-        fault = _fault(engine, options)
-        return Probed(
-            name=name,
-            status="available",
-            title=engine.title,
-            license=engine.license,
-            publication=str(engine.publication),
-            publication_note=engine.publication_note,
-            ranked=engine.ranked,
-            gives=engine.session_class.gives,
-            versions=engine.versions(),
-            durability=[str(tier) for tier in engine.durability],
-            options={key: str(value.description or "") for key, value in engine.options_class.model_fields.items()},
-            fault=fault,
-        )
+        plugin = registry.find(engine)
+        known = _described(known, plugin)
+        registry.load(engine)
+        _check_url(plugin, url=url)
+        fault = _fault(plugin, options)
+        return replace(known, status="available", versions=plugin.versions(), fault=fault)
     except Unavailable as exc:
-        return Probed(name, "unavailable", exc.reason, exc.install)
+        return replace(known, status="unavailable", detail=exc.reason, install=exc.install)
     except registry.Broken as exc:
-        return Probed(name, "broken", str(exc))
+        return replace(known, detail=str(exc))
     except Exception as exc:  # whatever a plugin's class attributes or versions() may raise
-        return Probed(name, "broken", f"{type(exc).__name__}: {exc}")
+        return replace(known, detail=f"{type(exc).__name__}: {exc}")
+
+
+def _check_url(plugin: type[Engine], *, url: bool) -> None:
+    if url and not plugin.url_example:
+        raise Unavailable("it has no server, and so takes no URL")
+    if plugin.url_required and not url:
+        raise Unavailable("it runs against a server of yours", f"--url {plugin.name}={plugin.url_example}")
+
+
+def _described(known: Probed, plugin: type[Engine]) -> Probed:
+    """What its class says of an engine, whether or not its driver is there."""
+    return replace(
+        known,
+        title=plugin.title,
+        license=plugin.license,
+        publication=str(plugin.publication),
+        publication_note=plugin.publication_note,
+        ranked=plugin.ranked,
+        gives=plugin.session_class.gives,
+        durability=[str(tier) for tier in plugin.durability],
+        dialect=plugin.dialect,
+        url_example=plugin.url_example,
+        url_required=plugin.url_required,
+        unverified=plugin.unverified,
+        options={key: str(value.description or "") for key, value in plugin.options_class.model_fields.items()},
+    )
 
 
 def _fault(engine: type[Engine], options: Mapping[str, object]) -> str:
@@ -114,8 +156,9 @@ def main() -> None:
     """Print a line for each name; drivers that print go to standard error."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    for name, options in json.loads(sys.argv[1]).items():
-        print(json.dumps(asdict(look(name, options)), default=str), file=out, flush=True)
+    for name, asked in json.loads(sys.argv[1]).items():
+        found = look(name, asked["engine"], asked["options"], url=asked["url"])
+        print(json.dumps(asdict(found), default=str), file=out, flush=True)
 
 
 if __name__ == "__main__":

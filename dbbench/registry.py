@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections import defaultdict
+from collections.abc import Iterable
 from importlib.metadata import Distribution, EntryPoint, entry_points
 
 from dbbench.engine import Engine
@@ -36,11 +37,11 @@ def check_names(wanted: list[str]) -> None:
             raise UserError(f"there is no engine {name!r}{hint} (`dbbench engines` lists them: {', '.join(known)})")
 
 
-def load(name: str) -> type[Engine]:
-    """An engine's class, ready to use.
+def find(name: str) -> type[Engine]:
+    """An engine's class, whether or not it can be used here.
 
-    Raises UserError for an unknown name, Unavailable if its driver or library is missing, Broken if
-    anything else keeps it from being used.
+    Raises UserError for an unknown name, Unavailable if its module needs a driver to be imported and the
+    driver is missing, Broken if anything else is wrong with it.
     """
     check_names([name])
     point = _found()[name]
@@ -57,11 +58,21 @@ def load(name: str) -> type[Engine]:
         raise Broken(f"{point.value} is not a dbbench.engine.Engine")
     if getattr(engine, "name", None) != name:
         raise Broken(f"{point.value} calls itself {getattr(engine, 'name', None)!r}, its entry point {name!r}")
+    return engine
+
+
+def load(name: str) -> type[Engine]:
+    """An engine's class, ready to use: its drivers, libraries and programs are there.
+
+    Raises UserError, Unavailable and Broken as `find` does, and Unavailable for whatever is missing.
+    """
+    engine = find(name)
     for module in engine.modules:
         try:
             importlib.import_module(module)
         except ModuleNotFoundError as exc:
-            raise Unavailable(f"the Python module {exc.name or module} is missing", _install(point)) from exc
+            reason = f"the Python module {exc.name or module} is missing"
+            raise Unavailable(reason, _install(_found()[name])) from exc
         except Exception as exc:
             raise Broken(f"the Python module {module}: {type(exc).__name__}: {exc}") from exc
     try:
@@ -71,6 +82,11 @@ def load(name: str) -> type[Engine]:
     except Exception as exc:
         raise Broken(f"{type(exc).__name__}: {exc}") from exc
     return engine
+
+
+def installers(names: Iterable[str]) -> dict[str, str]:
+    """The command that brings each engine's driver, for those that need one."""
+    return {name: _install(_found()[name]) for name in names if find(name).modules}
 
 
 def _found() -> dict[str, EntryPoint]:

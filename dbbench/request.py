@@ -24,6 +24,7 @@ from dbbench.plan import DEFAULT_ROUNDS, Trial, fewest_rounds, plan
 from dbbench.probe import Probed, probe
 from dbbench.store import Manifest, Run
 from dbbench.suite import Suite
+from dbbench.urls import redacted
 
 #: The null engine of each form that rows come in: its time is the harness's own share.
 NULLS = {"rows": "null", "batches": "null+arrow"}
@@ -46,6 +47,8 @@ class Request:
     scale: float = 1.0
     seed: int | None = None
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    #: Name -> URL of a server to run against. The name of an engine, or of anything that SQLAlchemy reaches.
+    urls: Mapping[str, str] = field(default_factory=dict, repr=False)
     out: Path | None = None
     trial_seconds: float = 600
     trial_memory: int | None = None
@@ -60,23 +63,25 @@ class Ready:
     datasets: dict[str, Files]
     #: Engines that nobody asked for by name and that can't be run here: name -> what is known.
     absent: dict[str, Probed]
+    urls: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def new_run(request: Request) -> Ready:
     """Check the request, draw the data and make the run directory. Raises UserError or SuiteError."""
     path = find_suite(request.suite)
-    registry.check_names([*request.engines, *request.options])
-    names = list(dict.fromkeys([*(request.engines or registry.names()), *NULLS.values()]))
+    registry.check_names([name for name in (*request.engines, *request.options) if name not in request.urls])
+    names = list(dict.fromkeys([*(request.engines or registry.names()), *request.urls, *NULLS.values()]))
     at_first = noise.reading()
     with ThreadPoolExecutor(1) as pool:  # a process imports every driver meanwhile
-        looking = pool.submit(probe, names, request.options)
+        looking = pool.submit(probe, names, request.options, request.urls)
         text = read_text(path)
         suite = parse_suite(text, str(path))
         disturbs = noise.before(_existing(request.out or Path()))
         probed = looking.result()
     disturbs |= noise.between(at_first, noise.reading())
     check_options(request.options, probed)
-    absent = {} if request.engines else {n: p for n, p in probed.items() if p.status != "available"}
+    named = {*request.engines, *request.urls}
+    absent = {name: found for name, found in probed.items() if found.status != "available" and name not in named}
     engines = {name: found for name, found in probed.items() if name not in absent and found.ranked}
     usable = [found for found in engines.values() if found.status == "available"]
     if not usable:
@@ -92,7 +97,10 @@ def new_run(request: Request) -> Ready:
         dbbench=dbbench.__version__,
         suite=suite.name,
         created=datetime.datetime.now(datetime.UTC),
-        engines={name: asdict(found) for name, found in engines.items()},
+        engines={
+            name: asdict(found) | ({"url": redacted(request.urls[name])} if name in request.urls else {})
+            for name, found in engines.items()
+        },
         rounds=request.rounds or _rounds(suite, len(usable), budget=bool(request.precision or request.time_limit)),
         precision=request.precision,
         time_limit=request.time_limit,
@@ -108,15 +116,30 @@ def new_run(request: Request) -> Ready:
         datasets={name: _facts(files) for name, files in datasets.items()},
     )
     run = Run.create(out, manifest, suite, text)
-    return Ready(run, _trials(run), datasets, absent)
+    return Ready(run, _trials(run), datasets, absent, request.urls)
 
 
-def resumed_run(path: Path, suite: str | None) -> Ready:
-    """The run at `path`, to go on with. Raises RunError if it can't be read, UserError if it is of another suite."""
+def resumed_run(path: Path, suite: str | None, urls: Mapping[str, str] | None = None) -> Ready:
+    """The run at `path`, to go on with.
+
+    Raises RunError if it can't be read, UserError if it is of another suite or a URL of it is not given again.
+    """
     run = Run.open(path)
     if suite is not None and suite not in (run.suite.name, run.manifest.suite):
         raise UserError(f"{path} is a run of {run.suite.name!r}, not of {suite!r}")
-    return Ready(run, _trials(run), draw(run.suite, run.manifest.scale, run.manifest.seed), {})
+    _check_urls(run, urls or {})
+    return Ready(run, _trials(run), draw(run.suite, run.manifest.scale, run.manifest.seed), {}, urls or {})
+
+
+def _check_urls(run: Run, urls: Mapping[str, str]) -> None:
+    kept = {name: known["url"] for name, known in run.manifest.engines.items() if "url" in known}
+    if unknown := [name for name in urls if name not in kept]:
+        raise UserError(f"--url names {unknown[0]}, which the run at {run.path} has no server of")
+    for name, shown in kept.items():
+        if name not in urls:
+            raise UserError(f"passwords are not kept: give the URL of {name} ({shown}) again with --url {name}=URL")
+        if redacted(urls[name]) != shown:
+            raise UserError(f"the run was started with {name} at {shown}, not at {redacted(urls[name])}")
 
 
 def draw(suite: Suite, scale: float, seed: int) -> dict[str, Files]:

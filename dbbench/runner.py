@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from dbbench.plan import Trial
 from dbbench.processes import ended, stop
 from dbbench.store import Run, TrialResult
 from dbbench.supervisor import INTERRUPTED
+from dbbench.urls import VARIABLE
 
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 20
@@ -48,6 +50,7 @@ def run_trials(
     datasets: dict[str, Files],
     report: Callable[[Progress], None],
     enough: Enough = lambda _results, _rounds: "",
+    urls: Mapping[str, str] | None = None,
 ) -> str:
     """Run every trial that has no result yet; `report` is called as each goes on.
 
@@ -81,7 +84,8 @@ def run_trials(
                 jsonfile.write(directory / "result.json", before)
             else:
                 try:
-                    _supervise(directory, lambda step: report(replace(at, step=step)))  # noqa: B023 - called at once
+                    url = (urls or {}).get(trial.engine, "")
+                    _supervise(directory, url, lambda step: report(replace(at, step=step)))  # noqa: B023 - called at once
                 except BaseException:
                     run.tidy()
                     raise
@@ -97,7 +101,7 @@ def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: dict[
         "id": trial.id,
         "scenario_name": trial.scenario,
         "engine_name": trial.engine,
-        "engine": trial.engine,
+        "engine": run.manifest.plugin(trial.engine),
         "round": trial.round,
         "scenario": scenario.model_dump(mode="json"),
         "dataset": run.suite.datasets[scenario.dataset].model_dump(mode="json"),
@@ -109,11 +113,16 @@ def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: dict[
     }
 
 
-def _supervise(directory: Path, report_step: Callable[[str], None]) -> None:
-    """One trial from its start to its end."""
+def _supervise(directory: Path, url: str, report_step: Callable[[str], None]) -> None:
+    """One trial from its start to its end. The URL is handed on where nobody else can read it."""
     command = [sys.executable, "-m", "dbbench.supervisor", str(directory.resolve())]
     supervisor = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, VARIABLE: url},
     )
     try:
         shown = ""

@@ -110,6 +110,10 @@ class Manifest(BaseModel):
         """The engines that could be run."""
         return [name for name, probed in self.engines.items() if probed["status"] == "available"]
 
+    def plugin(self, name: str) -> str:
+        """The plugin that runs under a name: the engine's own, unless the user gave a server another one."""
+        return str(self.engines[name].get("engine") or name)
+
 
 class Run:
     """A run directory."""

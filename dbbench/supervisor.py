@@ -25,6 +25,7 @@ import psutil
 from dbbench import jsonfile, noise
 from dbbench.outcome import Outcome
 from dbbench.processes import adopt_orphans, ended, kill_all
+from dbbench.urls import VARIABLE, scrub, secrets
 
 INTERRUPTED = 130
 _POLL_SECONDS = 0.1
@@ -54,6 +55,7 @@ class Supervisor:
             ending = self._watch(worker, time.monotonic() + self.trial["limits"]["seconds"])
             left = self._kill_all(worker)
         finally:
+            self._clear_secrets()
             shutil.rmtree(work, ignore_errors=True)
         if ending == "interrupted":
             return INTERRUPTED
@@ -141,6 +143,14 @@ class Supervisor:
             "exit_status": status,
             "noise": disturbed,
         }
+
+    def _clear_secrets(self) -> None:
+        """A driver may print the URL that it was given."""
+        hidden = secrets(os.environ.get(VARIABLE, ""))
+        for name in ("stdout.txt", "stderr.txt"):
+            path = self.directory / name
+            if hidden and path.exists():
+                path.write_text(scrub(path.read_text("utf-8", errors="replace"), hidden), "utf-8")
 
     def _ending(self, ending: str, status: int) -> tuple[Outcome, str]:
         limits = self.trial["limits"]

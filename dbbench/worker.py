@@ -22,6 +22,7 @@ from dbbench.outcome import Outcome
 from dbbench.processes import end_with_parent
 from dbbench.schema import Dataset
 from dbbench.suite import AnyStep, Scenario, Tier
+from dbbench.urls import VARIABLE, scrub, scrubbed, secrets
 from dbbench.usage import forget_peak, peak_memory, resident, usage
 from dbbench.workloads import churn, load, query, size, statement
 from dbbench.workloads.bench import Bench
@@ -40,7 +41,9 @@ class Trial:
         self.tables = Dataset.model_validate(plan["dataset"]).tables
         self.files = Files(Path(plan["files"]))
         self.answers = {name: Path(path) for name, path in plan["answers"].items()}
-        self.setup = Setup(Path(plan["work"]) / "data", Tier(self.scenario.durability), plan["options"])
+        url = os.environ.get(VARIABLE, "")
+        self.hidden = secrets(url)
+        self.setup = Setup(Path(plan["work"]) / "data", Tier(self.scenario.durability), plan["options"], url)
         self.record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None}
 
     def run(self) -> None:
@@ -115,7 +118,7 @@ class Trial:
             if died := bench.engine.died():
                 outcome, detail = Outcome.CRASHED, died
             result |= {"outcome": outcome, "detail": detail, "traceback": traceback.format_exc()}
-            print(result["traceback"], file=sys.stderr)
+            print(scrub(result["traceback"], self.hidden), file=sys.stderr)
         forget_peak()
         result["elapsed"] = time.perf_counter() - started
         return result
@@ -123,7 +126,7 @@ class Trial:
     def _give_up(self, outcome: Outcome, detail: str, exc: BaseException | None) -> None:
         """Give every step that has no result yet this outcome."""
         trace = "".join(traceback.format_exception(exc)) if exc else ""
-        print(trace, file=sys.stderr)
+        print(scrub(trace, self.hidden), file=sys.stderr)
         done = {result["name"] for result in self.record["steps"]}
         for step in self.scenario.steps:
             if step.name not in done:
@@ -132,7 +135,7 @@ class Trial:
                 )
 
     def _save(self) -> None:
-        jsonfile.write(self.directory / "steps.json", self.record)
+        jsonfile.write(self.directory / "steps.json", scrubbed(self.record, self.hidden))
 
 
 def described(exc: Exception) -> tuple[Outcome, str]:

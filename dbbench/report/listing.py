@@ -10,27 +10,63 @@ from dbbench.suite import ChurnStep, QueryStep, SqlStep, Suite
 
 
 def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) -> Iterator[str]:
-    """A line for each engine, and what else there is to know of it under it."""
-
-    def _hanging(start: str, text: str) -> list[str]:
-        return hanging(columns, start, text)
-
+    """Each engine's status and versions, or why it can't be used; under it licence, publication and how to install."""
     width = max(len(name) for name in engines)
     states = max(len(engine.status) for engine in engines.values())
+    indent = " " * (width + states + 4)
     for name, engine in engines.items():
         versions = ", ".join(f"{product} {version}" for product, version in engine.versions.items())
-        what = f"{versions or engine.title}; {engine.license}" if engine.status == "available" else engine.detail
-        yield from _hanging(f"{name:<{width}}  {engine.status:<{states}}  ", what)
+        what = versions or engine.title if engine.status == "available" else engine.detail
+        yield from hanging(columns, f"{name:<{width}}  {engine.status:<{states}}  ", what)
         if engine.install:
-            yield from _hanging(" " * (width + states + 4), f"install: {engine.install}")
-        if verbose and engine.status == "available":
-            indent = " " * (width + 2)
-            yield from _hanging(indent, engine.title)
-            note = f" ({engine.publication_note})" if engine.publication_note else ""
-            yield from _hanging(indent, f"publication of results: {engine.publication}{note}")
-            yield from _hanging(indent, f"durability: {', '.join(engine.durability) or 'none'}")
+            how = "give it" if engine.install.startswith("--") else "install"
+            yield from hanging(columns, indent, f"{how}: {engine.install}")
+        if engine.license:
+            words = [engine.license, published(engine), engine.unverified]
+            yield from hanging(columns, indent, "; ".join(filter(None, words)))
+        if verbose and engine.title:
+            yield from hanging(columns, indent, engine.title)
+            yield from hanging(columns, indent, f"durability: {', '.join(engine.durability) or 'none'}")
+            if engine.url_example:
+                yield from hanging(columns, indent, f"--url {name}={engine.url_example}")
             for option, purpose in engine.options.items():
-                yield from _hanging(indent, f"--set {name}.{option}=...  {purpose}")
+                yield from hanging(columns, indent, f"--set {name}.{option}=...  {purpose}")
+
+
+def published(engine: Probed) -> str:
+    """Whether an engine's results may be published, in words."""
+    words = {
+        "allowed": "results may be published",
+        "with conditions": "results may be published with conditions",
+        "forbidden": "results must not be published",
+        "unknown": "whether results may be published is not known",
+    }[engine.publication]
+    return f"{words} ({engine.publication_note})" if engine.publication_note else words
+
+
+def engine_matrix(engines: Mapping[str, Probed], extras: Mapping[str, str]) -> Iterator[str]:
+    """Every engine as a row of a Markdown table, by what its class says: the same on every machine.
+
+    `extras` tells the command that installs an engine's driver, where it takes one.
+    """
+    yield "| engine | database (access layer) | server | tiers | rows come as | licence | publication | install | run |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for name, engine in engines.items():
+        server = (
+            "by `--url`" if engine.url_required else "private, or by `--url`" if engine.url_example else "in process"
+        )
+        cells = [
+            f"`{name}`",
+            engine.title,
+            server,
+            ", ".join(engine.durability),
+            {"rows": "Python values", "batches": "Arrow batches"}[engine.gives],
+            engine.license,
+            published(engine).removeprefix("results "),
+            f"`{extras[name]}`" if name in extras else "with dbbench",
+            engine.unverified or "in CI",
+        ]
+        yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
 def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:

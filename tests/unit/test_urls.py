@@ -1,0 +1,73 @@
+"""URLs and their secrets."""
+
+import pytest
+
+from dbbench.errors import UserError
+from dbbench.urls import parse, redacted, scrub, scrubbed, secrets
+
+
+def test_names_and_urls() -> None:
+    assert parse(["pg=postgresql://h/db", "x+y=mysql://h?a=b=c"]) == {
+        "pg": "postgresql://h/db",
+        "x+y": "mysql://h?a=b=c",
+    }
+
+
+def test_a_url_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_URL", "postgresql://me:geheim@h/db")
+    assert parse(["pg=env:MY_URL"]) == {"pg": "postgresql://me:geheim@h/db"}
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["postgresql://me:geheim@h/db"], "NAME=URL"),
+        (["PG=postgresql://me:geheim@h/db"], "NAME=URL"),
+        (["pg=me:geheim@h"], None),
+        (["pg=/geheim"], "starts with"),
+        (["pg=env:NO_SUCH_VARIABLE"], "NO_SUCH_VARIABLE"),
+        (["pg=a://geheim", "pg=b://geheim"], "twice"),
+    ],
+)
+def test_what_is_no_url_is_told_without_its_secret(texts: list[str], said: str | None) -> None:
+    if said is None:
+        assert parse(texts)  # a scheme called `me`: the driver will say
+        return
+    with pytest.raises(UserError, match=said) as told:
+        parse(texts)
+    assert "geheim" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://me:geheim@h:5/db", "postgresql://me:***@h:5/db"),
+        ("postgresql://me@h/db", "postgresql://me@h/db"),
+        ("postgresql://me:p%40ss/word@h/db", "postgresql://me:***@h/db"),
+        ("postgresql://me:a@b@h/db", "postgresql://me:***@h/db"),
+        ("mysql://me:x@h/db", "mysql://me:***@h/db"),
+        ("mysql://h/db?user=me&password=geheim&ssl=1", "mysql://h/db?user=me&password=***&ssl=1"),
+        ("libsql://h?authToken=abcdefgh", "libsql://h?authToken=***"),
+        ("odbc:Driver={X};Server=h;UID=me;PWD=geheim;Port=1", "odbc:Driver={X};Server=h;UID=me;PWD=***;Port=1"),
+        ("odbc:Driver={X};PWD={ge;heim};Port=1", "odbc:Driver={X};PWD={***};Port=1"),
+        ("mssql+pyodbc:///?odbc_connect=Driver%3DX%3BPWD%3Dgeheim%3B", "mssql+pyodbc:///?odbc_connect=Driver%3DX%3BPWD%3D***%3B"),
+    ],
+)  # fmt: skip
+def test_a_url_is_shown_without_its_secrets(url: str, shown: str) -> None:
+    assert redacted(url) == shown
+
+
+def test_a_drivers_words_are_cleared() -> None:
+    hidden = secrets("postgresql://me:p%40ssword@h/db")
+    assert scrub("could not connect with p@ssword (p%40ssword)", hidden) == "could not connect with *** (***)"
+
+
+def test_a_short_secret_leaves_figures_alone() -> None:
+    hidden = secrets("postgresql://me:1@h/db")
+    assert scrub("1,321 rows; postgresql://me:1@h/db", hidden) == "1,321 rows; postgresql://me:***@h/db"
+
+
+def test_every_text_of_a_record_is_cleared() -> None:
+    hidden = secrets("a://me:geheim@h")
+    record = {"geheim": ["a geheim b", 1, None, {"x": "geheim"}]}
+    assert scrubbed(record, hidden) == {"***": ["a *** b", 1, None, {"x": "***"}]}
