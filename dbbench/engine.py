@@ -216,8 +216,8 @@ class Engine:
         """What became of the server, if it ended by itself; empty while all is well."""
         return ""
 
-    def remove(self) -> None:
-        """Remove what `create` made outside of the directory: the tables at a URL."""
+    def remove(self, tables: Mapping[str, Table]) -> None:
+        """Remove what `create` made outside of the directory: the tables at a URL, as far as they are there."""
 
     def close(self) -> None:
         """Close the database; nothing of it may be left running."""

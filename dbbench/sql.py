@@ -6,7 +6,7 @@ A new SQL engine gives its types and settings and, where it has one, a better wa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -134,9 +134,6 @@ class SQLEngine(Engine):
     session_class: ClassVar[type[Session]] = SQLSession
     sql: ClassVar[Dialect] = Dialect()
 
-    #: What `create` made at a URL, in its order.
-    made: Sequence[str] = ()
-
     def create(self, tables: Mapping[str, Table]) -> None:
         """Make the tables, each in a transaction of its own.
 
@@ -144,33 +141,32 @@ class SQLEngine(Engine):
         """
         session = self.connect()
         assert isinstance(session, SQLSession)
-        if self.url:
-            self._refuse_taken(session, tables)
-            self.made = list(tables)
+        for name in tables if self.url else ():
+            if self._has(session, name):
+                raise Unsupported(
+                    f"the database already has a table {name}: name another database, or drop the table if an "
+                    "interrupted run has left it"
+                )
         for name, table in tables.items():
             session.execute(self.sql.create_table(name, table))
         session.close()
 
-    def remove(self) -> None:
+    def remove(self, tables: Mapping[str, Table]) -> None:
         """Drop the tables that were made at a URL; a database in the engine's directory goes with that."""
-        if self.made:
+        if self.url:
             session = self.connect()
             assert isinstance(session, SQLSession)
-            for name in reversed(self.made):
-                session.execute(f"DROP TABLE {self.sql.quoted(name)}")
+            for name in reversed(list(tables)):
+                if self._has(session, name):
+                    session.execute(f"DROP TABLE {self.sql.quoted(name)}")
             session.close()
-            self.made = ()
 
-    def _refuse_taken(self, session: SQLSession, tables: Mapping[str, Table]) -> None:
-        for name in tables:
-            try:
-                fetch(session, f"SELECT 1 FROM {self.sql.quoted(name)} WHERE 1 = 0")
-            except Exception:  # noqa: S112 - each driver has its own
-                continue  # as it should be; whatever else is wrong shows when the table is made
-            raise Unsupported(
-                f"the database already has a table {name}: name an empty one, or drop the table if an "
-                "interrupted run has left it"
-            )
+    def _has(self, session: SQLSession, name: str) -> bool:
+        try:
+            fetch(session, f"SELECT 1 FROM {self.sql.quoted(name)} WHERE 1 = 0")
+        except Exception:  # each driver has its own; whatever else is wrong shows when the table is made
+            return False
+        return True
 
 
 def fetch(session: Any, sql: str) -> list[tuple[Any, ...]]:

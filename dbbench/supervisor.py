@@ -30,6 +30,7 @@ from dbbench.urls import VARIABLE, scrub, secrets
 INTERRUPTED = 130
 _POLL_SECONDS = 0.1
 _CHILDREN_SECONDS = 1.0
+_REMOVE_SECONDS = 15  # less than what dbbench gives a supervisor to end
 
 
 class Supervisor:
@@ -54,6 +55,8 @@ class Supervisor:
             worker = self._start(work)
             ending = self._watch(worker, time.monotonic() + self.trial["limits"]["seconds"])
             left = self._kill_all(worker)
+            if worker.returncode and os.environ.get(VARIABLE):
+                self._remove_tables()
         finally:
             self._clear_secrets()
             shutil.rmtree(work, ignore_errors=True)
@@ -123,6 +126,7 @@ class Supervisor:
         record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None}
         with contextlib.suppress(OSError, ValueError):
             record = jsonfile.read(self.directory / "steps.json")
+        record.pop("made", None)
         outcome, detail = self._ending(ending, status)
         done = {step["name"] for step in record["steps"]}
         running = record.pop("running", None)
@@ -143,6 +147,18 @@ class Supervisor:
             "exit_status": status,
             "noise": disturbed,
         }
+
+    def _remove_tables(self) -> None:
+        """A worker that was killed can't remove what it made in the user's database: another does it."""
+        work = Path(self.trial["work"]) / "data"
+        if not (self.directory / "steps.json").is_file():
+            return
+        with open(self.directory / "stderr.txt", "ab") as err, contextlib.suppress(subprocess.TimeoutExpired):
+            command = [sys.executable, "-m", "dbbench.worker", str(self.directory), "remove"]
+            work.mkdir(mode=0o700, parents=True, exist_ok=True)
+            subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=err, stderr=err, timeout=_REMOVE_SECONDS, check=False
+            )
 
     def _clear_secrets(self) -> None:
         """A driver may print the URL that it was given."""

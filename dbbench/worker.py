@@ -1,4 +1,4 @@
-"""`python -m dbbench.worker DIR`: one trial in one fresh process.
+"""`python -m dbbench.worker DIR`: one trial in one fresh process. With `remove` after DIR: clears up after one.
 
 Reads DIR/trial.json and leaves DIR/steps.json, written anew before and after each step, so that
 whatever happens to this process, what was finished stands and what was running is known.
@@ -44,7 +44,7 @@ class Trial:
         url = os.environ.get(VARIABLE, "")
         self.hidden = secrets(url)
         self.setup = Setup(Path(plan["work"]) / "data", Tier(self.scenario.durability), plan["options"], url)
-        self.record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None}
+        self.record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None, "made": False}
 
     def run(self) -> None:
         """Run all steps; what an engine may raise becomes an outcome."""
@@ -56,8 +56,9 @@ class Trial:
             self.engine = engine_class(self.setup)
             self.engine.open()
             try:
+                self._make_tables(self.engine)
                 self._run_steps(self.engine)
-                self.engine.remove()
+                self.engine.remove(self.tables)
             finally:
                 died = self.engine.died()
                 self.engine.close()
@@ -68,8 +69,26 @@ class Trial:
             self._give_up(outcome, detail, exc)
             self._save()
 
+    def remove(self) -> None:
+        """Remove what the trial made at its URL and, being killed, could not remove itself."""
+        if jsonfile.read(self.directory / "steps.json")["made"]:
+            engine = registry.load(self.engine_name)(self.setup)
+            engine.open()
+            engine.remove(self.tables)
+            engine.close()
+
+    def _make_tables(self, engine: Engine) -> None:
+        try:
+            engine.create(self.tables)
+        except Unsupported:  # they are somebody else's
+            raise
+        except Exception:
+            engine.remove(self.tables)
+            raise
+        self.record["made"] = bool(engine.url)
+        self._save()
+
     def _run_steps(self, engine: Engine) -> None:
-        engine.create(self.tables)
         bench = Bench(engine, engine.connect(), self.tables, self.files, self.answers, setup=self.setup)
         versions = {**engine.versions(), **engine.served_by()}
         self.record["engine"] = {"title": engine.title, "versions": versions, "settings": engine.settings()}
@@ -158,7 +177,8 @@ def described(exc: Exception) -> tuple[Outcome, str]:
 def main() -> None:
     """Run the trial in the directory that the first argument names."""
     end_with_parent()  # the supervisor, should it be killed
-    Trial(Path(sys.argv[1])).run()
+    trial = Trial(Path(sys.argv[1]))
+    (trial.remove if sys.argv[2:] == ["remove"] else trial.run)()
     # The engine is closed. An interpreter would now take a tenth of a second to take itself apart.
     sys.stdout.flush()
     sys.stderr.flush()
