@@ -140,6 +140,11 @@ seed_option = click.option(
     type=click.IntRange(0, 2**63 - 1),
     help="Seed of the data and of the order of trials. [default: the suite's]",
 )
+publish_option = click.option(
+    "--publish",
+    is_flag=True,
+    help="Withhold the figures of engines whose licences forbid to publish them; write to RUN/publish alone.",
+)
 
 
 @main.command(
@@ -207,6 +212,7 @@ seed_option = click.option(
     metavar="SIZE",
     help="End a trial that needs more, like 4GiB. [default: 3/4 of the machine's]",
 )
+@publish_option
 @click.pass_context
 @_command
 def suite(
@@ -225,6 +231,7 @@ def suite(
     resume: Path | None,
     trial_timeout: float,
     trial_memory: int | None,
+    publish: bool,
 ) -> int:
     """Run SUITE (a built-in name or a YAML file) and report best to worst.
 
@@ -243,7 +250,7 @@ def suite(
         given = [
             max(parameter.opts, key=len)
             for parameter in context.command.params
-            if parameter.name not in ("resume", "suite", "urls")
+            if parameter.name not in ("resume", "suite", "urls", "publish")
             and context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
         ]
         if given:
@@ -267,51 +274,52 @@ def suite(
             trial_memory=trial_memory,
         )
         ready = new_run(request)
-    return _run(ready)
+    return _run(ready, publish=publish)
 
 
-def _run(ready: Ready) -> int:
+def _run(ready: Ready, *, publish: bool) -> int:
     """Run the trials, then report, also after an interruption."""
     import datetime
     from functools import partial
 
     from dbbench.analysis.budget import Budget
+    from dbbench.report.listing import absent_lines
     from dbbench.report.progress import watched
     from dbbench.runner import run_trials
 
     console = _console()
-    for name, found in ready.absent.items():
-        how = f"; {found.install}" if found.install else ""
-        console.print(f"not here: {name}: {found.detail}{how}", style="dim", highlight=False, markup=False)
+    for line in absent_lines(ready.absent):
+        console.print(line, style="dim", highlight=False, markup=False)
     run = ready.run
     budget = Budget(run.manifest.precision, run.manifest.time_limit)
     enough = partial(budget.reached, run.suite, run.manifest)
     try:
-        with watched(console, run) as report:
+        with watched(console, run, publish=publish) as report:
             stopped = run_trials(run, ready.trials, ready.datasets, report, enough, ready.urls)
     except KeyboardInterrupt:
         if run.results():
-            _report(run, console)
-        console.print(f"\ninterrupted; go on with: dbbench suite --resume {run.path}", highlight=False, markup=False)
+            _report(run, console, publish=publish)
+        again = f"dbbench suite --resume {run.path}{' --publish' if publish else ''}"
+        console.print(f"\ninterrupted; go on with: {again}", highlight=False, markup=False)
         return INTERRUPTED
     update: dict[str, Any] = {"finished": datetime.datetime.now(datetime.UTC)}
     if stopped:
         update |= {"stopped": stopped, "rounds": max(result.round for result in run.results())}
     run.manifest = run.manifest.model_copy(update=update)
     run.save()
-    shown = _report(run, console)
+    shown = _report(run, console, publish=publish)
     return 1 if shown.unsuccessful else 0
 
 
-def _report(run: Run, console: Console, formats: tuple[str, ...] | None = None) -> View:
+def _report(run: Run, console: Console, formats: tuple[str, ...] | None = None, *, publish: bool) -> View:
     """Show the result at once, then write the files."""
     from dbbench.report import console as terminal
     from dbbench.report.view import view
     from dbbench.report.write import FORMATS, write_report
 
-    shown = view(run)
+    shown = view(run, publish=publish)
     terminal.show(shown, console)
-    for path in write_report(run, shown, formats or FORMATS):
+    for path in write_report(shown, formats or FORMATS):
         console.print(f"wrote {path}", highlight=False, markup=False, soft_wrap=True)
     return shown
 
@@ -411,11 +419,14 @@ def dataset(suite: str, scale: float, seed: int | None, form: str, out: Path) ->
             click.echo(f"{path}: {rows:,} rows")
 
 
-@main.command(epilog=_examples("dbbench report r1", "dbbench report r1 --format png,csv"))
+@main.command(
+    epilog=_examples("dbbench report r1", "dbbench report r1 --format png,csv", "dbbench report r1 --publish")
+)
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--format", "formats", default="png,svg,html,md,csv", show_default=True, help="What to write.")
+@publish_option
 @_command
-def report(run: Path, formats: str) -> int:
+def report(run: Path, formats: str, publish: bool) -> int:
     """Show a RUN again and draw its charts anew; no engine needs to be installed."""
     from dbbench.errors import UserError
     from dbbench.report.write import FORMATS
@@ -425,7 +436,7 @@ def report(run: Path, formats: str) -> int:
     unknown = [part for part in chosen if part not in FORMATS]
     if unknown:
         raise UserError(f"there is no format {unknown[0]!r}; there are {', '.join(FORMATS)}")
-    return 1 if _report(Run.open(run), _console(), chosen).unsuccessful else 0
+    return 1 if _report(Run.open(run), _console(), chosen, publish=publish).unsuccessful else 0
 
 
 @main.command(
@@ -445,8 +456,11 @@ def report(run: Path, formats: str) -> int:
 )
 @click.option("--across-machines", is_flag=True, help="Compare runs of different machines too; the result says so.")
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a pull request's comment.")
+@click.option("--publish", is_flag=True, help="Leave out the engines whose licences forbid to publish their figures.")
 @_command
-def compare(old: Path, new: Path, fail_above: float | None, across_machines: bool, markdown: bool) -> int:
+def compare(
+    old: Path, new: Path, fail_above: float | None, across_machines: bool, markdown: bool, publish: bool
+) -> int:
     """Compare the runs OLD and NEW: what is slower, faster, the same, or can't be told.
 
     Exit status: 0 compared; 1 held up by --fail-above; 2 the runs are not alike or can't be read.
@@ -458,7 +472,7 @@ def compare(old: Path, new: Path, fail_above: float | None, across_machines: boo
     from dbbench.store import Run
 
     sides = [Side.read(Run.open(path)) for path in (old, new)]
-    found = compared(*sides, gate=fail_above, across_machines=across_machines)
+    found = compared(*sides, gate=fail_above, across_machines=across_machines, publish=publish)
     if markdown:
         for line in comparison.markdown(found, gate=fail_above):
             click.echo(line)

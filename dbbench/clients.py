@@ -17,8 +17,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import repeat
 from operator import call
@@ -30,6 +30,7 @@ from typing import Any, TextIO
 from dbbench.arrivals import constant, poisson
 from dbbench.engine import Engine, Session, Setup, prepared
 from dbbench.errors import DbbenchError, Unsupported
+from dbbench.keyvalue import Draws, Inputs, from_json, to_json
 from dbbench.measure import LATE, Kept, collector_off, open_loop, stream
 from dbbench.processes import end_with_parent
 from dbbench.samples import Samples
@@ -57,6 +58,10 @@ class Job:
     rate: Rate | None = None
     #: Of random arrivals.
     seed: int = 0
+    #: What each call takes, if it takes anything; it knows the operation and the number of calls then.
+    inputs: Inputs | Draws | None = None
+    #: Whether each client's thread is bound to a processor of its own.
+    affinity: bool = False
 
 
 @dataclass
@@ -69,6 +74,8 @@ class Measurement:
     kept: Kept | None = None
     begin: int = 0
     end: int = 0
+    #: Service times by operation, where there are several.
+    by: dict[str, Samples] = field(default_factory=dict)
 
     @property
     def per_second(self) -> float:
@@ -79,6 +86,8 @@ class Measurement:
         """Take what another client measured."""
         for mine, its in zip(self._samples(), other._samples(), strict=True):
             mine.merge(its)
+        for name, samples in other.by.items():
+            self.by.setdefault(name, Samples()).merge(samples)
         both = [kept for kept in (self.kept, other.kept) if kept]
         if both:
             due, late, dropped = (sum(getattr(kept, key) for kept in both) for key in ("due", "late", "dropped"))
@@ -88,7 +97,8 @@ class Measurement:
 
     def to_json(self) -> dict[str, Any]:
         """In a form for a pipe."""
-        samples = {key: getattr(self, key).to_json() for key in ("warm_up", "service", "latency")}
+        samples: dict[str, Any] = {key: getattr(self, key).to_json() for key in ("warm_up", "service", "latency")}
+        samples["by"] = {name: each.to_json() for name, each in self.by.items()}
         return {**samples, "kept": asdict(self.kept) if self.kept else None, "begin": self.begin, "end": self.end}
 
     @classmethod
@@ -96,7 +106,8 @@ class Measurement:
         """What `to_json` gave."""
         warm_up, service, latency = (Samples.from_json(document[key]) for key in ("warm_up", "service", "latency"))
         kept = Kept(**document["kept"]) if document["kept"] else None
-        return cls(warm_up, service, latency, kept, document["begin"], document["end"])
+        by = {name: Samples.from_json(each) for name, each in document["by"].items()}
+        return cls(warm_up, service, latency, kept, document["begin"], document["end"], by)
 
     def _samples(self) -> tuple[Samples, ...]:
         return self.warm_up, self.service, self.latency
@@ -108,7 +119,10 @@ def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> Measu
         most = getattr(engine.concurrency, what)
         if most is not None and count > most:
             raise Unsupported(f"{engine.name} can't serve clients from {count} {what} at once (at most {most})")
-    prepared(engine, session, job.operation)  # refused here, where the reason is told
+    if job.inputs is not None:
+        job.inputs.check(engine, session)  # refused here, where the reason is told
+    else:
+        prepared(engine, session, job.operation)
     with collector_off():
         if clients.count == 1:
             return _client(engine, session, job, 0, 1, perf_counter_ns)
@@ -119,8 +133,18 @@ def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> Measu
 
 def _client(engine: Engine, session: Session, job: Job, number: int, of: int, start: Callable[[], int]) -> Measurement:
     """One of the clients, from preparing to the last call; `start` waits for the others and gives the common start."""
-    run = prepared(engine, session, job.operation)(*job.arguments)
     found = Measurement()
+    if job.inputs is not None:
+        work = job.inputs.prepare(engine, session, number, of)
+        # With others: made before the start, for in a thread of its own the making would hold them up.
+        given = work.given if of == 1 else list(work.given)
+        with bound(number if job.affinity else None):
+            found.begin = begin = start()
+            time.sleep(max(begin - perf_counter_ns(), 0) / 1e9)
+            stream(work.run, given, work.recorder(found.service, found.by), through=work.through)
+            found.end = perf_counter_ns()
+        return found
+    run = prepared(engine, session, job.operation)(*job.arguments)
     stream(call, repeat(run, job.warm_up), found.warm_up.record)
     found.begin = begin = start()
     time.sleep(max(begin - perf_counter_ns(), 0) / 1e9)
@@ -139,6 +163,20 @@ def _client(engine: Engine, session: Session, job: Job, number: int, of: int, st
         )
     found.end = perf_counter_ns()
     return found
+
+
+@contextmanager
+def bound(number: int | None) -> Iterator[None]:
+    """Bind this thread to one of the processors it may run on, if a number is given and the system can."""
+    if number is None or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {sorted(allowed)[number % len(allowed)]})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 def _moments(rate: Rate, seed: int, number: int, of: int) -> Iterable[Any]:
@@ -203,7 +241,11 @@ def _processes(engine: Engine, job: Job, clients: Clients) -> Measurement:
         "directory": str(engine.directory),
         "tier": engine.tier,
         "options": engine.options.model_dump(mode="json"),
-        "job": {**asdict(job), "rate": job.rate.model_dump() if job.rate else None},
+        "job": {
+            **asdict(job),
+            "rate": job.rate.model_dump() if job.rate else None,
+            "inputs": to_json(job.inputs) if job.inputs else None,
+        },
         "threads": clients.threads,
         "of": clients.count,
     }
@@ -261,7 +303,8 @@ def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None
     try:
         numbers = range(order["first"], order["first"] + order["threads"])
         with collector_off():
-            mine = Job(**{**job, "arguments": tuple(job["arguments"]), "rate": rate})
+            inputs = from_json(job["inputs"]) if job["inputs"] else None
+            mine = Job(**{**job, "arguments": tuple(job["arguments"]), "rate": rate, "inputs": inputs})
             found = _threads(engine, mine, numbers, order["of"], agree)
     finally:
         engine.close()

@@ -25,10 +25,15 @@ from dbbench.suite import Tier
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from dbbench.records import RecordSet
     from dbbench.schema import Table
 
-#: How a session takes the rows of a load, and gives those of a query.
+#: How a session gives the rows of a query.
 Form = Literal["rows", "batches"]
+#: How it takes those of a load: also as mappings of names to values.
+Taken = Literal["rows", "mappings", "batches"]
+#: What every engine is taken to have, unless it says that it lacks it.
+Lack = Literal["transactions", "unique keys", "indexes", "empty values"]
 #: What a prepared query gives: rows that can be indexed, or Arrow record batches.
 Rows = Iterable[Sequence[Any]] | Iterable["pa.RecordBatch"]
 
@@ -79,10 +84,24 @@ class Session:
         finish_load(tables)                          indexes, then commit; inside the clock
         prepare_query(sql) -> run() -> Rows          runs the query; what it gives is stepped inside the clock
         prepare_statement(sql) -> run()              a statement that commits by itself
+
+    Key-value: keys and values are bytes; keys are ordered byte by byte, and may hold any byte
+        prepare_insert() -> insert(key, value)       a key that is new, committed by itself; for one that isn't, see
+                                                     `Engine.duplicates`
+        prepare_update() -> update(key, value)       of a key that is there, committed by itself
+        prepare_delete() -> delete(key)              of a key that is there, committed by itself
+        prepare_read(snapshot=False) -> read(key) -> value, or None if the key isn't there
+        prepare_seek(snapshot=False) -> seek(key) -> (key, value) at the key or the next above it, or None
+        prepare_range(snapshot=False) -> range(key, count) -> list of up to `count` (key, value) from the key on
+        prepare_scan() -> scan() -> all (key, value), ascending unless `Engine.ordered` is False
+        prepare_insert_many() -> insert(pairs)       a list of (key, value) in one transaction, committed
+        prepare_update_many() -> update(pairs)
+        prepare_delete_many() -> delete(keys)
+    A read sees what was committed before the call; with `snapshot` what was before it was prepared is enough.
     """
 
-    #: How prepare_load's callable takes a chunk: a list of tuples, or an Arrow record batch.
-    takes: ClassVar[Form] = "rows"
+    #: How prepare_load's callable takes a chunk: a list of tuples, a list of dicts, or an Arrow record batch.
+    takes: ClassVar[Taken] = "rows"
     #: How prepare_query's callable gives rows.
     gives: ClassVar[Form] = "rows"
     #: For "rows": types that the driver can't take as they are -> "text" or "float".
@@ -133,18 +152,21 @@ class Engine:
     #: As on a chart: database and access layer. `open()` may set one on the engine that names the server it found.
     title: str
     license: ClassVar[str]
-    publication: ClassVar[Publication] = Publication.UNKNOWN
+    publication: Publication = Publication.UNKNOWN
     #: Where the licence says so, for anything but "allowed".
-    publication_note: ClassVar[str] = ""
+    publication_note: str = ""
     options_class: ClassVar[type[BaseModel]] = Options
     session_class: ClassVar[type[Session]] = Session
-    #: Requested tier -> the settings that give it. A tier that isn't here is refused.
+    #: Tier -> the settings that give it. Where one isn't here the next that promises more stands in, or it is refused.
     durability: ClassVar[Mapping[Tier, Mapping[str, Any]]] = {}
-    concurrency: ClassVar[Concurrency] = Concurrency()
+    concurrency: Concurrency = Concurrency()
     #: Operation -> why the system itself can't.
     impossible: ClassVar[Mapping[str, str]] = {}
-    #: Key of `dialects` in a suite.
-    dialect: ClassVar[str] = ""
+    #: What the system itself doesn't have, though its neighbours on a chart do -> what that means here.
+    lacks: ClassVar[Mapping[Lack, str]] = {}
+    #: Key of `dialects` in a suite. Like the title, it may be set by `open()`, as may what says how many clients
+    #: there can be, and whether results can be published.
+    dialect: str = ""
     #: Python modules that it needs. The plugin's own module can be imported without them.
     modules: ClassVar[Sequence[str]] = ()
     #: A URL that it takes, as an example; empty if it takes none.
@@ -153,6 +175,13 @@ class Engine:
     url_required: ClassVar[bool] = False
     #: What of it nobody has run yet, and why, like "not run against a live server". Empty: CI runs it.
     unverified: ClassVar[str] = ""
+    #: What an insert of a key that is there does.
+    duplicates: ClassVar[Literal["refused", "replaced"]] = "replaced"
+    #: Whether a scan comes in the order of the keys.
+    ordered: ClassVar[bool] = True
+    #: The longest key and value that a store takes, in bytes; None is no limit short of a gigabyte.
+    longest_key: ClassVar[int | None] = None
+    longest_value: ClassVar[int | None] = None
     #: False only for an engine that shows the harness's own share: never verified, never ranked.
     ranked: ClassVar[bool] = True
 
@@ -165,14 +194,26 @@ class Engine:
         if self.url_required and not setup.url:
             raise Unsupported(f"{self.name} needs a server: --url {self.name}={self.url_example}")
         self.options: Any = self.options_class.model_validate(dict(setup.options))
-        if setup.tier not in self.durability:
-            offered = ", ".join(self.durability) or "none"
-            raise Unsupported(f"{self.name} can't give durability {setup.tier} (it offers: {offered})")
-        self.tier = setup.tier
+        #: What it gives: the tier asked for, or the next that promises more.
+        self.tier = self.given(setup.tier)
+
+    @classmethod
+    def given(cls, tier: Tier) -> Tier:
+        """The least tier of the engine's that promises what `tier` does. Raises Unsupported if none does."""
+        tiers = list(Tier)
+        for enough in tiers[tiers.index(tier) :]:
+            if enough in cls.durability:
+                return enough
+        offered = ", ".join(cls.durability) or "none"
+        raise Unsupported(f"{cls.name} can't give durability {tier} (it offers: {offered})")
 
     @classmethod
     def available(cls) -> None:
         """Raise Unavailable if a library or program is missing that importing the module didn't ask for."""
+
+    @classmethod
+    def available_with(cls, options: Mapping[str, Any]) -> None:
+        """Raise Unavailable if what the user has to bring isn't named in the options, or isn't there."""
 
     @classmethod
     def versions(cls) -> dict[str, str]:
@@ -188,6 +229,9 @@ class Engine:
 
     def create(self, tables: Mapping[str, Table]) -> None:
         """Make the tables, without their indexes."""
+
+    def create_store(self, records: RecordSet) -> None:
+        """Make room for records under keys; `records` tells how many and how large, should that matter."""
 
     def connect(self) -> Session:
         """A new client."""
@@ -229,6 +273,13 @@ class Engine:
                 inner = os.path.relpath(os.path.join(folder, name), self.directory)
                 allocated = getattr(status, "st_blocks", 0) * 512
                 yield File(inner, self.part(inner), status.st_size, allocated)
+
+
+#: Every operation that a session may have.
+OPERATIONS = (
+    *("load", "query", "statement"),
+    *("insert", "update", "delete", "read", "seek", "range", "scan", "insert_many", "update_many", "delete_many"),
+)
 
 
 def offers(engine: type[Engine], operation: str) -> bool:

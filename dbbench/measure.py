@@ -74,15 +74,23 @@ def batch(operation: Callable[[K], object], keys: Sequence[K], clock: Clock = pe
     return (clock() - start) / len(keys)
 
 
-def stream(operation: Callable[[K], object], keys: Iterable[K], record: Record, clock: Clock = perf_counter_ns) -> None:
+def stream(
+    operation: Callable[..., object],
+    keys: Iterable[Any],
+    record: Record,
+    clock: Clock = perf_counter_ns,
+    *,
+    through: Callable[[Callable[..., object], Iterable[Any]], Iterable[object]] = map,
+) -> None:
     """One call for each key, one clock reading each: the end of one is the start of the next.
 
-    So the harness's own few nanoseconds between two calls count too; the null engine shows how many.
+    So the harness's own few nanoseconds between two calls count too; the null engine shows how many. `through`
+    is `map`, or `starmap` where what a call takes is spread over its arguments.
     """
     rest = iter(keys)
     while chunk := list(islice(rest, CHUNK)):
         readings = [clock()]
-        readings += [clock() for _ in map(operation, chunk)]
+        readings += [clock() for _ in through(operation, chunk)]
         times = np.fromiter(readings, np.int64, len(readings))
         record(times[1:] - times[:-1])
         gc.collect(0)

@@ -18,7 +18,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from dbbench import registry
-from dbbench.engine import Engine
+from dbbench.engine import OPERATIONS, Engine, offers
 from dbbench.errors import Unavailable
 
 #: The engine of whatever has a URL and no plugin of its own.
@@ -45,11 +45,15 @@ class Probed:
     gives: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     durability: list[str] = field(default_factory=list)
+    #: The operations of its sessions.
+    operations: list[str] = field(default_factory=list)
     dialect: str = ""
     url_example: str = ""
     url_required: bool = False
     #: What of it nobody has run yet.
     unverified: str = ""
+    #: What it doesn't have, though others do -> what that means.
+    lacks: dict[str, str] = field(default_factory=dict)
     #: Option -> what it is for.
     options: dict[str, str] = field(default_factory=dict)
     #: What is wrong with the options asked for.
@@ -105,6 +109,8 @@ def look(name: str, engine: str, options: Mapping[str, object], *, url: bool) ->
         registry.load(engine)
         _check_url(plugin, url=url)
         fault = _fault(plugin, options)
+        if not fault:
+            plugin.available_with(options)
         return replace(known, status="available", versions=plugin.versions(), fault=fault)
     except Unavailable as exc:
         return replace(known, status="unavailable", detail=exc.reason, install=exc.install)
@@ -132,10 +138,12 @@ def _described(known: Probed, plugin: type[Engine]) -> Probed:
         ranked=plugin.ranked,
         gives=plugin.session_class.gives,
         durability=[str(tier) for tier in plugin.durability],
+        operations=[operation for operation in OPERATIONS if offers(plugin, operation)],
         dialect=plugin.dialect,
         url_example=plugin.url_example,
         url_required=plugin.url_required,
         unverified=plugin.unverified,
+        lacks={str(what): why for what, why in plugin.lacks.items()},
         options={key: str(value.description or "") for key, value in plugin.options_class.model_fields.items()},
     )
 

@@ -20,6 +20,8 @@ Dangling = tuple[tuple[str | int | float, ...], str, Sequence[str]]
 _NUMBERS: Sequence[str] = ("integer", "bigint", "real", "double", "decimal", "currency")
 _TEXTS: Sequence[str] = ("char", "varchar")
 _DAYS: Sequence[str] = ("date", "datetime")
+_ON_TABLES: Sequence[str] = ("load", "query", "statement", "churn")
+_ON_RECORDS: Sequence[str] = ("keyvalue", "mix")
 
 
 def dangling(suite: dict[Any, Any]) -> Iterator[Dangling]:
@@ -35,6 +37,7 @@ def dangling(suite: dict[Any, Any]) -> Iterator[Dangling]:
         if isinstance(dataset, str) and dataset not in datasets:
             yield (*path, "dataset"), f"one of the datasets {_listed(datasets)}", list(datasets)
             continue
+        yield from _of_its_kind(scenario, _mapping(datasets, dataset), path)
         yield from _in_scenario(scenario, _mapping(_mapping(datasets, dataset), "tables"), path)
 
 
@@ -120,6 +123,14 @@ def _too_large(column: dict[Any, Any], rows: Any, path: tuple[str, ...]) -> Iter
 
 def _finite(number: Any) -> bool:
     return isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
+
+
+def _of_its_kind(scenario: dict[Any, Any], dataset: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:
+    """Steps that work on records where the dataset has tables, and the other way round."""
+    wanted, other = (_ON_TABLES, "tables") if "records" in dataset else (_ON_RECORDS, "records")
+    for index, step in _items(scenario, "steps"):
+        if step.get("kind") in wanted:
+            yield (*path, "steps", index, "kind"), f"a step for its dataset, or a dataset of {other}", ()
 
 
 def _in_scenario(scenario: dict[Any, Any], tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:

@@ -10,7 +10,7 @@ import difflib
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import psutil
@@ -82,6 +82,11 @@ def new_run(request: Request) -> Ready:
     check_options(request.options, probed)
     named = {*request.engines, *request.urls}
     absent = {name: found for name, found in probed.items() if found.status != "available" and name not in named}
+    absent |= {
+        name: replace(found, detail="it has none of the operations of this suite")
+        for name, found in probed.items()
+        if name not in {*named, *absent} and not suite.operations.intersection(found.operations)
+    }
     engines = {name: found for name, found in probed.items() if name not in absent and found.ranked}
     usable = [found for found in engines.values() if found.status == "available"]
     if not usable:

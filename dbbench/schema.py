@@ -189,11 +189,30 @@ class Table(Model):
     columns: dict[Identifier, Column] = Field(min_length=1)
 
 
+class Records(Model):
+    """Records under keys, for key-value steps. `count` is their number at scale 1.
+
+    Ascending keys are the record's number, its most significant byte first; scattered ones look random.
+    """
+
+    count: int = Field(ge=1, le=10**12)
+    key_bytes: int = Field(default=8, ge=8, le=512)
+    key_order: Literal["ascending", "scattered"] = "ascending"
+    value_bytes: int = Field(default=100, ge=16, le=1 << 20)
+
+
 class Dataset(Model):
-    """Some tables, drawn from one seed."""
+    """Some tables, or records under keys, drawn from one seed."""
 
     seed: int = Field(default=1, ge=0)
-    tables: dict[Identifier, Table] = Field(min_length=1)
+    tables: dict[Identifier, Table] = {}
+    records: Records | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Dataset:
+        if bool(self.tables) == (self.records is not None):
+            raise ValueError("either tables or records")
+        return self
 
     def rows(self, table: str, scale: float) -> int:
         """Rows of a table at a scale: at least one."""

@@ -103,7 +103,9 @@ class PrivateServer:
 
     def died(self) -> str:
         """How the server ended by itself; empty while it runs, and after `stop`."""
-        if self.process is None or self.process.poll() is None:
+        if self.process is None:
+            return ""
+        if self.process.poll() is None and not (_closed(self.process.pid) and ended(self.process, _STOP_SECONDS)):
             return ""
         return f"the {self.name} server {_ending(self.process.returncode)}{self._last_words()}"
 
@@ -150,14 +152,25 @@ class PrivateServer:
             raise ServerFailed(f"{command[0]} can't be started: {exc.strerror or exc}") from exc
 
     def _last_words(self) -> str:
-        """The last line of the log that speaks of a fault, or else the last one."""
+        """The last line of the log that speaks of a full disk, or else of a fault, or else the last one."""
         self.log.seek(max(0, self.log.seek(0, os.SEEK_END) - 4_000))
         lines = [line.strip() for line in self.log.read().decode("utf-8", "replace").splitlines() if line.strip()]
         faults = [
             line for line in lines if any(word in line for word in ("FATAL", "PANIC", "ERROR", "rror:", "denied"))
         ]
-        found = (faults or lines)[-1:]
+        full = [line for line in faults if any(words in line for words in ("No space left", "disk space"))]
+        found = (full or faults or lines)[-1:]
         return f": {found[0][:300]}" if found else ""
+
+
+def _closed(pid: int) -> bool:
+    """Whether a process has no files any more: a moment before its end can be seen, and when its clients hear of it."""
+    try:
+        return sys.platform == "linux" and not os.listdir(f"/proc/{pid}/fd")
+    except PermissionError:
+        return False
+    except OSError:
+        return True
 
 
 def _account(names: Sequence[str]) -> pwd.struct_passwd:

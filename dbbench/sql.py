@@ -6,16 +6,18 @@ A new SQL engine gives its types and settings and, where it has one, a better wa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import Engine, Rows, Session
 from dbbench.errors import Unsupported
+from dbbench.sql_keyvalue import KEY, TABLE, VALUE, SQLKeyValue
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
+    from dbbench.records import RecordSet
+    from dbbench.schema import Records, Table
 
 STANDARD_TYPES: Mapping[str, str] = {
     "integer": "INTEGER",
@@ -37,6 +39,8 @@ class Dialect:
     types: Mapping[str, str] = field(default_factory=lambda: STANDARD_TYPES)
     quotes: tuple[str, str] = ('"', '"')
     placeholder: str = "?"
+    #: The types of bytes of up to so many, as a key and as a value.
+    binary: tuple[str, str] = ("VARBINARY({0})", "VARBINARY({0})")
     #: What is put before a query to get its plan as rows; empty if that isn't how.
     explain: str = ""
 
@@ -71,6 +75,20 @@ class Dialect:
             for column in table.indexes
         ]
 
+    def create_records(self, records: Records) -> str:
+        """CREATE TABLE of records under keys."""
+        key, value = (
+            kind.format(size) for kind, size in zip(self.binary, (records.key_bytes, records.value_bytes), strict=True)
+        )
+        return (
+            f"CREATE TABLE {self.quoted(TABLE)} ({self.quoted(KEY)} {key} NOT NULL, {self.quoted(VALUE)} {value} NOT NULL, "
+            f"PRIMARY KEY ({self.quoted(KEY)}))"
+        )
+
+    def limited(self, query: str, count: int) -> str:
+        """A query for its first rows."""
+        return f"{query} LIMIT {count}"
+
     def insert(self, name: str, table: Table) -> str:
         """INSERT of one row with placeholders."""
         columns = ", ".join(map(self.quoted, table.columns))
@@ -78,8 +96,10 @@ class Dialect:
         return f"INSERT INTO {self.quoted(name)} ({columns}) VALUES ({values})"
 
 
-class SQLSession(Session):
+class SQLSession(SQLKeyValue):
     """A client over a DB-API connection in autocommit mode whose `execute` returns an iterable cursor."""
+
+    sql: Dialect
 
     def __init__(self, connection: Any, dialect: Dialect) -> None:
         self.connection = connection
@@ -116,6 +136,19 @@ class SQLSession(Session):
         """A callable that runs a statement, which commits by itself."""
         return partial(self.execute, sql)
 
+    def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
+        """A statement with placeholders: see SQLKeyValue."""
+        execute = self.connection.execute
+        if rows == 0:
+            return lambda *values: execute(sql, values)
+        if rows == 1:
+            return lambda *values: execute(sql, values).fetchone()
+        return lambda *values: execute(sql, values).fetchall()
+
+    def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
+        """A statement with placeholders for many values, inside a transaction."""
+        return partial(self.connection.cursor().executemany, sql)
+
     def explain(self, sql: str) -> str:
         """The engine's own plan of a query, in its own words. Raises Unsupported if it tells none."""
         if not self.sql.explain:
@@ -132,7 +165,9 @@ class SQLEngine(Engine):
     """An engine that speaks SQL."""
 
     session_class: ClassVar[type[Session]] = SQLSession
-    sql: ClassVar[Dialect] = Dialect()
+    duplicates: ClassVar = "refused"
+    #: `open()` may set one on the engine that knows more of the database it found.
+    sql: Dialect = Dialect()
 
     def create(self, tables: Mapping[str, Table]) -> None:
         """Make the tables, each in a transaction of its own.
@@ -151,12 +186,21 @@ class SQLEngine(Engine):
             session.execute(self.sql.create_table(name, table))
         session.close()
 
+    def create_store(self, records: RecordSet) -> None:
+        """Make the table of records. Raises Unsupported if it is there already."""
+        session = self.connect()
+        assert isinstance(session, SQLSession)
+        if self.url and self._has(session, TABLE):
+            raise Unsupported(f"the database already has a table {TABLE}")
+        session.execute(self.sql.create_records(records.spec))
+        session.close()
+
     def remove(self, tables: Mapping[str, Table]) -> None:
         """Drop the tables that were made at a URL; a database in the engine's directory goes with that."""
         if self.url:
             session = self.connect()
             assert isinstance(session, SQLSession)
-            for name in reversed(list(tables)):
+            for name in reversed(list(tables) or [TABLE]):
                 if self._has(session, name):
                     session.execute(f"DROP TABLE {self.sql.quoted(name)}")
             session.close()

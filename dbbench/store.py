@@ -2,9 +2,10 @@
 
     run.json      the manifest: suite, options, engines, machine, data
     suite.yaml    the suite's text as it was
-    trials/ID/    trial.json, result.json, and what the worker printed
+    trials/ID/    trial.json, result.json, the plans of its queries, and what the worker printed
     summary.csv   one row for each step and engine
     report/       charts and pages
+    publish/      the same without what licences forbid to publish, and results.json; made by --publish
 
 A trial is finished when its result.json is there. Everything is written in one step, after each trial.
 """
@@ -21,7 +22,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from dbbench import jsonfile
+from dbbench import jsonfile, queryplan
 from dbbench.errors import RunError, UserError
 from dbbench.loader import parse_suite
 from dbbench.outcome import Outcome
@@ -50,6 +51,8 @@ class StepResult(BaseModel):
     #: What the worker wrote to storage in the step itself, its check left out; None where the system doesn't tell.
     written_bytes: int | None = None
     elapsed: float = 0.0
+    #: Why there is no plan of a query.
+    no_plan: str = ""
 
 
 class TrialResult(BaseModel):
@@ -159,6 +162,15 @@ class Run:
     def report(self) -> Path:
         """The folder of charts and pages."""
         return self.path / "report"
+
+    @property
+    def publish(self) -> Path:
+        """The folder of what may be published."""
+        return self.path / "publish"
+
+    def query_plan(self, trial: str, step: str) -> str:
+        """An engine's plan of a query, as a trial has kept it; empty if there is none."""
+        return queryplan.kept(self.path / "trials" / trial, step)
 
     def save(self) -> None:
         """Write the manifest."""

@@ -23,7 +23,7 @@ Sql = Annotated[str, Field(min_length=1)]
 
 
 class Tier(StrEnum):
-    """What a commit survives."""
+    """What a commit survives: each more than the one before it."""
 
     MEMORY = "memory"
     PROCESS = "process"
@@ -189,7 +189,67 @@ class StatementStep(SqlStep):
     check: Check | None = None
 
 
-AnyStep = Annotated[LoadStep | SizeStep | ChurnStep | QueryStep | StatementStep, Field(discriminator="kind")]
+class KeyValueStep(Step):
+    """One operation on records, one call after another: so many of them a second.
+
+    `count` of the records (all of them, if not given; scaled with them) are inserted after those that are there, or
+    read, updated, deleted or sought among them. `transaction` of them are written and committed at once. `same` is one
+    record again and again. `affinity` binds each client's thread to a processor.
+    """
+
+    kind: Literal["keyvalue"]
+    operation: Literal["insert", "read", "update", "delete", "scan", "seek"]
+    count: int | None = Field(default=None, ge=1)
+    order: Literal["ascending", "random", "same"] = "ascending"
+    transaction: int = Field(default=1, ge=1, le=1_000_000)
+    clients: Clients = Clients()
+    affinity: bool = False
+
+    @model_validator(mode="after")
+    def _possible(self) -> KeyValueStep:
+        if self.transaction > 1 and self.operation not in ("insert", "update", "delete"):
+            raise ValueError("no transaction for a step that writes nothing")
+        if self.operation == "scan" and (self.clients.count > 1 or self.order != "ascending" or self.count):
+            raise ValueError("a scan of everything, by one client, without count and order")
+        if self.order == "same" and self.operation not in ("read", "seek", "update"):
+            raise ValueError("order ascending or random: one record can't be inserted or deleted twice")
+        return self
+
+
+class MixStep(Step):
+    """A mix of operations on records, drawn at random by their weights: `operations` calls in all (scaled).
+
+    `scan` reads up to `scan_length` records from a key on; `modify` is a read and an update of one record. Keys
+    are drawn `uniform`, `zipfian` (some are far more popular than others), or `latest` (the newest are).
+    """
+
+    kind: Literal["mix"]
+    operations: int = Field(ge=1)
+    weights: dict[Literal["read", "update", "insert", "scan", "modify"], float] = Field(min_length=1)
+    keys: Literal["uniform", "zipfian", "latest"] = "zipfian"
+    scan_length: int = Field(default=100, ge=1, le=10_000)
+    clients: Clients = Clients()
+
+    @model_validator(mode="after")
+    def _positive(self) -> MixStep:
+        if min(self.weights.values()) <= 0:
+            raise ValueError("weights above 0")
+        return self
+
+
+#: What a step asks of a session, for those whose kind doesn't name it.
+_OPERATIONS = {
+    "load": ("load",),
+    "churn": ("load", "statement"),
+    "query": ("query",),
+    "statement": ("statement",),
+    "mix": ("read", "update", "insert", "range"),
+}
+
+
+AnyStep = Annotated[
+    LoadStep | SizeStep | ChurnStep | QueryStep | StatementStep | KeyValueStep | MixStep, Field(discriminator="kind")
+]
 
 
 class Bars(Model):
@@ -262,6 +322,13 @@ class Suite(Model):
     source: Source | None = None
     datasets: dict[Identifier, Dataset] = Field(min_length=1)
     scenarios: tuple[Scenario, ...] = Field(min_length=1)
+
+    @property
+    def operations(self) -> set[str]:
+        """What its steps ask of a session."""
+        steps = [step for scenario in self.scenarios for step in scenario.steps]
+        named = {step.operation for step in steps if step.kind == "keyvalue"}
+        return named.union(*(_OPERATIONS.get(step.kind, ()) for step in steps))
 
     def scenario(self, name: str) -> Scenario:
         """A scenario by its name."""

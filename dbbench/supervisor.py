@@ -136,7 +136,7 @@ class Supervisor:
                 text = detail if reached else f"not reached: {detail} in {running}"
                 record["steps"].append({"name": step["name"], "outcome": outcome, "detail": text})
         remarks = [f"left {len(left)} process(es) behind, now killed: {', '.join(left)}"] if left else []
-        if running is None and len(done) == len(self.trial["scenario"]["steps"]) and (status or ending != "ended"):
+        if len(done) == len(self.trial["scenario"]["steps"]) and (status or ending != "ended"):
             remarks.append(f"after its last step: {detail}")
         return {
             **{key: self.trial[key] for key in ("id", "scenario_name", "engine_name", "round")},

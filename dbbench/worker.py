@@ -14,20 +14,29 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dbbench import jsonfile, registry
+from dbbench import jsonfile, queryplan, registry
 from dbbench.datasets.files import Files
 from dbbench.engine import Engine, Setup
 from dbbench.errors import ServerFailed, Unavailable, Unsupported, WrongAnswer
 from dbbench.outcome import Outcome
 from dbbench.processes import end_with_parent
+from dbbench.records import RecordSet
 from dbbench.schema import Dataset
-from dbbench.suite import AnyStep, Scenario, Tier
+from dbbench.suite import AnyStep, QueryStep, Scenario, Tier
 from dbbench.urls import VARIABLE, scrub, scrubbed, secrets
 from dbbench.usage import forget_peak, peak_memory, resident, usage
-from dbbench.workloads import churn, load, query, size, statement
+from dbbench.workloads import churn, keyvalue, load, mix, query, size, statement
 from dbbench.workloads.bench import Bench
 
-KINDS: dict[str, Any] = {"load": load, "query": query, "statement": statement, "size": size, "churn": churn}
+KINDS: dict[str, Any] = {
+    "load": load,
+    "query": query,
+    "statement": statement,
+    "size": size,
+    "churn": churn,
+    "keyvalue": keyvalue,
+    "mix": mix,
+}
 
 
 class Trial:
@@ -38,8 +47,11 @@ class Trial:
         plan = jsonfile.read(directory / "trial.json")
         self.engine_name: str = plan["engine"]
         self.scenario = Scenario.model_validate(plan["scenario"])
-        self.tables = Dataset.model_validate(plan["dataset"]).tables
+        dataset = Dataset.model_validate(plan["dataset"])
+        self.tables = dataset.tables
         self.files = Files(Path(plan["files"]))
+        drawn = self.files.manifest
+        self.records = RecordSet(dataset.records, drawn["seed"], drawn["scale"]) if dataset.records else None
         self.answers = {name: Path(path) for name, path in plan["answers"].items()}
         url = os.environ.get(VARIABLE, "")
         self.hidden = secrets(url)
@@ -80,6 +92,8 @@ class Trial:
     def _make_tables(self, engine: Engine) -> None:
         try:
             engine.create(self.tables)
+            if self.records:
+                engine.create_store(self.records)
         except Unsupported:  # they are somebody else's
             raise
         except Exception:
@@ -89,9 +103,18 @@ class Trial:
         self._save()
 
     def _run_steps(self, engine: Engine) -> None:
-        bench = Bench(engine, engine.connect(), self.tables, self.files, self.answers, setup=self.setup)
+        bench = Bench(
+            engine, engine.connect(), self.tables, self.files, self.answers, records=self.records, setup=self.setup
+        )
         versions = {**engine.versions(), **engine.served_by()}
-        self.record["engine"] = {"title": engine.title, "versions": versions, "settings": engine.settings()}
+        self.record["engine"] = {
+            "title": engine.title,
+            "versions": versions,
+            "settings": engine.settings(),
+            "tier": engine.tier,
+            "publication": engine.publication,  # of the server that answered, where the engine tells them apart
+            "publication_note": engine.publication_note,
+        }
         start = usage(engine.processes())
         forgets = forget_peak()
         self.record["memory_includes_checks"] = not forgets
@@ -104,6 +127,8 @@ class Trial:
             used = usage(self.engine.processes()).since(start)
             self.record |= {"cpu_seconds": used.cpu, "written_bytes": used.written, "running": None}
             self._save()
+            if step.kind == "query" and result["outcome"] in (Outcome.OK, Outcome.WRONG) and self.engine.ranked:
+                self._keep_plan(step, result, bench)
             if died := self.engine.died():
                 self._give_up(Outcome.CRASHED, f"not reached: {died} in {step.name}", None)
                 self._save()
@@ -142,6 +167,25 @@ class Trial:
         result["elapsed"] = time.perf_counter() - started
         return result
 
+    def _keep_plan(self, step: QueryStep, result: dict[str, Any], bench: Bench) -> None:
+        """Keep the engine's plan of a query. Its result is safe by now, whatever a driver does over this.
+
+        In every round, so that the blocks of the steps after it stay alike.
+        """
+        self.record["running"] = f"the plan of {step.name}"
+        self._save()
+        try:
+            queryplan.keep(self.directory, step.name, scrub(query.explain(step, bench), self.hidden))
+        except Unsupported as exc:
+            result["no_plan"] = str(exc)
+        except BaseException as exc:  # a driver in Rust panics with one
+            result["no_plan"] = described(exc)[1]
+            bench.session.close()
+            bench.session = bench.engine.connect()
+        forget_peak()
+        self.record["running"] = None
+        self._save()
+
     def _give_up(self, outcome: Outcome, detail: str, exc: BaseException | None) -> None:
         """Give every step that has no result yet this outcome."""
         trace = "".join(traceback.format_exception(exc)) if exc else ""
@@ -157,7 +201,7 @@ class Trial:
         jsonfile.write(self.directory / "steps.json", scrubbed(self.record, self.hidden))
 
 
-def described(exc: Exception) -> tuple[Outcome, str]:
+def described(exc: BaseException) -> tuple[Outcome, str]:
     """The outcome that an exception stands for, and what to say of it."""
     match exc:
         case WrongAnswer():

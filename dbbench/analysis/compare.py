@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from dbbench.analysis.environment import disturbances
 from dbbench.analysis.likeness import Difference, Side, Weight, check_alike
+from dbbench.analysis.publication import forbidden
 from dbbench.analysis.ranking import BAND, chance, separated
 from dbbench.analysis.statistics import Estimate, ratio_estimate
 from dbbench.analysis.summary import Row, summarise
@@ -72,6 +73,8 @@ class Comparison:
     differences: tuple[Difference, ...]
     #: What makes the figures themselves doubtful, in words.
     warnings: tuple[str, ...]
+    #: Engines that are left out because their licences forbid to publish what was found: (engine, clause).
+    withheld: tuple[tuple[str, str], ...] = ()
 
     def of(self, verdict: Verdict) -> list[Pair]:
         """The pairs with one verdict."""
@@ -88,8 +91,13 @@ class Comparison:
         return [item for item in self.differences if item.weight is Weight.CAUSE]
 
 
-def compare(old: Side, new: Side, *, gate: float | None = None, across_machines: bool = False) -> Comparison:
-    """Compare two runs. Raises UserError if they are not alike or have nothing in common, or for too small a gate."""
+def compare(
+    old: Side, new: Side, *, gate: float | None = None, across_machines: bool = False, publish: bool = False
+) -> Comparison:
+    """Compare two runs. Raises UserError if they are not alike or have nothing in common, or for too small a gate.
+
+    `publish` leaves out the engines whose licences forbid to publish their figures, with all that follows from them.
+    """
     if gate is not None and gate < BAND:
         raise UserError(
             f"a gate of {gate * 100:g} % is too small: medians less than {BAND * 100:g} % apart are the same"
@@ -100,9 +108,15 @@ def compare(old: Side, new: Side, *, gate: float | None = None, across_machines:
     for side in (old, new):
         if not side.results:
             raise UserError(f"{side.name} has no finished trial; `dbbench suite --resume {side.name}` runs them")
+    held: dict[str, str] = {}
+    if publish:
+        held = forbidden(old.manifest, old.results) | forbidden(new.manifest, new.results)
+        old, new = (side.without(held) for side in (old, new))
     ours, theirs = (summarise(side.suite, side.manifest, side.results) for side in (old, new))
     margin = MARGIN if gate is None else min(MARGIN, gate)
     pairs = compare_rows(_part(ours, ranked=True), _part(theirs, ranked=True), margin)
+    if not pairs and held:
+        raise UserError(f"nothing is left to compare for publication: withheld are {', '.join(held)}")
     if not pairs:
         engines = [", ".join(sorted({row.engine for row in rows if row.ranked})) for rows in (ours, theirs)]
         raise UserError(
@@ -118,6 +132,7 @@ def compare(old: Side, new: Side, *, gate: float | None = None, across_machines:
         alone=(*_alone(ours, theirs, old.name), *_alone(theirs, ours, new.name)),
         differences=tuple(found),
         warnings=(*_doubts(old), *_doubts(new), *_drift(nulls)),
+        withheld=tuple(held.items()),
     )
 
 

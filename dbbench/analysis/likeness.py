@@ -6,8 +6,8 @@ may be the machine. Versions and settings are often what is compared: they are t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import zip_longest
 from typing import Any
@@ -70,6 +70,12 @@ class Side:
     def read(cls, run: Run) -> Side:
         """All of a run. Raises RunError if a trial is damaged."""
         return cls(str(run.path), run.manifest, run.suite, run.results())
+
+    def without(self, engines: Collection[str]) -> Side:
+        """The same run as if some engines had not been in it."""
+        known = {name: probed for name, probed in self.manifest.engines.items() if name not in engines}
+        results = [result for result in self.results if result.engine_name not in engines]
+        return replace(self, manifest=self.manifest.model_copy(update={"engines": known}), results=results)
 
 
 def check_alike(old: Side, new: Side, *, across_machines: bool) -> list[Difference]:

@@ -41,9 +41,17 @@ class Row:
     #: By the method of the benchmark that is reproduced, where the suite asks for it and has the rounds.
     original: float | None = None
     detail: str = ""
+    #: The facts of the last round.
     facts: dict[str, Any] | None = None
     #: The facts of each round, in order.
     rounds: tuple[dict[str, Any], ...] = ()
+    #: The clause by which there are no figures here, where there would be some: see `publication`.
+    withheld: str = ""
+
+    @property
+    def measured(self) -> bool:
+        """Whether it has a figure, be it one that is withheld."""
+        return self.value is not None or (bool(self.withheld) and self.outcome is Outcome.OK)
 
 
 @dataclass(frozen=True)
@@ -68,15 +76,34 @@ class Standing:
     mean_ratio: float | None
     rows: dict[str, Row]
 
+    @property
+    def failures(self) -> int:
+        """In how many steps it has no figure."""
+        return sum(not row.measured for row in self.rows.values())
+
 
 def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult]) -> list[Row]:
     """All rows, in the order of scenarios and steps, each step best to worst and then the failed ones."""
     rows: list[Row] = []
+    called = titles(manifest, results)
     for scenario in suite.scenarios:
         for step in scenario.steps:
-            found = [_row(scenario, step.name, engine, manifest, results) for engine in manifest.engines]
-            rows += _ranked([row for row in found if row is not None])
+            found = [
+                _row(scenario, step.name, engine, called[engine], manifest, results) for engine in manifest.engines
+            ]
+            rows += placed([row for row in found if row is not None])
     return rows
+
+
+def titles(manifest: Manifest, results: Sequence[TrialResult]) -> dict[str, str]:
+    """What to call each engine: after the server that answered, else as its plugin does, with the user's own name."""
+    told = {result.engine_name: str(result.engine["title"]) for result in results if result.engine.get("title")}
+    found = {}
+    for name, probed in manifest.engines.items():
+        title = told.get(name) or probed.get("title")
+        own = f" [{name}]" if manifest.plugin(name) != name else ""
+        found[name] = f"{title}{own}" if title else name
+    return found
 
 
 def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str) -> list[Resources]:
@@ -84,7 +111,7 @@ def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str)
     found = []
     nulls = [result for result in results if not ranked(manifest, result.engine_name)]
     base = _median(result.peak_memory for result in nulls if result.scenario_name == scenario)
-    for name, probed in manifest.engines.items():
+    for name, title in titles(manifest, results).items():
         mine = [result for result in results if result.engine_name == name and result.scenario_name == scenario]
         if not mine or not ranked(manifest, name):
             continue
@@ -93,7 +120,7 @@ def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str)
         found.append(
             Resources(
                 engine=name,
-                title=probed.get("title") or name,
+                title=title,
                 peak_memory=None if memory is None else max(0.0, memory - (base or 0)),
                 cpu_seconds=_median(result.cpu_seconds for result in mine),
                 written_bytes=_median(result.written_bytes for result in mine),
@@ -117,7 +144,7 @@ def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
         whole = [ratio.value for ratio in ratios if ratio is not None]
         mean = geometric_mean(whole) if whole and len(whole) == len(ratios) and all(whole) else None
         found.append(Standing(engine, next(iter(mine.values())).title, mean, mine))
-    return sorted(found, key=lambda item: (item.mean_ratio is None, item.mean_ratio or 0, item.engine))
+    return sorted(found, key=lambda item: (item.mean_ratio is None, item.mean_ratio or 0, item.failures, item.engine))
 
 
 def ranked(manifest: Manifest, engine: str) -> bool:
@@ -125,9 +152,10 @@ def ranked(manifest: Manifest, engine: str) -> bool:
     return bool(manifest.engines.get(engine, {}).get("ranked", True))
 
 
-def _row(scenario: Scenario, step: str, engine: str, manifest: Manifest, results: Sequence[TrialResult]) -> Row | None:
+def _row(
+    scenario: Scenario, step: str, engine: str, title: str, manifest: Manifest, results: Sequence[TrialResult]
+) -> Row | None:
     probed = manifest.engines[engine]
-    title = probed.get("title") or engine
     part = ranked(manifest, engine)
     if probed["status"] != "available":
         detail = "; ".join(filter(None, (f"{probed['status']}: {probed['detail']}", probed.get("install"))))
@@ -162,7 +190,7 @@ def _row(scenario: Scenario, step: str, engine: str, manifest: Manifest, results
         low=middle.low,
         high=middle.high,
         original=_original(scenario.worst_of_last, blocks, steps[0].direction),
-        detail="; ".join([*_lukewarm(steps), *notes]),
+        detail="; ".join([*_lukewarm(steps), *_stronger(scenario, steps[0].unit, mine, part=part), *notes]),
         facts=steps[-1].facts,
         rounds=tuple(result.facts for result in steps),
     )
@@ -174,6 +202,17 @@ def _lukewarm(steps: Sequence[StepResult]) -> list[str]:
     return [_in_rounds(f"lukewarm: {warm[0].get('why', '')}", len(warm), len(steps))] if warm else []
 
 
+def _stronger(scenario: Scenario, unit: str, results: Sequence[TrialResult], *, part: bool) -> list[str]:
+    """That an engine promises more than it was asked for, and may be slower by it. A size is what it is."""
+    given = next((str(result.engine["tier"]) for result in results if result.engine.get("tier")), scenario.durability)
+    return [] if unit == "B" or not part or given == scenario.durability else [more(given, scenario.durability)]
+
+
+def more(given: str, asked: str) -> str:
+    """A durability tier that is stronger than the one asked for, in words."""
+    return f"durability {given}, more than the {asked} that was asked for"
+
+
 def _original(method: WorstOfLast | None, blocks: Sequence[float], direction: str) -> float | None:
     """The worst of the last blocks, as the benchmark that is reproduced had it; None if rounds are missing."""
     if method is None or len(blocks) < method.runs:
@@ -182,7 +221,7 @@ def _original(method: WorstOfLast | None, blocks: Sequence[float], direction: st
     return min(last) if direction == "higher" else max(last)
 
 
-def _ranked(rows: list[Row]) -> list[Row]:
+def placed(rows: Sequence[Row]) -> list[Row]:
     """Rows of one step with places, ratios and the harness's share, best first; the null engines' last."""
     higher = any(row.direction == "higher" for row in rows)
     nulls = [row for row in rows if not row.ranked]
@@ -192,7 +231,7 @@ def _ranked(rows: list[Row]) -> list[Row]:
     most = max((len(row.blocks) for row in good), default=0)
     whole = {row.engine: _costs(row.blocks, higher=higher) for row in good if len(row.blocks) == most}
     found = places(whole, exact=all(row.unit == "B" for row in good)) if whole else {}
-    placed = [
+    good = [
         replace(
             row,
             place=found.get(row.engine),
@@ -202,7 +241,7 @@ def _ranked(rows: list[Row]) -> list[Row]:
         for row in good
     ]
     failed = sorted((row for row in rows if row.value is None and row.ranked), key=_failed_order)
-    return placed + failed + nulls
+    return good + failed + nulls
 
 
 def _costs(blocks: Sequence[float], *, higher: bool) -> list[float]:
@@ -219,9 +258,13 @@ def _ratio(row: Row, best: Row, *, higher: bool) -> Estimate | None:
 
 
 def _share(row: Row, nulls: Sequence[Row]) -> float | None:
-    """The harness's own share of a time: that of the null engine which gave its rows in the same form."""
+    """The harness's own share of the time: that of the null engine which gave its rows in the same form."""
     own = next((null.value for null in nulls if _form(null) == _form(row)), None)
-    return own / row.value if own is not None and row.value and row.unit == "s" else None
+    if own is None or not row.value or row.unit == "B":
+        return None
+    if row.direction == "higher":  # a rate: the time for one operation is one by it
+        return row.value / own if own else None
+    return own / row.value
 
 
 def _failed_order(row: Row) -> tuple[int, str]:

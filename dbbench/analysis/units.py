@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),
+    "1/s": ((1.0, "/s"), (1e3, "thousand/s"), (1e6, "million/s")),
     "B": ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB")),
 }
+#: The greatest figure that is shown in a unit. Rates of one step lie further apart than times: 50 to 12,500,000.
+_MOST = {"1/s": 1e8}
 
 
 @dataclass(frozen=True)
@@ -32,14 +35,14 @@ class Unit:
 
 
 def fitting(base: str, values: Iterable[float]) -> Unit:
-    """The unit in which the least value above zero is at least 1, if the greatest stays under 100,000."""
+    """The unit in which the least value above zero is at least 1, if the greatest doesn't grow too long."""
     known = [abs(value) for value in values if value]
     scales = _SCALES[base]
     if not known:
-        return Unit(*scales[-1])
-    best = scales[0]
+        return Unit(*next(scale for scale in scales if scale[0] == 1))
+    best, most = scales[0], _MOST.get(base, 1e5)
     for size, symbol in scales:
-        if min(known) >= size or max(known) / best[0] >= 1e5:
+        if min(known) >= size or max(known) / best[0] >= most:
             best = (size, symbol)
     return Unit(*best)
 

@@ -26,6 +26,7 @@ import pyarrow.ipc
 
 from dbbench.datasets.generate import GENERATION, arrow_schema, batches
 from dbbench.errors import UserError
+from dbbench.records import RecordSet
 from dbbench.schema import Dataset, Table
 
 _MANIFEST = "dataset.json"
@@ -40,7 +41,7 @@ class Files:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """Seed, scale, `csv_bytes`, and `tables`: rows and the check values of each column."""
+        """Seed, scale, `csv_bytes` (of records: keys and values), and `tables`: rows and the check values of each column."""
         manifest: dict[str, Any] = json.loads((self.directory / _MANIFEST).read_text("utf-8"))
         return manifest
 
@@ -106,6 +107,10 @@ def _write(dataset: Dataset, scale: float, seed: int, folder: Path) -> None:
                 checks.add(batch)
         csv_bytes += counter.bytes
         tables[name] = checks.result()
+    if dataset.records is not None:  # made by arithmetic in each trial: there is nothing to be written
+        records = RecordSet(dataset.records, seed, scale)
+        csv_bytes = records.count * (dataset.records.key_bytes + dataset.records.value_bytes)
+        tables["records"] = {"rows": records.count, "columns": {}}
     manifest = {"scale": scale, "seed": seed, "csv_bytes": csv_bytes, "tables": tables}
     (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1), "utf-8")
 

@@ -17,6 +17,15 @@ Row = tuple[Any, ...]
 _EXACT, _EXACT_POWER = 1 << 53, 22
 
 
+def chunk(batch: pa.RecordBatch, table: Table, form: str, bind: Mapping[str, str]) -> Any:
+    """A batch as a session takes it: see `Session.takes` and `Session.bind`."""
+    if form == "batches":
+        return batch
+    if form == "mappings":
+        return [dict(zip(table.columns, row, strict=True)) for row in rows(batch, table, bind)]
+    return rows(batch, table, bind)
+
+
 def rows(batch: pa.RecordBatch, table: Table, bind: Mapping[str, str]) -> list[Row]:
     """A batch as a list of tuples.
 

@@ -208,7 +208,14 @@ class Prover:
         if reason := strace.usable():
             return Syncs(uncounted=reason)
         data, out = self._new_data("syncs"), self.directory / "strace.txt"
-        writer = self._start(data, create=True, first=1, commits=COUNTED + 1, trace=out)
+        # Made without strace, under which a server may take minutes to make its files.
+        writer = self._start(data, create=True, first=1, commits=0)
+        try:
+            if reason := self._until_used(writer, last_look=True):
+                return Syncs(uncounted=reason)
+        finally:
+            writer.kill()
+        writer = self._start(data, create=False, first=1, commits=COUNTED + 1, trace=out)
         try:
             goes_on = self._listen(writer, self.task["seconds"])
             if goes_on or not ended(writer.process, self.task["seconds"]):
@@ -237,12 +244,13 @@ class Prover:
         temporary = self.work / "tmp"
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(mode=0o700)
-        reader, self.marker = os.pipe()
+        reader, marker = os.pipe()
+        self.marker = f"pipe:[{os.fstat(marker).st_ino}]"
         task = {
             **{key: self.task[key] for key in ("engine", "tier", "options")},
             "directory": str(self.directory),
             "data": str(data),
-            "acknowledge": self.marker,
+            "acknowledge": marker,
             "create": create,
             "first": first,
             "commits": commits,
@@ -256,10 +264,10 @@ class Prover:
                 stderr=stderr,
                 env={**os.environ, "TMPDIR": str(temporary)},
                 start_new_session=True,
-                pass_fds=(self.marker,),
+                pass_fds=(marker,),
                 preexec_fn=end_with_parent,  # noqa: PLW1509 - no threads here; strace can't do it for itself
             )
-        os.close(self.marker)
+        os.close(marker)
         return Writer(process, reader, first)
 
     def _look_around(self) -> None:

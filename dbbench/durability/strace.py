@@ -62,10 +62,11 @@ def command(out: Path, traced: list[str]) -> list[str]:
     return ["strace", "-f", "--seccomp-bpf", "-y", "-s", "0", "-o", str(out), "-e", f"trace={names}", "--", *traced]
 
 
-def count(lines: Iterable[str], folder: str, marker: int) -> Syncs:
+def count(lines: Iterable[str], folder: str, marker: str) -> Syncs:
     """The sync calls on files whose path contains `folder`, per commit.
 
-    A commit is what lies between two writes to the pipe with the descriptor `marker`.
+    A commit is what lies between two writes to the pipe `marker`, by the name that strace gives it. A server may
+    have other pipes, under the same descriptor.
     """
     counting = _Counting(folder, marker)
     for call in calls(lines):
@@ -92,7 +93,7 @@ def calls(lines: Iterable[str]) -> Iterator[Call]:
 class _Counting:
     """What is known of the files, and the sums so far."""
 
-    def __init__(self, folder: str, marker: int) -> None:
+    def __init__(self, folder: str, marker: str) -> None:
         self.folder = folder
         self.marker = marker
         self.begun = False
@@ -108,7 +109,7 @@ class _Counting:
     def take(self, call: Call) -> None:
         """Take note of one call."""
         number, path = _descriptor(call.arguments)
-        if call.name in _WRITES and number == str(self.marker) and path.startswith("pipe:"):
+        if call.name in _WRITES and path == self.marker:
             self._end_commit()
         elif call.name in _HIDDEN:
             self.hidden.add(call.name)

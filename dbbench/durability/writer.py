@@ -53,7 +53,7 @@ def write(task: Mapping[str, Any]) -> None:
         engine.create(TABLES)
     session = engine.connect()
     found = {"whole": [], "half": []} if task["create"] else look(engine, session)
-    found |= {"versions": engine.versions(), "settings": engine.settings()}
+    found |= {"versions": {**engine.versions(), **engine.served_by()}, "settings": engine.settings()}
     jsonfile.write(Path(task["directory"]) / "found.json", found)
     commits = task["commits"]
     for number in itertools.count(task["first"]) if commits is None else range(task["first"], task["first"] + commits):
@@ -87,7 +87,9 @@ def look(engine: SQLEngine, session: Session) -> dict[str, Any]:
         good.append({int(number) for number, text in rows if text == note(int(number)) and times[int(number)] == 1})
         seen |= times.keys()
     whole = set.intersection(*good)
-    return {"whole": list(spans(sorted(whole))), "half": sorted(seen - whole)}
+    # Without transactions each row is a commit of its own, and a kill may well come between two.
+    half = [] if "transactions" in engine.lacks else sorted(seen - whole)
+    return {"whole": list(spans(sorted(whole))), "half": half}
 
 
 def spans(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:

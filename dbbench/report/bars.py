@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,77 +11,103 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import blended_transform_factory
 
-from dbbench.report.sheet import BAR, BLUE, FAINT, GREY, INK, MARGIN, ORANGE, ROW, SKY, WIDTH, Sheet
-from dbbench.report.view import BOUND_SHARE, NOTABLE_SHARE, Line, StepView
+from dbbench.analysis.units import Unit
+from dbbench.report.sheet import (
+    BAR,
+    BLUE,
+    FAINT,
+    GREY,
+    INK,
+    MARGIN,
+    ORANGE,
+    SKY,
+    WIDTH,
+    Sheet,
+    inches,
+    name_size,
+    names,
+    row_height,
+)
+from dbbench.report.steps import BOUND_SHARE, NOTABLE_SHARE, Line, StepView
 
 #: Inches for the values on the right.
 LABELS = 1.85
-#: Beyond this ratio of worst to best an "auto" axis is logarithmic.
-WIDE_RANGE = 100
 
 
-def bars(view: StepView, axis: str, caption: str) -> Figure:
+def bars(view: StepView, axis: str, captions: Sequence[str]) -> Figure:
     """One step: a bar for each engine with its interval, the failed ones named under them."""
-    lines, values = view.lines, [line.row.value or 0.0 for line in view.lines]
-    shown = [value / view.unit.size for value in values]
+    lines = view.lines
+    shown = [(line.row.value or 0.0) / view.unit.size for line in lines]
     positive = [value for value in shown if value > 0]
     greatest = max(_ends(view), default=0.0)
-    wide = bool(positive) and greatest / min(positive) > WIDE_RANGE
-    logarithmic = bool(positive) and (axis == "logarithmic" or (axis == "auto" and wide))
-    subtitle = view.measure + (" (logarithmic axis)" if logarithmic else "")
-    notes = [f"{_superscript(str(number))} {note}" for number, note in enumerate(view.footnotes, 1)]
-    if view.conditions:
-        notes.append(view.conditions)
-    if view.harness:
-        notes.append(view.harness[0].upper() + view.harness[1:] + ".")
+    logarithmic = bool(positive) and (axis == "logarithmic" or (axis == "auto" and view.wide))
     sheet = Sheet(
         view.step.title,
-        subtitle,
+        view.measure + (" (logarithmic axis)" if logarithmic else ""),
         _rows(view),
-        notes,
-        caption,
+        _notes(view),
+        captions,
         _label_width(view),
         right=LABELS + 0.6 * any(map(_harness, lines)),
+        row=row_height(_rows(view)),
     )
     axes = sheet.axes
+    colours = [SKY if view.mixed and line.arrow else BLUE for line in lines]
     if logarithmic:
         axes.set_xscale("log")
-        axes.set_xlim(min(positive) / 1.8, greatest * 1.5)
-        axes.hlines(range(len(shown)), min(positive) / 1.8, shown, color=FAINT, linewidth=1)
-        axes.plot(shown, range(len(shown)), "o", color=BLUE, markersize=8)
+        least = min(positive) / 1.8
+        axes.set_xlim(least, greatest * 1.5)
+        places = [place for place, value in enumerate(shown) if value > 0]
+        axes.hlines(places, least, positive, color=FAINT, linewidth=1)
+        axes.scatter(positive, places, s=60, color=[colours[place] for place in places], zorder=2)
     else:
-        axes.barh(range(len(shown)), shown, BAR, color=BLUE)
+        axes.barh(range(len(shown)), shown, BAR, color=colours)
         axes.set_xlim(0, greatest * 1.04 or 1)
         axes.xaxis.set_major_locator(MaxNLocator(6))
     for place, line in enumerate(lines):
-        row = line.row
-        if row.low is not None and row.high is not None:
-            low, high = row.low / view.unit.size, row.high / view.unit.size
-            axes.plot([low, high], [place, place], color=INK, linewidth=1.4, solid_capstyle="butt")
-            axes.plot(
-                [low, low, np.nan, high, high],
-                [place - 0.12, place + 0.12, np.nan, place - 0.12, place + 0.12],
-                color=INK,
-                linewidth=1.4,
-            )
-        _label(
-            axes,
-            place,
-            f"{line.value} {view.unit.symbol}{_superscript(line.mark)}",
-            f"{line.ratio if place else ''}{_harness(line)}",
-        )
+        _interval(axes, place, line, view.unit)
+        _value(axes, place, line, view.unit)
     _failed(axes, view)
     _dress(sheet, view)
     return sheet.figure
 
 
-def sizes(view: StepView, csv_bytes: int | None, caption: str) -> Figure:
-    """Sizes in parts, with the CSV files' size as a line."""
+def _notes(view: StepView) -> list[str]:
     notes = [f"{_superscript(str(number))} {note}" for number, note in enumerate(view.footnotes, 1)]
+    if view.mixed:
+        notes.append("Light: Arrow batches. Dark: rows.")
+    if view.conditions:
+        notes.append(view.conditions)
+    if view.harness:
+        notes.append(view.harness[0].upper() + view.harness[1:] + ".")
+    return notes
+
+
+def _interval(axes: Axes, place: int, line: Line, unit: Unit) -> None:
+    """A line from end to end, with a stop at each."""
+    if line.row.low is None or line.row.high is None:
+        return
+    low, high = line.row.low / unit.size, line.row.high / unit.size
+    axes.plot(
+        [low, high, np.nan, low, low, np.nan, high, high],
+        [place, place, np.nan, place - 0.12, place + 0.12, np.nan, place - 0.12, place + 0.12],
+        color=INK,
+        linewidth=1.4,
+        solid_capstyle="butt",
+        zorder=3,
+    )
+
+
+def sizes(view: StepView, csv_bytes: int | None, captions: Sequence[str]) -> Figure:
+    """Sizes in parts, with the CSV files' size as a line."""
     parts = [_parts(line) for line in view.lines]
     unit = view.unit
     subtitle = f"{view.measure}; all files after a flush"
-    sheet = Sheet(view.step.title, subtitle, _rows(view), notes, caption, _label_width(view), right=LABELS, axis=0.62)
+    row = row_height(_rows(view))
+    sheet = Sheet(
+        view.step.title, subtitle, _rows(view), _notes(view), captions, _label_width(view),
+        right=LABELS, axis=0.62, row=row,
+    )  # fmt: skip
     axes = sheet.axes
     left = np.zeros(len(parts))
     for name, colour in (("data", BLUE), ("index", SKY), ("journal", ORANGE), ("other", FAINT)):
@@ -91,12 +118,7 @@ def sizes(view: StepView, csv_bytes: int | None, caption: str) -> Figure:
             axes.barh(range(len(parts)), widths, BAR, left=left, color=colour, label=text if seen else None)
         left = left + widths
     for place, line in enumerate(view.lines):
-        _label(
-            axes,
-            place,
-            f"{line.value} {unit.symbol}{_superscript(line.mark)}",
-            line.ratio if place else "",
-        )
+        _value(axes, place, line, unit)
     greatest = max([*left, (csv_bytes or 0) / unit.size], default=1.0)
     axes.set_xlim(0, greatest * 1.04 or 1)
     axes.xaxis.set_major_locator(MaxNLocator(6))
@@ -111,7 +133,7 @@ def sizes(view: StepView, csv_bytes: int | None, caption: str) -> Figure:
     _failed(axes, view)
     _dress(sheet, view)
     if view.lines:
-        below = -0.3 / (_rows(view) * ROW)  # 0.3 inches under the axis
+        below = -0.3 / (_rows(view) * row)  # 0.3 inches under the axis
         axes.legend(
             loc="upper right",
             bbox_to_anchor=(1.02, below),
@@ -147,16 +169,39 @@ def _ends(view: StepView) -> list[float]:
 
 def _label_width(view: StepView) -> float:
     """Inches for the ranks and names on the left."""
-    longest = max((len(line.row.title) for line in (*view.lines, *view.failed)), default=10)
-    ranks = max((len(line.rank) for line in view.lines), default=0)
-    return 0.35 + (longest + 2 * ranks) * 0.082
+    size = name_size(_rows(view))
+    titles = names([line.row.title for line in (*view.lines, *view.failed)])
+    return MARGIN + inches([line.rank for line in view.lines], size) + 0.15 + inches(titles, size) + 0.12
 
 
-def _label(axes: Axes, y: float, text: str, faint: str) -> None:
-    """A value in the column right of the bars, and its ratio after it: beside a bar it would cover its interval."""
-    place: Any = {"textcoords": "offset points", "va": "center", "ha": "left"}
-    axes.annotate(text, (1, y), (8, 0), xycoords=("axes fraction", "data"), fontsize=9, **place)
-    axes.annotate(faint, (1, y), (72, 0), xycoords=("axes fraction", "data"), fontsize=8, color=GREY, **place)
+def _value(axes: Axes, y: float, line: Line, unit: Unit) -> None:
+    """A value in the column right of the bars, and its ratio after it: beside a bar it would cover its interval.
+
+    Where it is withheld the words stand in the place of the bar.
+    """
+    if line.withheld:
+        _words(axes, y, line)
+        return
+    place: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center", "ha": "left"}
+    axes.annotate(f"{line.value} {unit.symbol}{_superscript(line.mark)}", (1, y), (8, 0), fontsize=9, **place)
+    best = line.row.ratio is not None and line.row.ratio.low is None and line.row.ratio.value == 1
+    faint = f"{'' if best else line.ratio}{_harness(line)}"
+    axes.annotate(faint, (1, y), (72, 0), fontsize=8, color=GREY, **place)
+
+
+def _words(axes: Axes, y: float, line: Line) -> None:
+    axes.annotate(
+        f"{line.value}{_superscript(line.mark)}",
+        (0, y),
+        (6, 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="center",
+        fontsize=9,
+        color=GREY,
+        style="italic",
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+    )
 
 
 def _harness(line: Line) -> str:
@@ -167,18 +212,7 @@ def _harness(line: Line) -> str:
 
 def _failed(axes: Axes, view: StepView) -> None:
     for place, line in enumerate(view.failed, len(view.lines)):
-        text = f"{line.value}{_superscript(line.mark)}"
-        axes.annotate(
-            text,
-            (0, place),
-            (6, 0),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            va="center",
-            fontsize=9,
-            color=GREY,
-            style="italic",
-        )
+        _words(axes, place, line)
 
 
 def _dress(sheet: Sheet, view: StepView) -> None:
@@ -186,10 +220,11 @@ def _dress(sheet: Sheet, view: StepView) -> None:
     axes = sheet.axes
     lines = (*view.lines, *view.failed)
     axes.set_ylim(_rows(view) - 0.5, -0.5)
-    axes.set_yticks(range(len(lines)), [line.row.title for line in lines])
+    size = name_size(_rows(view))
+    axes.set_yticks(range(len(lines)), names([line.row.title for line in lines]), fontsize=size, linespacing=1.0)
     ranks = blended_transform_factory(sheet.figure.transFigure, axes.transData)
     for place, line in enumerate(lines):
-        axes.text(MARGIN / WIDTH, place, line.rank, transform=ranks, va="center_baseline", ha="left")
+        axes.text(MARGIN / WIDTH, place, line.rank, transform=ranks, va="center_baseline", ha="left", fontsize=size)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", labelsize=8, colors=GREY)
     axes.xaxis.set_major_formatter(FuncFormatter(_tick))

@@ -20,7 +20,7 @@ def draw(shown: View, folder: Path, formats: Sequence[str]) -> list[str]:
     stems = []
     with mpl.rc_context(STYLE):
         for scenario in shown.scenarios:
-            for stem, figure in _figures(shown, scenario):
+            for stem, figure in figures(shown, scenario):
                 save(figure, folder / stem, formats)
                 stems.append(stem)
     return stems
@@ -31,16 +31,16 @@ def stem(scenario: ScenarioView, name: str) -> str:
     return f"{scenario.scenario.name}-{name}"
 
 
-def _figures(shown: View, scenario: ScenarioView) -> Iterator[tuple[str, Figure]]:
-    caption = shown.caption(scenario.scenario)
+def figures(shown: View, scenario: ScenarioView) -> Iterator[tuple[str, Figure]]:
+    captions = shown.captions(scenario.scenario)
     there = [view.step.name for view in scenario.steps]
     for chart in scenario.charts:
         match chart:
             case Overview():
-                yield stem(scenario, "overview"), overview(shown.title, scenario, caption)
+                yield stem(scenario, "overview"), overview(shown.title, scenario, captions)
             case Bars(steps=steps, axis=axis):
                 for name in steps or [view.step.name for view in scenario.steps if view.step.kind != "size"]:
                     if name in there:
-                        yield stem(scenario, name), bars(scenario.step(name), axis, caption)
+                        yield stem(scenario, name), bars(scenario.step(name), axis, captions)
             case SizeChart(step=name) if name in there:
-                yield stem(scenario, name), sizes(scenario.step(name), scenario.csv_bytes, caption)
+                yield stem(scenario, name), sizes(scenario.step(name), scenario.csv_bytes, captions)

@@ -87,7 +87,7 @@ def _terminal(shown: Comparison, gate: float | None) -> Iterator[Text]:
     for verdict in _QUIET:
         if shown.of(verdict):
             yield from _wrapped(f"{verdict} ({len(shown.of(verdict))}): {_by_engine(shown, verdict)}", "dim")
-    for text in shown.alone:
+    for text in (*shown.alone, *_withheld(shown)):
         yield from _wrapped(text, "yellow")
     for text in (*_needed(shown), *shown.warnings):
         yield from _wrapped(f"warning: {text}", "yellow")
@@ -164,7 +164,13 @@ def markdown(shown: Comparison, *, gate: float | None = None) -> Iterator[str]:
         yield from _rows(quiet)
         yield "</details>"
         yield ""
-    for text in (*(f"differs: {item}" for item in shown.causes), *shown.alone, *_needed(shown), *shown.warnings):
+    for text in (
+        *(f"differs: {item}" for item in shown.causes),
+        *shown.alone,
+        *_withheld(shown),
+        *_needed(shown),
+        *shown.warnings,
+    ):
         yield f"- {_code(text)}"
     yield ""
     yield f"Old: {_code(_side(shown.old))}; new: {_code(_side(shown.new))}; {_code(_machine(shown.new))}. {_how(shown)}"
@@ -235,6 +241,10 @@ def _needed(shown: Comparison) -> Iterator[str]:
             engines += [pair.engine] if pair.engine not in engines else []
     for (rounds, detail), engines in needs.items():
         yield f"{', '.join(engines)}: {detail}; run both again with --rounds {rounds} or more"
+
+
+def _withheld(shown: Comparison) -> Iterator[str]:
+    yield from (f"withheld: {engine}: {clause}" for engine, clause in shown.withheld)
 
 
 def _side(side: Side) -> str:

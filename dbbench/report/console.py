@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.text import Text
 
 from dbbench.analysis.units import duration, fitting
-from dbbench.report.view import Line, ScenarioView, StepView, View
+from dbbench.report.steps import Line, StepView
+from dbbench.report.view import ScenarioView, View
 
 WIDTH = 80
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -17,16 +20,19 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 def show(shown: View, console: Console) -> None:
     """Print the whole run."""
+    missing = dict(shown.missing)
     for scenario in shown.scenarios:
         for view in scenario.steps:
-            for text in _step(view, ascii_only=not _has_blocks(console)):
+            for text in _step(view, missing, ascii_only=not _has_blocks(console)):
                 console.print(text, soft_wrap=True, highlight=False)
         for text in _overall(scenario):
             console.print(text, soft_wrap=True, highlight=False)
-    for name, why in shown.missing:
+    for name, why in missing.items():
         _wrapped(console, f"not run: {name}: {why}", "yellow")
-    if shown.run.manifest.stopped:
-        _wrapped(console, f"stopped: {shown.run.manifest.stopped}", "")
+    if shown.stopped:
+        _wrapped(console, f"stopped: {shown.stopped}", "")
+    for remark in shown.remarks:
+        _wrapped(console, remark, "")
     for warning in shown.warnings:
         _wrapped(console, f"warning: {warning}", "yellow")
 
@@ -40,19 +46,23 @@ def _wrapped(console: Console, text: str, style: str) -> None:
         console.print(Text(line, style=style), soft_wrap=True, highlight=False)
 
 
-def _step(view: StepView, *, ascii_only: bool) -> Iterator[Text]:
+def _step(view: StepView, missing: Collection[str], *, ascii_only: bool) -> Iterator[Text]:
+    """A step. Why an engine is missing altogether stands once, at the end."""
     yield Text()
     yield from (Text(line, style="bold") for line in textwrap.wrap(view.step.title, WIDTH))
-    yield from (Text(f"  {line}", style="dim") for line in textwrap.wrap(view.measure, WIDTH - 2))
+    measure = view.measure + (" (logarithmic)" if view.wide else "")
+    yield from (Text(f"  {line}", style="dim") for line in textwrap.wrap(measure, WIDTH - 2))
     names = max((len(line.row.engine) for line in (*view.lines, *view.failed)), default=4)
-    values = max((len(line.value) for line in view.lines), default=1)
+    values = max((len(line.value) for line in view.lines if not line.withheld), default=1)
     intervals = max((len(line.interval) for line in view.lines), default=0)
     shares = max((len(line.share) for line in view.lines), default=0)
     bar_width = max(WIDTH - 4 - names - 2 - values - 4 - intervals - 1 - 8 - shares - bool(shares), 8)
-    greatest = max((line.row.value or 0 for line in view.lines), default=0)
+    scale = _Scale.of(view)
     for line in view.lines:
-        share = (line.row.value or 0) / greatest if greatest else 0
-        bar = "#" * round(share * bar_width) if ascii_only else _bar(share, bar_width)
+        if line.withheld:
+            yield from _long(f"{line.rank:>3} {line.row.engine:<{names}} {line.value}{_mark(line)}", 5 + names)
+            continue
+        bar = scale.bar(line.row.value or 0, bar_width, ascii_only=ascii_only)
         text = Text(f"{line.rank:>3} {line.row.engine:<{names}} ")
         text.append(f"{bar:<{bar_width}}", style="blue")
         text.append(f" {line.value:>{values}}", style="bold")
@@ -62,7 +72,8 @@ def _step(view: StepView, *, ascii_only: bool) -> Iterator[Text]:
             text.append(f" {line.share:>{shares}}", style="dim")
         yield text
     for line in view.failed:
-        yield Text(f"    {line.row.engine:<{names}} {line.value}{_mark(line)}", style="red")
+        mark = "" if line.row.engine in missing else _mark(line)
+        yield Text(f"    {line.row.engine:<{names}} {line.value}{mark}", style="red")
     if view.details:
         table = [("", view.details), *((line.row.engine, line.details) for line in view.lines if line.details)]
         widths = [max(map(len, column)) for column in zip(*(cells for _, cells in table), strict=True)]
@@ -70,7 +81,10 @@ def _step(view: StepView, *, ascii_only: bool) -> Iterator[Text]:
         for name, cells in table:
             figures = gap.join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
             yield Text(f"    {name:<{names}}{gap}{figures}", style="dim")
+    marks = {line.mark for line in view.failed if line.row.engine in missing}
     for number, note in enumerate(view.footnotes, 1):
+        if str(number) in marks:
+            continue
         yield from (
             Text(line, style="dim") for line in textwrap.wrap(f"  [{number}] {note}", WIDTH, subsequent_indent="      ")
         )
@@ -89,6 +103,9 @@ def _overall(scenario: ScenarioView) -> Iterator[Text]:
     )
     used = {item.engine: item for item in scenario.resources}
     for item in scenario.standings:
+        if item.engine in scenario.withheld:
+            yield Text(f"    {item.engine:<{names}} withheld", style="dim")
+            continue
         mean = f"×{item.mean_ratio:.2f}" if item.mean_ratio else "-"
         mine = used.get(item.engine)
         cells = [
@@ -101,13 +118,43 @@ def _overall(scenario: ScenarioView) -> Iterator[Text]:
     yield Text()
 
 
+def _long(text: str, indent: int) -> Iterator[Text]:
+    """A line that may be too long; what doesn't fit goes under its words."""
+    start = text[: len(text) - len(text.lstrip())]
+    lines = textwrap.wrap(text.lstrip(), WIDTH, initial_indent=start, subsequent_indent=" " * indent)
+    yield from (Text(line, style="dim") for line in lines)
+
+
 def _amount(base: str, value: float | None) -> str:
     return "-" if value is None else fitting(base, [value]).text(value)
 
 
-def _bar(share: float, width: int) -> str:
-    eighths = max(round(share * width * 8), 1)
-    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+@dataclass(frozen=True)
+class _Scale:
+    """How long a bar is. On a logarithmic scale it is a line with a point at its end: its length says nothing."""
+
+    least: float
+    greatest: float
+    wide: bool
+
+    @classmethod
+    def of(cls, view: StepView) -> _Scale:
+        """The scale of a step's figures."""
+        known = [line.row.value for line in view.lines if line.row.value]
+        return cls(min(known, default=0), max(known, default=0), view.wide)
+
+    def bar(self, value: float, width: int, *, ascii_only: bool) -> str:
+        if not value or not self.greatest:
+            return ""
+        if self.wide:
+            share = math.log(value / self.least) / math.log(self.greatest / self.least)
+            line, point = ("-", "o") if ascii_only else ("─", "●")
+            return f"{line * round(share * (width - 1))}{point}"
+        share = value / self.greatest
+        if ascii_only:
+            return "#" * round(share * width)
+        eighths = max(round(share * width * 8), 1)
+        return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 
 def _mark(line: Line) -> str:

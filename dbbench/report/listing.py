@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 
 from dbbench.probe import Probed
-from dbbench.suite import ChurnStep, QueryStep, SqlStep, Suite
+from dbbench.suite import ChurnStep, KeyValueStep, MixStep, QueryStep, SqlStep, Suite
 
 
 def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) -> Iterator[str]:
@@ -27,10 +27,22 @@ def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) 
         if verbose and engine.title:
             yield from hanging(columns, indent, engine.title)
             yield from hanging(columns, indent, f"durability: {', '.join(engine.durability) or 'none'}")
+            for what, why in engine.lacks.items():
+                yield from hanging(columns, indent, f"no {what}: {why}")
             if engine.url_example:
                 yield from hanging(columns, indent, f"--url {name}={engine.url_example}")
             for option, purpose in engine.options.items():
                 yield from hanging(columns, indent, f"--set {name}.{option}=...  {purpose}")
+
+
+def absent_lines(absent: Mapping[str, Probed]) -> Iterator[str]:
+    """Engines that nobody asked for by name and that take no part in a run."""
+    for name, engine in absent.items():
+        if engine.status != "available":
+            yield "; ".join(filter(None, (f"not here: {name}: {engine.detail}", engine.install)))
+    idle = [name for name, engine in absent.items() if engine.status == "available"]
+    if idle:
+        yield f"without the operations of this suite: {', '.join(idle)}"
 
 
 def published(engine: Probed) -> str:
@@ -81,6 +93,10 @@ def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
         yield from _hanging("", f"Reproduces: {suite.source.title} ({suite.source.year}). {suite.source.note}")
     for name, dataset in suite.datasets.items():
         yield ""
+        if known := dataset.records:
+            yield f"Dataset {name}: {known.count:,} records at scale 1, seed {dataset.seed}"
+            yield f"  {known.key_order} keys of {known.key_bytes} bytes, values of {known.value_bytes} bytes"
+            continue
         total = sum(table.rows for table in dataset.tables.values())
         yield f"Dataset {name}: {total:,} rows at scale 1, seed {dataset.seed}"
         for table_name, table in dataset.tables.items():
@@ -94,6 +110,14 @@ def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
         for number, step in enumerate(scenario.steps, 1):
             kind = f"{step.kind}, cold" if isinstance(step, QueryStep) and step.cache == "cold" else step.kind
             yield from _hanging(f"  {number}. {step.name}: ", f"{step.title} ({kind})", 5)
+            if isinstance(step, KeyValueStep):
+                what = f"{step.operation}, {step.order}, " + (f"{step.count:,}" if step.count else "all")
+                yield from _hanging("     ", f"{what}; transactions of {step.transaction:,}; {step.clients}")
+            if isinstance(step, MixStep):
+                shares = ", ".join(f"{name} {weight:g}" for name, weight in step.weights.items())
+                yield from _hanging(
+                    "     ", f"{step.operations:,} operations: {shares}; {step.keys} keys; {step.clients}"
+                )
             if isinstance(step, ChurnStep):
                 what = f"{step.passes} times {step.share:.0%} of {step.table}, {step.transaction:,} rows at once"
                 yield from _hanging("     ", what)

@@ -13,14 +13,15 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from dbbench.analysis.summary import Row, Standing
-from dbbench.analysis.units import Unit
-from dbbench.report.sheet import GREY, INK, Sheet
-from dbbench.report.view import ScenarioView, StepView
+from dbbench.analysis.units import fitting
+from dbbench.report.sheet import GREY, INK, MANY_ROWS, MARGIN, Sheet, inches, name_size, names
+from dbbench.report.steps import StepView
+from dbbench.report.view import ScenarioView
 
 _MIDDLE: Any = {"ha": "center", "va": "center"}
 
 
-def overview(title: str, scenario: ScenarioView, caption: str) -> Figure:
+def overview(title: str, scenario: ScenarioView, captions: Sequence[str]) -> Figure:
     """Every engine and step as a multiple of the step's best, with the figure itself under it."""
     steps = scenario.steps
     engines = scenario.standings
@@ -29,18 +30,21 @@ def overview(title: str, scenario: ScenarioView, caption: str) -> Figure:
         "Darker is further behind."
     )
     rows = max(len(engines), 1)
-    left = 0.35 + max((len(item.title) for item in engines), default=10) * 0.078
-    sheet = Sheet(f"{title}: overview", subtitle, rows + 0.9, [], caption, left, axis=0.05)
+    titles = names([item.title for item in engines])
+    size = name_size(rows)
+    height = 0.42 if rows < MANY_ROWS else 0.36
+    left = MARGIN + inches(titles, size) + 0.1
+    sheet = Sheet(f"{title}: overview", subtitle, rows + 0.9, [], captions, left, axis=0.05, row=height)
     axes = sheet.axes
     columns = len(steps) + 1
     for place, standing in enumerate(engines):
         y = place + 0.9
         mean = standing.mean_ratio
-        axes.text(0.5, y + 0.5, f"×{mean:.2f}" if mean else "–", ha="center", va="center", fontsize=9, weight="bold")
+        axes.text(0.5, y + 0.5, _ratio(mean) if mean else "–", ha="center", va="center", fontsize=9, weight="bold")
         for column, step in enumerate(steps, 1):
             row = standing.rows.get(step.step.name)
             if row is not None and row.value is not None:
-                _cell(axes, column, y, row, step.unit)
+                _cell(axes, column, y, row)
         for first, length, words in _outages(standing, steps):
             axes.text(first + length / 2, y + 0.5, words, fontsize=7, color=GREY, style="italic", **_MIDDLE)
     for column, name in enumerate(["mean", *(step.step.name for step in steps)]):
@@ -55,23 +59,28 @@ def overview(title: str, scenario: ScenarioView, caption: str) -> Figure:
         )
     axes.set_xlim(0, columns)
     axes.set_ylim(rows + 0.9, 0)
-    for place, item in enumerate(engines):
-        axes.text(-0.1, place + 1.4, item.title, ha="right", va="center")
+    for place, name in enumerate(titles):
+        axes.text(-0.1, place + 1.4, name, ha="right", va="center", fontsize=size, linespacing=1.0)
     axes.set_xticks([])
     axes.set_yticks([])
     axes.spines["bottom"].set_visible(False)
     return sheet.figure
 
 
-def _cell(axes: Axes, column: int, y: float, row: Row, unit: Unit) -> None:
+def _cell(axes: Axes, column: int, y: float, row: Row) -> None:
     """A result: its ratio to the best, the figure under it, the darker the further behind."""
     times = row.ratio.value if row.ratio else None
     shade = 0.0 if times is None else min(np.log10(times) / 2, 1) * 0.75
     ink = "white" if shade > 0.6 else INK
     axes.add_patch(Rectangle((column + 0.02, y + 0.03), 0.96, 0.94, facecolor=mpl.colormaps["Blues"](shade)))
-    ratio = "" if times is None else f"×{times:.2f}" if times < 10 else f"×{times:,.0f}"
-    axes.text(column + 0.5, y + 0.34, ratio, fontsize=8.5, color=ink, **_MIDDLE)
-    axes.text(column + 0.5, y + 0.72, unit.text(row.value or 0.0), fontsize=6.8, color=ink, **_MIDDLE)
+    value = row.value or 0.0
+    unit = fitting(row.unit or "s", [value])  # the step's own may take more room than a cell has
+    axes.text(column + 0.5, y + 0.34, "" if times is None else _ratio(times), fontsize=8.5, color=ink, **_MIDDLE)
+    axes.text(column + 0.5, y + 0.72, unit.text(value), fontsize=6.8, color=ink, **_MIDDLE)
+
+
+def _ratio(times: float) -> str:
+    return f"×{times:.2f}" if times < 10 else f"×{times:,.0f}"
 
 
 def _outages(standing: Standing, steps: Sequence[StepView]) -> Iterator[tuple[int, int, str]]:
@@ -79,7 +88,9 @@ def _outages(standing: Standing, steps: Sequence[StepView]) -> Iterator[tuple[in
 
     def outcome(place: tuple[int, StepView]) -> str:
         row = standing.rows.get(place[1].step.name)
-        return "" if row is None or row.value is not None else str(row.outcome)
+        if row is None or row.value is not None:
+            return ""
+        return "withheld" if row.withheld else str(row.outcome)
 
     for words, places in groupby(enumerate(steps, 1), key=outcome):
         columns = [column for column, _ in places]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -26,7 +27,7 @@ def write(shown: View, folder: Path, formats: tuple[str, ...], stems: list[str])
             lstrip_blocks=True,
             keep_trailing_newline=True,
         )
-        environment.filters["cell"] = _cell
+        environment.filters |= {"cell": _cell, "fenced": _fenced}
         environment.globals.update(stem=stem, amount=_amount, duration=duration)
         inline = {name: _inline(folder / f"{name}.svg") for name in stems} if form == "html" else {}
         text = environment.get_template(f"index.{form}.j2").render(view=shown, stems=stems, inline=inline)
@@ -43,6 +44,13 @@ def _cell(text: object) -> str:
     for character in ("\\", "|", "*", "_", "<", "`"):
         text = str(text).replace(character, f"\\{character}")
     return " ".join(str(text).split())
+
+
+def _fenced(text: str) -> str:
+    """A text as it stands, in a fence that is longer than any in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
 
 
 def _amount(base: str, value: float | None) -> str:

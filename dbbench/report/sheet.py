@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.textpath import TextPath
 
 BLUE, SKY, ORANGE, GREY, INK, FAINT = "#0072B2", "#56B4E9", "#E69F00", "#6b6b6b", "#1a1a1a", "#d9d9d9"
 STYLE: Any = {
@@ -25,8 +26,33 @@ STYLE: Any = {
     "text.parse_math": False,
 }
 WIDTH = 8.0
-ROW, BAR = 0.42, 0.62
 MARGIN = 0.2
+#: The height of a row, in inches, and a bar's share of it; from so many rows on they are closer.
+ROW, CLOSE_ROW, BAR = 0.42, 0.3, 0.62
+MANY_ROWS = 14
+#: A name that is longer, in characters, is broken into two lines.
+NAME = 36
+
+
+def row_height(rows: float) -> float:
+    """Inches for each of so many rows."""
+    return ROW if rows < MANY_ROWS else CLOSE_ROW
+
+
+def name_size(rows: float) -> float:
+    """Points of the names beside so many rows."""
+    return 10 if rows < MANY_ROWS else 9
+
+
+def names(titles: Sequence[str]) -> list[str]:
+    """Titles that leave room for what stands beside them."""
+    return ["\n".join(textwrap.wrap(title, max(NAME, len(title) // 2 + 4), break_on_hyphens=False)) for title in titles]
+
+
+def inches(texts: Sequence[str], size: float) -> float:
+    """The width of the widest line of some texts of so many points."""
+    lines = [line for text in texts for line in text.splitlines() if line.strip()]
+    return max((TextPath((0, 0), line, size=size).get_extents().width / 72 for line in lines), default=0)
 
 
 class Sheet:
@@ -38,10 +64,11 @@ class Sheet:
         subtitle: str,
         rows: float,
         footnotes: Sequence[str],
-        caption: str,
+        captions: Sequence[str],
         left: float,
         right: float = MARGIN,
         axis: float = 0.3,
+        row: float = ROW,
     ) -> None:
         titles = textwrap.wrap(title, 74)
         subtitles = textwrap.wrap(subtitle, 108)
@@ -50,19 +77,19 @@ class Sheet:
             for note in footnotes
             for line in textwrap.wrap(note, 118, subsequent_indent="   ", break_on_hyphens=False)
         ]
-        captions = textwrap.wrap(caption, 150)
-        height = 0.16 + 0.26 * len(titles) + 0.2 * len(subtitles) + 0.12 + rows * ROW + axis
-        height += 0.1 * bool(notes) + 0.17 * len(notes) + 0.12 + 0.15 * len(captions) + 0.1
+        small = [line for caption in captions for line in textwrap.wrap(caption, 142, break_on_hyphens=False)]
+        height = 0.16 + 0.26 * len(titles) + 0.2 * len(subtitles) + 0.12 + rows * row + axis
+        height += 0.1 * bool(notes) + 0.17 * len(notes) + 0.12 + 0.15 * len(small) + 0.1
         self.figure = Figure(figsize=(WIDTH, height), dpi=150, facecolor="white")
         self.height = height
         y = 0.16
         y = self._texts(titles, y, 0.26, size=13, weight="bold")
         y = self._texts(subtitles, y, 0.2, size=9, color=GREY) + 0.12
-        box = (left / WIDTH, 1 - (y + rows * ROW) / height, (WIDTH - left - right) / WIDTH, rows * ROW / height)
+        box = (left / WIDTH, 1 - (y + rows * row) / height, (WIDTH - left - right) / WIDTH, rows * row / height)
         self.axes: Axes = self.figure.add_axes(box)
-        y += rows * ROW + axis + 0.1 * bool(notes)
+        y += rows * row + axis + 0.1 * bool(notes)
         y = self._texts(notes, y, 0.17, size=8, color=INK) + 0.12
-        self._texts(captions, y, 0.15, size=6.8, color=GREY)
+        self._texts(small, y, 0.15, size=6.8, color=GREY)
 
     def _texts(self, lines: Sequence[str], y: float, step: float, **style: Any) -> float:
         for line in lines:

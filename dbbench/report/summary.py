@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 from dbbench.report.view import View
-from dbbench.store import Run
 
 COLUMNS = (
     "suite", "scenario", "step", "engine", "outcome", "metric", "unit", "direction",
@@ -14,9 +14,9 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def write(run: Run, shown: View) -> None:
-    """Write it into the run directory. Times in seconds, sizes in bytes."""
-    text = io.StringIO()
+def write(shown: View) -> Path:
+    """Write it into the view's folder. Times in seconds, sizes in bytes."""
+    run, text = shown.run, io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)
     for row in shown.rows:
@@ -39,10 +39,13 @@ def write(run: Run, shown: View) -> None:
                 ("bytes written", "B", used.written_bytes),
             ):
                 start = [run.suite.name, scenario.scenario.name, "(trial)", used.engine, "ok", metric, unit, "lower"]
-                table.writerow([*start, run.manifest.rounds, _figure(value), "", "", "", "; ".join(used.remarks)])
-    temporary = run.path / ".summary.csv"
+                withheld = ["withheld"] if used.engine in scenario.withheld else []
+                detail = "; ".join([*withheld, *used.remarks])
+                table.writerow([*start, run.manifest.rounds, _figure(value), "", "", "", detail])
+    temporary, path = shown.folder / ".summary.csv", shown.folder / "summary.csv"
     temporary.write_text(text.getvalue(), "utf-8")
-    temporary.replace(run.path / "summary.csv")
+    temporary.replace(path)
+    return path
 
 
 def _figure(value: float | None) -> str:

@@ -1,35 +1,40 @@
-"""All of a run's report: summary.csv, charts and pages."""
+"""All of a run's report: summary.csv, charts and pages; for publication in a folder of its own, made anew."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from dbbench.errors import UserError
-from dbbench.report import summary
+from dbbench.report import results, summary
 from dbbench.report.view import View
-from dbbench.store import Run
 
 FORMATS = ("png", "svg", "html", "md", "csv")
 
 
-def write_report(run: Run, shown: View, formats: tuple[str, ...] = FORMATS) -> list[Path]:
+def write_report(shown: View, formats: tuple[str, ...] = FORMATS) -> list[Path]:
     """Write the formats asked for; the pages and tables written. Raises UserError if they can't be."""
     written = []
     try:
+        if shown.published:
+            if shown.folder.exists():  # nothing may stay of an earlier one, which may have withheld less
+                shutil.rmtree(shown.folder)
+            shown.folder.mkdir()
+            written.append(results.write(shown))
         if "csv" in formats:
-            summary.write(run, shown)
-            written.append(run.path / "summary.csv")
+            written.append(summary.write(shown))
         pages = tuple(form for form in formats if form in ("md", "html"))
         if pages or {"png", "svg"} & set(formats):
             from dbbench.report import charts  # matplotlib takes a third of a second to import
 
-            run.report.mkdir(exist_ok=True)
+            folder = shown.folder / "report"
+            folder.mkdir(exist_ok=True)
             # Both kinds of page show the SVG files.
-            stems = charts.draw(shown, run.report, (*formats, "svg") if pages else formats)
+            stems = charts.draw(shown, folder, (*formats, "svg") if pages else formats)
             if pages:
                 from dbbench.report import pages as page_writer
 
-                written += page_writer.write(shown, run.report, pages, stems)
+                written += page_writer.write(shown, folder, pages, stems)
     except OSError as exc:
-        raise UserError(f"the report can't be written to {run.path}: {exc.strerror or exc}") from exc
+        raise UserError(f"the report can't be written to {shown.folder}: {exc.strerror or exc}") from exc
     return written

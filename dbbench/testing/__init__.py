@@ -10,6 +10,7 @@ An engine whose driver is missing is skipped, unless the environment variable DB
 """
 
 from dbbench.testing.contract import EngineContract
+from dbbench.testing.keyvalue import KeyValueContract
 from dbbench.testing.sql import SQLContract
 
-__all__ = ["EngineContract", "SQLContract"]
+__all__ = ["EngineContract", "KeyValueContract", "SQLContract"]

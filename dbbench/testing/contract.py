@@ -7,18 +7,32 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import psutil
 import pytest
 from pydantic import ValidationError
 
 from dbbench import registry
-from dbbench.engine import Engine, Publication, Setup, offers
+from dbbench.engine import Engine, Lack, Publication, Setup, offers
 from dbbench.errors import Unavailable, Unsupported
 from dbbench.suite import Tier
+from dbbench.urls import VARIABLE
 
-OPERATIONS = ("load", "query", "statement")
+#: Of a session on records under keys.
+ON_RECORDS = (
+    "insert",
+    "update",
+    "delete",
+    "read",
+    "seek",
+    "range",
+    "scan",
+    "insert_many",
+    "update_many",
+    "delete_many",
+)
+OPERATIONS = ("load", "query", "statement", *ON_RECORDS)
 Opener = Callable[..., Engine]
 
 
@@ -35,31 +49,51 @@ class EngineContract:
     engine: ClassVar[str]
     #: Options to open it with, as after --set.
     options: ClassVar[dict[str, Any]] = {}
+    #: Where its database is, as after --url; `{tmp}` stands for the test's own folder.
+    url: ClassVar[str] = ""
+
+    def asked(self, tmp_path: Path, directory: Path, tier: Tier, options: dict[str, Any] | None = None) -> Setup:
+        """What the engine is made from."""
+        return Setup(
+            directory, tier, self.options if options is None else options, self.url.replace("{tmp}", str(tmp_path))
+        )
 
     @pytest.fixture
     def engine_class(self) -> type[Engine]:
         try:
-            return registry.load(self.engine)
+            found = registry.load(self.engine)
+            if self.url or not found.url_required:
+                return found
+            missing = f"it runs against a server of yours: give its test a url like {found.url_example}"
         except Unavailable as exc:
-            if required(self.engine):
-                pytest.fail(f"{self.engine} is required and unavailable: {exc.reason}; {exc.install}")
-            pytest.skip(f"{self.engine}: {exc.reason}; {exc.install}")
+            missing = f"{exc.reason}; {exc.install}"
+        if required(self.engine):
+            pytest.fail(f"{self.engine} is required and unavailable: {missing}")
+        pytest.skip(f"{self.engine}: {missing}")
 
     @pytest.fixture
-    def opened(self, engine_class: type[Engine], tmp_path: Path) -> Iterator[Opener]:
+    def opened(self, engine_class: type[Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opener]:
         """Opens the engine in a folder of its own (or one named), and closes it in the end."""
+        monkeypatch.setenv(VARIABLE, self.url.replace("{tmp}", str(tmp_path)))  # for clients in processes of their own
+        engines: list[Engine] = []
         with ExitStack() as closing:
 
             def open_engine(folder: str = "data", tier: Tier | None = None) -> Engine:
                 directory = tmp_path / folder
                 directory.mkdir(mode=0o700, exist_ok=True)
                 chosen = tier or next(iter(engine_class.durability))
-                engine = engine_class(Setup(directory, chosen, self.options))
+                engine = engine_class(self.asked(tmp_path, directory, chosen))
                 engine.open()
                 closing.callback(engine.close)
+                engines.append(engine)
                 return engine
 
             yield open_engine
+        if engines and self.url and "{tmp}" not in self.url:
+            self.tidy(engines[-1])
+
+    def tidy(self, engine: Engine) -> None:
+        """Remove from a server at a URL, after a test, what the test has left there; `engine` is closed."""
 
     def test_says_what_it_is(self, engine_class: type[Engine]) -> None:
         assert engine_class.name == self.engine
@@ -83,14 +117,21 @@ class EngineContract:
             assert reason.strip()
             assert not offers(engine_class, operation)
 
+    def test_says_what_it_lacks(self, engine_class: type[Engine]) -> None:
+        assert set(engine_class.lacks) <= set(get_args(Lack))
+        assert all(reason.strip() for reason in engine_class.lacks.values())
+
     def test_gives_at_least_one_tier(self, engine_class: type[Engine]) -> None:
         assert engine_class.durability
         assert all(isinstance(tier, Tier) for tier in engine_class.durability)
 
     @pytest.mark.parametrize("tier", list(Tier))
     def test_gives_a_tier_or_refuses_it(self, engine_class: type[Engine], opened: Opener, tier: Tier) -> None:
-        if tier in engine_class.durability:
-            opened(tier=tier).connect().close()
+        promises_enough = any(other in engine_class.durability for other in list(Tier)[list(Tier).index(tier) :])
+        if promises_enough:
+            engine = opened(tier=tier)
+            engine.connect().close()
+            assert list(Tier).index(engine.tier) >= list(Tier).index(tier)
         else:
             with pytest.raises(Unsupported, match=str(tier)):
                 opened(tier=tier)
@@ -98,7 +139,7 @@ class EngineContract:
     def test_refuses_an_unknown_option(self, engine_class: type[Engine], tmp_path: Path) -> None:
         tier = next(iter(engine_class.durability))
         with pytest.raises(ValidationError, match="no_such_option"):
-            engine_class(Setup(tmp_path, tier, {"no_such_option": 1}))
+            engine_class(self.asked(tmp_path, tmp_path, tier, {"no_such_option": 1}))
 
     def test_explains_its_options(self, engine_class: type[Engine]) -> None:
         for name, option in engine_class.options_class.model_fields.items():
@@ -110,7 +151,7 @@ class EngineContract:
 
     def test_leaves_no_process_behind(self, engine_class: type[Engine], tmp_path: Path) -> None:
         before = set(psutil.Process().children(recursive=True))
-        engine = engine_class(Setup(tmp_path, next(iter(engine_class.durability)), self.options))
+        engine = engine_class(self.asked(tmp_path, tmp_path, next(iter(engine_class.durability))))
         engine.open()
         engine.connect().close()
         engine.close()

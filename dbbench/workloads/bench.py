@@ -9,7 +9,9 @@ from typing import Any, Literal, TypeVar
 
 from dbbench.datasets.files import Files
 from dbbench.engine import Engine, Session, Setup
+from dbbench.keyvalue import Draws
 from dbbench.outcome import Outcome
+from dbbench.records import Held, RecordSet
 from dbbench.schema import Table
 from dbbench.sql import SQLEngine
 from dbbench.suite import Check, SqlStep
@@ -28,6 +30,11 @@ class Bench:
     answers: Mapping[str, Path]
     #: Rows in each table, as the steps so far must have left them.
     rows: dict[str, int] = field(default_factory=dict)
+    #: The dataset's records, if it has records and not tables, and what the steps so far must have made of them.
+    records: RecordSet | None = None
+    held: Held = field(default_factory=Held)
+    #: The last mix.
+    draws: Draws | None = None
     #: What the engine was made from, to make it again; None where it need not be.
     setup: Setup | None = None
 
@@ -60,7 +67,7 @@ class Measured:
     """
 
     metric: str
-    unit: Literal["s", "B"]
+    unit: Literal["s", "B", "1/s"]
     samples: list[float]
     warm_up: list[float] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)

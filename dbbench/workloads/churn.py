@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from typing import Any
 
 import pyarrow as pa
 
 from dbbench.datasets.files import csv_bytes
-from dbbench.datasets.rows import rows
+from dbbench.datasets.rows import chunk
 from dbbench.engine import prepared
 from dbbench.errors import Unsupported
 from dbbench.measure import collector_off, timed
@@ -33,11 +32,11 @@ def measure(step: ChurnStep, bench: Bench) -> Measured:
             pieces = []
             for first in picked:
                 batch = _batch(data, first, step.transaction)
-                chunk: Any = batch if session.takes == "batches" else rows(batch, table, session.bind)
+                given = chunk(batch, table, session.takes, session.bind)
                 # It commits by itself: some systems refuse a key that was deleted in the same transaction.
                 pieces.append(timed(prepare_delete(_delete(step, bench, batch)))[0])
                 pieces.append(timed(session.begin)[0])
-                pieces.append(timed(lambda: insert(chunk))[0])  # noqa: B023 - called at once
+                pieces.append(timed(lambda: insert(given))[0])  # noqa: B023 - called at once
                 pieces.append(timed(session.commit)[0])
                 count += batch.num_rows
                 inserted += csv_bytes(batch)

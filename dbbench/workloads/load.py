@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from dbbench.datasets.rows import rows
+from dbbench.datasets.rows import chunk
 from dbbench.engine import prepared
 from dbbench.errors import WrongAnswer
 from dbbench.measure import collector_off, timed
@@ -27,8 +25,8 @@ def measure(step: LoadStep, bench: Bench) -> Measured:
         for name, table in bench.tables.items():
             insert = inserts[name]
             for batch in bench.files.stream(name):
-                chunk: Any = batch if session.takes == "batches" else rows(batch, table, session.bind)
-                pieces.append(timed(lambda: insert(chunk))[0])  # noqa: B023 - called at once
+                given = chunk(batch, table, session.takes, session.bind)
+                pieces.append(timed(lambda: insert(given))[0])  # noqa: B023 - called at once
         finish = session.finish_load  # type: ignore[attr-defined]  # every session that loads has it
         pieces.append(timed(lambda: finish(bench.tables))[0])
     manifest = bench.files.manifest

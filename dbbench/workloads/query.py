@@ -11,6 +11,7 @@ from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.filecache import Dropped
 from dbbench.measure import collector_off, read_batches, read_rows, timed
 from dbbench.oracle import read_answer
+from dbbench.sql import SQLSession
 from dbbench.suite import QueryStep
 from dbbench.verify import check_batches, check_rows
 from dbbench.workloads.bench import Bench, Measured
@@ -61,6 +62,16 @@ def check(step: QueryStep, bench: Bench) -> None:
     expected = read_answer(bench.answers[step.name])
     compare: Callable[..., None] = check_rows if bench.session.gives == "rows" else check_batches
     compare(_prepare(step, bench, expected.num_rows)(), expected, ordered=bool(step.answer.order_by))
+
+
+def explain(step: QueryStep, bench: Bench) -> str:
+    """The engine's own plan of the query. Raises whatever a driver may, and Unsupported if there is none to be had."""
+    if not isinstance(bench.session, SQLSession):
+        raise Unsupported("it tells no query plan")
+    text = bench.session.explain(bench.statement(step)).strip()
+    if not text:
+        raise Unsupported("it tells an empty query plan")
+    return text
 
 
 def _prepare(step: QueryStep, bench: Bench, expected_rows: int) -> Callable[[], Any]:

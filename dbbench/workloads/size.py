@@ -14,10 +14,11 @@ def measure(step: SizeStep, bench: Bench) -> Measured:
     before = bench.engine.size()
     bench.engine.flush()
     size = bench.engine.size()
+    held = bench.held
     facts = {
         "before_flush": before.total,
         "index": size.index,
-        "rows": sum(bench.rows.values()),
+        "rows": sum(bench.rows.values()) + held.next - held.first + sum(map(len, held.further)),
         "files": [asdict(file) for file in size.files],
     }
     return Measured("size", "B", [float(size.total)], facts=facts)

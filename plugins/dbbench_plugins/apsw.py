@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-import apsw
+from typing import Any
 
 from dbbench_plugins.sqlite import SQLite
 
@@ -13,13 +11,17 @@ class APSW(SQLite):
     name = "sqlite+apsw"
     title = "SQLite (APSW)"
     license = "public domain; APSW: any OSI licence"
-    errors: ClassVar[Any] = apsw.SQLError
+    modules = ("apsw",)
 
     @classmethod
     def versions(cls) -> dict[str, str]:
+        import apsw
+
         return {"SQLite": apsw.sqlite_lib_version(), "apsw": apsw.apsw_version()}
 
     def _raw(self) -> Any:
+        import apsw
+
         connection = apsw.Connection(str(self.path))
         connection.set_busy_timeout(5_000)  # as sqlite3 has it by default
         return connection

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import duckdb
 from pydantic import Field
 
 from dbbench.engine import Concurrency, Options, Publication, Rows, Session
-from dbbench.sql import Dialect, SQLEngine, SQLSession
+from dbbench.sql import Dialect, SQLEngine, SQLSession, fetch
 from dbbench.suite import Tier
 
 if TYPE_CHECKING:
@@ -41,6 +40,10 @@ class DuckDBSession(SQLSession):
 
         return run
 
+    def explain(self, sql: str) -> str:
+        """The physical plan, drawn as boxes."""
+        return "\n".join(plan for _, plan in fetch(self, f"EXPLAIN {sql}"))
+
 
 class ArrowSession(DuckDBSession):
     gives = "batches"
@@ -59,14 +62,19 @@ class DuckDB(SQLEngine):
     sql = Dialect()
     options_class = DuckDBOptions
     session_class = DuckDBSession
+    modules = ("duckdb",)
     concurrency = Concurrency(threads=None, processes=1)  # a file that is written belongs to one process
     durability: ClassVar = {Tier.POWER: {}}  # one fdatasync for each commit, and no switch to turn it off
 
     @classmethod
     def versions(cls) -> dict[str, str]:
+        import duckdb
+
         return {"DuckDB": duckdb.__version__}
 
     def open(self) -> None:
+        import duckdb
+
         settings = {"threads": self.options.threads} if self.options.threads else {}
         self.connection = duckdb.connect(str(self.directory / "data.duckdb"), config=settings)
 

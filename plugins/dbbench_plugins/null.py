@@ -5,7 +5,7 @@ There are two, for rows and for Arrow batches: what a harness adds depends on wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,29 @@ class NullSession(Session):
 
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         return lambda: None
+
+    # Records: what takes as many arguments and does nothing.
+
+    def prepare_insert(self) -> Callable[[bytes, bytes], object]:
+        return lambda _key, _value: None
+
+    prepare_update = prepare_insert
+
+    def prepare_delete(self) -> Callable[[bytes], object]:
+        return lambda _key: None
+
+    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], object]:
+        return lambda _key: None
+
+    prepare_seek = prepare_read
+
+    def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], object]:
+        return lambda _key, _count: None
+
+    def prepare_scan(self) -> Callable[[], Iterable[object]]:
+        return lambda: ()
+
+    prepare_insert_many = prepare_update_many = prepare_delete_many = prepare_delete
 
 
 class NullArrowSession(NullSession):

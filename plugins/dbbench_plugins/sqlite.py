@@ -8,8 +8,11 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from dbbench.engine import Concurrency, Options, Publication, Session, Size
-from dbbench.sql import STANDARD_TYPES, Dialect, SQLEngine, SQLSession
+from dbbench.sql import STANDARD_TYPES, Dialect, SQLEngine, SQLSession, fetch
 from dbbench.suite import Tier
+
+#: What PRAGMA synchronous answers.
+_SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 
 
 class SQLiteOptions(Options):
@@ -22,6 +25,14 @@ class SQLiteOptions(Options):
 class SQLiteSession(SQLSession):
     # SQLite has neither decimals nor dates: a column keeps a float and an ISO text.
     bind: ClassVar = {"decimal": "float", "datetime": "text", "date": "text"}
+
+    def explain(self, sql: str) -> str:
+        """The plan as a tree: each line stands under the one that it belongs to."""
+        depth, lines = {0: 0}, []
+        for number, parent, _, text in fetch(self, f"EXPLAIN QUERY PLAN {sql}"):
+            depth[number] = depth.get(parent, 0) + 1
+            lines.append("  " * depth.get(parent, 0) + text)
+        return "\n".join(lines)
 
 
 class SQLite(SQLEngine):
@@ -55,8 +66,11 @@ class SQLite(SQLEngine):
             "cache_size": -1024 * self.options.cache_mib,
             **self.durability[self.tier],
         }.items():
-            list(connection.execute(f"PRAGMA {pragma} = {value}"))
+            self._set(connection, f"PRAGMA {pragma} = {value}")
         return connection
+
+    def _set(self, connection: Any, pragma: str) -> None:
+        rows(connection, pragma)  # some give a row, which must be fetched
 
     def _raw(self) -> Any:
         return sqlite3.connect(self.path, isolation_level=None)
@@ -68,17 +82,27 @@ class SQLite(SQLEngine):
         return "other" if name.endswith("-shm") else super().part(name)  # the journal's index, in shared memory
 
     def flush(self) -> None:
-        list(self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+        rows(self.connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def settings(self) -> dict[str, Any]:
+        """As the database has them: a pragma that doesn't take raises nothing."""
+        ((page_size,),), ((mode,),), ((synchronous,),) = (
+            rows(self.connection, f"PRAGMA {pragma}") for pragma in ("page_size", "journal_mode", "synchronous")
+        )
+        found = {"page_size": str(page_size), "journal_mode": mode.upper(), "synchronous": _SYNCHRONOUS[synchronous]}
+        return {**super().settings(), **found}
 
     def size(self) -> Size:
-        query = "SELECT SUM(pgsize) FROM dbstat WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'index')"
-        try:
-            (index,) = next(iter(self.connection.execute(query)))
-        except self.errors:  # a SQLite built without dbstat
-            index = None
+        index = None
+        if ("dbstat",) in rows(self.connection, "PRAGMA module_list"):  # not every SQLite is built with it
+            query = "SELECT SUM(pgsize) FROM dbstat WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'index')"
+            ((index,),) = rows(self.connection, query)
         return Size(super().size().files, index)
-
-    errors: ClassVar[Any] = sqlite3.OperationalError
 
     def close(self) -> None:
         self.connection.close()
+
+
+def rows(connection: Any, sql: str) -> list[tuple[Any, ...]]:
+    """All rows of a small statement, over any of the drivers."""
+    return connection.execute(sql).fetchall() or []  # libsql gives None where there are none

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.report.view import view
+from dbbench.report.write import write_report
 from tests.conftest import environment
+from tests.fabricated import fabricate
 
 QUIET = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
@@ -72,6 +75,24 @@ def test_nothing_an_engine_says_becomes_markup(chromium: str, page: Path, tmp_pa
     assert "&lt;script&gt;document.title='owned'&lt;/script&gt;" in dom
     assert re.search(r"<title>(.*?)</title>", dom)[1] == "Invoices – dbbench"
     assert "<img src=x" not in dom
+
+
+def test_plans_are_folded_up_under_each_query(chromium: str, page: Path, tmp_path: Path) -> None:
+    dom = browse(chromium, tmp_path, "--dump-dom", page.as_uri())
+    assert dom.count("<summary>Query plans</summary>") == 5
+    assert "SEARCH A USING INTEGER PRIMARY KEY" in dom
+
+
+def test_the_page_of_many_engines_is_whole(chromium: str, tmp_path: Path) -> None:
+    shown = view(fabricate(tmp_path / "run"), publish=True)
+    write_report(shown, ("html",))
+    path = shown.folder / "report" / "index.html"
+    dom = browse(chromium, tmp_path, "--dump-dom", path.as_uri())
+    assert dom.count("<svg") == 9
+    assert "withheld: Benchmark clause 5(e)" in dom
+    picture = tmp_path / "page.png"
+    browse(chromium, tmp_path, f"--screenshot={picture}", "--window-size=1100,3000", path.as_uri())
+    assert picture.stat().st_size > 100_000
 
 
 def test_the_page_loads_nothing_from_elsewhere(page: Path) -> None:

@@ -1,5 +1,7 @@
 """Every built-in engine through the same kit."""
 
+import os
+
 from dbbench.testing import EngineContract, SQLContract
 
 
@@ -23,6 +25,23 @@ class TestFirebird(SQLContract):
     engine = "firebird"
 
 
+class TestLibSQL(SQLContract):
+    engine = "libsql"
+
+
+class TestTurso(SQLContract):
+    engine = "turso"
+
+
+class TestChDB(SQLContract):
+    engine = "chdb"
+
+
+class TestSQLAlchemy(SQLContract):
+    engine = "sqlalchemy"
+    url = "sqlite:///{tmp}/core.db"
+
+
 class NullContract(EngineContract):
     test_tells_its_versions = None  # it is the harness itself
 
@@ -33,6 +52,91 @@ class TestNull(NullContract):
 
 class TestNullArrow(NullContract):
     engine = "null+arrow"
+
+
+class TestMySQL(SQLContract):
+    engine = "mysql"
+
+
+class TestMySQLLowLevel(SQLContract):
+    engine = "mysql+_mysql"
+
+
+class TestPyMySQL(SQLContract):
+    engine = "mysql+pymysql"
+
+
+class TestSQLiteODBC(SQLContract):
+    engine = "odbc+sqlite"
+
+
+class TestPostgreSQLODBC(SQLContract):
+    engine = "postgresql+pyodbc"
+
+
+class TestMySQLODBC(SQLContract):
+    engine = "mysql+pyodbc"
+
+
+class TestODBC(SQLContract):
+    engine = "odbc"
+    url = "odbc:Driver={SQLite3};Database={tmp}/any.db;BigInt=1"
+
+
+class TestSQLServer(SQLContract):
+    engine = "sqlserver"
+    url = os.environ.get("DBBENCH_URL_SQLSERVER", "")
+
+
+class TestSQLServerPython(SQLContract):
+    engine = "sqlserver+mssql-python"
+    url = os.environ.get("DBBENCH_URL_SQLSERVER", "")
+
+
+class TestOracle(SQLContract):
+    engine = "oracle"
+    url = os.environ.get("DBBENCH_URL_ORACLE", "")
+
+
+class TestSQLServerCompact(EngineContract):
+    engine = "sqlce"
+
+
+class TestVistaDB(EngineContract):
+    engine = "vistadb"
+
+
+class TestH2(SQLContract):
+    engine = "h2"
+
+
+class TestHSQLDB(SQLContract):
+    engine = "hsqldb"
+
+
+class TestDerby(SQLContract):
+    engine = "derby"
+
+
+class TestAccess(SQLContract):
+    engine = "access"
+
+
+class TestAccessAccdb(SQLContract):
+    engine = "access"
+    options = {"format": "V2010"}
+
+
+class TestPostgreSQL(SQLContract):
+    engine = "postgresql"
+
+
+class TestPostgreSQLPQ(SQLContract):
+    engine = "postgresql+pq"
+
+
+class TestPostgreSQLADBC(SQLContract):
+    engine = "postgresql+adbc"
 
 
 def test_every_engine_has_a_contract_test() -> None:

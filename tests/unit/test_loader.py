@@ -50,11 +50,11 @@ def changed(text: str, *changes: tuple[str, str]) -> str:
 KEYS_AND_SHAPES = {
     "unknown key": (
         ("    seed: 7", "    sede: 7"),
-        (7, 5, "datasets.things.sede", "", "one of the keys seed, tables", "seed"),
+        (7, 5, "datasets.things.sede", "", "one of the keys records, seed, tables", "seed"),
     ),
     "unknown key with nothing near": (
         ("    seed: 7", "    colour: 7"),
-        (7, 5, "datasets.things.colour", "", "one of the keys seed, tables", ""),
+        (7, 5, "datasets.things.colour", "", "one of the keys records, seed, tables", ""),
     ),
     "unknown key in a step": (
         ("name: load,", "name: load, tittle: x,"),

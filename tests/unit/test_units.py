@@ -49,6 +49,11 @@ def test_a_figure_is_in_its_unit() -> None:
         ("B", [999_999], "kB"),
         ("B", [1e6, 9e9], "MB"),
         ("B", [5e9], "GB"),
+        ("1/s", [], "/s"),
+        ("1/s", [999, 99_999_999], "/s"),
+        ("1/s", [999, 100_000_000], "thousand/s"),
+        ("1/s", [1_000], "thousand/s"),
+        ("1/s", [1e6, 2e9], "million/s"),
     ],
 )
 def test_the_least_value_is_at_least_one_unless_the_greatest_grows_too_long(

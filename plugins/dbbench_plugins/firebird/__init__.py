@@ -9,16 +9,12 @@ from contextlib import ExitStack
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from firebird import driver
-from firebird.embedded.provider import FirebirdProvider
 from pydantic import Field
 
 from dbbench.engine import Concurrency, Options, Publication, Rows
 from dbbench.errors import Unavailable, Unsupported
 from dbbench.sql import Dialect, SQLEngine, SQLSession
 from dbbench.suite import Tier
-from dbbench_plugins.firebird.batch import BatchInsert
-from dbbench_plugins.firebird.library import attach, load_library
 
 if TYPE_CHECKING:
     from dbbench.schema import Table
@@ -42,6 +38,8 @@ class FirebirdSession(SQLSession):
     takes = "batches"
 
     def __init__(self, connection: Any, dialect: Dialect) -> None:
+        from firebird import driver
+
         super().__init__(connection, dialect)
         self.begun = False
         # Closed from the last to the first: whatever is freed after its connection crashes at exit.
@@ -64,6 +62,8 @@ class FirebirdSession(SQLSession):
         self.begun = False
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        from dbbench_plugins.firebird.batch import BatchInsert
+
         _, statement = self._prepare(self.sql.insert(name, table))
         batch = self.closing.enter_context(BatchInsert(statement))
 
@@ -92,6 +92,10 @@ class FirebirdSession(SQLSession):
             self._end()
 
         return run
+
+    def explain(self, sql: str) -> str:
+        with self.connection.cursor() as cursor, cursor.prepare(sql) as statement:
+            return str(statement.detailed_plan).strip()
 
     def close(self) -> None:
         """Free what was prepared, then the connection."""
@@ -125,6 +129,7 @@ class Firebird(SQLEngine):
     sql = Dialect()
     options_class = FirebirdOptions
     session_class = FirebirdSession
+    modules = ("firebird.driver", "firebird.embedded.provider")
     concurrency = Concurrency(threads=None, processes=1)  # SuperServer's lock on the file
     # A commit writes four pages (counted with strace) and calls no fsync, not even at close. With forced
     # writes the file is opened O_DSYNC, so that they are on the disk; without, the system has them.
@@ -139,6 +144,9 @@ class Firebird(SQLEngine):
 
     @classmethod
     def versions(cls) -> dict[str, str]:
+        from firebird import driver
+        from firebird.embedded.provider import FirebirdProvider
+
         wheel = FirebirdProvider()
         return {
             "Firebird": wheel.firebird_version,
@@ -147,6 +155,8 @@ class Firebird(SQLEngine):
         }
 
     def open(self) -> None:
+        from dbbench_plugins.firebird.library import load_library
+
         if ":" in str(self.directory):
             raise Unsupported(f"Firebird takes what precedes a colon for the name of a server: {self.directory}")
         load_library()
@@ -163,6 +173,8 @@ class Firebird(SQLEngine):
 
     def settings(self) -> dict[str, Any]:
         """As the database has them, which rounds a page size that it doesn't know."""
+        from firebird import driver
+
         info = self.connection.info
         return {
             "cache_mib": info.page_cache_size * info.page_size // 2**20,
@@ -176,6 +188,8 @@ class Firebird(SQLEngine):
         self.closing.close()
 
     def _connection(self) -> Any:
+        from dbbench_plugins.firebird.library import attach
+
         return attach(
             self.directory / "data.fdb",
             page_size=self.options.page_size,

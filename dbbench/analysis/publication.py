@@ -1,0 +1,185 @@
+"""What may be published of a run. Where a licence forbids it an engine keeps its place, and its figures are withheld.
+
+All reports are worded from `Figures`. What `withhold` gives has no measured value of such an engine in it, nor any
+that was computed from one, so that no report can forget to leave it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from dbbench.analysis.queryplans import QueryPlan, query_plans
+from dbbench.analysis.ranking import Place
+from dbbench.analysis.summary import Row, Standing, placed, ranked, standings, summarise, titles
+from dbbench.store import Manifest, Run, StepResult, TrialResult
+
+#: What an engine says of itself, as `engine.Publication` has it.
+ALLOWED, CONDITIONS, FORBIDDEN = "allowed", "with conditions", "forbidden"
+#: Facts of a step that are none of the engine's doing: the rows of the answer, and the form that they came in.
+_PLAIN_FACTS = ("rows", "gives")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Whether a licence lets figures be published, and the clause that says so."""
+
+    status: str
+    clause: str
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All that the reports of a run are made from. `standings` and `plans` are by scenario."""
+
+    rows: Sequence[Row]
+    results: Sequence[TrialResult]
+    standings: Mapping[str, Sequence[Standing]]
+    plans: Mapping[str, Sequence[QueryPlan]]
+    #: Why there was no further round, in words.
+    stopped: str
+
+
+def figures(run: Run) -> Figures:
+    """Everything that a run found. Raises RunError if one of its trials is damaged."""
+    results = run.results()
+    rows = summarise(run.suite, run.manifest, results)
+    called = titles(run.manifest, results)
+    return Figures(
+        rows=rows,
+        results=results,
+        standings={scenario.name: standings(rows, scenario) for scenario in run.suite.scenarios},
+        plans={scenario.name: query_plans(run, scenario, called, results) for scenario in run.suite.scenarios},
+        stopped=run.manifest.stopped,
+    )
+
+
+def terms(manifest: Manifest, results: Sequence[TrialResult]) -> dict[str, Terms]:
+    """For each engine that takes part: as the server that answered has it where one told, else as the plugin says."""
+    told = {result.engine_name: result.engine for result in results if result.engine.get("publication")}
+    found = {}
+    for name in manifest.usable:
+        if ranked(manifest, name):
+            source = told.get(name, manifest.engines[name])
+            found[name] = Terms(source.get("publication") or "unknown", source.get("publication_note") or "")
+    return found
+
+
+def forbidden(manifest: Manifest, results: Sequence[TrialResult]) -> dict[str, str]:
+    """The engines whose figures may not be published -> the clause that says so."""
+    return {
+        name: found.clause or "its licence"
+        for name, found in terms(manifest, results).items()
+        if found.status == FORBIDDEN
+    }
+
+
+def withhold(found: Figures, run: Run) -> Figures:
+    """The same without any figure of the engines whose licences forbid it; the order is what it was."""
+    clauses = forbidden(run.manifest, found.results)
+    if not clauses:
+        return found
+    by_step = groupby(found.rows, key=lambda row: (row.scenario, row.step))
+    rows = [row for _, step in by_step for row in _step(list(step), clauses)]
+    return Figures(
+        rows=rows,
+        results=[_bare_result(result) if result.engine_name in clauses else result for result in found.results],
+        standings={
+            scenario.name: _in_order(standings(rows, scenario), found.standings[scenario.name])
+            for scenario in run.suite.scenarios
+        },
+        plans={name: [_bare_plan(plan, clauses) for plan in plans] for name, plans in found.plans.items()},
+        stopped=found.stopped.partition(":")[0],  # what follows may be the width of an interval of theirs
+    )
+
+
+def _step(rows: Sequence[Row], clauses: Mapping[str, str]) -> list[Row]:
+    """A step with ratios to the best figure that is shown.
+
+    Places are worked out among those that are shown, for a tie would tell a withheld figure almost exactly; a
+    withheld one counts as better than whoever stands after it.
+    """
+    shown = {row.engine: row for row in placed([row for row in rows if row.engine not in clauses])}
+    before: dict[int, int] = {}  # place among the shown -> withheld ones before the first that has it
+    withheld, found = 0, []
+    for row in rows:
+        if row.engine in clauses:
+            withheld += row.value is not None
+            found.append(_bare_row(row, clauses[row.engine]))
+            continue
+        known = shown[row.engine]
+        if known.place is not None:
+            number = known.place.number
+            place = Place(number + before.setdefault(number, withheld), known.place.shared)
+            known = replace(known, place=place)
+        found.append(known)
+    return found
+
+
+def _bare_row(row: Row, clause: str) -> Row:
+    """What is known of a row without its trials. The outcome stays: a failure is named, and has no figure."""
+    return Row(
+        scenario=row.scenario,
+        step=row.step,
+        engine=row.engine,
+        title=row.title,
+        outcome=row.outcome,
+        ranked=row.ranked,
+        metric=row.metric,
+        unit=row.unit,
+        direction=row.direction,
+        detail=f"withheld: {clause}",
+        facts={key: row.facts[key] for key in _PLAIN_FACTS if key in row.facts} if row.facts else None,
+        withheld=clause,
+    )
+
+
+def _bare_result(result: TrialResult) -> TrialResult:
+    """Which trial it was, of which versions and settings, and how its steps came out."""
+    return TrialResult(
+        id=result.id,
+        scenario_name=result.scenario_name,
+        engine_name=result.engine_name,
+        round=result.round,
+        engine=result.engine,
+        steps=tuple(StepResult(name=step.name, outcome=step.outcome) for step in result.steps),
+    )
+
+
+def _bare_plan(plan: QueryPlan, clauses: Mapping[str, str]) -> QueryPlan:
+    """A plan may hold what the engine estimates that a query costs."""
+    if plan.engine not in clauses:
+        return plan
+    return QueryPlan(plan.step, plan.engine, plan.title, note=f"withheld: {clauses[plan.engine]}")
+
+
+def _in_order(found: Sequence[Standing], full: Sequence[Standing]) -> list[Standing]:
+    """Standings in the order of the full ones; what the ratios are to doesn't change the order of their means."""
+    by_engine = {standing.engine: standing for standing in found}
+    return [by_engine[standing.engine] for standing in full]
+
+
+def remarks(manifest: Manifest, results: Sequence[TrialResult]) -> tuple[str, ...]:
+    """What has to stand under everything that is published: conditions, and what is withheld by which clause."""
+    called = titles(manifest, results)
+    found = []
+    for name, each in terms(manifest, results).items():
+        if each.status == CONDITIONS:
+            found.append(f"{called[name]}: published with conditions: {each.clause or 'see its licence'}.")
+        elif each.status == FORBIDDEN:
+            found.append(
+                f"{called[name]}: figures withheld: {each.clause or 'its licence'}. Its place in the order stays."
+            )
+    return tuple(found)
+
+
+def doubts(manifest: Manifest, results: Sequence[TrialResult]) -> list[str]:
+    """Of which engines it isn't known whether their figures may be published, in words."""
+    called = titles(manifest, results)
+    return [
+        f"whether the licence of {called[name]} lets its figures be published is not known"
+        f"{f' ({each.clause})' if each.clause else ''}: look before you publish"
+        for name, each in terms(manifest, results).items()
+        if each.status not in (ALLOWED, CONDITIONS, FORBIDDEN)
+    ]

@@ -1,0 +1,48 @@
+"""The engines' own plans of the queries, as the trials have kept them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dbbench.store import Run, TrialResult
+from dbbench.suite import Scenario
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """What an engine says of a query. `note` says why there is no text, or what else there is to know of it."""
+
+    step: str
+    engine: str
+    title: str
+    text: str = ""
+    note: str = ""
+
+
+def query_plans(
+    run: Run, scenario: Scenario, titles: Mapping[str, str], results: Sequence[TrialResult]
+) -> list[QueryPlan]:
+    """A plan for each query and each engine that was asked for it, the first round's."""
+    found = []
+    for step in scenario.steps:
+        for engine, title in titles.items():
+            mine = [r for r in results if (r.engine_name, r.scenario_name) == (engine, scenario.name)]
+            texts = [text for result in mine if (text := run.query_plan(result.id, step.name))]
+            reasons = [known.no_plan for r in mine if (known := r.step(step.name)) is not None and known.no_plan]
+            if texts:
+                found.append(QueryPlan(step.name, engine, title, texts[0], _others(texts)))
+            elif reasons:
+                found.append(QueryPlan(step.name, engine, title, note=reasons[0]))
+    return found
+
+
+def _others(texts: Sequence[str]) -> str:
+    """Whether other rounds had another plan. Estimates of rows and costs come from samples: numbers don't count."""
+    others = sum(_shape(text) != _shape(texts[0]) for text in texts)
+    return f"another plan in {others} of {len(texts)} rounds" if others else ""
+
+
+def _shape(text: str) -> str:
+    return re.sub(r"[\d.,eE+-]*\d", "", text)

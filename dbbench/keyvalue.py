@@ -1,0 +1,221 @@
+"""What each call of a key-value step takes: one operation in an order, or a mix drawn at random.
+
+Keys and values are made before the clock, a chunk at a time. Both kinds are plain data, so that a process of
+clients can be told of them, and both can say afterwards what a store must hold.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import starmap
+from operator import call
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbbench.engine import Engine, Session, prepared
+from dbbench.measure import CHUNK, Record
+from dbbench.records import Numbers, RecordSet, Zipfian, shuffled
+from dbbench.samples import Samples
+from dbbench.schema import Records
+
+#: The order in which the operations of a mix are numbered.
+OPERATIONS = ("read", "update", "insert", "scan", "modify")
+#: What each asks of a session.
+_NEEDS = {
+    "read": ("read",),
+    "update": ("update",),
+    "insert": ("insert",),
+    "scan": ("range",),
+    "modify": ("read", "update"),
+}
+
+
+@dataclass(frozen=True)
+class Work:
+    """One client's calls: `run` is called `through` what is `given`."""
+
+    run: Callable[..., object]
+    given: Iterable[Any]
+    through: Callable[[Callable[..., object], Iterable[Any]], Iterable[object]] = map
+    #: The operations of each chunk of calls, as they are given out; empty if there is one only.
+    codes: deque[NDArray[np.int64]] | None = None
+
+    def recorder(self, whole: Samples, by: dict[str, Samples]) -> Record:
+        """Takes times into `whole`, and by operation where there are several."""
+        if self.codes is None:
+            return whole.record
+        codes = self.codes
+
+        def record(times: NDArray[np.int64]) -> None:
+            whole.record(times)
+            kinds = codes.popleft()
+            for code in np.unique(kinds):
+                by.setdefault(OPERATIONS[code], Samples()).record(times[kinds == code])
+
+        return record
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """`count` records from `first` on, in an order; `transaction` of them go into one call, if more than one."""
+
+    records: Mapping[str, Any]
+    seed: int
+    scale: float
+    operation: str
+    order: str
+    first: int
+    count: int
+    version: int = 0
+    transaction: int = 1
+
+    @property
+    def needed(self) -> str:
+        """The session's operation."""
+        return f"{self.operation}_many" if self.transaction > 1 else self.operation
+
+    def check(self, engine: Engine, session: Session) -> None:
+        """Raise Unsupported if the engine has no such operation."""
+        prepared(engine, session, self.needed)
+
+    def prepare(self, engine: Engine, session: Session, number: int, of: int) -> Work:
+        """One client's share of the calls."""
+        reads = self.operation in ("read", "seek")
+        run = prepared(engine, session, self.needed)(**({"snapshot": True} if reads else {}))
+        spread = self._pairs and self.transaction == 1
+        return Work(run, self._share(number, of), starmap if spread else map)
+
+    @property
+    def _pairs(self) -> bool:
+        return self.operation in ("insert", "update")
+
+    def _share(self, number: int, of: int) -> Iterator[Any]:
+        records = RecordSet(Records.model_validate(self.records), self.seed, self.scale)
+        first, last = self.count * number // of, self.count * (number + 1) // of
+        at_once = max(CHUNK // self.transaction, 1) * self.transaction
+        for start in range(first, last, at_once):
+            numbers = self._numbers(np.arange(start, min(start + at_once, last), dtype=np.uint64))
+            items: list[Any] = records.pairs(numbers, self.version) if self._pairs else records.keys(numbers)
+            if self.transaction == 1:
+                yield from items
+            else:
+                yield from (items[at : at + self.transaction] for at in range(0, len(items), self.transaction))
+
+    def _numbers(self, places: Numbers) -> Numbers:
+        if self.order == "same":  # one in the middle; of a write the first, as versions are kept by spans from there
+            return np.full(len(places), self.first + (0 if self._pairs else self.count // 2), np.uint64)
+        if self.order == "random":
+            places = shuffled(places, self.count, self.seed)
+        return places + np.uint64(self.first)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """A mix of `operations` calls on the records from `first` up to `next`, which inserts add to.
+
+    Each client inserts numbers of its own, and reads the records that were there at the start and those that it
+    has inserted itself, so that it never asks for one that isn't there.
+    """
+
+    records: Mapping[str, Any]
+    seed: int
+    scale: float
+    first: int
+    next: int
+    operations: int
+    weights: Mapping[str, float]
+    keys: str
+    scan_length: int
+    #: The greatest version that any record has; each write has one of its own above it.
+    version: int = 0
+
+    def check(self, engine: Engine, session: Session) -> None:
+        """Raise Unsupported if the engine lacks an operation."""
+        for operation in self.weights:
+            for needed in _NEEDS[operation]:
+                prepared(engine, session, needed)
+
+    def prepare(self, engine: Engine, session: Session, number: int, of: int) -> Work:
+        """One client's share of the calls."""
+        runs: dict[str, Callable[..., object]] = {}
+        for name in {needed for operation in self.weights for needed in _NEEDS[operation]}:
+            runs[name] = prepared(engine, session, name)()
+
+        def modify(key: bytes, value: bytes) -> None:
+            runs["read"](key)
+            runs["update"](key, value)
+
+        calls = {"scan": runs.get("range"), "modify": modify}
+        calls |= {name: run for name, run in runs.items() if name != "range"}
+        codes: deque[NDArray[np.int64]] = deque()
+        return Work(call, self._share(calls, codes, number, of), codes=codes)
+
+    def _share(self, calls: Mapping[str, Any], codes: deque[NDArray[np.int64]], number: int, of: int) -> Iterator[Any]:
+        records = RecordSet(Records.model_validate(self.records), self.seed, self.scale)
+        for kinds, numbers, versions, lengths in self.drawn(number, of):
+            codes.append(kinds)
+            keys, values = records.keys(numbers), records.values(numbers, versions)
+            for kind, key, value, length in zip(kinds.tolist(), keys, values, lengths.tolist(), strict=True):
+                operation = OPERATIONS[kind]
+                if operation == "read":
+                    yield partial(calls["read"], key)
+                elif operation == "scan":
+                    yield partial(calls["scan"], key, length)
+                else:
+                    yield partial(calls[operation], key, value)
+
+    def drawn(self, number: int, of: int) -> Iterator[tuple[NDArray[np.int64], Numbers, Numbers, NDArray[np.int64]]]:
+        """One client's operations, numbers of records, versions to write and lengths of scans, a chunk at a time."""
+        random = np.random.default_rng((self.seed, number, of))
+        base = self.next - self.first
+        zipfian = Zipfian(base) if self.keys != "uniform" else None
+        weights = np.array([self.weights.get(name, 0.0) for name in OPERATIONS])
+        mine = self.operations * (number + 1) // of - self.operations * number // of
+        inserted = done = 0
+        while done < mine:
+            size = min(CHUNK, mine - done)
+            kinds = random.choice(len(OPERATIONS), size, p=weights / weights.sum())
+            inserts = kinds == OPERATIONS.index("insert")
+            before = inserted + np.cumsum(inserts) - inserts
+            uniform = random.random(size)
+            ranks = (uniform * base).astype(np.uint64) if zipfian is None else zipfian.draw(uniform)
+            numbers = self._latest(ranks, before, number, of) if self.keys == "latest" else self._spread(ranks, base)
+            numbers = np.where(inserts, self.next + number + of * before, numbers).astype(np.uint64)
+            turns = np.arange(done, done + size, dtype=np.uint64)
+            versions = np.where(inserts, 0, self.version + 1 + turns * of + number).astype(np.uint64)
+            lengths = random.integers(1, self.scan_length + 1, size)
+            yield kinds, numbers, versions, lengths
+            inserted += int(inserts.sum())
+            done += size
+
+    def inserted(self, number: int, of: int) -> int:
+        """How many records one client inserts."""
+        return sum(int((kinds == OPERATIONS.index("insert")).sum()) for kinds, *_ in self.drawn(number, of))
+
+    def _spread(self, ranks: Numbers, base: int) -> Numbers:
+        """The popular ones all over the keys, not side by side."""
+        places = shuffled(ranks, base, self.seed) if self.keys == "zipfian" else ranks
+        found: Numbers = places + np.uint64(self.first)
+        return found
+
+    def _latest(self, ranks: Numbers, before: NDArray[np.int64], number: int, of: int) -> NDArray[np.int64]:
+        """Rank 0 is the newest: first this client's own inserts, then those that were there."""
+        back = ranks.astype(np.int64)
+        own = self.next + number + of * (before - 1 - back)
+        return np.where(back < before, own, self.next - 1 - (back - before))
+
+
+def to_json(inputs: Inputs | Draws) -> dict[str, Any]:
+    """In a form for a pipe."""
+    return {"kind": type(inputs).__name__, **asdict(inputs)}
+
+
+def from_json(document: Mapping[str, Any]) -> Inputs | Draws:
+    """What `to_json` gave."""
+    fields = {key: value for key, value in document.items() if key != "kind"}
+    return Draws(**fields) if document["kind"] == "Draws" else Inputs(**fields)

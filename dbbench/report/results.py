@@ -1,0 +1,100 @@
+"""results.json: what may be published of a run, for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dbbench import jsonfile
+from dbbench.analysis.statistics import Estimate
+from dbbench.analysis.summary import Resources, Row, Standing
+from dbbench.report.view import ScenarioView, View
+
+
+def write(shown: View) -> Path:
+    """Write it into the view's folder. Times in seconds, sizes in bytes."""
+    path = shown.folder / "results.json"
+    jsonfile.write(path, document(shown))
+    return path
+
+
+def document(shown: View) -> dict[str, Any]:
+    """A run as its view has it, which has no figure that is withheld."""
+    manifest = shown.run.manifest
+    return {
+        "dbbench": manifest.dbbench,
+        "suite": shown.run.suite.name,
+        "created": manifest.created.isoformat(),
+        "scale": manifest.scale,
+        "seed": manifest.seed,
+        "rounds": manifest.rounds,
+        "stopped": shown.stopped,
+        "machine": manifest.machine,
+        "datasets": manifest.datasets,
+        "notes": [*shown.remarks, *shown.warnings],
+        "systems": [
+            {"engine": system.name, "title": system.title, "versions": system.versions, "settings": system.settings,
+             "license": system.license}
+            for system in shown.systems
+        ],
+        "not_run": dict(shown.missing),
+        "scenarios": [_scenario(scenario, shown) for scenario in shown.scenarios],
+    }  # fmt: skip
+
+
+def _scenario(scenario: ScenarioView, shown: View) -> dict[str, Any]:
+    name = scenario.scenario.name
+    return {
+        "name": name,
+        "durability": scenario.scenario.durability,
+        "overall": [_standing(standing, scenario) for standing in scenario.standings],
+        "used": [_used(used, scenario) for used in scenario.resources],
+        "steps": [
+            {
+                "name": step.step.name,
+                "title": step.step.title,
+                "rows": [_row(row) for row in shown.rows if (row.scenario, row.step) == (name, step.step.name)],
+            }
+            for step in scenario.steps
+        ],
+    }
+
+
+def _standing(standing: Standing, scenario: ScenarioView) -> dict[str, Any]:
+    found = {"engine": standing.engine, "mean_ratio": standing.mean_ratio}
+    return {"engine": standing.engine, "withheld": True} if standing.engine in scenario.withheld else found
+
+
+def _used(used: Resources, scenario: ScenarioView) -> dict[str, Any]:
+    if used.engine in scenario.withheld:
+        return {"engine": used.engine, "withheld": True}
+    return {
+        "engine": used.engine,
+        "peak_memory": used.peak_memory,
+        "cpu_seconds": used.cpu_seconds,
+        "written_bytes": used.written_bytes,
+        "remarks": used.remarks,
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    known = {"engine": row.engine, "title": row.title, "outcome": row.outcome, "ranked": row.ranked}
+    if row.withheld:
+        return {**known, "withheld": row.withheld}
+    return {
+        **known,
+        "detail": row.detail,
+        "metric": row.metric,
+        "unit": row.unit,
+        "direction": row.direction,
+        "place": None if row.place is None else {"number": row.place.number, "shared": row.place.shared},
+        "value": row.value,
+        "interval": None if row.low is None else [row.low, row.high],
+        "blocks": row.blocks,
+        "ratio": None if row.ratio is None else _estimate(row.ratio),
+        "harness_share": row.harness_share,
+    }
+
+
+def _estimate(found: Estimate) -> dict[str, Any]:
+    return {"value": found.value, "interval": None if found.low is None else [found.low, found.high]}

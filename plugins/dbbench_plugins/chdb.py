@@ -1,0 +1,157 @@
+"""ClickHouse inside the process, through chDB: columns in, columns out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+from pydantic import Field
+
+from dbbench.engine import Concurrency, Options, Publication, Rows, Session
+from dbbench.errors import Unsupported
+from dbbench.sql import Dialect, SQLEngine, SQLSession, fetch
+from dbbench.suite import Tier
+
+if TYPE_CHECKING:
+    from dbbench.records import RecordSet
+    from dbbench.schema import Table
+
+_TYPES = {
+    "integer": "Int32",
+    "bigint": "Int64",
+    "real": "Float32",
+    "double": "Float64",
+    "decimal": "Decimal({0}, {1})",
+    "char": "String",
+    "varchar": "String",
+    "date": "Date32",
+    "datetime": "DateTime64(0, 'UTC')",  # without a zone it would have that of the machine
+}
+
+
+@dataclass(frozen=True)
+class ClickHouseDialect(Dialect):
+    """Each table is a MergeTree in the order of its key, with `settings` that decide on its syncs."""
+
+    types: Mapping[str, str] = field(default_factory=lambda: _TYPES)
+    settings: Mapping[str, int] = field(default_factory=dict)
+
+    def create_table(self, name: str, table: Table) -> str:
+        lines = []
+        for column_name, column in table.columns.items():
+            kind = self.types[column.data_type.name].format(*column.data_type.arguments)
+            # As in the other engines: only the key is never null.
+            kind = kind if column_name == table.primary_key else f"Nullable({kind})"
+            lines.append(f"{self.quoted(column_name)} {kind}")
+        settings = ", ".join(f"{key} = {value}" for key, value in self.settings.items())
+        return (
+            f"CREATE TABLE {self.quoted(name)} ({', '.join(lines)}) ENGINE = MergeTree "
+            f"ORDER BY {self.quoted(table.primary_key)}{f' SETTINGS {settings}' if settings else ''}"
+        )
+
+    def create_indexes(self, name: str, table: Table) -> list[str]:
+        return []
+
+
+class ChDBOptions(Options):
+    threads: int | None = Field(default=None, ge=1, description="threads of a query; as many as cores if not given")
+
+
+class ChDBSession(SQLSession):
+    takes = "batches"
+    gives = "batches"
+
+    def execute(self, sql: str) -> Any:
+        return self.connection.query(sql)
+
+    def begin(self) -> None:
+        """Nothing: there are no transactions."""
+
+    def commit(self) -> None:
+        """Nothing: each INSERT is there, and synced if the tier asks for it, when it returns."""
+
+    def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        query = self.connection.query
+        statement = f"INSERT INTO {self.sql.quoted(name)} SELECT * FROM Python(dbbench_chunk)"
+
+        def insert(batch: Any) -> None:
+            dbbench_chunk = pa.Table.from_batches([batch])  # noqa: F841 - chDB finds it by its name
+            query(statement)
+
+        return insert
+
+    def prepare_query(self, sql: str) -> Callable[[], Rows]:
+        query = self.connection.query
+        return lambda: _batches(query(sql, "Arrow"))
+
+    def prepare_statement(self, sql: str) -> Callable[[], object]:
+        return partial(self.connection.query, sql)
+
+    def explain(self, sql: str) -> str:
+        return "\n".join(line for (line,) in fetch(self, f"EXPLAIN {sql}"))
+
+
+def _batches(result: Any) -> Iterator[pa.RecordBatch]:
+    reader = pa.ipc.open_file(result.get_memview().view())
+    for number in range(reader.num_record_batches):
+        yield reader.get_batch(number)
+
+
+class ChDB(SQLEngine):
+    name = "chdb"
+    title = "ClickHouse (chDB, Arrow)"
+    license = "Apache-2.0"
+    publication = Publication.ALLOWED
+    dialect = "clickhouse"
+    sql = ClickHouseDialect()
+    options_class = ChDBOptions
+    session_class = ChDBSession
+    modules = ("chdb",)
+    concurrency = Concurrency(threads=None, processes=1)  # it locks its folder against other processes
+    # Counted with strace: with the first two every file of a new part and its folder are synced before an
+    # INSERT returns; the third does the same for parts that a merge or DELETE puts in the place of others.
+    durability: ClassVar = {
+        Tier.POWER: {"fsync_after_insert": 1, "fsync_part_directory": 1, "min_rows_to_fsync_after_merge": 1},
+        Tier.PROCESS: {"fsync_after_insert": 0, "fsync_part_directory": 0, "min_rows_to_fsync_after_merge": 0},
+    }
+    lacks: ClassVar = {
+        "transactions": "each INSERT stands by itself; a load is one for each chunk of 32,768 rows",
+        "unique keys": "the key is the order of the rows; a second row with the same key is taken",
+        "indexes": "only the key is indexed, and that sparsely; a MergeTree has no others that find single rows",
+    }
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        import chdb
+
+        return {"ClickHouse": chdb.engine_version, "chdb": chdb.__version__}
+
+    def open(self) -> None:
+        self.sql = ClickHouseDialect(settings=self.durability[self.tier])
+        self.connection = self._connection()
+
+    def connect(self) -> Session:
+        return self.session_class(self._connection(), self.sql)
+
+    def create_store(self, records: RecordSet) -> None:
+        raise Unsupported("records under keys are not yet written for chdb")
+
+    def settings(self) -> dict[str, Any]:
+        ((threads,),) = fetch(self.session_class(self.connection, self.sql), "SELECT getSetting('max_threads')")
+        return {"threads": int(threads), **self.durability[self.tier]}
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def _connection(self) -> Any:
+        from chdb.session import Session as Connection
+
+        connection = Connection(str(self.directory))
+        # It would answer a query that is asked again from what it remembers of each piece of the table.
+        connection.query("SET use_query_condition_cache = 0")
+        if self.options.threads:
+            connection.query(f"SET max_threads = {self.options.threads}")
+        return connection

@@ -1,0 +1,157 @@
+"""The dbm libraries that Python binds: GDBM, and whatever provides ndbm."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from dbbench.engine import Concurrency, Engine, Publication, Session
+from dbbench.errors import Unavailable
+from dbbench.suite import Tier
+from dbbench_plugins import gdbm
+
+Pair = tuple[bytes, bytes]
+
+
+class DBMSession(Session):
+    def __init__(self, database: Any) -> None:
+        self.database = database
+
+    def prepare_insert(self) -> Callable[[bytes, bytes], object]:
+        return self.database.__setitem__  # type: ignore[no-any-return]
+
+    prepare_update = prepare_insert
+
+    def prepare_delete(self) -> Callable[[bytes], object]:
+        return self.database.__delitem__  # type: ignore[no-any-return]
+
+    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+        return self.database.get  # type: ignore[no-any-return]
+
+    def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
+        put = self.database.__setitem__
+
+        def insert(pairs: list[Pair]) -> None:
+            for key, value in pairs:
+                put(key, value)
+
+        return insert
+
+    prepare_update_many = prepare_insert_many
+
+    def prepare_delete_many(self) -> Callable[[list[bytes]], object]:
+        delete = self.database.__delitem__
+
+        def run(keys: list[bytes]) -> None:
+            for key in keys:
+                delete(key)
+
+        return run
+
+    def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
+        database = self.database
+        return lambda: ((key, database[key]) for key in database.keys())  # noqa: SIM118 - it is no mapping
+
+
+class GDBMSession(DBMSession):
+    def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
+        """From key to key: a list of them all could be larger than memory."""
+        first, following, fetch = self.database.firstkey, self.database.nextkey, self.database.get
+
+        def scan() -> Iterable[Pair]:
+            key = first()
+            while key is not None:
+                yield key, fetch(key)
+                key = following(key)
+
+        return scan
+
+
+class DBM(Engine):
+    """What both have in common: a hash file of one client."""
+
+    publication = Publication.ALLOWED
+    concurrency = Concurrency(threads=1, processes=1)
+    ordered = False
+    lacks: ClassVar = {"transactions": "what was written before a failure stays"}
+    impossible: ClassVar = {"seek": "a hash has no order of keys", "range": "a hash has no order of keys"}
+
+    #: Python's module.
+    module: ClassVar[str]
+    database: Any = None
+
+    def connect(self) -> Session:
+        return self.session_class(self.database)  # type: ignore[call-arg]
+
+    def close(self) -> None:
+        if self.database is not None:
+            self.database.close()
+            self.database = None
+
+
+class GNU(DBM):
+    """Through Python's own `dbm.gnu`; by ctypes where Python was built without it."""
+
+    name = "dbm.gnu"
+    title = "GDBM (dbm.gnu)"
+    license = "GPL-3.0; dbm.gnu: PSF-2.0"
+    session_class = GDBMSession
+    # A process that is killed in the middle of a change leaves a file that can't be relied on.
+    durability: ClassVar = {Tier.MEMORY: {"flags": "fast"}}
+
+    @classmethod
+    def available(cls) -> None:
+        try:
+            importlib.import_module("dbm.gnu")
+        except ImportError:
+            gdbm.library()
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        try:
+            gnu = importlib.import_module("dbm.gnu")
+        except ImportError:
+            return {"GDBM": gdbm.version()}
+        return {"GDBM": ".".join(map(str, gnu._GDBM_VERSION))} if hasattr(gnu, "_GDBM_VERSION") else {"dbm.gnu": "?"}
+
+    def open(self) -> None:
+        path = str(self.directory / "records.gdbm")
+        try:
+            opener = importlib.import_module("dbm.gnu").open
+        except ImportError:
+            self.title = "GDBM (ctypes)"
+            self.database = gdbm.Database(path)
+        else:
+            self.database = opener(path, "cf", 0o600)
+
+    def flush(self) -> None:
+        self.database.sync()
+
+
+class NDBM(DBM):
+    name = "dbm.ndbm"
+    title = "ndbm (dbm.ndbm)"
+    license = "of the library behind it: Berkeley DB's Sleepycat, or GDBM's GPL-3.0; dbm.ndbm: PSF-2.0"
+    session_class = DBMSession
+    unverified = "run by hand on Debian's Python only, which has Berkeley DB behind it"
+    durability: ClassVar = {Tier.MEMORY: {}}
+
+    @classmethod
+    def available(cls) -> None:
+        try:
+            importlib.import_module("dbm.ndbm")
+        except ImportError as exc:
+            raise Unavailable(
+                "this Python was built without dbm.ndbm", "use a Python that has it, as Debian's python3 does"
+            ) from exc
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {"library": str(importlib.import_module("dbm.ndbm").library)}
+
+    def open(self) -> None:
+        self.database = importlib.import_module("dbm.ndbm").open(str(self.directory / "records"), "c", 0o600)
+
+    def connect(self) -> Session:
+        return DBMSession(self.database)

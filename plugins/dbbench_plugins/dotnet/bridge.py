@@ -1,0 +1,380 @@
+"""Operations of a store of .NET's as functions of C, and the memory through which they give what they read.
+
+Import it when the runtime runs. Every function takes a context first, which belongs to one client:
+
+    {data, capacity, used, error, state}    where what is read is put; an exception; how far a scan has come
+
+and gives -1 if it threw, with the exception in `error`. What is walked over is put into the data as the lengths
+of a key and a value, the key and the value, one record after the other. The data grow in .NET.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections.abc import Callable, Iterator
+from itertools import chain
+from threading import Lock
+from typing import Any
+
+import cffi
+import numpy as np
+from System import IntPtr
+from System.Linq.Expressions import Expression
+from System.Runtime.InteropServices import GCHandle, Marshal
+
+from dbbench_plugins.dotnet import keys
+from dbbench_plugins.dotnet.store import Pair, Store, StoreFailed
+from dbbench_plugins.dotnet.trees import (
+    BYTES,
+    INT,
+    MARSHAL,
+    POINTER,
+    Signature,
+    Tree,
+    add,
+    block,
+    call,
+    constant,
+    guarded,
+    loop,
+    named,
+    variable,
+)
+
+_FFI = cffi.FFI()
+_FFI.cdef("struct context { char *data; int capacity; int used; intptr_t error; intptr_t state; };")
+_DATA, _CAPACITY, _USED, _ERROR, _STATE = 0, 8, 12, 16, 24
+_ONE = Signature(
+    "One", "int(*)(struct context *, const char *, int, const char *, int)", POINTER, POINTER, INT, POINTER, INT
+)
+_MANY = Signature(
+    "Many",
+    "int(*)(struct context *, const char *, const int *, const char *, const int *, int)",
+    *[POINTER] * 5,
+    INT,
+)
+_FAILED = -1
+_REFUSED = -2
+_REFUSALS = {"insert": "is there already", "update": "isn't there", "delete": "isn't there"}
+_FIRST_CAPACITY = 1 << 16
+#: Records of one crossing of a scan, and how few are not worth numpy's while.
+_AT_ONCE, _FEW = 4_096, 32
+_HANDLE = named("System.Runtime.InteropServices.GCHandle")
+
+
+class Functions:
+    """The functions of one store, for all its clients: each is compiled when it is first asked for, and kept."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.key = store, store.key
+        self._kept: list[Any] = []  # a function pointer is good as long as its delegate
+        self._compiling = Lock()
+        self._compiled: dict[str, Callable[..., int]] = {}
+
+    def __getitem__(self, name: str) -> Callable[..., int]:
+        with self._compiling:
+            if name not in self._compiled:
+                self._compiled[name] = self._compile(*self._written(name))
+            return self._compiled[name]
+
+    def _written(self, name: str) -> tuple[Signature, Callable[..., Tree]]:
+        operations = {
+            "insert": self.store.insert,
+            "update": self.store.update,
+            "delete": lambda key, value: self.store.remove(key),
+        }
+        if name in operations:
+            return _ONE, self._write(operations[name])
+        if name.endswith("_many"):
+            return _MANY, self._write_many(operations[name.removesuffix("_many")])
+        return _ONE, {"read": self._read, "range": self._range, "start": self._start, "next": self._next}[name]
+
+    def _compile(self, signature: Signature, make: Callable[..., Tree]) -> Callable[..., int]:
+        def safe(context: Tree, *given: Tree) -> Tree:
+            def keep(thrown: Tree) -> Tree:
+                handle = call(_HANDLE, "ToIntPtr", call(_HANDLE, "Alloc", thrown))
+                return block((), _set(context, _ERROR, handle), constant(_FAILED))
+
+            return guarded(make(context, *given), keep)
+
+        delegate, address = signature.compiled(safe)
+        self._kept.append(delegate)
+        found: Callable[..., int] = _FFI.cast(signature.c, address)
+        return found
+
+    def _write(self, operation: Callable[[Tree, Tree], Tree]) -> Callable[..., Tree]:
+        def make(context: Tree, key: Tree, key_length: Tree, value: Tree, value_length: Tree) -> Tree:
+            one = operation(self.key.read(key, key_length), keys.copied(value, value_length))
+            kept = block((), *self.store.committed(), constant(0))
+            return Expression.Condition(one, kept, constant(_REFUSED))
+
+        return make
+
+    def _write_many(self, operation: Callable[[Tree, Tree], Tree]) -> Callable[..., Tree]:
+        def make(context: Tree, key: Tree, key_lengths: Tree, value: Tree, value_lengths: Tree, count: Tree) -> Tree:
+            at, key_at, value_at, key_length, value_length, refused = (variable(INT) for _ in range(6))
+            each = call(MARSHAL, "ReadInt32", key_lengths, Expression.Multiply(at, constant(4)))
+            of_it = call(MARSHAL, "ReadInt32", value_lengths, Expression.Multiply(at, constant(4)))
+            one = operation(
+                self.key.read(add(key, key_at), key_length), keys.copied(add(value, value_at), value_length)
+            )
+            return block(
+                (at, key_at, value_at, key_length, value_length, refused),
+                loop(
+                    Expression.AndAlso(Expression.LessThan(at, count), Expression.Equal(refused, constant(0))),
+                    Expression.Assign(key_length, each),
+                    Expression.Assign(value_length, of_it),
+                    Expression.IfThen(Expression.Not(one), Expression.Assign(refused, constant(_REFUSED))),
+                    Expression.AddAssign(key_at, key_length),
+                    Expression.AddAssign(value_at, value_length),
+                    Expression.AddAssign(at, constant(1)),
+                ),
+                *self.store.committed(),
+                refused,
+            )
+
+        return make
+
+    def _read(self, context: Tree, key: Tree, key_length: Tree, *_: Tree) -> Tree:
+        value = variable(BYTES)
+        return block(
+            (value,),
+            Expression.Condition(
+                self.store.find(self.key.read(key, key_length), value),
+                block(
+                    (),
+                    _room(context, Expression.ArrayLength(value)),
+                    keys.copy(value, _get(context, _DATA)),
+                    Expression.ArrayLength(value),
+                ),
+                constant(_REFUSED),
+            ),
+        )
+
+    def _start(self, context: Tree, *_: Tree) -> Tree:
+        return block((), self._put_away(context, self.store.walk(None)), constant(0))
+
+    def _put_away(self, context: Tree, state: Tree) -> Tree:
+        handle = call(_HANDLE, "Alloc", Expression.Convert(state, named("System.Object")))
+        return _set(context, _STATE, call(_HANDLE, "ToIntPtr", handle))
+
+    def _next(self, context: Tree, _key: Tree, count: Tree, *_: Tree) -> Tree:
+        state, handle, walked = variable(self.store.walk_type), variable(_HANDLE), variable(INT)
+        return block(
+            (state, handle, walked),
+            Expression.Assign(handle, call(_HANDLE, "FromIntPtr", _get(context, _STATE))),
+            Expression.Assign(state, Expression.Convert(Expression.Property(handle, "Target"), self.store.walk_type)),
+            call(handle, "Free"),
+            _set(context, _STATE, Expression.Constant(IntPtr.Zero)),
+            Expression.Assign(walked, self._walk(context, state, count)),
+            self._put_away(context, state),
+            walked,
+        )
+
+    def _range(self, context: Tree, key: Tree, key_length: Tree, _value: Tree, count: Tree) -> Tree:
+        state, walked = variable(self.store.walk_type), variable(INT)
+        return block(
+            (state, walked),
+            Expression.Assign(state, self.store.walk(self.key.read(key, key_length))),
+            Expression.Assign(walked, self._walk(context, state, count)),
+            *self.store.walked(state),
+            walked,
+        )
+
+    def _walk(self, context: Tree, state: Tree, most: Tree) -> Tree:
+        """Put up to so many records into the data; how many it were."""
+        count, used, key_size, pointer = variable(INT), variable(INT), variable(INT), variable(POINTER)
+        key, value = variable(self.key.type), variable(BYTES)
+        length = Expression.ArrayLength(value)
+        whole = Expression.Add(Expression.Add(key_size, length), constant(8))
+        return block(
+            (count, used, key_size, pointer, key, value),
+            loop(
+                Expression.AndAlso(Expression.LessThan(count, most), self.store.there(state)),
+                Expression.Assign(key, self.store.key_at(state)),
+                Expression.Assign(value, self.store.value_at(state)),
+                Expression.Assign(key_size, self.key.size(key)),
+                _room(context, Expression.Add(used, whole)),
+                Expression.Assign(pointer, add(_get(context, _DATA), used)),
+                call(MARSHAL, "WriteInt32", pointer, key_size),
+                call(MARSHAL, "WriteInt32", pointer, constant(4), length),
+                self.key.write(key, add(pointer, constant(8))),
+                keys.copy(value, add(pointer, Expression.Add(key_size, constant(8)))),
+                Expression.AddAssign(used, whole),
+                Expression.AddAssign(count, constant(1)),
+                *self.store.further(state),
+            ),
+            _set(context, _USED, used),
+            count,
+        )
+
+
+def _get(context: Tree, at: int) -> Tree:
+    return call(MARSHAL, "ReadInt32" if at in (_CAPACITY, _USED) else "ReadIntPtr", context, constant(at))
+
+
+def _set(context: Tree, at: int, value: Tree) -> Tree:
+    return call(MARSHAL, "WriteInt32" if at in (_CAPACITY, _USED) else "WriteIntPtr", context, constant(at), value)
+
+
+def _room(context: Tree, needed: Tree) -> Tree:
+    """Let the data have room for so many bytes; they stay where they are."""
+    more = variable(INT)
+    size = Expression.Convert(more, POINTER)
+    return Expression.IfThen(
+        Expression.LessThan(_get(context, _CAPACITY), needed),
+        block(
+            (more,),
+            Expression.Assign(more, Expression.Multiply(needed, constant(2))),
+            _set(context, _DATA, call(MARSHAL, "ReAllocHGlobal", _get(context, _DATA), size)),
+            _set(context, _CAPACITY, more),
+        ),
+    )
+
+
+class Client:
+    """One client of a store: what it reads comes into its own memory."""
+
+    def __init__(self, functions: Functions) -> None:
+        self.functions = functions
+        self.context = _FFI.new("struct context *")
+        address = Marshal.AllocHGlobal(_FIRST_CAPACITY)
+        self.context.data = _FFI.cast("char *", address.ToInt64())
+        self.context.capacity = _FIRST_CAPACITY
+
+    def close(self) -> None:
+        """Give its memory back."""
+        if self.context.data:
+            Marshal.FreeHGlobal(_pointer(self.context.data))
+            self.context.data = _FFI.NULL
+        self._forget_scan()
+
+    def write(self, operation: str) -> Callable[..., None]:
+        """A function that writes a key and a value."""
+        run, context, refused = self.functions[operation], self.context, _REFUSALS[operation]
+
+        def write(key: bytes, value: bytes = b"") -> None:
+            if status := run(context, key, len(key), value, len(value)):
+                self._raise(status, f"the key {key.hex()} {refused}")
+
+        return write
+
+    def write_many(self, operation: str) -> Callable[[list[bytes], list[bytes]], None]:
+        """A function that writes keys and values in one crossing."""
+        run, context, refused = self.functions[f"{operation}_many"], self.context, _REFUSALS[operation]
+        from_buffer = _FFI.from_buffer
+
+        def write(keys: list[bytes], values: list[bytes]) -> None:
+            lengths, sizes = array("i", map(len, keys)), array("i", map(len, values))
+            status = run(
+                context,
+                b"".join(keys),
+                from_buffer("int[]", lengths),
+                b"".join(values),
+                from_buffer("int[]", sizes),
+                len(keys),
+            )
+            if status:
+                self._raise(status, f"one of {len(keys)} keys {refused}")
+
+        return write
+
+    def read(self) -> Callable[[bytes], bytes | None]:
+        """A function that gives the value of a key, or None."""
+        run, context, unpack, null = self.functions["read"], self.context, _FFI.unpack, _FFI.NULL
+
+        def read(key: bytes) -> bytes | None:
+            length = run(context, key, len(key), null, 0)
+            if length < 0:
+                if length == _FAILED:
+                    self._raise(length, "")
+                return None
+            return unpack(context.data, length)  # type: ignore[no-any-return]
+
+        return read
+
+    def seek(self) -> Callable[[bytes], Pair | None]:
+        """A function that gives the record at a key, or the next above it."""
+        run, context, unpack, null = self.functions["range"], self.context, _FFI.unpack, _FFI.NULL
+        lengths = struct.Struct("=ii").unpack_from
+
+        def seek(key: bytes) -> Pair | None:
+            count = run(context, key, len(key), null, 1)
+            if count < 0:
+                self._raise(count, "")
+            if not count:
+                return None
+            data = unpack(context.data, context.used)
+            size, _ = lengths(data)
+            return data[8 : 8 + size], data[8 + size :]
+
+        return seek
+
+    def range(self) -> Callable[[bytes, int], list[Pair]]:
+        """A function that gives up to so many records from a key on."""
+        run, null = self.functions["range"], _FFI.NULL
+
+        def read_range(key: bytes, count: int) -> list[Pair]:
+            return self._pairs(run(self.context, key, len(key), null, count))
+
+        return read_range
+
+    def scan(self) -> Iterator[Pair]:
+        """All records, in the order of the store."""
+        return chain.from_iterable(self._batches())
+
+    def _batches(self) -> Iterator[list[Pair]]:
+        scanning, null = Client(self.functions), _FFI.NULL
+        start, step = self.functions["start"], self.functions["next"]
+        try:
+            if (status := start(scanning.context, null, 0, null, 0)) < 0:
+                scanning._raise(status, "")
+            while pairs := scanning._pairs(step(scanning.context, null, _AT_ONCE, null, 0)):
+                yield pairs
+        finally:
+            scanning.close()
+
+    def _pairs(self, count: int) -> list[Pair]:
+        """What was walked over."""
+        if count < 0:
+            self._raise(count, "")
+        data = _FFI.unpack(self.context.data, self.context.used) if count else b""
+        if count >= _FEW and (pairs := _alike(data, count)):
+            return pairs
+        found, at = [], 0
+        for _ in range(count):
+            size, length = struct.unpack_from("=ii", data, at)
+            start = at + 8 + size
+            found.append((data[at + 8 : start], data[start : start + length]))
+            at = start + length
+        return found
+
+    def _raise(self, status: int, refused: str) -> None:
+        if status != _FAILED:
+            raise StoreFailed(refused)
+        handle = GCHandle.FromIntPtr(IntPtr(self.context.error))
+        thrown = handle.Target
+        handle.Free()
+        raise StoreFailed(f"{thrown.GetType().FullName}: {thrown.Message}")
+
+    def _forget_scan(self) -> None:
+        if self.context.state:
+            GCHandle.FromIntPtr(IntPtr(self.context.state)).Free()
+            self.context.state = 0
+
+
+def _alike(data: bytes, count: int) -> list[Pair]:
+    """The records, if all have the same lengths: then numpy takes them apart. Otherwise an empty list."""
+    size, length = struct.unpack_from("=ii", data)
+    if not size or not length or len(data) != count * (8 + size + length):
+        return []
+    records = np.frombuffer(data, [("lengths", "V8"), ("key", f"V{size}"), ("value", f"V{length}")])
+    if len(set(records["lengths"].tolist())) > 1:
+        return []
+    found: list[Pair] = records[["key", "value"]].tolist()
+    return found
+
+
+def _pointer(pointer: Any) -> Any:
+    return IntPtr(int(_FFI.cast("intptr_t", pointer)))

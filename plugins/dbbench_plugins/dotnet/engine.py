@@ -1,0 +1,190 @@
+"""What all engines over libraries for .NET share."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from dbbench.engine import Concurrency, Engine, Lack, Options, Session
+from dbbench.errors import Unavailable, Unsupported
+from dbbench.suite import Tier
+from dbbench_plugins.dotnet import host
+from dbbench_plugins.dotnet.store import Pair, Store
+
+if TYPE_CHECKING:
+    from dbbench.records import RecordSet
+
+STAND_IN = "run against a stand-in of the same interface only: the library is its user's to bring"
+
+
+class DotNetOptions(Options):
+    runtime: Literal["", "mono", "coreclr"] = Field(
+        default="", description="what .NET runs on: mono or coreclr (.NET itself); the first that is here if not given"
+    )
+
+
+class AssemblyOptions(DotNetOptions):
+    assembly: str = Field(
+        default="", description="path of the library, a .dll of yours; DBBENCH_ASSEMBLY_<ENGINE> if not given"
+    )
+
+
+class DotNetSession(Session):
+    """A client of a store. Every operation is one call of a function pointer, however many records it writes."""
+
+    def __init__(self, functions: Any) -> None:
+        bridge: Any = importlib.import_module("dbbench_plugins.dotnet.bridge")
+        self.client = bridge.Client(functions)
+
+    def prepare_insert(self) -> Callable[[bytes, bytes], object]:
+        return self.client.write("insert")  # type: ignore[no-any-return]
+
+    def prepare_update(self) -> Callable[[bytes, bytes], object]:
+        return self.client.write("update")  # type: ignore[no-any-return]
+
+    def prepare_delete(self) -> Callable[[bytes], object]:
+        return self.client.write("delete")  # type: ignore[no-any-return]
+
+    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+        return self.client.read()  # type: ignore[no-any-return]
+
+    def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Pair | None]:
+        return self.client.seek()  # type: ignore[no-any-return]
+
+    def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], list[Pair]]:
+        return self.client.range()  # type: ignore[no-any-return]
+
+    def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
+        return self.client.scan  # type: ignore[no-any-return]
+
+    def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
+        return self._many("insert")
+
+    def prepare_update_many(self) -> Callable[[list[Pair]], object]:
+        return self._many("update")
+
+    def prepare_delete_many(self) -> Callable[[list[bytes]], object]:
+        write = self.client.write_many("delete")
+        return lambda keys: write(keys, [b""] * len(keys))
+
+    def _many(self, operation: str) -> Callable[[list[Pair]], object]:
+        write = self.client.write_many(operation)
+
+        def write_pairs(pairs: list[Pair]) -> None:
+            write([key for key, _ in pairs], [value for _, value in pairs])
+
+        return write_pairs
+
+    def close(self) -> None:
+        self.client.close()
+
+
+class DotNetEngine(Engine):
+    """An engine over a store in this process. The folder of its files is named after the kind of its keys."""
+
+    modules = ("pythonnet", "cffi")
+    options_class = DotNetOptions
+    session_class = DotNetSession
+    durability: ClassVar[Mapping[Tier, Mapping[str, Any]]] = {Tier.MEMORY: {}}
+    concurrency = Concurrency(threads=1, processes=1)
+    lacks: ClassVar[Mapping[Lack, str]] = {"transactions": "what was written before a failure stays"}
+    #: The kinds of keys that it takes, of dbbench_plugins.dotnet.keys; the last for every other length.
+    kinds: ClassVar[tuple[str, ...]] = ("int64", "guid", "text")
+    store: Store | None = None
+
+    @classmethod
+    def available(cls) -> None:
+        host.find()
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {"pythonnet": version("pythonnet")}
+
+    def served_by(self) -> dict[str, str]:
+        return {"runtime": self.runtime}
+
+    def open(self) -> None:
+        self.functions: Any = None
+        self.runtime = host.start(self.options.runtime)
+        for kind in self.kinds:
+            if (self.directory / kind).is_dir():
+                self._open(kind)
+
+    def create_store(self, records: RecordSet) -> None:
+        """Choose a type for the keys: the number, or the Guid, that a user would take for keys of that length."""
+        keys: Any = importlib.import_module("dbbench_plugins.dotnet.keys")
+        length = records.spec.key_bytes
+        for kind in self.kinds:
+            if self.store is None and keys.LENGTHS.get(kind, length) == length:
+                self._open(kind, (length, records.spec.value_bytes))
+        if self.store is None:
+            lengths = " or ".join(str(keys.LENGTHS[kind]) for kind in self.kinds)
+            raise Unsupported(f"{self.name} takes keys of {lengths} bytes, as numbers and Guids")
+
+    def connect(self) -> Session:
+        if self.store is None:
+            self._open(self.kinds[-1])
+        return self.session_class(self.functions)  # type: ignore[call-arg]
+
+    def make_store(self, kind: str, folder: Path, sizes: tuple[int, int]) -> Store:
+        """The store in a folder, for keys of a kind; the sizes are those of a key and a value, or 0."""
+        raise NotImplementedError
+
+    def flush(self) -> None:
+        if self.store is not None:
+            self.store.flush()
+
+    def close(self) -> None:
+        if self.store is not None:
+            self.store.close()
+        self.store = self.functions = None
+
+    def _open(self, kind: str, sizes: tuple[int, int] = (0, 0)) -> None:
+        bridge: Any = importlib.import_module("dbbench_plugins.dotnet.bridge")
+        folder = self.directory / kind
+        folder.mkdir(exist_ok=True)
+        self.store = self.make_store(kind, folder, sizes)
+        self.functions = bridge.Functions(self.store)
+
+
+class AssemblyEngine(DotNetEngine):
+    """One over a library that its user brings."""
+
+    options_class = AssemblyOptions
+
+    @classmethod
+    def available_with(cls, options: Mapping[str, Any]) -> None:
+        cls.path(options.get("assembly", ""))
+
+    @classmethod
+    def path(cls, given: object) -> Path:
+        """Where the library is. Raises Unavailable if it isn't named, or isn't there."""
+        variable = f"DBBENCH_ASSEMBLY_{cls.name.upper()}"
+        named = str(given or os.environ.get(variable, ""))
+        how = f"--set {cls.name}.assembly=PATH, or {variable}=PATH in the environment"
+        if not named:
+            raise Unavailable("its library is yours to bring: an assembly for .NET", how)
+        if not Path(named).is_file():
+            raise Unavailable(f"there is no assembly {named}", how)
+        return Path(named)
+
+    def open(self) -> None:
+        self.assembly: host.Assembly | None = None
+        path = self.path(self.options.assembly)
+        host.start(self.options.runtime)
+        self.assembly = host.Assembly(path)
+        super().open()
+
+    def served_by(self) -> dict[str, str]:
+        assert self.assembly is not None
+        return {**super().served_by(), "library": self.assembly.version}
+
+    def settings(self) -> dict[str, Any]:
+        """Without the path of the assembly, which is a matter of the machine."""
+        return {key: value for key, value in super().settings().items() if key != "assembly"}

@@ -1,0 +1,98 @@
+"""The .NET runtime of this process: Mono, or .NET. There is one for a process, and it can't be left again."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+from dbbench.errors import Unavailable, Unsupported
+
+_MONO = "apt install mono-devel libmonosgen-2.0-1"
+#: Debian's folder of assemblies, and the facade that pythonnet is built against: without it Mono aborts the process.
+_DEBIAN = Path("/usr/lib/mono/4.5")
+_FACADE = "Facades/netstandard.dll"
+
+
+def find(asked: str = "") -> str:
+    """The runtime to start, "mono" or "coreclr": the one asked for, or the first that is here. Raises Unavailable."""
+    if asked in ("", "mono") and _has_mono():
+        return "mono"
+    if asked in ("", "coreclr") and _has_dotnet():
+        return "coreclr"
+    names = {"": "neither Mono nor .NET", "mono": "no Mono", "coreclr": "no .NET"}
+    raise Unavailable(
+        f"there is {names[asked]} here", "install .NET, or name its folder in DOTNET_ROOT" if asked == "coreclr" else _MONO
+    )
+
+
+def start(asked: str = "") -> str:
+    """Start the runtime, unless it runs; its name and version. Raises Unavailable, or Unsupported if another runs."""
+    pythonnet: Any = importlib.import_module("pythonnet")
+    wanted, running = find(asked), pythonnet.get_runtime_info()
+    if running is None:
+        # Otherwise Mono leaves a file in /dev/shm behind when the process is killed, or leaves by _exit.
+        os.environ.setdefault("MONO_DISABLE_SHARED_AREA", "1")
+        # Text needs no library of the system's this way; keys are compared by their bytes.
+        os.environ.setdefault("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Debian 12's Mono is 6.8, and the loader would have 6.12
+            pythonnet.load(wanted, **({"set_signal_chaining": True} if wanted == "mono" else {}))
+        running = pythonnet.get_runtime_info()
+    elif asked and running.kind.lower() != asked:
+        raise Unsupported(f"this process runs {running.kind}, and there is one runtime for a process")
+    interop: Any = importlib.import_module("System.Runtime.InteropServices")
+    return str(interop.RuntimeInformation.FrameworkDescription).partition(" (")[0]
+
+
+def _has_mono() -> bool:
+    found: Any = importlib.import_module("clr_loader.util.find").find_libmono()
+    if found is None:
+        return False
+    if (_DEBIAN / "mscorlib.dll").exists() and not (_DEBIAN / _FACADE).exists():
+        raise Unavailable(f"Mono is here without {_FACADE}, which pythonnet needs", _MONO)
+    return True
+
+
+def _has_dotnet() -> bool:
+    try:
+        return bool(list(importlib.import_module("clr_loader").find_runtimes()))
+    except (OSError, RuntimeError):
+        return False
+
+
+class Assembly:
+    """An assembly of the user's, and the types in it and in those beside it that it needs."""
+
+    def __init__(self, path: Path) -> None:
+        reflection: Any = importlib.import_module("System.Reflection")
+        try:
+            self.loaded = reflection.Assembly.LoadFrom(str(path.resolve()))
+        except Exception as exc:
+            raise Unavailable(f"{path} can't be loaded: {_first_line(exc)}", "name a .NET assembly") from exc
+
+    @property
+    def version(self) -> str:
+        """As it calls itself."""
+        name = self.loaded.GetName()
+        return f"{name.Name} {name.Version}"
+
+    def type(self, name: str) -> Any:
+        """The type of that full name. Raises Unavailable if neither it nor an assembly that it refers to has one."""
+        if (found := self.loaded.GetType(name)) is not None:
+            return found
+        for other in self.loaded.GetReferencedAssemblies():
+            try:
+                found = type(self.loaded).Load(other).GetType(name)
+            except Exception:  # one that isn't here may yet be one that isn't needed
+                continue
+            if found is not None:
+                return found
+        raise Unavailable(f"{self.version} has no type {name}", "name the assembly of the right library")
+
+
+def _first_line(exc: BaseException) -> str:
+    return (str(exc).strip().splitlines() or [type(exc).__name__])[0]
+

@@ -1,0 +1,108 @@
+"""Expression trees in few words, compiled to function pointers. Import it when the runtime runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import clr
+from System import Array, Byte, Exception, Int32, Int64, IntPtr, MulticastDelegate, Object, Type
+from System.Linq.Expressions import CatchBlock, Expression, ParameterExpression
+from System.Reflection import AssemblyName, CallingConventions, MethodAttributes, MethodImplAttributes, TypeAttributes
+from System.Reflection.Emit import AssemblyBuilder, AssemblyBuilderAccess
+from System.Runtime.InteropServices import Marshal
+
+Tree = Any  # an Expression
+
+INT, LONG, POINTER, BYTES = (clr.GetClrType(each) for each in (Int32, Int64, IntPtr, Array[Byte]))
+MARSHAL, EXCEPTION, OBJECT = (clr.GetClrType(each) for each in (Marshal, Exception, Object))
+
+
+def named(name: str, *of: Any) -> Any:
+    """A type of the runtime's own by its full name; a generic one of these types."""
+    found = Type.GetType(f"{name}`{len(of)}" if of else name)
+    if found is None:
+        raise LookupError(name)
+    return found.MakeGenericType(Array[Type](list(of))) if of else found
+
+
+def invoked(on: Any, name: str, *given: Any) -> Any:
+    """What a static method of a type gives: called now, not compiled."""
+    values = [Int32(each) if isinstance(each, int) and not isinstance(each, bool) else each for each in given]
+    kinds = {str: named("System.String"), int: INT, bool: named("System.Boolean")}
+    method = on.GetMethod(name, Array[Type]([kinds[type(each)] for each in given]))
+    if method is None:
+        raise LookupError(f"{on.FullName}.{name}")
+    return method.Invoke(None, Array[Object](values))
+
+
+def constant(value: Any) -> Tree:
+    """A number, or an object of .NET's."""
+    return Expression.Constant(Int32(value) if isinstance(value, int) and not isinstance(value, bool) else value)
+
+
+def variable(kind: Any) -> Tree:
+    return Expression.Variable(kind)
+
+
+def call(on: Any, name: str, *given: Tree) -> Tree:
+    """A method of an object's, or a static one if `on` is a type."""
+    return Expression.Call(on, name, Array[Type]([]), Array[Expression](list(given)))
+
+
+def block(variables: Sequence[Tree], *steps: Tree) -> Tree:
+    """One after the other; the value of the last."""
+    return Expression.Block(Array[ParameterExpression](list(variables)), Array[Expression](list(steps)))
+
+
+def done(*steps: Tree) -> Tree:
+    """Steps that can't be refused: true."""
+    return block((), *steps, constant(value=True))
+
+
+def loop(test: Tree, *steps: Tree) -> Tree:
+    """Over and over while the test holds."""
+    end = Expression.Label()
+    return Expression.Loop(Expression.IfThenElse(test, block((), *steps), Expression.Break(end)), end)
+
+
+def add(pointer: Tree, count: Tree) -> Tree:
+    return call(POINTER, "Add", pointer, count)
+
+
+def guarded(body: Tree, caught: Callable[[Tree], Tree]) -> Tree:
+    """The body, and what is done instead if it throws: no exception may pass into C."""
+    thrown = Expression.Parameter(EXCEPTION)
+    return Expression.TryCatch(body, Array[CatchBlock]([Expression.Catch(thrown, caught(thrown))]))
+
+
+class Signature:
+    """A delegate type of its own name, which a function pointer needs and which must not be generic; and its C type."""
+
+    _module: Any = None
+
+    def __init__(self, name: str, c: str, *of: Any) -> None:
+        if Signature._module is None:
+            assembly = AssemblyBuilder.DefineDynamicAssembly(AssemblyName("dbbench"), AssemblyBuilderAccess.Run)
+            Signature._module = assembly.DefineDynamicModule("dbbench")
+        self.c, self.of = c, of
+        how = MethodAttributes.Public | MethodAttributes.HideBySig
+        defined = Signature._module.DefineType(
+            name, TypeAttributes.Sealed | TypeAttributes.Public, clr.GetClrType(MulticastDelegate)
+        )
+        maker = defined.DefineConstructor(
+            how | MethodAttributes.RTSpecialName, CallingConventions.Standard, Array[Type]([OBJECT, POINTER])
+        )
+        invoke = defined.DefineMethod(
+            "Invoke", how | MethodAttributes.NewSlot | MethodAttributes.Virtual, INT, Array[Type](list(of))
+        )
+        for method in (maker, invoke):
+            method.SetImplementationFlags(MethodImplAttributes.Runtime)
+        self.type = defined.CreateType()
+
+    def compiled(self, make: Callable[..., Tree]) -> tuple[Any, int]:
+        """The delegate that `make` writes for its parameters, to be kept, and its address."""
+        parameters = [Expression.Parameter(each) for each in self.of]
+        written = Expression.Lambda(self.type, make(*parameters), Array[ParameterExpression](parameters))
+        delegate = written.Compile()
+        return delegate, Marshal.GetFunctionPointerForDelegate(delegate).ToInt64()

@@ -1,0 +1,64 @@
+"""Access files, .mdb and .accdb, through UCanAccess: Jackcess writes them, and SQL runs in an HSQLDB mirror in memory."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from dbbench.sql import STANDARD_TYPES, Dialect
+from dbbench.suite import Tier
+from dbbench_plugins.jdbc.columns import Reader
+from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
+
+
+class AccessOptions(JDBCOptions):
+    format: Literal["V2003", "V2010"] = Field(default="V2003", description="V2003 is Jet 4 in .mdb, V2010 .accdb")
+
+
+#: The operations on records under keys.
+_ON_RECORDS = ("insert", "update", "delete", "read", "seek", "range", "scan", "insert_many", "update_many", "delete_many")
+
+
+class AccessSession(JDBCSession):
+    def explain(self, sql: str) -> str:
+        """The plan that the mirror has."""
+        mirror = self.connection.getHSQLDBConnection()
+        rows = Reader(mirror.prepareStatement(f"EXPLAIN PLAN FOR {self.connection.nativeSQL(sql)}")).run()
+        return "In the HSQLDB mirror:\n" + "\n".join(str(row[0]) for row in rows)
+
+
+class Access(JDBCEngine):
+    name = "access"
+    title = "Access file (UCanAccess)"
+    license = "Apache-2.0; HSQLDB: BSD"
+    dialect = "access"
+    sql = Dialect(
+        types={
+            **STANDARD_TYPES,
+            "integer": "LONG",
+            # Jet 4 has no such number, UCanAccess makes a BIGINT four bytes, and without a decimal 18 digits are the most.
+            "bigint": "NUMERIC(20, 1)",
+            "real": "SINGLE",
+            "double": "DOUBLE",
+            "decimal": "NUMERIC({0}, {1})",  # a CURRENCY of UCanAccess's own tables has four digits before its point
+            "char": "TEXT({0})",
+            "varchar": "TEXT({0})",
+            "date": "DATETIME",
+            "datetime": "DATETIME",
+        },
+        quotes=("[", "]"),
+    )
+    options_class = AccessOptions
+    session_class = AccessSession
+    durability: ClassVar = {Tier.POWER: {}}
+
+    def address(self) -> str:
+        suffix = "mdb" if self.options.format == "V2003" else "accdb"
+        return f"jdbc:ucanaccess://{self.directory}/data.{suffix}"
+
+    def properties(self) -> dict[str, Any]:
+        return {"newDatabaseVersion": self.options.format, "immediatelyReleaseResources": True}
+
+    def flush(self) -> None:
+        """Every commit has flushed already."""

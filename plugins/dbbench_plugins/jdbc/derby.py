@@ -1,0 +1,98 @@
+"""Apache Derby, inside the process."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from dbbench.engine import Size
+from dbbench.sql import Dialect
+from dbbench.suite import Tier
+from dbbench_plugins.jdbc.columns import Reader
+from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
+
+if TYPE_CHECKING:
+    from dbbench.schema import Records
+
+#: Of its tables and indexes, unless a row is too long for it.
+_PAGE = 4096
+#: Of a VARCHAR FOR BIT DATA.
+_MOST_BYTES = 32_672
+_INDEX_BYTES = """
+    SELECT SUM(CAST(A.NUMALLOCATEDPAGES AS BIGINT) * A.PAGESIZE) FROM SYS.SYSTABLES T,
+    TABLE (SYSCS_DIAG.SPACE_TABLE(T.TABLENAME)) A WHERE T.TABLETYPE = 'T' AND A.ISINDEX = 1
+"""
+
+
+class DerbyOptions(JDBCOptions):
+    cache_mib: int = Field(default=64, ge=1, description="page cache, MiB")
+
+
+class DerbyDialect(Dialect):
+    def create_records(self, records: Records) -> str:
+        fits = records.value_bytes <= _MOST_BYTES
+        value = "VARCHAR({0}) FOR BIT DATA" if fits else "BLOB({0})"
+        return Dialect(binary=("VARCHAR({0}) FOR BIT DATA", value)).create_records(records)
+
+    def limited(self, query: str, count: int) -> str:
+        return f"{query} FETCH FIRST {count} ROWS ONLY"
+
+
+class DerbySession(JDBCSession):
+    def explain(self, sql: str) -> str:
+        """Of a run of the query: Derby tells a plan with what it did, and in no other way."""
+        self.execute("CALL SYSCS_UTIL.SYSCS_SET_RUNTIMESTATISTICS(1)")
+        try:
+            for _ in self.prepare_query(sql)():
+                pass
+            ((told,),) = self.prepare_query("VALUES SYSCS_UTIL.SYSCS_GET_RUNTIMESTATISTICS()")()
+        finally:
+            self.execute("CALL SYSCS_UTIL.SYSCS_SET_RUNTIMESTATISTICS(0)")
+        return str(told).strip()
+
+
+class Derby(JDBCEngine):
+    name = "derby"
+    title = "Derby (JDBC)"
+    license = "Apache-2.0; JPype: Apache-2.0"
+    dialect = "derby"
+    sql = DerbyDialect()
+    options_class = DerbyOptions
+    session_class = DerbySession
+    oldest_java = 17
+    # The log is written through (O_DSYNC). The one switch there is, derby.system.durability=test, may leave a
+    # database that can't be opened, as its documentation says.
+    durability: ClassVar = {Tier.POWER: {"derby.system.durability": "default"}}
+
+    def address(self) -> str:
+        return f"jdbc:derby:{self.directory}/data"
+
+    def properties(self) -> dict[str, Any]:
+        return {"create": True}
+
+    def system_properties(self) -> dict[str, Any]:
+        return {
+            "derby.storage.pageCacheSize": self.options.cache_mib * 2**20 // _PAGE,
+            "derby.stream.error.field": "java.lang.System.err",  # and not derby.log in the current folder
+        }
+
+    def part(self, name: str) -> Literal["data", "journal", "other"]:
+        folder = name.split("/")[1] if name.count("/") > 1 else ""
+        known: dict[str, Literal["data", "journal", "other"]] = {"log": "journal", "seg0": "data"}
+        return known.get(folder, "other")
+
+    def flush(self) -> None:
+        self.run("CALL SYSCS_UTIL.SYSCS_CHECKPOINT_DATABASE()")
+
+    def size(self) -> Size:
+        ((index,),) = Reader(self.connection.prepareStatement(_INDEX_BYTES)).all()
+        return Size(super().size().files, index)
+
+    def shut_down(self) -> None:
+        import jpype
+
+        super().shut_down()
+        with suppress(jpype.JException):  # which is how Derby says that it did so
+            self.connected(self.address(), shutdown=True, deregister=False)

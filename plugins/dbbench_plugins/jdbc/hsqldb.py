@@ -1,0 +1,54 @@
+"""HSQLDB, inside the process, with its rows on disk."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from dbbench.sql import Dialect
+from dbbench.suite import Tier
+from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions
+
+#: So many rows may be in the cache if its size isn't what stops them first.
+_CACHE_ROWS = 1_000_000
+
+
+class HSQLDBOptions(JDBCOptions):
+    cache_mib: int = Field(default=64, ge=1, le=4096, description="row cache, MiB")
+
+
+class HSQLDB(JDBCEngine):
+    name = "hsqldb"
+    title = "HSQLDB (JDBC)"
+    license = "HSQLDB licence (BSD); JPype: Apache-2.0"
+    dialect = "hsqldb"
+    sql = Dialect(explain="EXPLAIN PLAN FOR")
+    options_class = HSQLDBOptions
+    # A commit is a line in data.log, synced at once or, with a delay, twice a second.
+    durability: ClassVar = {
+        Tier.POWER: {"hsqldb.write_delay": False},
+        Tier.MEMORY: {"hsqldb.write_delay": True},
+    }
+
+    def address(self) -> str:
+        return f"jdbc:hsqldb:file:{self.directory}/data"
+
+    def properties(self) -> dict[str, Any]:
+        return {
+            "user": "SA",
+            "hsqldb.default_table_type": "cached",
+            "hsqldb.cache_size": self.options.cache_mib * 1024,
+            "hsqldb.cache_rows": _CACHE_ROWS,
+            "hsqldb.reconfig_logging": False,
+            **self.durability[self.tier],
+        }
+
+    def part(self, name: str) -> Literal["data", "journal", "other"]:
+        if name.endswith(".log"):
+            return "journal"
+        return "data" if name.endswith((".data", ".script", ".lobs")) else "other"
+
+    def shut_down(self) -> None:
+        self.run("SHUTDOWN")
+        super().shut_down()

@@ -1,0 +1,175 @@
+"""What the databases reached by JDBC share: a session over a connection, and an engine in the process's JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from dbbench.engine import Concurrency, Options, Publication, Rows
+from dbbench.errors import Unsupported
+from dbbench.sql import Dialect, SQLEngine, SQLSession
+from dbbench_plugins.jdbc import jars, jvm
+from dbbench_plugins.jdbc.columns import Reader, Writer
+
+if TYPE_CHECKING:
+    from dbbench.schema import Table
+
+
+class JDBCOptions(Options):
+    heap_mib: int | None = Field(default=None, ge=32, description="the JVM's heap, MiB; its own choice if not given")
+
+
+class JDBCSession(SQLSession):
+    """Rows come as tuples, by a helper in the JVM that fetches thousands in a call, and go in as JDBC batches."""
+
+    takes = "batches"
+
+    def __init__(self, connection: Any, dialect: Dialect) -> None:
+        super().__init__(connection, dialect)
+        self.begun = False
+
+    def execute(self, sql: str) -> None:
+        statement = self.connection.createStatement()
+        statement.execute(sql)
+        statement.close()
+        self.settle()
+
+    def begin(self) -> None:
+        self.connection.setAutoCommit(False)
+        self.begun = True
+
+    def commit(self) -> None:
+        self.connection.commit()
+        self.connection.setAutoCommit(True)
+        self.begun = False
+        self.settle()
+
+    def settle(self) -> None:
+        """What makes a commit as durable as the tier asks, if the commit itself doesn't; nothing in a transaction."""
+
+    def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        return Writer(self.connection.prepareStatement(self.sql.insert(name, table))).batch
+
+    def prepare_query(self, sql: str) -> Callable[[], Rows]:
+        return Reader(self.connection.prepareStatement(sql)).run
+
+    def prepare_statement(self, sql: str) -> Callable[[], object]:
+        execute, settle = self.connection.prepareStatement(sql).execute, self.settle
+
+        def run() -> None:
+            execute()
+            settle()
+
+        return run
+
+    def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
+        statement, settle = self.connection.prepareStatement(sql), self.settle
+        execute, bind = statement.execute, statement.setBytes
+        reader = None if rows == 0 else Reader(statement)
+
+        def run(*values: bytes) -> Any:
+            for index, value in enumerate(values, 1):
+                bind(index, value)
+            if reader is None:
+                execute()
+                return settle()
+            return next(reader.run(), None) if rows == 1 else reader.all()
+
+        return run
+
+    def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
+        return Writer(self.connection.prepareStatement(sql)).rows
+
+    def close(self) -> None:
+        """Undo what is not committed, and close the connection."""
+        if not self.connection.isClosed():
+            if self.begun:
+                self.connection.rollback()
+            self.connection.close()
+
+
+class JDBCEngine(SQLEngine):
+    """A database file, opened by a JDBC driver in this process."""
+
+    session_class: ClassVar[type[JDBCSession]] = JDBCSession
+    options_class = JDBCOptions
+    publication = Publication.ALLOWED
+    modules = ("jpype",)
+    concurrency = Concurrency(threads=None, processes=1)  # the database is in the JVM of one process
+    #: The oldest Java that it runs with.
+    oldest_java: ClassVar[int] = 11
+
+    @classmethod
+    def available(cls) -> None:
+        jvm.java(cls.oldest_java)
+        jars.find(cls.name)
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        java = jvm.java(cls.oldest_java)
+        return {**jars.versions(cls.name), "Java": java.version, "JPype1": version("JPype1")}
+
+    def address(self) -> str:
+        """The JDBC URL of the database."""
+        raise NotImplementedError
+
+    def properties(self) -> dict[str, Any]:
+        """What a connection is made with."""
+        return {}
+
+    def system_properties(self) -> dict[str, Any]:
+        """What the database reads from the JVM's own properties."""
+        return {}
+
+    def open(self) -> None:
+        import jpype
+
+        if ";" in str(self.directory):
+            raise Unsupported(f"a JDBC URL ends the path at its semicolon: {self.directory}")
+        found = jars.find(self.name)
+        jvm.start(jvm.java(self.oldest_java), found, self.options.heap_mib)
+        for name, value in self.system_properties().items():
+            jpype.JClass("java.lang.System").setProperty(name, str(value))
+        self.driver = jpype.JClass(jars.driver(found[0]))()
+        self.closing = ExitStack()
+        self.connection = self.connected(self.address())
+
+    def connected(self, address: str, **properties: Any) -> Any:
+        """A connection, by the driver itself: DriverManager sees none that came after the JVM's start."""
+        import jpype
+
+        asked = jpype.JClass("java.util.Properties")()
+        for name, value in {**self.properties(), **properties}.items():
+            asked.setProperty(name, str(value).lower() if isinstance(value, bool) else str(value))
+        return self.driver.connect(address, asked)
+
+    def connect(self) -> JDBCSession:
+        session = self.session_class(self.connected(self.address()), self.sql)
+        self.closing.callback(session.close)
+        return session
+
+    def flush(self) -> None:
+        self.run("CHECKPOINT")
+
+    def run(self, sql: str) -> None:
+        """Run a statement on the engine's own connection."""
+        statement = self.connection.createStatement()
+        statement.execute(sql)
+        statement.close()
+
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings(), "heap_mib": jvm.heap() >> 20}
+
+    def close(self) -> None:
+        """Close the sessions that were left open, and the database."""
+        self.closing.close()
+        if not self.connection.isClosed():
+            self.shut_down()
+
+    def shut_down(self) -> None:
+        """Close the database with its last connection."""
+        self.connection.close()

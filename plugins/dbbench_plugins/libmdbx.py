@@ -1,0 +1,111 @@
+"""libmdbx: what grew out of LMDB. Its file grows and shrinks by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from dbbench.engine import Publication
+from dbbench.suite import Tier
+from dbbench_plugins.lmdb import LMDB, LMDBSession, Pair
+
+if TYPE_CHECKING:
+    from dbbench.records import RecordSet
+
+_FILE = "data.mdbx"
+
+
+class LibMDBXSession(LMDBSession):
+    """As LMDB's. The driver has one call for a read with a transaction of its own, and one for a range."""
+
+    def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
+        self.close()
+        begin = self.environment.begin
+
+        def put(pairs: list[Pair]) -> None:
+            with begin(write=True) as transaction:
+                transaction.put_many(pairs)
+
+        return put
+
+    def prepare_delete_many(self) -> Callable[[list[bytes]], object]:
+        self.close()
+        begin = self.environment.begin
+
+        def delete(keys: list[bytes]) -> None:
+            with begin(write=True) as transaction:
+                transaction.delete_many(keys)
+
+        return delete
+
+    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+        return self._snapshot().get if snapshot else self.environment.get  # type: ignore[no-any-return]
+
+    def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Pair | None]:
+        if snapshot:
+            self.cursor = self._snapshot().cursor()
+            return self.cursor.set_range  # type: ignore[no-any-return]
+        begin = self.environment.begin
+
+        def seek(key: bytes) -> Pair | None:
+            with begin() as transaction, transaction.cursor() as cursor:
+                return cursor.set_range(key)  # type: ignore[no-any-return]
+
+        return seek
+
+    def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], list[Pair]]:
+        begin = self.environment.begin
+
+        def read_range(key: bytes, count: int) -> list[Pair]:
+            with begin() as transaction, transaction.cursor() as cursor:
+                return cursor.items(start=key, limit=count)  # type: ignore[no-any-return]
+
+        return read_range
+
+
+class LibMDBX(LMDB):
+    name = "libmdbx"
+    title = "libmdbx (clibmdbx)"
+    license = "Apache-2.0; driver: Apache-2.0"
+    publication = Publication.ALLOWED
+    modules = ("clibmdbx",)
+    session_class = LibMDBXSession
+    longest_key = 2_022  # with pages of 4 KiB
+    # UTTERLY_NOSYNC promises what LMDB's sync=False does. SAFE_NOSYNC promises more, and syncs now and then for it.
+    durability: ClassVar = {
+        Tier.POWER: {"flags": "MDBX_ENV_DEFAULTS"},
+        Tier.PROCESS: {"flags": "MDBX_UTTERLY_NOSYNC"},
+    }
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        import clibmdbx
+
+        return {"libmdbx": clibmdbx.LIBMDBX_VERSION, "clibmdbx": clibmdbx.__version__}
+
+    def open(self) -> None:
+        known = (self.directory / _FILE).exists()  # then the file says how far it may grow
+        self._open(None if known else self.options.most())
+
+    def create_store(self, records: RecordSet) -> None:
+        """Let the file grow as far as the records need: more than what it was opened with, which can't be stretched."""
+        self.environment.close()
+        self._open(self.options.most(records))
+
+    def _open(self, most: int | None) -> None:
+        import clibmdbx
+
+        self.environment = clibmdbx.Environment(
+            str(self.directory / _FILE),
+            subdir=False,
+            flags=getattr(clibmdbx, self.durability[self.tier]["flags"]),
+            # Least, present and most size, steps of growing and shrinking, page size; -1 is the default.
+            geometry=None if most is None else (-1, -1, most, -1, -1, 4096),
+        )
+
+    def part(self, name: str) -> Literal["data", "journal", "other"]:
+        return "other" if name == f"{_FILE}-lck" else "data"
+
+    def flush(self) -> None:
+        self.environment.sync(force=True)
+

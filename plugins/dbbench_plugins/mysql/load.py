@@ -1,0 +1,93 @@
+"""Arrow record batches by LOAD DATA LOCAL INFILE."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyarrow import csv
+
+from dbbench.errors import Unsupported
+from dbbench.sql import SQLSession, fetch
+
+if TYPE_CHECKING:
+    from dbbench.schema import Table
+
+_CSV = csv.WriteOptions(include_header=False)  # text in quotes, a quote in it doubled
+_FORMAT = "CHARACTER SET utf8mb4 FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY ''"
+
+
+class LoadSession(SQLSession):
+    """A session over any driver that sends local files: a chunk goes to a file in memory, and from there to the server.
+
+    Making the file is inside the clock: it is the driver's way to take rows.
+    """
+
+    takes = "batches"
+
+    def __init__(self, connection: Any, dialect: Any) -> None:
+        super().__init__(connection, dialect)
+        self.files: list[Any] = []
+
+    def execute(self, sql: str) -> Any:
+        """Run one statement; its cursor."""
+        cursor = self.connection.cursor()
+        cursor.execute(sql)
+        return cursor
+
+    def affected(self, sql: str) -> int:
+        """Run one statement; the number of rows that it changed."""
+        return int(self.execute(sql).rowcount)
+
+    def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        ((allowed,),) = fetch(self, "SELECT @@local_infile")
+        if not int(allowed):
+            raise Unsupported("the server takes no local files: SET GLOBAL local_infile = 1")
+        # Documented for bulk loads. It concerns secondary unique keys, of which there are none; the primary key
+        # is checked.
+        self.execute("SET unique_checks = 0, foreign_key_checks = 0")
+        file, path = _file()
+        self.files.append(file)
+        columns = ", ".join(map(self.sql.quoted, table.columns))
+        statement = f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE {self.sql.quoted(name)} {_FORMAT} ({columns})"
+
+        def insert(batch: Any) -> None:
+            if any(column.null_count for column in batch.columns):
+                raise Unsupported("a NULL among the rows of a load: this way of writing text doesn't tell it from ''")
+            file.seek(0)
+            file.truncate()
+            csv.write_csv(batch, file, _CSV)
+            file.flush()
+            loaded = self.affected(statement)
+            # What would be an error, also a key that is there already, is a warning where the file is local.
+            warnings = fetch(self, "SHOW WARNINGS LIMIT 1")
+            if warnings or loaded != batch.num_rows:
+                said = ": ".join(map(str, warnings[0])) if warnings else ""
+                raise ValueError(f"{loaded:,} of {batch.num_rows:,} rows loaded into {name}: {said}")
+
+        return insert
+
+    def finish_load(self, tables: Mapping[str, Table]) -> None:
+        """Commit, then make the indexes: a CREATE INDEX would commit by itself. Then have all counted."""
+        self.commit()
+        for name, table in tables.items():
+            for statement in self.sql.create_indexes(name, table):
+                self.execute(statement)
+        self.execute("SET unique_checks = 1, foreign_key_checks = 1")
+
+    def close(self) -> None:
+        """Close the connection and let go of the files."""
+        for file in self.files:
+            file.close()
+        super().close()
+
+
+def _file() -> tuple[Any, str]:
+    """A file and its name: in memory where there are such files, else one that goes when it is closed."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("dbbench-load")
+        return os.fdopen(descriptor, "wb"), f"/proc/self/fd/{descriptor}"
+    file = tempfile.NamedTemporaryFile()  # noqa: SIM115 - it lives as long as the session
+    return file, file.name

@@ -1,0 +1,261 @@
+"""A private MariaDB server, or a MariaDB or MySQL server at a URL: all of an engine but the driver."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from dbbench.engine import Concurrency, File, Options, Publication, Setup, Size
+from dbbench.errors import Unsupported
+from dbbench.server import PrivateServer, program
+from dbbench.sql import STANDARD_TYPES, Dialect, SQLEngine, SQLSession, fetch
+from dbbench.suite import Tier
+from dbbench_plugins.dbapi import failed
+from dbbench_plugins.mysql.address import URL_EXAMPLE, Address, advice, parsed
+
+if TYPE_CHECKING:
+    from dbbench.schema import Table
+
+INSTALL = "apt install mariadb-server"
+_DATABASE = "dbbench"
+_SOCKET = "mysqld.sock"
+#: Of the directory, in bytes. The server crashes over a temporary file in one that is longer than 511 in all.
+_LONGEST_PATH = 450
+_SETTINGS = (
+    "innodb_buffer_pool_size",
+    "innodb_doublewrite",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "innodb_log_file_size",
+    "innodb_page_size",
+    "innodb_redo_log_capacity",
+    "log_bin",
+    "query_cache_type",
+    "sync_binlog",
+    "transaction_isolation",
+    "tx_isolation",
+)
+
+
+class MySQLOptions(Options):
+    buffer_pool_mib: int = Field(default=64, ge=5, description="InnoDB's page cache, MiB (a private server's)")
+
+
+@dataclass(frozen=True)
+class MySQLDialect(Dialect):
+    """Text is compared and ordered by code points, as elsewhere; the default would take a and A for equal."""
+
+    def create_table(self, name: str, table: Table) -> str:
+        return f"{super().create_table(name, table)} ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+
+
+class MySQLServer(SQLEngine):
+    """What the engines have in common. A driver adds `raw`, a session class, and its versions."""
+
+    license = "MariaDB and MySQL: GPL-2.0"
+    publication = Publication.ALLOWED
+    dialect = "mysql"
+    sql = MySQLDialect(
+        # FLOAT has 4 bytes, but is sent as text of six digits; REAL is another name of DOUBLE.
+        types={**STANDARD_TYPES, "real": "DOUBLE", "double": "DOUBLE", "datetime": "DATETIME"},
+        quotes=("`", "`"),
+        placeholder="%s",
+        binary=("VARBINARY({0})", "LONGBLOB"),
+        explain="EXPLAIN",
+    )
+    options_class = MySQLOptions
+    session_class: ClassVar[type[SQLSession]] = SQLSession
+    concurrency = Concurrency(threads=None, processes=None)
+    url_example = URL_EXAMPLE
+    longest_key = 3_072  # InnoDB's limit of an index
+    longest_value = 8_000_000  # as text in a packet of at most 16 MiB, where each byte may become two
+    # 1: the redo log is written and synced at each commit; 2: written at each, synced each second; 0: both each second.
+    durability: ClassVar = {
+        Tier.POWER: {"innodb_flush_log_at_trx_commit": 1},
+        Tier.PROCESS: {"innodb_flush_log_at_trx_commit": 2},
+        Tier.MEMORY: {"innodb_flush_log_at_trx_commit": 0},
+    }
+
+    server: PrivateServer | None = None
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        self.sessions: list[SQLSession] = []
+
+    def raw(self, address: Address) -> Any:
+        """A connection of the driver: autocommit, utf8mb4, LOAD DATA LOCAL allowed."""
+        raise NotImplementedError
+
+    def open(self) -> None:
+        try:
+            if self.url:
+                self.address = parsed(self.url)
+                self._reach()
+            else:
+                self._open_private()
+            self.session = self.connect()
+            self._look()
+        except BaseException:
+            self.close()
+            raise
+
+    def connect(self) -> SQLSession:
+        session: SQLSession = self.session_class(self.raw(self.address), self.sql)
+        self.sessions.append(session)
+        return session
+
+    def served_by(self) -> dict[str, str]:
+        return {self.product: self.variables["version"].partition("-")[0]}
+
+    def settings(self) -> dict[str, Any]:
+        """As the server has them."""
+        return {name: self.variables[name] for name in _SETTINGS if name in self.variables}
+
+    def flush(self) -> None:
+        """Write every changed page of the tables to its file, as the statement is documented to do.
+
+        At a URL, where no file is looked at, have the server's figures brought up to date instead.
+        """
+        names = [name for name, _ in fetch(self.session, "SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")]
+        if tables := ", ".join(self.sql.quoted(name) for name in names):
+            if self.url:
+                fetch(self.session, f"ANALYZE TABLE {tables}")
+            else:
+                self.session.execute(f"FLUSH TABLES {tables} FOR EXPORT")
+                self.session.execute("UNLOCK TABLES")
+
+    def part(self, name: str) -> Literal["data", "journal", "other"]:
+        folder, _, file = name.removeprefix("data/").rpartition("/")
+        if file.startswith(("ib_logfile", "undo", "aria_log")):
+            return "journal"
+        return "data" if folder == _DATABASE or file == "ibdata1" else "other"
+
+    def size(self) -> Size:
+        """The files of a private server; at a URL what it says of the database's tables, and nothing of its journal."""
+        if self.product != "MariaDB":  # MySQL gives figures of up to a day ago
+            self.session.execute("SET information_schema_stats_expiry = 0")
+        tables = fetch(
+            self.session,
+            "SELECT table_name, data_length + index_length + data_free, index_length FROM information_schema.tables "
+            "WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'",
+        )
+        index = sum(int(length) for _, _, length in tables) or None
+        if not self.url:
+            return Size(super().size().files, index)
+        return Size(tuple(File(f"table {name}", "data", int(size), int(size)) for name, size, _ in tables), index)
+
+    def processes(self) -> Sequence[int]:
+        return self.server.processes() if self.server else ()
+
+    def died(self) -> str:
+        return self.server.died() if self.server else ""
+
+    def close(self) -> None:
+        for session in self.sessions:
+            with contextlib.suppress(Exception):  # it is closed, or the server is dead
+                session.close()
+        self.sessions.clear()
+        if self.server:
+            self.server.stop()
+
+    # A server of either kind
+
+    def _look(self) -> None:
+        """Learn what server it is and how it is set."""
+        names = ", ".join(f"'{name}'" for name in (*_SETTINGS, "version", "version_comment"))
+        rows = fetch(self.session, f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})")
+        self.variables = {str(name): str(value) for name, value in rows}
+        said = f"{self.variables['version']} {self.variables['version_comment']}"
+        self.product = next((name for name in ("MariaDB", "Percona Server", "TiDB") if name in said), "MySQL")
+        self.title = type(self).title.replace("MariaDB/MySQL", self.product)
+        if "Enterprise" in said or "Commercial" in said:
+            self.publication = Publication.UNKNOWN
+            self.publication_note = "MySQL's commercial licence is not known to dbbench"
+        if self.variables.get("query_cache_type", "OFF") != "OFF":
+            raise Unsupported("the server keeps results of queries: SET GLOBAL query_cache_type = OFF")
+        if self.url:
+            self._check_tier()
+
+    # A private server
+
+    def _open_private(self) -> None:
+        if len(os.fsencode(os.path.realpath(self.directory))) > _LONGEST_PATH:
+            raise Unsupported(
+                f"MariaDB takes no paths as long as this one; choose a shorter one with --out: {self.directory}"
+            )
+        self.server = server = PrivateServer("MariaDB", self.directory)
+        self.address = Address("root", socket=f"{server.root}/{_SOCKET}", database=_DATABASE)
+        try:
+            self._listens()  # another process of clients opened it
+        except OSError:
+            self._start(server)
+
+    def _start(self, server: PrivateServer) -> None:
+        mariadbd = program("mariadbd", install=INSTALL)
+        new = not (self.directory / "data" / "mysql").exists()
+        data = server.folder("data")
+        # A user of its own could not reach a folder below one that only root may enter.
+        account = ["--user=root"] if os.geteuid() == 0 else []
+        common = ["--no-defaults", f"--datadir={data}", f"--tmpdir={server.folder('tmp')}"]
+        if new:
+            # --force: it asks no name server. With a plain --user it would change files of the system's own.
+            loose = [argument.replace("--", "--loose-", 1) for argument in account]
+            script = program("mariadb-install-db", install=INSTALL)
+            server.run(
+                [script, *common, *loose, "--auth-root-authentication-method=normal", "--skip-test-db", "--force"]
+            )
+        command = [
+            mariadbd,
+            *common,
+            *account,
+            f"--socket={self.address.socket}",
+            "--pid-file=mariadbd.pid",
+            "--skip-networking",
+            "--local-infile=1",
+            "--max-connections=1024",
+            f"--innodb-buffer-pool-size={self.options.buffer_pool_mib}M",
+            # What was in the cache before a restart is not read again: a cold start is cold.
+            "--innodb-buffer-pool-load-at-startup=OFF",
+            "--innodb-buffer-pool-dump-at-shutdown=OFF",
+            *(f"--{name.replace('_', '-')}={value}" for name, value in self.durability[self.tier].items()),
+        ]
+        server.start(command, self._listens)
+        session = self.session_class(self.raw(replace(self.address, database="")), self.sql)
+        session.execute(f"CREATE DATABASE IF NOT EXISTS {_DATABASE}")
+        session.close()
+
+    def _listens(self) -> None:
+        """Raise OSError if there is no server at the socket: a file alone may be what a killed one left."""
+        with socket.socket(socket.AF_UNIX) as there:
+            there.connect(self.address.socket)
+
+    # A server at a URL
+
+    def _reach(self) -> None:
+        """Raise ServerFailed, which says what to do, if the server can't be reached."""
+        try:
+            self.raw(self.address).close()
+        except Exception as exc:  # each driver has its own
+            failed(exc, advice(exc))
+
+    def _check_tier(self) -> None:
+        """Take the least tier that promises enough and that the server's settings give. Raises Unsupported."""
+        name = "innodb_flush_log_at_trx_commit"
+        found, binary = self.variables.get(name), self.variables.get("log_bin", "OFF")
+        # After a crash the server undoes what isn't in its binary log, if it keeps one.
+        synced = binary == "OFF" or self.variables.get("sync_binlog") == "1"
+        tiers = list(Tier)
+        for tier in tiers[tiers.index(self.tier) :]:
+            if found == str(self.durability[tier][name]) and (synced or tier is not Tier.POWER):
+                self.tier = tier
+                return
+        raise Unsupported(
+            f"durability {self.tier} needs other settings than the server's: {name} is {found}, log_bin {binary}, "
+            f"sync_binlog {self.variables.get('sync_binlog')}; set them there, or ask for another durability"
+        )

@@ -1,0 +1,1 @@
+"""ODBC through pyodbc: SQLite here, PostgreSQL and MariaDB beside their other drivers, any other by --url."""

@@ -1,0 +1,128 @@
+"""Any database that has an ODBC driver, by its connection string."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pkgutil import resolve_name
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from dbbench.engine import File, Options, Publication, Size
+from dbbench.errors import Unsupported
+from dbbench.sql import STANDARD_TYPES, Dialect, SQLSession, fetch
+from dbbench.suite import Tier
+from dbbench_plugins.dbapi import RemoteEngine, failed
+from dbbench_plugins.odbc import connection
+from dbbench_plugins.odbc.session import ODBCSession
+
+_SCHEME = "odbc:"
+_ACCESS = Dialect(
+    types={
+        **STANDARD_TYPES,
+        "bigint": "DECIMAL(19, 0)",
+        "double": "DOUBLE",
+        "decimal": "CURRENCY",
+        "date": "DATETIME",
+        "datetime": "DATETIME",
+    },
+    quotes=("[", "]"),
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """Another engine of the same database, whose language and licence are told there, and a query for its bytes."""
+
+    engine: str
+    size: str = ""
+
+
+_TABLES = "FROM information_schema.tables WHERE table_schema = DATABASE()"
+_MYSQL = Known("dbbench_plugins.mysql.server:MySQLServer", f"SELECT SUM(data_length + index_length) {_TABLES}")
+#: By the name that a driver gives its database.
+_KNOWN = {
+    "SQLite": Known(
+        "dbbench_plugins.sqlite:SQLite", "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+    ),
+    "PostgreSQL": Known(
+        "dbbench_plugins.postgresql.server:PostgreSQLServer", "SELECT pg_database_size(current_database())"
+    ),
+    "MariaDB": _MYSQL,
+    "MySQL": _MYSQL,
+    "Microsoft SQL Server": Known(
+        "dbbench_plugins.sqlserver:SQLServer", "SELECT SUM(reserved_page_count) * 8192 FROM sys.dm_db_partition_stats"
+    ),
+    "Oracle": Known("dbbench_plugins.oracle:Oracle"),
+}
+
+
+class AnyOptions(Options):
+    rows_at_once: int = Field(
+        default=1, ge=1, description="rows of one INSERT; 100 is much faster where the database takes more than one"
+    )
+
+
+class ODBC(RemoteEngine):
+    name = "odbc"
+    title = "ODBC (pyodbc)"
+    license = "pyodbc: MIT; the database's and the driver's own"
+    publication = Publication.UNKNOWN
+    publication_note = "the licence of the database at the URL says it"
+    modules = ("pyodbc",)
+    url_example = "odbc:Driver={NAME};Server=HOST;Database=NAME;UID=USER;PWD=PASSWORD"
+    dialect = "odbc"
+    options_class = AnyOptions
+    session_class: ClassVar[type[SQLSession]] = ODBCSession
+    # It commits as it is configured; dbbench doesn't set it, and the settings of a result say so.
+    durability: ClassVar = {
+        tier: {"durability": "as the database at the URL has it, not set by dbbench"} for tier in Tier
+    }
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return connection.versions()
+
+    def open(self) -> None:
+        import pyodbc
+
+        try:
+            raw = connection.connect(self.url.removeprefix(_SCHEME))
+        except Exception as exc:  # pyodbc's own
+            drivers = ", ".join(pyodbc.drivers()) or "none"
+            failed(exc, f"check the connection string, which must name a driver that is there ({drivers})")
+        name = str(raw.getinfo(pyodbc.SQL_DBMS_NAME))
+        self.found = {name: str(raw.getinfo(pyodbc.SQL_DBMS_VER)), **connection.told(raw)}
+        self.title = f"{name} (ODBC)"
+        quote = str(raw.getinfo(pyodbc.SQL_IDENTIFIER_QUOTE_CHAR)).strip()
+        self.sql = _ACCESS if name == "ACCESS" else Dialect(quotes=(quote, quote))
+        self.known = _KNOWN.get(name)
+        if self.known:
+            engine = resolve_name(self.known.engine)
+            self.dialect, self.publication = engine.dialect, engine.publication
+            self.sql = replace(engine.sql, placeholder="?")
+        self.session = self._session(raw)
+
+    def connect(self) -> SQLSession:
+        return self._session(connection.connect(self.url.removeprefix(_SCHEME)))
+
+    def served_by(self) -> dict[str, str]:
+        return self.found
+
+    def size(self) -> Size:
+        """What the database says of all that it holds. Raises Unsupported for one whose own words aren't known here."""
+        if not (self.known and self.known.size):
+            raise Unsupported("ODBC has no way to ask a database for its size, and dbbench knows none of this one's")
+        ((count,),) = fetch(self.session, self.known.size)
+        return Size((File("the database, as it says", "data", int(count), int(count)),))
+
+    def _session(self, raw: Any) -> SQLSession:
+        return self.kept(AnySession(raw, self.sql, self.options.rows_at_once))
+
+
+class AnySession(ODBCSession):
+    """A client of a database of which is known how many rows an INSERT may have."""
+
+    def __init__(self, raw: Any, dialect: Dialect, rows_at_once: int) -> None:
+        super().__init__(raw, dialect)
+        self.rows_at_once = rows_at_once

@@ -1,0 +1,51 @@
+"""MariaDB and MySQL through MariaDB's ODBC driver, on the server of the other MySQL engines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from dbbench.sql import SQLSession
+from dbbench_plugins.dbapi import CONNECT_SECONDS
+from dbbench_plugins.mysql.address import Address
+from dbbench_plugins.mysql.server import MySQLServer
+from dbbench_plugins.odbc import connection
+from dbbench_plugins.odbc.session import ODBCSession
+
+_DRIVER = "MariaDB Unicode"
+_INSTALL = "apt install odbc-mariadb"
+
+
+class MySQLODBC(MySQLServer):
+    name = "mysql+pyodbc"
+    title = "MariaDB/MySQL (ODBC)"
+    license = "GPL-2.0; MariaDB Connector/ODBC: LGPL-2.1; pyodbc: MIT"
+    modules = ("pyodbc",)
+    sql = replace(MySQLServer.sql, placeholder="?")
+    session_class: ClassVar[type[SQLSession]] = ODBCSession
+
+    @classmethod
+    def available(cls) -> None:
+        super().available()
+        connection.driver(_DRIVER, install=_INSTALL)
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {**super().versions(), **connection.versions()}
+
+    def served_by(self) -> dict[str, str]:
+        return {**super().served_by(), **connection.told(self.session.connection)}
+
+    def raw(self, address: Address) -> Any:
+        where = {"SOCKET": address.socket} if address.socket else {"SERVER": address.host, "PORT": str(address.port)}
+        values = {
+            "Driver": _DRIVER,
+            **where,
+            "UID": address.user,
+            "PWD": address.password,
+            "DATABASE": address.database,
+            "SSLCA": address.ssl_ca,
+            "CHARSET": "utf8mb4",
+            "CONN_TIMEOUT": str(CONNECT_SECONDS),
+        }
+        return connection.connect(connection.connection_string({key: value for key, value in values.items() if value}))

@@ -1,0 +1,64 @@
+"""PostgreSQL through psqlODBC, on the private server or the one at a URL of the other PostgreSQL engines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from dbbench.sql import SQLSession
+from dbbench_plugins.odbc import connection
+from dbbench_plugins.odbc.session import ODBCSession
+from dbbench_plugins.postgresql.server import PostgreSQLServer, PostgreSQLSession
+
+_DRIVER = "PostgreSQL Unicode"
+_INSTALL = "apt install odbc-postgresql"
+
+
+class PostgreSQLODBCSession(PostgreSQLSession, ODBCSession):
+    """Over ODBC, and the planner told what is in the tables."""
+
+
+class PostgreSQLODBC(PostgreSQLServer):
+    name = "postgresql+pyodbc"
+    title = "PostgreSQL (ODBC)"
+    license = "PostgreSQL: PostgreSQL Licence; psqlODBC: LGPL-2.0; pyodbc: MIT"
+    modules = ("pyodbc",)
+    sql = replace(PostgreSQLServer.sql, placeholder="?")
+    session_class: ClassVar[type[SQLSession]] = PostgreSQLODBCSession
+
+    @classmethod
+    def available(cls) -> None:
+        super().available()
+        connection.driver(_DRIVER, install=_INSTALL)
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {**super().versions(), **connection.versions()}
+
+    def served_by(self) -> dict[str, str]:
+        return {**super().served_by(), **connection.told(self.session.connection)}
+
+    def raw(self) -> Any:
+        return connection.connect(keywords(self.address))
+
+
+def keywords(url: str) -> str:
+    """A URL in libpq's form as psqlODBC's connection string; what that has no keyword for goes to libpq as it is."""
+    parts = urlsplit(url)
+    given = dict(parse_qsl(parts.query, keep_blank_values=True))
+    given.pop("connect_timeout", None)  # pyodbc brings its own, and psqlODBC refuses both
+    values = {
+        "Driver": _DRIVER,
+        "Server": given.pop("host", unquote(parts.hostname or "")),
+        "Port": given.pop("port", str(parts.port or 5432)),
+        "Database": given.pop("dbname", unquote(parts.path.lstrip("/"))),
+        "UID": given.pop("user", unquote(parts.username or "")),
+        "PWD": given.pop("password", unquote(parts.password or "")),
+        "pqopt": " ".join(f"{key}='{_escaped(value)}'" for key, value in given.items()),
+    }
+    return connection.connection_string({key: value for key, value in values.items() if value})
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace("'", r"\'")

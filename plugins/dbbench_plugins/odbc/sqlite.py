@@ -1,0 +1,57 @@
+"""SQLite through libsqliteodbc."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dbbench.errors import Unsupported
+from dbbench_plugins.odbc import connection
+from dbbench_plugins.odbc.session import ODBCSession
+from dbbench_plugins.sqlite import SQLite, SQLiteSession, rows
+
+_INSTALL = "apt install libsqliteodbc"
+
+
+class SQLiteODBCSession(ODBCSession, SQLiteSession):
+    """What SQLite takes, over ODBC."""
+
+
+class SQLiteODBC(SQLite):
+    name = "odbc+sqlite"
+    title = "SQLite (ODBC)"
+    license = "public domain; libsqliteodbc: BSD; pyodbc: MIT"
+    modules = ("pyodbc",)
+    session_class = SQLiteODBCSession
+
+    @classmethod
+    def available(cls) -> None:
+        connection.driver("SQLite3", install=_INSTALL)
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return connection.versions()
+
+    def served_by(self) -> dict[str, str]:
+        ((version,),) = rows(self.connection, "SELECT sqlite_version()")
+        return {"SQLite": str(version), **connection.told(self.connection)}
+
+    def _raw(self) -> Any:
+        if ";" in str(self.path):
+            raise Unsupported(f"libsqliteodbc ends the name of a file at a semicolon: {self.path}")
+        # Without BigInt a number that is computed, like a sum, comes as its lowest 32 bits. Timeout: as sqlite3's.
+        return connection.connect(f"Driver={{SQLite3}};Database={self.path};BigInt=1;Timeout=5000")
+
+    def _set(self, connection: Any, pragma: str) -> None:
+        cursor = connection.execute(pragma)
+        if cursor.description:  # or else pyodbc refuses to fetch
+            cursor.fetchall()
+
+    def flush(self) -> None:
+        # What it knows of the tables may be old. The driver has it read them anew with the next statement, and a
+        # checkpoint would find itself hindered by that.
+        rows(self.connection, "SELECT COUNT(*) FROM sqlite_schema")
+        super().flush()
+
+    def close(self) -> None:
+        if not self.connection.closed:  # pyodbc refuses to close twice
+            super().close()

@@ -1,0 +1,75 @@
+"""A client over ADBC: Arrow batches go in and come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from dbbench.engine import Rows
+from dbbench.sql import Dialect
+from dbbench_plugins.postgresql.server import PostgreSQLSession, numbered
+
+if TYPE_CHECKING:
+    from dbbench.schema import Table
+
+
+class ArrowSession(PostgreSQLSession):
+    """Rows go in by ADBC's ingest, which is COPY in binary, within the transaction.
+
+    A NUMERIC column comes out as text, as the driver has no Arrow type for numbers without a fixed scale.
+    """
+
+    takes = "batches"
+    gives = "batches"
+
+    def __init__(self, connection: Any, dialect: Dialect) -> None:
+        super().__init__(connection, dialect)
+        self.closing = ExitStack()
+        self.closing.callback(connection.close)
+
+    def _cursor(self) -> Any:
+        cursor = self.connection.cursor()
+        self.closing.callback(cursor.close)
+        return cursor
+
+    def execute(self, sql: str) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql)
+
+    def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        ingest = self._cursor().adbc_ingest
+        return lambda batch: ingest(name, batch, mode="append")
+
+    def prepare_query(self, sql: str) -> Callable[[], Rows]:
+        cursor = self._cursor()
+
+        def run() -> Rows:
+            cursor.execute(sql)
+            batches: Rows = cursor.fetch_record_batch()
+            return batches
+
+        return run
+
+    def prepare_statement(self, sql: str) -> Callable[[], object]:
+        execute = self._cursor().execute
+        return lambda: execute(sql)
+
+    def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
+        cursor, sql = self._cursor(), numbered(sql, self.sql)
+        if rows == 0:
+            return lambda *values: cursor.execute(sql, values)
+        fetch = cursor.fetchone if rows == 1 else cursor.fetchall
+
+        def call(*values: Any) -> Any:
+            cursor.execute(sql, values)
+            return fetch()
+
+        return call
+
+    def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
+        execute, sql = self._cursor().executemany, numbered(sql, self.sql)
+        return lambda many: execute(sql, many)
+
+    def close(self) -> None:
+        self.closing.close()

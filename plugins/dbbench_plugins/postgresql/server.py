@@ -1,0 +1,245 @@
+"""A private PostgreSQL server, or one at a URL: all of an engine but the driver."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from dbbench.engine import Concurrency, File, Options, Publication, Setup, Size
+from dbbench.errors import ServerFailed, Unsupported
+from dbbench.sql import Dialect, SQLEngine, SQLSession, fetch
+from dbbench.sql_keyvalue import TABLE
+from dbbench.suite import Tier
+from dbbench_plugins.postgresql.address import URL_EXAMPLE, advised, checked
+from dbbench_plugins.postgresql.cluster import FOLDER, Cluster
+
+if TYPE_CHECKING:
+    from dbbench.records import RecordSet
+    from dbbench.schema import Table
+
+#: What is recorded: what a reader would ask for who has other figures.
+_SETTINGS = (
+    "autovacuum",
+    "checkpoint_timeout",
+    "effective_cache_size",
+    "fsync",
+    "full_page_writes",
+    "jit",
+    "max_parallel_workers_per_gather",
+    "max_wal_size",
+    "shared_buffers",
+    "synchronous_commit",
+    "wal_sync_method",
+    "work_mem",
+)
+#: What version() has in it, if another product speaks PostgreSQL's language -> that product.
+_OTHERS = {
+    "CockroachDB": "CockroachDB",
+    "-YB-": "YugabyteDB",
+    "Redshift": "Redshift",
+    "Greenplum": "Greenplum",
+    "EnterpriseDB": "EDB Postgres Advanced Server",
+    "Materialize": "Materialize",
+}
+
+
+class PostgreSQLSession(SQLSession):
+    """What the clients have in common, whatever their driver."""
+
+    def finish_load(self, tables: Mapping[str, Table]) -> None:
+        """Make the indexes and tell the planner what is in the tables, as the manual asks for after a bulk load.
+
+        Without that, plans would be guesses until autovacuum came round, up to a minute later.
+        """
+        for name, table in tables.items():
+            for statement in self.sql.create_indexes(name, table):
+                self.execute(statement)
+            self.execute(f"ANALYZE {self.sql.quoted(name)}")
+        self.commit()
+
+
+class PostgreSQLOptions(Options):
+    shared_buffers_mib: int = Field(default=64, ge=1, description="page cache, MiB (a private server's)")
+    work_mem_mib: int = Field(default=4, ge=1, description="memory of a sort or hash, MiB (a private server's)")
+    bin: str = Field(default="", description="folder of initdb and postgres; the newest that is found if not given")
+
+
+class PostgreSQLServer(SQLEngine):
+    """What the engines have in common. A driver adds `raw`, a session class and its versions."""
+
+    license = "PostgreSQL: PostgreSQL Licence"
+    publication = Publication.ALLOWED
+    dialect = "postgresql"
+    sql = Dialect(placeholder="%s", binary=("BYTEA", "BYTEA"), explain="EXPLAIN")
+    options_class = PostgreSQLOptions
+    session_class: ClassVar[type[SQLSession]] = PostgreSQLSession
+    concurrency = Concurrency(threads=None, processes=None)
+    url_example = URL_EXAMPLE
+    # Each commit writes the log to the system before it returns, and fsync has it wait for the disk. Without
+    # synchronous_commit it stays in the server's own memory for up to three times 200 ms. full_page_writes stays
+    # on: a killed server can leave half a page even where the system lives on.
+    durability: ClassVar = {
+        Tier.POWER: {"fsync": "on", "synchronous_commit": "on"},
+        Tier.PROCESS: {"fsync": "off", "synchronous_commit": "on"},
+        Tier.MEMORY: {"fsync": "off", "synchronous_commit": "off"},
+    }
+
+    server: Cluster | None = None
+    #: A URL for libpq, once it is open.
+    address: str
+    #: The folder of our database, as `size` finds it.
+    ours = ""
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        self.made: list[str] = []
+        self.sessions: list[SQLSession] = []
+
+    # What SQLEngine asks for
+
+    def open(self) -> None:
+        try:
+            if self.url:
+                self._reach()
+            else:
+                self._start()
+            self.session = self.connect()
+            self._look()
+        except BaseException:
+            self.close()
+            raise
+
+    def raw(self) -> Any:
+        """A connection of the driver to `address`, in autocommit mode."""
+        raise NotImplementedError
+
+    def connect(self) -> SQLSession:
+        session: SQLSession = self.session_class(self.raw(), self.sql)
+        self.sessions.append(session)
+        return session
+
+    def create(self, tables: Mapping[str, Table]) -> None:
+        super().create(tables)
+        self.made += tables
+
+    def create_store(self, records: RecordSet) -> None:
+        super().create_store(records)
+        self.made.append(TABLE)
+
+    def served_by(self) -> dict[str, str]:
+        return {self.product: self.version}
+
+    def settings(self) -> dict[str, Any]:
+        """As the server has them."""
+        names = ", ".join(f"current_setting('{name}', true)" for name in _SETTINGS)
+        (values,) = self._ask(f"SELECT {names}")
+        return {name: value for name, value in zip(_SETTINGS, values, strict=True) if value is not None}
+
+    def flush(self) -> None:
+        """A checkpoint. What a server at a URL says of its size doesn't depend on one."""
+        if not self.url:
+            self.session.execute("CHECKPOINT")
+
+    def size(self) -> Size:
+        """Every file of a private server, summed up by folder; at a URL our tables with their indexes."""
+        tables = self._ask(
+            "SELECT relname, pg_total_relation_size(oid), pg_indexes_size(oid) FROM pg_class "
+            "WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+        )
+        index = sum(int(length) for _, _, length in tables) or None
+        if self.url:
+            ours = [(name, int(length)) for name, length, _ in tables if name in self.made]
+            return Size(tuple(File(f"table {name}", "data", length, length) for name, length in ours), index)
+        ((oid,),) = self._ask("SELECT CAST(oid AS bigint) FROM pg_database WHERE datname = current_database()")
+        self.ours = f"{FOLDER}/base/{oid}/"
+        folders: dict[str, list[File]] = {}
+        for file in super().size().files:
+            folders.setdefault(os.path.dirname(file.name), []).append(file)
+        return Size(tuple(_sum(name, files) for name, files in folders.items() if name.startswith(FOLDER)), index)
+
+    def part(self, name: str) -> Literal["data", "journal", "other"]:
+        if name.startswith(f"{FOLDER}/pg_wal"):
+            return "journal"
+        return "data" if name.startswith(self.ours) else "other"
+
+    def processes(self) -> Sequence[int]:
+        return self.server.processes() if self.server else ()
+
+    def died(self) -> str:
+        return self.server.died() if self.server else ""
+
+    def close(self) -> None:
+        for session in self.sessions:
+            with contextlib.suppress(Exception):  # it is closed, or the server is dead; each driver has its own
+                session.close()
+        self.sessions.clear()
+        if self.server:
+            self.server.close()
+
+    # A server of either kind
+
+    def _start(self) -> None:
+        self.server = Cluster(self.directory)
+        self.address = self.server.address
+        settings = {
+            **self.durability[self.tier],
+            "shared_buffers": f"{self.options.shared_buffers_mib}MB",
+            "work_mem": f"{self.options.work_mem_mib}MB",
+        }
+        self.server.open(settings, self.options.bin)
+
+    def _reach(self) -> None:
+        """Raise ServerFailed, which says what to do, if the server at the URL can't be reached."""
+        self.address = checked(self.url)
+        try:
+            self.raw().close()
+        except Exception as exc:  # each driver has its own
+            raise ServerFailed(advised(exc)) from None
+
+    def _ask(self, sql: str) -> list[tuple[Any, ...]]:
+        return fetch(self.session, sql)
+
+    def _look(self) -> None:
+        """Learn what server it is, and whether one at a URL gives the tier."""
+        ((said,),) = self._ask("SELECT version()")
+        first, *rest = said.split()
+        self.product = next((name for mark, name in _OTHERS.items() if mark in said), first)
+        self.version = next((word for word in rest if re.match(r"v?\d", word)), "unknown")
+        if self.product != "PostgreSQL":
+            self.title = type(self).title.replace("PostgreSQL", self.product)
+            self.publication = Publication.UNKNOWN
+            self.publication_note = f"the licence of {self.product} is not known to dbbench"
+        if self.url:
+            self._check_tier()
+
+    def _check_tier(self) -> None:
+        """Take the least tier that promises enough and that the server's settings give. Raises Unsupported."""
+        ((fsync, waits),) = self._ask(
+            "SELECT current_setting('fsync', true), current_setting('synchronous_commit', true)"
+        )
+        # What is neither on nor off waits for other servers, too, or for this one's disk only.
+        found = {"fsync": fsync, "synchronous_commit": "off" if waits == "off" else "on"}
+        tiers = list(Tier)
+        for tier in tiers[tiers.index(self.tier) :]:
+            if self.durability[tier] == found:
+                self.tier = tier
+                return
+        raise Unsupported(
+            f"durability {self.tier} needs other settings than the server's: fsync is {fsync}, synchronous_commit "
+            f"{waits}; set them there, or ask for another durability"
+        )
+
+
+def numbered(sql: str, dialect: Dialect) -> str:
+    """A statement with $1, $2 and so on in the place of its placeholders, as the server itself knows them."""
+    first, *rest = sql.split(dialect.placeholder)
+    return first + "".join(f"${number}{text}" for number, text in enumerate(rest, 1))
+
+
+def _sum(name: str, files: Sequence[File]) -> File:
+    return File(name, files[0].part, sum(file.apparent for file in files), sum(file.allocated for file in files))

@@ -1,0 +1,276 @@
+"""Redis through redis-py: a private server, or one at a URL. It holds all records in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from dbbench.engine import Concurrency, Engine, Publication, Session, Setup, Size
+from dbbench.errors import ServerFailed, Unsupported
+from dbbench.server import PrivateServer, program
+from dbbench.suite import Tier
+from dbbench_plugins.dbapi import address, failed
+
+if TYPE_CHECKING:
+    from dbbench.records import RecordSet
+    from dbbench.schema import Table
+
+Pair = tuple[bytes, bytes]
+
+_INSTALL = "apt install redis-server"
+_SOCKET = "redis.sock"
+#: Keys in one command.
+_AT_ONCE = 1_000
+_URL_EXAMPLE = "redis://user:password@host:6379/0"
+#: What a driver's message has in it -> what to do.
+_ADVICE = {
+    "WRONGPASS": "check the user and the password",
+    "Authentication required": "write a user and a password into the URL",
+    "NOPERM": "let the user run every command on every key",
+    "DB index": "name a database that the server has, as 0",
+}
+
+
+class RedisSession(Session):
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def prepare_insert(self) -> Callable[[bytes, bytes], object]:
+        return self.client.set  # type: ignore[no-any-return]
+
+    prepare_update = prepare_insert
+
+    def prepare_delete(self) -> Callable[[bytes], object]:
+        return self.client.delete  # type: ignore[no-any-return]
+
+    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+        return self.client.get  # type: ignore[no-any-return]
+
+    def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
+        """MULTI, an MSET for each thousand, EXEC."""
+        pipeline = self.client.pipeline
+
+        def put(pairs: list[Pair]) -> None:
+            with pipeline(transaction=True) as together:
+                for start in range(0, len(pairs), _AT_ONCE):
+                    together.mset(dict(pairs[start : start + _AT_ONCE]))
+                together.execute()
+
+        return put
+
+    prepare_update_many = prepare_insert_many
+
+    def prepare_delete_many(self) -> Callable[[list[bytes]], object]:
+        pipeline = self.client.pipeline
+
+        def delete(keys: list[bytes]) -> None:
+            with pipeline(transaction=True) as together:
+                for start in range(0, len(keys), _AT_ONCE):
+                    together.delete(*keys[start : start + _AT_ONCE])
+                together.execute()
+
+        return delete
+
+    def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
+        """SCAN for keys, MGET for their values. SCAN may give a key twice, while its table changes in size."""
+        some_keys, values = self.client.scan, self.client.mget
+
+        def scan() -> Iterable[Pair]:
+            seen: set[bytes] = set()
+            cursor = -1
+            while cursor:
+                cursor, given = some_keys(max(cursor, 0), count=_AT_ONCE)
+                if keys := [key for key in given if key not in seen]:
+                    seen.update(keys)
+                    yield from zip(keys, values(keys), strict=True)
+
+        return scan
+
+    def close(self) -> None:
+        self.client.close()
+
+
+class Redis(Engine):
+    name = "redis"
+    title = "Redis (redis-py)"
+    license = "BSD-3-Clause up to 7.2, then RSALv2 or SSPLv1, from 8 also AGPL-3.0; redis-py: MIT"
+    publication = Publication.ALLOWED
+    modules = ("redis",)
+    url_example = _URL_EXAMPLE
+    session_class = RedisSession
+    concurrency = Concurrency(threads=None, processes=None)
+    ordered = False
+    impossible: ClassVar = {
+        "seek": "its keys are in a hash, which has no order",
+        "range": "its keys are in a hash, which has no order",
+    }
+    longest_value = 512 * 2**20
+    # What is appended to the file is written before the client is answered; `always` syncs it before that too.
+    durability: ClassVar = {
+        Tier.POWER: {"appendonly": "yes", "appendfsync": "always"},
+        Tier.PROCESS: {"appendonly": "yes", "appendfsync": "no"},
+        Tier.MEMORY: {"appendonly": "no", "appendfsync": "no"},
+    }
+
+    server: PrivateServer | None = None
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        self.sessions: list[Session] = []
+        self.made = False
+
+    @classmethod
+    def available(cls) -> None:
+        program("redis-server", install=_INSTALL)
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        found = {"redis-py": version("redis")}
+        with suppress(ModuleNotFoundError):
+            import hiredis
+
+            found["hiredis"] = hiredis.__version__
+        return found
+
+    def served_by(self) -> dict[str, str]:
+        return {self.product: self.number}
+
+    def open(self) -> None:
+        from redis.exceptions import RedisError
+
+        try:
+            if self.url:
+                self.where = _where(self.url)
+                try:
+                    self._look()
+                except RedisError as exc:
+                    said = str(exc)
+                    failed(exc, next((do for mark, do in _ADVICE.items() if mark in said), "check host and port"))
+                self._check_tier()
+            else:
+                self._open_private()
+                self._look()
+        except BaseException:
+            self.close()
+            raise
+
+    def create_store(self, records: RecordSet) -> None:
+        if self.url and (there := self._client().dbsize()):
+            raise Unsupported(f"the database at the URL has {there:,} keys in it: name an empty one")
+        self.made = bool(self.url)
+
+    def remove(self, tables: Mapping[str, Table]) -> None:
+        """Empty the database at a URL, which was empty when we came."""
+        if self.url:
+            self._client().flushdb()
+
+    def connect(self) -> Session:
+        session = RedisSession(self._client())
+        self.sessions.append(session)
+        return session
+
+    def settings(self) -> dict[str, Any]:
+        """As the server has them, if it tells."""
+        found = self._configured()
+        return {name: found.get(name, "not told") for name in ("appendonly", "appendfsync", "save", "maxmemory")}
+
+    def part(self, name: str) -> Literal["data", "journal", "other"]:
+        return "other" if name == _SOCKET else "data"  # the file appended to is all there is
+
+    def size(self) -> Size:
+        if self.url:
+            raise Unsupported("the server's files hold more than this database")
+        if self.tier is Tier.MEMORY:
+            raise Unsupported("it keeps nothing on disk")
+        return super().size()
+
+    def processes(self) -> Sequence[int]:
+        return self.server.processes() if self.server else ()
+
+    def died(self) -> str:
+        return self.server.died() if self.server else ""
+
+    def close(self) -> None:
+        for session in self.sessions:
+            with suppress(Exception):  # it is closed, or the server is dead
+                session.close()
+        self.sessions.clear()
+        if self.server:
+            self.server.stop()
+
+    def _client(self) -> Any:
+        """A connection of its own, which is not shared. It tries nothing twice: a server that is gone is a result."""
+        from redis import Redis as Client
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+
+        client = Client(**self.where, single_connection_client=True, retry=Retry(NoBackoff(), 0))
+        self.sessions.append(RedisSession(client))
+        return client
+
+    def _look(self) -> None:
+        """Learn what server it is. Raises RedisError if it can't be reached."""
+        said = self._client().info("server")
+        self.product, self.number = "Redis", str(said["redis_version"])
+        if "valkey_version" in said:
+            self.product, self.number = "Valkey", str(said["valkey_version"])
+        self.title = type(self).title.replace("Redis ", f"{self.product} ")
+
+    def _open_private(self) -> None:
+        from redis.exceptions import RedisError
+
+        self.server = server = PrivateServer("Redis", self.directory)
+        self.where: dict[str, Any] = {"unix_socket_path": f"{server.root}/{_SOCKET}"}
+        try:
+            self._look()  # another process of clients opened it
+        except RedisError:
+            settings = {
+                "port": "0",
+                "unixsocket": self.where["unix_socket_path"],
+                "unixsocketperm": "600",
+                "dir": server.folder("data"),
+                "save": "",
+                "maxclients": "10000",
+                **self.durability[self.tier],
+            }
+            command = [program("redis-server", install=_INSTALL)]
+            command += [word for name, value in settings.items() for word in (f"--{name}", value)]
+            server.start(command, self._look)
+
+    def _configured(self) -> dict[str, str]:
+        from redis.exceptions import RedisError
+
+        try:
+            found: dict[str, str] = self._client().config_get("*")
+        except RedisError:  # many a server in a cloud doesn't let its users ask
+            return {}
+        return found
+
+    def _check_tier(self) -> None:
+        """Take the least tier that promises enough and that the server's settings give. Raises Unsupported."""
+        if self.tier is Tier.MEMORY:
+            return
+        found = self._configured()
+        appends, syncs = (found.get(name, "not told") for name in ("appendonly", "appendfsync"))
+        if appends != "yes" or (self.tier is Tier.POWER and syncs != "always"):
+            raise Unsupported(
+                f"durability {self.tier} needs other settings than the server's: appendonly is {appends}, appendfsync "
+                f"{syncs}; set them there, or ask for another durability"
+            )
+
+
+def _where(url: str) -> dict[str, Any]:
+    """What the client takes, out of a URL. Raises ServerFailed, in whose text nothing of the URL is."""
+    found = address(url, _URL_EXAMPLE, port=6379)
+    if not found.database.isdecimal():
+        raise ServerFailed(f"the URL names no database by its number: {_URL_EXAMPLE}")
+    return {
+        "host": found.host,
+        "port": found.port,
+        "db": int(found.database),
+        "username": found.user or None,
+        "password": found.password or None,
+        "ssl": url.startswith("rediss:"),
+    }

@@ -1,0 +1,147 @@
+"""RocksDB: a log-structured merge tree, out of LevelDB."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
+from importlib.metadata import version
+from itertools import islice, starmap
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from dbbench.engine import Concurrency, Engine, Options, Publication, Session
+from dbbench.suite import Tier
+from dbbench_plugins.leveldb import Pair, table_part
+
+
+class RocksDBOptions(Options):
+    cache_mib: int = Field(default=64, ge=1, description="cache of uncompressed blocks, MiB")
+    write_buffer_mib: int = Field(
+        default=64, ge=1, description="records held in memory before they become a table, MiB"
+    )
+    compression: Literal["none", "snappy", "lz4", "zstd"] = Field(default="snappy", description="of the tables")
+
+
+class RocksDBSession(Session):
+    """How a write is synced is set on the database, once for all."""
+
+    def __init__(self, database: Any) -> None:
+        self.database = database
+
+    def prepare_insert(self) -> Callable[[bytes, bytes], object]:
+        return self.database.put  # type: ignore[no-any-return]
+
+    prepare_update = prepare_insert
+
+    def prepare_delete(self) -> Callable[[bytes], object]:
+        return self.database.delete  # type: ignore[no-any-return]
+
+    def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
+        from rocksdict import WriteBatch
+
+        write, begin = self.database.write, partial(WriteBatch, raw_mode=True)
+
+        def put(pairs: list[Pair]) -> None:
+            batch = begin()
+            deque(starmap(batch.put, pairs), maxlen=0)
+            write(batch)
+
+        return put
+
+    prepare_update_many = prepare_insert_many
+
+    def prepare_delete_many(self) -> Callable[[list[bytes]], object]:
+        from rocksdict import WriteBatch
+
+        write, begin = self.database.write, partial(WriteBatch, raw_mode=True)
+
+        def delete(keys: list[bytes]) -> None:
+            batch = begin()
+            deque(map(batch.delete, keys), maxlen=0)
+            write(batch)
+
+        return delete
+
+    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+        return self.database.get  # type: ignore[no-any-return]
+
+    def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Pair | None]:
+        """An iterator sees what was there when it was made."""
+        items = self.database.items
+
+        def seek_anew(key: bytes) -> Pair | None:
+            return next(items(from_key=key), None)
+
+        if not snapshot:
+            return seek_anew
+        one = self.database.iter()
+        position, found, value = one.seek, one.key, one.value
+
+        def seek(key: bytes) -> Pair | None:
+            position(key)
+            at = found()
+            return None if at is None else (at, value())
+
+        return seek
+
+    def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], list[Pair]]:
+        items = self.database.items
+        return lambda key, count: list(islice(items(from_key=key), count))
+
+    def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
+        return self.database.items  # type: ignore[no-any-return]
+
+
+class RocksDB(Engine):
+    name = "rocksdb"
+    title = "RocksDB (rocksdict)"
+    license = "Apache-2.0 or GPL-2.0; driver: MIT"
+    publication = Publication.ALLOWED
+    modules = ("rocksdict",)
+    options_class = RocksDBOptions
+    session_class = RocksDBSession
+    concurrency = Concurrency(threads=None, processes=1)
+    durability: ClassVar = {
+        Tier.POWER: {"sync": True, "disable_wal": False},
+        Tier.PROCESS: {"sync": False, "disable_wal": False},  # each write is in the log's file when it returns
+        Tier.MEMORY: {"sync": False, "disable_wal": True},
+    }
+
+    database: Any = None
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {"rocksdict": version("rocksdict")}  # nothing of it tells which RocksDB is inside
+
+    def open(self) -> None:
+        import rocksdict
+
+        blocks = rocksdict.BlockBasedOptions()
+        blocks.set_block_cache(rocksdict.Cache(self.options.cache_mib * 2**20))
+        options = rocksdict.Options(raw_mode=True)
+        options.create_if_missing(True)
+        options.set_block_based_table_factory(blocks)
+        options.set_write_buffer_size(self.options.write_buffer_mib * 2**20)
+        options.set_compression_type(getattr(rocksdict.DBCompressionType, self.options.compression)())
+        settings = self.durability[self.tier]
+        writes = rocksdict.WriteOptions()
+        writes.sync = settings["sync"]
+        writes.disable_wal = settings["disable_wal"]
+        self.database = rocksdict.Rdict(str(self.directory / "data"), options)
+        self.database.set_write_options(writes)
+
+    def connect(self) -> Session:
+        return RocksDBSession(self.database)
+
+    def part(self, name: str) -> Literal["data", "journal", "other"]:
+        return table_part(name)
+
+    def flush(self) -> None:
+        self.database.flush()
+
+    def close(self) -> None:
+        if self.database is not None:
+            self.database.close()
+            self.database = None

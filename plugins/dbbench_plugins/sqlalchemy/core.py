@@ -1,0 +1,193 @@
+"""What SQLAlchemy Core does for an engine: types, names and DDL, and a session over one of its connections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dbbench.engine import Rows
+from dbbench.sql import Dialect, SQLSession
+from dbbench.sql_keyvalue import KEY, TABLE, VALUE
+
+if TYPE_CHECKING:
+    from dbbench.schema import Records, Table
+
+
+@dataclass(frozen=True)
+class CoreDialect(Dialect):
+    """Types, names and DDL as one of SQLAlchemy's dialects writes them."""
+
+    core: Any = None
+
+    def quoted(self, name: str) -> str:
+        return str(self.core.identifier_preparer.quote_identifier(name))
+
+    def create_table(self, name: str, table: Table) -> str:
+        from sqlalchemy.schema import CreateTable
+
+        return self._compiled(CreateTable(core_table(name, table)))
+
+    def create_indexes(self, name: str, table: Table) -> list[str]:
+        from sqlalchemy import Index
+        from sqlalchemy.schema import CreateIndex
+
+        made = core_table(name, table)
+        return [
+            self._compiled(CreateIndex(Index(_always_quoted(f"ix_{name}_{column}"), made.c[column])))
+            for column in table.indexes
+        ]
+
+    def create_records(self, records: Records) -> str:
+        from sqlalchemy import LargeBinary
+        from sqlalchemy.dialects.mssql import VARBINARY as MSSQL_VARBINARY
+        from sqlalchemy.dialects.mysql import VARBINARY
+        from sqlalchemy.dialects.oracle import RAW
+        from sqlalchemy.schema import CreateTable
+
+        def binary(size: int) -> Any:  # where a key can't be a blob
+            kind = LargeBinary().with_variant(VARBINARY(size), "mysql", "mariadb")
+            return kind.with_variant(MSSQL_VARBINARY(size), "mssql").with_variant(RAW(size), "oracle")
+
+        columns = {KEY: binary(records.key_bytes), VALUE: binary(records.value_bytes)}
+        return self._compiled(CreateTable(_table(TABLE, columns, KEY)))
+
+    def limited(self, query: str, count: int) -> str:
+        if self.core.name in ("mssql", "oracle"):
+            return f"{query} OFFSET 0 ROWS FETCH NEXT {count} ROWS ONLY"
+        return super().limited(query, count)
+
+    def _compiled(self, construct: Any) -> str:
+        return str(construct.compile(dialect=self.core))
+
+
+def core_table(name: str, table: Table) -> Any:
+    """A table in SQLAlchemy's own terms."""
+    import sqlalchemy as sa
+
+    kinds: dict[str, Callable[..., Any]] = {
+        "integer": sa.Integer,
+        "bigint": sa.BigInteger,
+        "real": sa.REAL,
+        "double": sa.Double,
+        "decimal": sa.Numeric,
+        "char": sa.CHAR,
+        "varchar": sa.String,
+        "date": sa.Date,
+        "datetime": sa.DateTime,
+    }
+    columns = {key: kinds[column.data_type.name](*column.data_type.arguments) for key, column in table.columns.items()}
+    return _table(name, columns, table.primary_key)
+
+
+def _table(name: str, columns: Mapping[str, Any], key: str) -> Any:
+    from sqlalchemy import Column, MetaData, Table
+
+    return Table(
+        _always_quoted(name),
+        MetaData(),
+        *(
+            Column(_always_quoted(column), kind, key=column, primary_key=column == key, autoincrement=False)
+            for column, kind in columns.items()
+        ),
+    )
+
+
+def _always_quoted(name: str) -> Any:
+    """A name that is written in quotes, as those in a suite's statements are, and so keeps its letters' case."""
+    from sqlalchemy.sql import quoted_name
+
+    return quoted_name(name, quote=True)
+
+
+class CoreSession(SQLSession):
+    """One connection, in autocommit mode where the dialect has one, outside of begin ... commit.
+
+    `level` is the isolation level between those two, the database's own; without one the dialect has no autocommit
+    mode, and each statement is committed by a call of its own.
+    """
+
+    takes = "mappings"
+
+    def __init__(self, connection: Any, dialect: Dialect, level: str = "") -> None:
+        super().__init__(connection, dialect)
+        self.level = level
+        self.begun = False
+
+    def execute(self, sql: str) -> Any:
+        return self.prepare_statement(sql)()
+
+    def begin(self) -> None:
+        self.connection.rollback()
+        if self.level:
+            self.connection.execution_options(isolation_level=self.level)
+        self.begun = True
+
+    def commit(self) -> None:
+        self.connection.commit()
+        if self.level:
+            self.connection.execution_options(isolation_level="AUTOCOMMIT")
+        self.begun = False
+
+    def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        return partial(self.connection.execute, core_table(name, table).insert())
+
+    def prepare_query(self, sql: str) -> Callable[[], Rows]:
+        execute: Callable[[], Rows] = partial(self.connection.execute, _text(sql))
+        if self.level:
+            return execute
+
+        def run() -> Rows:
+            if not self.begun:
+                self.connection.rollback()  # ends the transaction of the query before
+            return execute()
+
+        return run
+
+    def prepare_statement(self, sql: str) -> Callable[[], object]:
+        return self._committing(partial(self.connection.execute, _text(sql)))
+
+    def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
+        statement, names = _with_parameters(sql)
+        execute = self.connection.execute
+        if rows == 0:
+            return self._committing(lambda *values: execute(statement, dict(zip(names, values, strict=True))))
+        if rows == 1:
+            return lambda *values: execute(statement, dict(zip(names, values, strict=True))).fetchone()
+        return lambda *values: execute(statement, dict(zip(names, values, strict=True))).fetchall()
+
+    def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
+        statement, names = _with_parameters(sql)
+        execute = self.connection.execute
+        return lambda many: execute(statement, [dict(zip(names, values, strict=True)) for values in many])
+
+    def _committing(self, execute: Callable[..., Any]) -> Callable[..., Any]:
+        if self.level:
+            return execute
+
+        def run(*values: Any) -> Any:
+            if self.begun:
+                return execute(*values)
+            self.connection.rollback()
+            done = execute(*values)
+            self.connection.commit()
+            return done
+
+        return run
+
+
+def _text(sql: str) -> Any:
+    """A statement without parameters: a colon in it is a colon."""
+    from sqlalchemy import text
+
+    return text(sql.replace(":", r"\:"))
+
+
+def _with_parameters(sql: str) -> tuple[Any, list[str]]:
+    """A statement with a parameter for each question mark, and their names."""
+    from sqlalchemy import text
+
+    first, *rest = sql.split("?")
+    names = [f"p{number}" for number in range(len(rest))]
+    return text(first + "".join(f":{name}{part}" for name, part in zip(names, rest, strict=True))), names

@@ -1,0 +1,43 @@
+"""Turso, SQLite written anew in Rust, through pyturso."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from dbbench.engine import Concurrency
+from dbbench.suite import Tier
+from dbbench_plugins.sqlite import SQLite, SQLiteSession, rows
+
+
+class TursoSession(SQLiteSession):
+    def close(self) -> None:
+        super().close()
+        self.connection = None  # the file stays open as long as the object is there
+
+
+class Turso(SQLite):
+    name = "turso"
+    title = "Turso (pyturso)"
+    license = "MIT; driver: MIT"
+    session_class = TursoSession
+    modules = ("turso",)
+    concurrency = Concurrency(threads=None, processes=1)  # it locks its file against other processes
+    # It has no journal in memory: another journal_mode than WAL is passed over in silence.
+    durability = {tier: SQLite.durability[tier] for tier in (Tier.POWER, Tier.PROCESS)}
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {"Turso": version("pyturso")}
+
+    def _raw(self) -> Any:
+        import turso
+
+        connection = turso.connect(str(self.path), isolation_level=None)
+        rows(connection, "PRAGMA busy_timeout = 5000")  # as sqlite3 has it by default
+        return connection
+
+    def close(self) -> None:
+        if self.connection is not None:
+            super().close()
+        self.connection = None  # as in a session

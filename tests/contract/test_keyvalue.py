@@ -1,0 +1,95 @@
+"""Every engine that keeps records under keys through the same kit; SQLite stands for the adaptor of the SQL engines."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbbench.testing import KeyValueContract
+from dbbench.testing.contract import required
+from tests import dotnet
+
+
+class TestDict(KeyValueContract):
+    engine = "dict"
+    test_what_was_committed_is_there_after_reopening = None  # it keeps nothing
+
+
+class TestLMDB(KeyValueContract):
+    engine = "lmdb"
+
+
+class TestLevelDB(KeyValueContract):
+    engine = "leveldb"
+
+
+class TestRocksDB(KeyValueContract):
+    engine = "rocksdb"
+
+
+class TestBerkeleyDB(KeyValueContract):
+    engine = "berkeleydb"
+
+
+class TestBerkeleyDBPlain(KeyValueContract):
+    engine = "berkeleydb+nontxn"
+
+
+class TestUnQLite(KeyValueContract):
+    engine = "unqlite"
+
+
+class TestLibMDBX(KeyValueContract):
+    engine = "libmdbx"
+
+
+class TestGDBM(KeyValueContract):
+    engine = "dbm.gnu"
+
+
+class TestNDBM(KeyValueContract):
+    engine = "dbm.ndbm"
+
+
+class TestWiredTiger(KeyValueContract):
+    engine = "wiredtiger"
+
+
+class TestRedis(KeyValueContract):
+    engine = "redis"
+
+
+class TestSQLiteRecords(KeyValueContract):
+    engine = "sqlite"
+
+
+class TestDotNetDictionary(KeyValueContract):
+    engine = "dotnet-dictionary"
+    test_what_was_committed_is_there_after_reopening = None  # it keeps nothing
+
+
+class StandIn(KeyValueContract):
+    """The library is its user's to bring: here one with the same interface, compiled from C#."""
+
+    @pytest.fixture(autouse=True)
+    def _assembly(self, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+        if dotnet.compiler() is None:
+            (pytest.fail if required(self.engine) else pytest.skip)("there is no mcs: apt install mono-devel")
+        made = dotnet.assembly(self.engine, tmp_path_factory.getbasetemp())
+        monkeypatch.setenv(f"DBBENCH_ASSEMBLY_{self.engine.upper()}", str(made))
+
+
+class TestBPlusTree(StandIn):
+    engine = "bplustree"
+
+
+class TestRaptorDB(StandIn):
+    engine = "raptordb"
+    test_says_what_a_store_is = None  # it has numbers and Guids for keys, of at most 16 bytes
+
+
+class TestBplusDotNet(StandIn):
+    engine = "bplusdotnet"
+
+
+class TestSTSdb(StandIn):
+    engine = "stsdb"

@@ -1,0 +1,89 @@
+// A stand-in with the interface of BplusDotNet, as far as the plugin uses it. What isn't committed is lost; text is
+// compared as a language does until NoCulture is called; a key may have as many bytes of UTF-8 as the tree was made for.
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+using System.IO;
+using System.Linq;
+using System.Runtime.Serialization.Formatters.Binary;
+
+namespace BplusDotNet
+{
+    public class BplusTreeException : ApplicationException { public BplusTreeException(string message) : base(message) { } }
+
+    public class BplusTreeBytes
+    {
+        sealed class Order : IComparer<string>
+        {
+            public bool Culture = true;
+            public int Compare(string left, string right)
+            {
+                return Culture ? CultureInfo.InvariantCulture.CompareInfo.Compare(left, right) : string.CompareOrdinal(left, right);
+            }
+        }
+
+        readonly string keys, values;
+        readonly int keyLength;
+        readonly Order order = new Order();
+        SortedList<string, byte[]> held;
+
+        BplusTreeBytes(string treefile, string blockfile, int length)
+        {
+            keys = treefile; values = blockfile; keyLength = length;
+            held = new SortedList<string, byte[]>(order);
+        }
+        public static BplusTreeBytes Initialize(string treefileName, string blockfileName, int KeyLength)
+        {
+            var made = new BplusTreeBytes(treefileName, blockfileName, KeyLength);
+            new FileStream(treefileName, FileMode.CreateNew).Close();
+            made.Commit();
+            return made;
+        }
+        public static BplusTreeBytes Initialize(Stream treefile, Stream blockfile, int KeyLength) { throw new NotSupportedException(); }
+        public static BplusTreeBytes ReOpen(string treefileName, string blockfileName)
+        {
+            var made = new BplusTreeBytes(treefileName, blockfileName, int.Parse(File.ReadAllText(treefileName)));
+            using (var from = File.OpenRead(blockfileName))
+            {
+                var pairs = (KeyValuePair<string, byte[]>[])new BinaryFormatter().Deserialize(from);
+                made.order.Culture = false;  // they are in the order in which they were kept
+                foreach (var pair in pairs) made.held[pair.Key] = pair.Value;
+                made.order.Culture = true;
+            }
+            return made;
+        }
+        public static BplusTreeBytes ReOpen(Stream treefile, Stream blockfile) { throw new NotSupportedException(); }
+        public void NoCulture() { order.Culture = false; }
+        public bool ContainsKey(string key) { return held.ContainsKey(key); }
+        public object Get(string key, object defaultValue) { return held.ContainsKey(key) ? held[key] : defaultValue; }
+        public byte[] this[string key]
+        {
+            get { return held[key]; }
+            set
+            {
+                if (System.Text.Encoding.UTF8.GetByteCount(key) > keyLength) throw new BplusTreeException("key bytes too long");
+                held[key] = value;
+            }
+        }
+        public void RemoveKey(string key) { if (!held.Remove(key)) throw new BplusTreeException("no such key found: " + key); }
+        public string FirstKey() { return held.Count > 0 ? held.Keys[0] : null; }
+        public string NextKey(string after)
+        {
+            int low = 0, high = held.Count;
+            while (low < high)
+            {
+                var middle = (low + high) / 2;
+                if (order.Compare(held.Keys[middle], after) <= 0) low = middle + 1; else high = middle;
+            }
+            return low < held.Count ? held.Keys[low] : null;
+        }
+        public void Commit()
+        {
+            File.WriteAllText(keys, keyLength.ToString());
+            using (var to = File.Create(values))
+                new BinaryFormatter().Serialize(to, held.ToArray());
+        }
+        public void Abort() { throw new NotSupportedException(); }
+        public void Shutdown() { held = null; }
+    }
+}

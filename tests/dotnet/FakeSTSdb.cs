@@ -1,0 +1,90 @@
+// A stand-in with the interface of STSdb 4, as far as the plugin uses it. What isn't committed is lost.
+using System;
+using System.Collections;
+using System.Collections.Generic;
+using System.IO;
+using System.Linq;
+using System.Runtime.Serialization.Formatters.Binary;
+
+namespace STSdb4.Database
+{
+    public interface ITable { }
+
+    public interface ITable<TKey, TRecord> : ITable, IEnumerable<KeyValuePair<TKey, TRecord>>
+    {
+        void Replace(TKey key, TRecord record);
+        void Delete(TKey key);
+        void Delete(TKey fromKey, TKey toKey);
+        bool TryGet(TKey key, out TRecord record);
+        IEnumerable<KeyValuePair<TKey, TRecord>> Forward();
+        IEnumerable<KeyValuePair<TKey, TRecord>> Forward(TKey from, bool hasFrom, TKey to, bool hasTo);
+    }
+
+    public interface IStorageEngine : IDisposable
+    {
+        ITable<TKey, TRecord> OpenXTable<TKey, TRecord>(string name);
+        void Commit();
+        void Close();
+    }
+
+    public static class STSdb
+    {
+        public static IStorageEngine FromFile(string fileName) { return new Engine { file = fileName }; }
+    }
+
+    interface IKept { object Kept(); }
+
+    sealed class Engine : IStorageEngine
+    {
+        public string file;
+        IKept table;
+        ITable<TKey, TRecord> IStorageEngine.OpenXTable<TKey, TRecord>(string name)
+        {
+            var made = new Table<TKey, TRecord>();
+            if (File.Exists(file))
+                using (var from = File.OpenRead(file))
+                    foreach (var pair in (KeyValuePair<TKey, TRecord>[])new BinaryFormatter().Deserialize(from)) made.held[pair.Key] = pair.Value;
+            table = made;
+            return made;
+        }
+        void IStorageEngine.Commit()
+        {
+            lock (this)
+                using (var to = File.Create(file)) new BinaryFormatter().Serialize(to, table.Kept());
+        }
+        void IStorageEngine.Close() { table = null; }
+        void IDisposable.Dispose() { table = null; }
+    }
+
+    sealed class ByBytes<T> : IComparer<T>
+    {
+        public int Compare(T left, T right)
+        {
+            var one = left as byte[];
+            if (one == null) return Comparer<T>.Default.Compare(left, right);
+            var other = (byte[])(object)right;
+            for (var at = 0; at < Math.Min(one.Length, other.Length); at++)
+                if (one[at] != other[at]) return one[at].CompareTo(other[at]);
+            return one.Length.CompareTo(other.Length);
+        }
+    }
+
+    sealed class Table<TKey, TRecord> : ITable<TKey, TRecord>, IKept
+    {
+        static readonly IComparer<TKey> Order = new ByBytes<TKey>();
+        public readonly SortedList<TKey, TRecord> held = new SortedList<TKey, TRecord>(Order);
+        object IKept.Kept() { lock (held) return held.ToArray(); }
+        void ITable<TKey, TRecord>.Replace(TKey key, TRecord record) { lock (held) held[key] = record; }
+        void ITable<TKey, TRecord>.Delete(TKey key) { lock (held) held.Remove(key); }
+        void ITable<TKey, TRecord>.Delete(TKey fromKey, TKey toKey) { throw new NotSupportedException(); }
+        bool ITable<TKey, TRecord>.TryGet(TKey key, out TRecord record) { lock (held) return held.TryGetValue(key, out record); }
+        IEnumerable<KeyValuePair<TKey, TRecord>> ITable<TKey, TRecord>.Forward() { lock (held) return held.ToList(); }
+        IEnumerable<KeyValuePair<TKey, TRecord>> ITable<TKey, TRecord>.Forward(TKey from, bool hasFrom, TKey to, bool hasTo)
+        {
+            if (hasTo) throw new NotSupportedException();
+            lock (held) return held.SkipWhile(pair => hasFrom && Order.Compare(pair.Key, from) < 0).ToList();
+        }
+        public IEnumerator<KeyValuePair<TKey, TRecord>> GetEnumerator() { return held.ToList().GetEnumerator(); }
+        IEnumerator IEnumerable.GetEnumerator() { return GetEnumerator(); }
+    }
+}

@@ -1,0 +1,325 @@
+"""A private MariaDB that can't start, dies or hangs; one at a URL; and loads that the server would take in part."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pyarrow as pa
+import pytest
+
+from dbbench import registry, server
+from dbbench.engine import Engine, Setup
+from dbbench.errors import ServerFailed, Unavailable, Unsupported
+from dbbench.schema import Table
+from dbbench.suite import Tier
+from tests.conftest import Dbbench, environment, summary
+from tests.system.test_interrupt import until
+
+pytest.importorskip("MySQLdb")
+pytest.importorskip("pymysql")
+if not any(shutil.which("mariadbd", path=folder) for folder in (os.environ["PATH"], "/usr/sbin")):
+    pytest.skip("apt install mariadb-server", allow_module_level=True)
+
+SECRET = "geheim-4711"
+ENGINES = ("mysql", "mysql+_mysql", "mysql+pymysql")
+SMALL = ("suite", "invoices", "--quick", "--scale", "0.01")
+NOTES = Table.model_validate(
+    {
+        "rows": 3,
+        "primary_key": "Id",
+        "columns": {
+            "Id": {"type": "integer", "values": {"kind": "sequence"}},
+            "Note": {"type": "varchar(5)", "values": {"kind": "sequence"}},  # the tests bring their own
+        },
+    }
+)
+
+
+def made(name: str, directory: Path, tier: Tier = Tier.POWER, url: str = "") -> Any:
+    directory.mkdir(exist_ok=True)
+    return registry.load(name)(Setup(directory, tier, {}, url))
+
+
+def mariadbs() -> list[psutil.Process]:
+    """Our own, by the names of their programs."""
+    return [child for child in psutil.Process().children(recursive=True) if child.name() == "mariadbd"]
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A server of somebody else's: it has a user with a password, and a database for them."""
+    engine = made("mysql", tmp_path_factory.mktemp("theirs") / "data")
+    engine.open()
+    for statement in (
+        "CREATE DATABASE theirs",
+        f"CREATE USER bob@localhost IDENTIFIED BY '{SECRET}'",
+        "GRANT ALL ON theirs.* TO bob@localhost",
+    ):
+        engine.session.execute(statement)
+    yield engine
+    engine.close()
+
+
+def url(engine: Engine, user: str = f"bob:{SECRET}", database: str = "theirs", name: str = "mysqld.sock") -> str:
+    return f"mysql://{user}@localhost/{database}?unix_socket={engine.directory}/{name}"
+
+
+# At a URL
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_label_says_who_answered(theirs: Any, name: str, tmp_path: Path) -> None:
+    engine = made(name, tmp_path / "data", Tier.PROCESS, url(theirs))
+    engine.open()
+    driver = registry.find(name).title.removeprefix("MariaDB/MySQL ")
+    assert engine.title == f"MariaDB {driver}"
+    assert set(engine.served_by()) == {"MariaDB"}
+    assert engine.tier is Tier.POWER  # as the server gives it, which promises more
+    assert SECRET not in str(engine.settings())
+    assert not engine.processes()
+    engine.close()
+    assert not list((tmp_path / "data").iterdir())
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"user": f"bob:{SECRET}-no"}, "check the user, the password"),
+        ({"user": f"nobody:{SECRET}"}, "check the user, the password"),
+        ({"database": "nowhere"}, "check the user, the password"),  # who may see it isn't told that it isn't there
+        ({"user": "root", "database": "nowhere"}, "create it"),
+        ({"name": "closed.sock"}, "check host, port or unix_socket"),
+    ],
+)
+def test_a_url_that_leads_nowhere_says_what_to_do(theirs: Any, name: str, change: dict[str, str], words: str, tmp_path: Path) -> None:  # fmt: skip
+    engine = made(name, tmp_path / "data", url=url(theirs, **change))
+    with pytest.raises(ServerFailed, match=words) as caught:
+        engine.open()
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    engine.close()
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_host_that_is_nowhere(name: str, tmp_path: Path) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # and doesn't listen
+        engine = made(name, tmp_path / "data", url=f"mysql://bob:{SECRET}@127.0.0.1:{closed.getsockname()[1]}/theirs")
+        with pytest.raises(ServerFailed, match="check host, port") as caught:
+            engine.open()
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_parameter_that_it_does_not_know(tmp_path: Path) -> None:
+    with pytest.raises(ServerFailed, match="parameter charset; known are unix_socket and ssl_ca"):
+        made("mysql", tmp_path / "data", url=f"mysql://bob:{SECRET}@localhost/theirs?charset=latin1").open()
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "before", "words"),
+    [
+        ("innodb_flush_log_at_trx_commit", "2", "1", "durability power needs other settings"),
+        ("query_cache_type", "ON", "OFF", "keeps results of queries"),
+    ],
+)
+def test_settings_that_measure_something_else_are_refused(
+    theirs: Any, setting: str, value: str, before: str, words: str, tmp_path: Path
+) -> None:
+    theirs.session.execute(f"SET GLOBAL {setting} = {value}")
+    try:
+        with pytest.raises(Unsupported, match=words):
+            made("mysql", tmp_path / "data", url=url(theirs)).open()
+    finally:
+        theirs.session.execute(f"SET GLOBAL {setting} = {before}")
+
+
+def test_a_server_that_takes_no_local_files_says_so(theirs: Any, tmp_path: Path) -> None:
+    engine = made("mysql", tmp_path / "data", url=url(theirs))
+    engine.open()
+    theirs.session.execute("SET GLOBAL local_infile = 0")
+    try:
+        with pytest.raises(Unsupported, match="SET GLOBAL local_infile = 1"):
+            engine.connect().prepare_load("Notes", NOTES)
+    finally:
+        theirs.session.execute("SET GLOBAL local_infile = 1")
+        engine.close()
+
+
+def test_a_run_at_a_url_leaves_neither_tables_nor_the_password(theirs: Any, tmp_path: Path, dbbench: Dbbench) -> None:
+    done = dbbench(*SMALL, "--url", "mysql=env:MY_URL", "-e", "sqlite", "--out", "run", MY_URL=url(theirs))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {row["outcome"] for row in summary(tmp_path / "run").values()} == {"ok"}
+    written = "".join(path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file())
+    assert SECRET not in done.stdout + done.stderr + written
+    assert list(theirs.session.prepare_query("SHOW TABLES FROM theirs")()) == []
+
+
+# Loads: where the file is local, the server takes what it can and warns
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"Id": [1, 2, 1], "Note": ["a", "b", "c"]}, "2 of 3 rows loaded into Notes: .*Duplicate entry"),
+        ({"Id": [1, 2, 3], "Note": ["a", "b", "too long"]}, "Data truncated"),
+        ({"Id": [1, 2, 3], "Note": ["a", None, "c"]}, "a NULL among the rows"),
+    ],
+)
+def test_a_load_that_would_lose_something_fails(
+    name: str, columns: dict[str, list[Any]], words: str, theirs: Any, tmp_path: Path
+) -> None:
+    engine = made(name, tmp_path / "data", url=url(theirs))
+    engine.open()
+    engine.create({"Notes": NOTES})
+    session = engine.connect()
+    insert = session.prepare_load("Notes", NOTES)
+    session.begin()
+    with pytest.raises(Exception, match=words):
+        insert(pa.record_batch(columns))
+        session.finish_load({"Notes": NOTES})
+    session.close()
+    engine.remove({"Notes": NOTES})
+    engine.close()
+
+
+# A private server
+
+
+def test_a_program_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_FOLDERS", ())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unavailable, match="the program mariadbd is missing") as caught:
+        made("mysql", tmp_path / "data").open()
+    assert "mariadb-server" in caught.value.install
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (
+            "#!/bin/sh\necho 'ERROR: out of order' >&2\nexit 7\n",
+            "ended with status 7: ERROR: out of order before it was",
+        ),
+        ("#!/nowhere\n", "can't be started"),
+    ],
+)
+def test_a_bad_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, words: str) -> None:
+    program = tmp_path / "mariadbd"
+    program.write_text(script)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(ServerFailed, match=words):
+        made("mysql", tmp_path / "data").open()
+    assert not mariadbs()
+
+
+def test_a_path_that_it_can_not_take(tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*["x" * 100] * 5)
+    deep.mkdir(parents=True)
+    with pytest.raises(Unsupported, match="--out"):
+        made("mysql", deep / "data").open()
+
+
+def test_a_path_longer_than_a_socket_s(tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*["x" * 100] * 2)
+    deep.mkdir(parents=True)
+    engine = made("mysql", deep / "data")
+    engine.open()
+    engine.connect().close()
+    engine.close()
+
+
+_OPEN = """
+import pathlib, sys
+from dbbench import registry
+from dbbench.engine import Setup
+from dbbench.suite import Tier
+registry.load("mysql")(Setup(pathlib.Path(sys.argv[1]), Tier.POWER)).open()
+"""
+
+
+@pytest.mark.parametrize(("options", "words"), [("size=20m", "disk space"), ("size=20m,ro", "Read-only file system")])
+def test_a_disk_that_is_full_or_not_to_be_written(tmp_path: Path, options: str, words: str) -> None:
+    shell = f"mount -t tmpfs -o {options} none {tmp_path} && exec {sys.executable} -c '{_OPEN}' {tmp_path}"
+    alone = ["unshare", "--mount", "--map-root-user"]
+    if subprocess.run([*alone, "mount", "-t", "tmpfs", "none", tmp_path], capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    done = subprocess.run([*alone, "sh", "-c", shell], capture_output=True, text=True, timeout=60, check=False)
+    assert words in done.stderr.splitlines()[-1]
+
+
+def killed(folder: Path, number: int, *limits: str) -> str:
+    """Start a run on mysql and sqlite, send the server a signal while rows are loaded; what the run printed."""
+    command = [sys.executable, "-m", "dbbench.cli", "suite", "invoices", "--rounds", "1", "--out", "run", *limits]
+    process = subprocess.Popen(
+        [*command, "-e", "mysql", "-e", "sqlite"],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        # The last table has grown: rows are coming in.
+        assert until(lambda: any(path.stat().st_size > 2**20 for path in folder.rglob("dbbench/Charges.ibd")))
+        (running,) = mariadbs()
+        running.send_signal(number)
+        output = process.communicate(timeout=120)[0].decode()
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 1, output
+    assert until(lambda: not mariadbs())
+    rows = summary(folder / "run")
+    assert {row["outcome"] for (_, engine), row in rows.items() if engine == "sqlite"} == {"ok"}
+    return "\n".join(f"{step} {row['outcome']}: {row['detail']}" for (step, engine), row in rows.items() if engine == "mysql")  # fmt: skip
+
+
+def test_a_server_that_is_killed_in_the_middle_of_a_step(tmp_path: Path) -> None:
+    told = killed(tmp_path, signal.SIGKILL)
+    assert told.splitlines()[0].startswith("bulk-insert crashed: the MariaDB server was killed by SIGKILL")
+    assert "ok" not in told
+    assert not [path for path in tmp_path.rglob("*") if path.is_socket() or path.name == "mariadbd.pid"]
+
+
+def test_a_server_that_hangs(tmp_path: Path) -> None:
+    told = killed(tmp_path, signal.SIGSTOP, "--trial-timeout", "15")
+    assert told.splitlines()[0] == "bulk-insert timeout: stopped after 15 s (--trial-timeout)"
+    assert not [path for path in tmp_path.rglob("*") if path.is_socket()]
+
+
+def test_what_a_killed_server_leaves_is_taken_up(tmp_path: Path) -> None:
+    """The socket's file is still there, and the log has what was committed."""
+    engine = made("mysql", tmp_path / "data")
+    engine.open()
+    engine.create({"Notes": NOTES})
+    session = engine.connect()
+    session.prepare_statement("INSERT INTO Notes VALUES (1, 'kept')")()
+    os.kill(engine.processes()[0], signal.SIGKILL)
+    assert until(lambda: "SIGKILL" in engine.died())
+    engine.close()
+    assert (tmp_path / "data" / "mysqld.sock").exists()
+    again = made("mysql", tmp_path / "data")
+    again.open()
+    assert list(again.session.prepare_query("SELECT Note FROM Notes")()) == [("kept",)]
+    again.close()
+    assert not (tmp_path / "data" / "mysqld.sock").exists()
+
+
+def test_a_cold_start_reads_nothing_by_itself(tmp_path: Path) -> None:
+    engine = made("mysql", tmp_path / "data")
+    engine.open()
+    engine.close()
+    assert not (tmp_path / "data" / "data" / "ib_buffer_pool").exists()

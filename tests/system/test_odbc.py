@@ -1,0 +1,139 @@
+"""ODBC with real drivers: any connection string by --url, servers that can't be reached, and numbers that are large."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dbbench import registry
+from dbbench.engine import Engine, Setup
+from dbbench.errors import ServerFailed, Unavailable
+from dbbench.sql import SQLSession, fetch
+from dbbench.suite import Tier
+from dbbench.testing.contract import required
+from tests.conftest import Dbbench, summary
+
+CLOSED = "127.0.0.1:1"
+
+
+def engine_class(name: str) -> type[Engine]:
+    try:
+        return registry.load(name)
+    except Unavailable as exc:
+        if required(name):
+            pytest.fail(f"{name} is required: {exc.reason}; {exc.install}")
+        pytest.skip(f"{name}: {exc.reason}; {exc.install}")
+
+
+def test_any_database_by_its_connection_string(dbbench: Dbbench, tmp_path: Path) -> None:
+    """All steps are right, nothing is left in the database, and the password is nowhere."""
+    engine_class("odbc+sqlite")
+    database = tmp_path / "mine.db"
+    url = f"odbc:Driver={{SQLite3}};Database={database};BigInt=1;PWD=geheim"
+    run = tmp_path / "run"
+    done = dbbench(
+        "suite", "invoices", "--quick", "--scale", "0.01", "--url", f"odbc={url}", "-e", "odbc", "--set", "odbc.rows_at_once=100", "--out", str(run)
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = summary(run)
+    assert {row["outcome"] for (_, engine), row in rows.items() if engine == "odbc"} == {"ok"}
+    assert "SQLite (ODBC)" in done.stdout
+    assert "geheim" not in done.stdout + done.stderr
+    assert not [path for path in run.rglob("*") if path.is_file() and b"geheim" in path.read_bytes()]
+    with closing(sqlite3.connect(database)) as left:
+        assert left.execute("SELECT name FROM sqlite_schema").fetchall() == []
+
+
+def test_a_driver_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
+    engine_class("odbc+sqlite")
+    engine = engine_class("odbc")(Setup(tmp_path, Tier.POWER, url="odbc:Driver={No Such Driver};PWD=geheim"))
+    with pytest.raises(ServerFailed, match="SQLite3") as told:
+        engine.open()
+    assert "geheim" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("sqlserver", f"mssql://me:geheim@{CLOSED}/db?driver=FreeTDS"),
+        ("sqlserver+mssql-python", f"mssql://me:geheim@{CLOSED}/db?Encrypt=no"),
+        ("oracle", f"oracle://me:geheim@{CLOSED}/service"),
+        ("oracle", "oracle://me:geheim@no-such-host.invalid/service"),
+        ("postgresql+pyodbc", f"postgresql://me:geheim@{CLOSED}/db"),
+        ("mysql+pyodbc", f"mysql://me:geheim@{CLOSED}/db"),
+    ],
+)
+def test_a_server_that_is_not_there_is_told_in_time(
+    name: str, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = engine_class(name)
+    monkeypatch.setattr("dbbench_plugins.sqlserver.CONNECT_SECONDS", 2)  # mssql-python tries again until then
+    engine = found(Setup(tmp_path, Tier.POWER, url=url))
+    started = time.monotonic()
+    with pytest.raises(ServerFailed, match=r"can't be used: .*; ") as told:
+        engine.open()
+    assert time.monotonic() - started < 60  # a bound, not a timing
+    assert "geheim" not in str(told.value)
+    engine.close()
+
+
+def test_a_server_that_is_not_there_is_an_outcome(dbbench: Dbbench, tmp_path: Path) -> None:
+    engine_class("oracle")
+    run = tmp_path / "run"
+    url = f"oracle=oracle://me:geheim@{CLOSED}/service"
+    done = dbbench(
+        "suite",
+        "invoices",
+        "--quick",
+        "--scale",
+        "0.01",
+        "--url",
+        url,
+        "-e",
+        "oracle",
+        "-e",
+        "sqlite",
+        "--out",
+        str(run),
+    )
+    rows = summary(run)
+    assert rows["join-1", "sqlite"]["outcome"] == "ok"
+    assert rows["join-1", "oracle"]["outcome"] == "failed"
+    assert "check host, port, service" in rows["join-1", "oracle"]["detail"]
+    assert "geheim" not in done.stdout + done.stderr
+    assert not [path for path in run.rglob("*") if path.is_file() and b"geheim" in path.read_bytes()]
+
+
+def test_a_number_that_is_computed_comes_whole(tmp_path: Path) -> None:
+    """libsqliteodbc gives the lowest 32 bits of it, unless it is told otherwise."""
+    engine = engine_class("odbc+sqlite")(Setup(tmp_path, Tier.POWER))
+    engine.open()
+    session = engine.connect()
+    assert isinstance(session, SQLSession)
+    assert fetch(session, "SELECT 5000000000, -5000000000 * 1000") == [(5_000_000_000, -5_000_000_000_000)]
+    session.close()
+    engine.close()
+
+
+def test_the_journal_is_emptied_beside_other_clients(tmp_path: Path) -> None:
+    """A query that was read holds no lock, and what the driver reads of its own accord none either."""
+    engine = engine_class("odbc+sqlite")(Setup(tmp_path, Tier.POWER))
+    engine.open()
+    reader, writer = engine.connect(), engine.connect()
+    assert isinstance(reader, SQLSession)
+    assert isinstance(writer, SQLSession)
+    writer.execute("CREATE TABLE T (A INTEGER)")
+    read = reader.prepare_call("SELECT A FROM T WHERE A > ?", 1)
+    writer.execute("INSERT INTO T VALUES (1)")
+    assert tuple(read(0)) == (1,)
+    assert fetch(reader, "SELECT A FROM T") == [(1,)]
+    writer.execute("INSERT INTO T VALUES (2)")
+    engine.flush()
+    assert (tmp_path / "data.sqlite-wal").stat().st_size == 0
+    assert fetch(reader, "SELECT COUNT(*) FROM T") == [(2,)]
+    for open_one in (reader, writer, engine):
+        open_one.close()

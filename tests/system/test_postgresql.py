@@ -1,0 +1,253 @@
+"""PostgreSQL that doesn't start, can't be reached or dies, and one at a URL: named outcomes, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil
+import pytest
+
+from dbbench import jsonfile, registry
+from dbbench.engine import Setup
+from dbbench.errors import ServerFailed, Unavailable, Unsupported
+from dbbench.sql import SQLEngine
+from dbbench.suite import Tier
+from dbbench.testing.contract import required
+from tests.conftest import Dbbench, environment, summary
+from tests.system.test_interrupt import until
+from tests.system.test_url import everything_written
+
+pytest.importorskip("psycopg")
+
+ENGINES = ("postgresql", "postgresql+pq", "postgresql+adbc")
+SECRET = "geheim-4711"
+SLOW = """
+dbbench: 1
+name: slow
+title: Slow
+description: A query that takes its time on PostgreSQL.
+datasets:
+  slow:
+    tables:
+      One:
+        rows: 10
+        primary_key: Id
+        columns: {Id: {type: integer, values: {kind: sequence}}}
+scenarios:
+  - name: slow
+    title: Slow
+    dataset: slow
+    durability: process
+    steps:
+      - {kind: load, name: load, title: Load}
+      - kind: query
+        name: slow
+        title: Slow
+        sql: SELECT Id FROM One
+        dialects: {postgresql: "SELECT Id FROM One, pg_sleep(60)"}
+        read: One.Id
+        answer: {table: One, select: [One.Id]}
+      - {kind: size, name: size, title: Size}
+"""
+
+
+def engine(name: str, directory: Path, tier: Tier = Tier.PROCESS, url: str = "", **options: str) -> SQLEngine:
+    found = registry.load(name)(Setup(directory, tier, options, url))
+    assert isinstance(found, SQLEngine)
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLEngine]:
+    """A server of the user's own: it asks `me` for a password."""
+    directory = tmp_path_factory.mktemp("server")
+    own = engine("postgresql", directory, Tier.POWER)
+    try:
+        own.open()
+    except Unavailable as exc:
+        if required("postgresql"):
+            pytest.fail(exc.reason)
+        pytest.skip(exc.reason)
+    (directory / "cluster" / "pg_hba.conf").write_text("local all bench trust\nlocal all all scram-sha-256\n")
+    session = own.connect()
+    for statement in (f"CREATE ROLE me LOGIN PASSWORD '{SECRET}'", "CREATE DATABASE mine OWNER me"):
+        session.execute(statement)
+    session.execute("SELECT pg_reload_conf()")
+    yield own
+    own.close()
+
+
+def url(server: SQLEngine, password: str = SECRET, database: str = "mine") -> str:
+    """A URL that other processes can use, too."""
+    root = server.server.root.replace("self", str(os.getpid()))
+    return f"postgresql://me:{password}@/{database}?host={quote(f'{root}/socket', safe='')}"
+
+
+# A server at a URL
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"password": "wrong-4712"}, "check the user and the password"),
+        ({"database": "nowhere"}, "check the database and the user"),
+    ],
+)
+def test_what_the_server_refuses_is_told(
+    name: str, change: dict, words: str, server: SQLEngine, tmp_path: Path
+) -> None:
+    with pytest.raises(ServerFailed, match=words) as told:
+        engine(name, tmp_path, url=url(server, **change)).open()
+    assert "4711" not in str(told.value)
+    assert "4712" not in str(told.value)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("postgresql://me:geheim@127.0.0.1:1/mine", "check host and port"),
+        ("postgresql://me:geheim@host.invalid/mine", "check the host"),
+        ("postgresql://me:geheim@/mine?host=%2Fnowhere", "check the socket's folder"),
+        ("postgresql://me:geheim/4711@host/mine", "write / as %2F"),
+        ("postgresql://me:geheim@4711@host/mine", "write / as %2F"),
+        ("mysql://me:geheim@host/mine", "this is no URL like postgresql://"),
+    ],
+)
+def test_what_can_not_be_reached_is_told(name: str, url: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ServerFailed, match=words) as told:
+        engine(name, tmp_path, url=url).open()
+    assert "geheim" not in str(told.value)
+    assert "4711" not in str(told.value)
+
+
+def test_a_server_gives_the_tier_that_it_is_set_to(server: SQLEngine, tmp_path: Path) -> None:
+    """It syncs: whoever asks for less gets more, and is told."""
+    there = engine("postgresql", tmp_path, Tier.MEMORY, url(server))
+    there.open()
+    assert there.tier is Tier.POWER
+    there.close()
+
+
+def test_a_server_that_can_not_give_the_tier_is_refused(server: SQLEngine, tmp_path: Path) -> None:
+    server.session.execute("ALTER ROLE me SET synchronous_commit = off")
+    try:
+        with pytest.raises(Unsupported, match="synchronous_commit off"):
+            engine("postgresql", tmp_path, Tier.POWER, url(server)).open()
+    finally:
+        server.session.execute("ALTER ROLE me RESET synchronous_commit")
+
+
+def test_a_server_at_a_url_is_measured_and_left_as_it_was(server: SQLEngine, dbbench: Dbbench, tmp_path: Path) -> None:
+    words = [word for name in ENGINES for word in ("--url", f"{name}=env:MY_URL", "-e", name)]
+    done = dbbench(
+        "suite", "invoices", "--quick", "--scale", "0.01", *words, "--out", "run", MY_URL=url(server)
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = summary(tmp_path / "run")
+    assert {row["outcome"] for (_, name), row in rows.items() if name in ENGINES} == {"ok"}
+    there = engine("postgresql", tmp_path, url=url(server))
+    there.open()
+    assert list(there.session.prepare_query("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace")()) == []  # fmt: skip
+    there.close()
+    assert SECRET not in everything_written(tmp_path / "run") + done.stdout + done.stderr
+
+
+# A private server
+
+
+def test_a_folder_without_programs_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="no programs initdb and postgres in /nowhere"):
+        engine("postgresql", tmp_path, bin="/nowhere").open()
+
+
+@pytest.mark.parametrize("program", ["initdb", "postgres"])
+def test_a_program_that_fails_is_told_with_its_words(program: str, server: SQLEngine, tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    for folder in tmp_path.parents:  # the server's user must be able to enter
+        if folder.stat().st_uid == os.geteuid() and len(folder.parts) > 2:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    programs, data = tmp_path / "bin", tmp_path / "data"
+    programs.mkdir()
+    data.mkdir(mode=0o700)
+    from dbbench_plugins.postgresql.programs import folder_of_programs
+
+    for name in ("initdb", "postgres"):
+        real = f'exec {folder_of_programs()}/{name} "$@"'
+        failing = "echo 'postgres: FATAL: something is wrong' >&2; exit 3"
+        (programs / name).write_text(f"#!/bin/sh\n{failing if name == program else real}\n")
+        (programs / name).chmod(0o755)
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(ServerFailed, match=r"ended with status 3.*something is wrong"):
+        engine("postgresql", data, bin=str(programs)).open()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_server_killed_in_the_middle_is_a_crash_and_the_next_engine_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "slow.yaml").write_text(SLOW)
+    command = [sys.executable, "-m", "dbbench.cli", "suite", "slow.yaml", "--quick", "--out", "run"]
+    process = subprocess.Popen(
+        [*command, *(word for name in (*ENGINES[:1], "sqlite") for word in ("-e", name))],
+        cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        assert until(lambda: running(tmp_path) == "slow", 60)
+        (pid_file,) = tmp_path.glob("run/**/cluster/postmaster.pid")
+        lines = pid_file.read_text().splitlines()
+        segment = lines[6].split()[1]
+        servers = [psutil.Process(int(lines[0])), *psutil.Process(int(lines[0])).children(recursive=True)]
+        assert until(lambda: busy(servers[0].pid))
+        os.kill(servers[0].pid, signal.SIGKILL)
+        output = process.communicate(timeout=60)[0].decode()
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 1, output
+    rows = summary(tmp_path / "run")
+    crashed = rows["slow", "postgresql"]
+    assert (crashed["outcome"], "SIGKILL" in crashed["detail"]) == ("crashed", True), crashed
+    assert "not reached" in rows["size", "postgresql"]["detail"]
+    assert {row["outcome"] for (_, name), row in rows.items() if name == "sqlite"} == {"ok"}
+    assert not [each for each in servers if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
+    assert segment not in [line.split()[1] for line in Path("/proc/sysvipc/shm").read_text().splitlines()]
+    assert not list(tmp_path.glob("run/trials/*/work"))
+
+
+def running(folder: Path) -> str:
+    """The step that the first PostgreSQL trial is at."""
+    for path in folder.glob("run/trials/*postgresql*/steps.json"):
+        return jsonfile.read(path)["running"] or ""
+    return ""
+
+
+def busy(postmaster: int) -> bool:
+    return any("SELECT" in "".join(each.cmdline()) for each in psutil.Process(postmaster).children())
+
+
+def test_what_a_killed_process_leaves_is_opened_again(tmp_path: Path) -> None:
+    """And with the process its server has gone, whose lock files and shared memory are in nobody's way."""
+    code = (
+        "import os, pathlib, signal\n"
+        "from dbbench import registry\n"
+        "from dbbench.engine import Setup\n"
+        "from dbbench.suite import Tier\n"
+        f"engine = registry.load('postgresql')(Setup(pathlib.Path({str(tmp_path)!r}), Tier.PROCESS))\n"
+        "engine.open()\n"
+        "engine.connect().execute('CREATE TABLE kept AS SELECT 1')\n"
+        "print(*engine.processes(), flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert until(lambda: not any(psutil.pid_exists(int(pid)) for pid in done.stdout.split()))
+    again = engine("postgresql", tmp_path)
+    again.open()
+    assert list(again.session.prepare_query("SELECT * FROM kept")()) == [(1,)]
+    again.close()

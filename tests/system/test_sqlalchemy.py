@@ -1,0 +1,120 @@
+"""Databases at a SQLAlchemy URL: what becomes of a wrong one, and of a suite's statements on the way through Core."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dbbench import registry
+from dbbench.engine import Setup
+from dbbench.errors import ServerFailed, TrialError, Unavailable, Unsupported
+from dbbench.schema import Table
+from dbbench.sql import SQLEngine, fetch
+from dbbench.suite import Tier
+from dbbench.testing.contract import required
+from tests.conftest import Dbbench, summary
+
+PASSWORD = "geheim4711"
+TABLES = {
+    "select": Table.model_validate(
+        {
+            "rows": 1,
+            "primary_key": "key",
+            "columns": {
+                "key": {"type": "integer", "values": {"kind": "sequence"}},
+                "Group": {"type": "varchar(20)", "values": {"kind": "sequence"}},
+            },
+        }
+    )
+}
+
+
+def engine_at(url: str, tmp_path: Path) -> SQLEngine:
+    try:
+        found = registry.load("sqlalchemy")(Setup(tmp_path, Tier.POWER, {}, url))
+    except Unavailable as exc:
+        if required("sqlalchemy"):
+            raise
+        pytest.skip(exc.reason)
+    assert isinstance(found, SQLEngine)
+    return found
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[SQLEngine]:
+    found = engine_at(f"sqlite:///{tmp_path}/core.db", tmp_path)
+    found.open()
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "words"),
+    [
+        ("no URL", Unsupported, "looks like postgresql"),
+        ("nowhere://me:{password}@host/db", Unavailable, "no dialect nowhere"),
+        ("oracle+cx_oracle://me:{password}@host/db", Unavailable, "needs the Python module cx_Oracle"),
+        ("sqlite:////nowhere/there/is/none.db", ServerFailed, "unable to open database file"),
+        ("mysql+pymysql://me:{password}@127.0.0.1:1/db", ServerFailed, "no connection to mysql+pymysql://127.0.0.1:1/db"),
+    ],
+)  # fmt: skip
+def test_a_wrong_url_is_an_outcome_with_a_name_and_no_password(
+    url: str, kind: type[TrialError], words: str, tmp_path: Path
+) -> None:
+    if "pymysql" in url:
+        pytest.importorskip("pymysql")
+    engine = engine_at(url.format(password=PASSWORD), tmp_path)
+    with pytest.raises(kind, match=words.replace("+", r"\+")) as raised:
+        engine.open()
+    assert PASSWORD not in "".join(traceback.format_exception(raised.value))
+
+
+def test_it_says_what_it_found(engine: SQLEngine) -> None:
+    assert engine.title.startswith("SQLite 3.")
+    assert engine.title.endswith("(SQLAlchemy, pysqlite)")
+    assert engine.dialect == "sqlite"
+    assert engine.served_by()["SQLite"] in engine.title
+    assert engine.settings()["durability"] == "as the database has it, not set by dbbench"
+
+
+def test_a_statement_arrives_as_it_is_written(engine: SQLEngine) -> None:
+    """Also a colon, which is a parameter to SQLAlchemy, and a percent sign, which is one to many a driver."""
+    session = engine.connect()
+    text = "12:30:00 :key \\: %s %% %(key)s"
+    assert fetch(session, f"SELECT '{text}'") == [(text,)]
+    session.close()
+
+
+def test_names_are_always_quoted(engine: SQLEngine) -> None:
+    engine.create(TABLES)
+    session = engine.connect()
+    session.prepare_statement(engine.sql.translate("INSERT INTO select (key) VALUES (1)", TABLES))()  # type: ignore[attr-defined]
+    assert fetch(session, 'SELECT "key", "Group" FROM "select"') == [(1, None)]
+    session.close()
+    engine.remove(TABLES)
+    with pytest.raises(Exception, match="no such table"):
+        fetch(engine.connect(), 'SELECT * FROM "select"')
+
+
+def test_a_table_that_is_there_stays(engine: SQLEngine) -> None:
+    engine.create(TABLES)
+    with pytest.raises(Unsupported, match="already has a table"):
+        engine.create(TABLES)
+    session = engine.connect()
+    assert fetch(session, 'SELECT COUNT(*) FROM "select"') == [(0,)]
+    session.close()
+
+
+def test_a_name_of_ones_own_for_a_url(dbbench: Dbbench, tmp_path: Path) -> None:
+    registry_has = engine_at(f"sqlite:///{tmp_path}/core.db", tmp_path)
+    done = dbbench(
+        "suite", "invoices", "-e", "sqlite", "--url", f"mine={registry_has.url}",
+        "--scale", "0.01", "--quick", "--out", "run",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = summary(tmp_path / "run")
+    assert {row["outcome"] for (_, name), row in found.items() if name == "mine"} == {"ok"}
+    assert "(SQLAlchemy, pysqlite)" in (tmp_path / "run" / "report" / "index.md").read_text("utf-8")

@@ -1,0 +1,107 @@
+"""--url: a database of the user's own gets the suite's tables and loses them again, and its password is seen nowhere."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Dbbench, environment, summary
+from tests.system.test_interrupt import until
+
+pytest.importorskip("sqlalchemy")
+
+SECRET = "geheim-4711"
+SMALL = ("suite", "invoices", "--quick", "--scale", "0.01")
+
+
+def tables(path: Path) -> set[str]:
+    with sqlite3.connect(path) as connection:
+        return {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
+
+def everything_written(folder: Path) -> str:
+    return "".join(path.read_bytes().decode("utf-8", "replace") for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_name_of_ones_own_runs_through_sqlalchemy(tmp_path: Path, dbbench: Dbbench) -> None:
+    database = tmp_path / "mine.db"
+    done = dbbench(*SMALL, "-e", "sqlite", "--url", f"mine=sqlite:///{database}", "--out", "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = summary(tmp_path / "run")
+    assert rows["join-1", "mine"]["outcome"] == rows["join-1", "sqlite"]["outcome"] == "ok"
+    assert "[mine]" in done.stdout
+    assert tables(database) == set()
+
+
+def test_a_table_that_is_there_is_not_touched(tmp_path: Path, dbbench: Dbbench) -> None:
+    database = tmp_path / "mine.db"
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE Shipment (precious)")
+        connection.execute("INSERT INTO Shipment VALUES (1)")
+    done = dbbench(*SMALL, "--url", f"mine=sqlite:///{database}", "-e", "sqlite", "--out", "run")
+    assert done.returncode == 1
+    assert summary(tmp_path / "run")["join-1", "mine"]["outcome"] == "unsupported"
+    assert "already has a table Shipment" in done.stdout
+    assert tables(database) == {"Shipment"}
+    with sqlite3.connect(database) as connection:
+        assert connection.execute("SELECT precious FROM Shipment").fetchall() == [(1,)]
+
+
+def test_after_an_interruption_the_tables_are_gone(tmp_path: Path) -> None:
+    database = tmp_path / "mine.db"
+    command = [sys.executable, "-m", "dbbench.cli", "suite", "invoices", "--quick", "--out", "run"]
+    process = subprocess.Popen(
+        [*command, "--url", f"mine=sqlite:///{database}", "-e", "sqlite"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        assert until(lambda: database.exists() and "Charges" in tables(database))
+        process.send_signal(signal.SIGINT)
+        output = process.communicate(timeout=60)[0].decode()
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 130, output
+    assert tables(database) == set()
+
+
+def test_a_password_is_seen_nowhere(tmp_path: Path, dbbench: Dbbench) -> None:
+    """Nobody listens on the port: the driver says so, in words of its own."""
+    url = f"postgresql+psycopg://me:{SECRET}@127.0.0.1:9/bench?connect_timeout=5"
+    done = dbbench(*SMALL, "--url", "mine=env:MY_URL", "-e", "sqlite", "--out", "run", MY_URL=url)
+    assert done.returncode == 1, done.stderr
+    assert summary(tmp_path / "run")["join-1", "mine"]["outcome"] in ("failed", "unavailable")
+    assert SECRET not in done.stdout + done.stderr
+    written = everything_written(tmp_path / "run")
+    assert "me:***@127.0.0.1:9" in written
+    assert SECRET not in written
+
+
+def test_a_run_at_a_url_goes_on_with_the_same_url_only(tmp_path: Path, dbbench: Dbbench) -> None:
+    url = f"mine=sqlite:///{tmp_path}/mine.db?password={SECRET}"
+    done = dbbench(*SMALL, "-e", "sqlite", "--url", f"mine=sqlite:///{tmp_path}/mine.db", "--out", "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    without = dbbench("suite", "--resume", "run")
+    assert without.returncode == 2
+    assert "--url mine=URL" in without.stderr
+    other = dbbench("suite", "--resume", "run", "--url", url)
+    assert other.returncode == 2
+    assert "password=***" in other.stderr
+    assert SECRET not in other.stderr
+    same = dbbench("suite", "--resume", "run", "--url", f"mine=sqlite:///{tmp_path}/mine.db")
+    assert same.returncode == 0, same.stderr
+
+
+def test_what_takes_no_url_says_so(dbbench: Dbbench) -> None:
+    done = dbbench(*SMALL, "-e", "sqlite", "--url", "sqlite=postgresql://me@host/db", "--out", "run")
+    assert done.returncode == 2
+    assert "takes no URL" in done.stderr

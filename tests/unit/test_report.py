@@ -1,0 +1,174 @@
+"""What reports show: titles, many engines, plans, and texts that come from drivers."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from rich.console import Console
+
+from dbbench.analysis.summary import titles
+from dbbench.report import charts, console, pages
+from dbbench.report.sheet import STYLE
+from dbbench.report.view import View, view
+from dbbench.report.write import write_report
+from tests.fabricated import FORBIDDEN, MANY, PLAN, Fake, fabricate
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> View:
+    """All engines in one run, one of them withheld, some failed, over four decades."""
+    return view(fabricate(tmp_path_factory.mktemp("many") / "run"), publish=True)
+
+
+def printed(shown: View, **how: Any) -> list[str]:
+    out = io.StringIO()
+    console.show(shown, Console(file=out, width=80, soft_wrap=True, **how))
+    return out.getvalue().splitlines()
+
+
+# Titles
+
+
+@pytest.mark.parametrize(
+    ("probed", "told", "title"),
+    [
+        ({"title": "Any"}, {}, "Any"),
+        ({"title": "Any"}, {"title": "Told"}, "Told"),
+        ({"title": ""}, {}, "mine"),
+        ({"title": "Any", "engine": "sqlalchemy"}, {}, "Any [mine]"),
+        ({"title": "Any", "engine": "sqlalchemy"}, {"title": "Told"}, "Told [mine]"),
+        ({"title": "", "engine": "sqlalchemy"}, {}, "mine"),
+        ({"title": "Any", "engine": ""}, {}, "Any"),
+    ],
+)
+def test_an_engine_is_called_after_the_server_that_answered_and_by_the_users_own_name(
+    probed: dict[str, Any], told: dict[str, Any], title: str, tmp_path: Path
+) -> None:
+    fake = Fake("", probed=probed, told={"title": "", **told})
+    run = fabricate(tmp_path / "run", {"mine": fake, "other": Fake("Other")}, rounds=1)
+    assert titles(run.manifest, run.results())["mine"] == title
+    shown = view(run)
+    found = {line.row.title for step in shown.scenarios[0].steps for line in step.lines if line.row.engine == "mine"}
+    assert found == {title}
+    assert [item.title for item in shown.scenarios[0].standings if item.engine == "mine"] == [title]
+    assert [item.title for item in shown.scenarios[0].resources if item.engine == "mine"] == [title]
+    assert [item.title for item in shown.systems if item.name == "mine"] == [title]
+
+
+# Many engines
+
+
+def drawn(figure: Figure) -> list[Text]:
+    """The texts of a figure that can be seen, laid out."""
+    FigureCanvasAgg(figure).draw()
+    return [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+
+
+def test_no_text_of_a_chart_covers_another_or_leaves_the_sheet(many: View) -> None:
+    with mpl.rc_context(STYLE):
+        figures = dict(charts.figures(many, many.scenarios[0]))
+        for stem in ("invoices-overview", "invoices-join-2", "invoices-database-size"):
+            figure = figures[stem]
+            texts = drawn(figure)
+            assert len(texts) > 60
+            boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+            for index, (text, box) in enumerate(boxes):
+                assert box.x0 >= 0, (stem, text)
+                assert box.x1 <= figure.bbox.x1, (stem, text)
+                assert box.y0 >= 0, (stem, text)
+                for other, another in boxes[index + 1 :]:
+                    width = min(box.x1, another.x1) - max(box.x0, another.x0)
+                    height = min(box.y1, another.y1) - max(box.y0, another.y0)
+                    assert width <= 1 or height <= 3, (stem, text, other)
+
+
+def test_the_terminal_has_a_line_for_each_engine_within_80_columns(many: View) -> None:
+    lines = printed(many)
+    assert max(map(len, lines)) <= 80
+    start = lines.index("Join 1: every column of each invoice and its shipments")
+    table = lines[start + 2 : start + 2 + len(MANY)]
+    assert [line[4:].split()[0] for line in table] == [
+        line.row.engine for line in (*many.scenarios[0].step("join-1").lines, *many.scenarios[0].step("join-1").failed)
+    ]
+    assert "(logarithmic)" in lines[start + 1]
+
+
+def test_bars_over_several_decades_are_points_on_a_logarithmic_scale(many: View) -> None:
+    lines = [line for line in printed(many) if re.match(r" *\d+=? \S+ +─*● ", line)]
+    lengths = {line.split()[1]: line.count("─") for line in lines[:22]}
+    assert lengths["duckdb"] == 0
+    assert 0 < lengths["sqlite"] < lengths["derby"] < lengths["access"]
+
+
+def test_why_an_engine_is_missing_stands_once(many: View) -> None:
+    text = " ".join(printed(many))
+    assert text.count("it runs against a server of yours") == 1
+    assert "unavailable[" not in text
+
+
+def test_arrow_engines_are_named_and_told_apart(many: View) -> None:
+    words = many.scenarios[0].step("join-1").conditions
+    assert "Python objects: DuckDB (Arrow), PostgreSQL (ADBC, Arrow) and chDB (ClickHouse, Arrow); the others" in words
+    assert "Arrow" not in many.scenarios[0].step("bulk-insert").conditions
+
+
+def test_engines_that_did_nothing_come_after_those_that_failed_in_a_step(many: View) -> None:
+    assert [item.engine for item in many.scenarios[0].standings][-3:] == ["access", "turso", "oracle"]
+
+
+# Plans
+
+
+def page(shown: View, folder: Path, form: str) -> str:
+    write_report(shown, (form,))
+    return (folder / "report" / f"index.{form}").read_text("utf-8")
+
+
+def test_a_plan_stands_once_for_the_engines_that_share_it_the_best_first(many: View) -> None:
+    plans = many.scenarios[0].step("join-1").plans
+    assert [(plan.title, plan.text[:9], plan.note) for plan in plans] == [
+        (plans[0].title, "", "it tells no query plan"),
+        ("SQLite (APSW), SQLite (sqlite3)", "SCAN B\nSE", ""),
+        ("PostgreSQL (ADBC, Arrow), PostgreSQL (psycopg, libpq prepared), PostgreSQL (psycopg)", PLAN[:9], ""),
+        ("SQL Server Express (mssql-python)", "", f"withheld: {FORBIDDEN['publication_note']}"),
+    ]
+    assert plans[0].title.startswith("DuckDB (Arrow), chDB")
+
+
+def test_nothing_in_a_plan_becomes_markup(tmp_path: Path) -> None:
+    evil = "</pre><script>owned</script>\n````\n# owned\n</details>"
+    run = fabricate(tmp_path / "run", {"a": Fake("A <b>", plans={"join-1": evil})}, rounds=1)
+    run.suite = run.suite.model_copy(update={"scenarios": (run.suite.scenarios[0].model_copy(update={"charts": ()}),)})
+    shown = view(run)
+    html = page(shown, run.path, "html")
+    assert "&lt;script&gt;owned" in html
+    assert "<script>" not in html
+    markdown = page(shown, run.path, "md")
+    assert f"`````text\n{evil}\n`````" in markdown
+    assert "A &lt;b&gt;" in markdown
+
+
+def test_another_plan_in_another_round_is_told_and_other_estimates_are_not(tmp_path: Path) -> None:
+    fake = Fake("A", plans={"join-1": "Seek cost=1.0", "join-2": "Seek cost=1.0"})
+    run = fabricate(tmp_path / "run", {"a": fake}, rounds=3)
+    folders = sorted(path for path in (run.path / "trials").iterdir() if path.name.endswith("-a"))
+    (folders[1] / "plans" / "join-1.txt").write_text("Scan cost=1.0")
+    (folders[1] / "plans" / "join-2.txt").write_text("Seek cost=2.7e-3")
+    steps = view(run).scenarios[0]
+    assert [(plan.text, plan.note) for plan in steps.step("join-1").plans] == [
+        ("Seek cost=1.0", "another plan in 1 of 3 rounds")
+    ]
+    assert [(plan.text, plan.note) for plan in steps.step("join-2").plans] == [("Seek cost=1.0", "")]
+
+
+@pytest.mark.parametrize(("text", "fence"), [("a", "```"), ("a ``` b", "````"), ("`````", "``````")])
+def test_a_fence_is_longer_than_any_in_the_text(text: str, fence: str) -> None:
+    assert pages._fenced(text) == f"{fence}text\n{text}\n{fence}"
