@@ -21,8 +21,6 @@ from dbbench import registry
 from dbbench.engine import OPERATIONS, Engine, offers
 from dbbench.errors import Unavailable
 
-#: The engine of whatever has a URL and no plugin of its own.
-BY_URL = "sqlalchemy"
 _SECONDS = 60
 
 
@@ -67,14 +65,14 @@ def probe(
 ) -> dict[str, Probed]:
     """Look at the named engines in a child process; another one goes on after an engine that crashes.
 
-    A name that no plugin has, but that a URL was given for, is looked at as BY_URL.
+    A name that no plugin has, but that a URL was given for, is looked at as the engine that reaches it.
     """
     found: dict[str, Probed] = {}
     known = set(registry.names())
     while left := [name for name in names if name not in found]:
         request = {
             name: {
-                "engine": name if name in known or name not in (urls or {}) else BY_URL,
+                "engine": name if name in known or name not in (urls or {}) else by_url((urls or {})[name]),
                 "options": dict((options or {}).get(name, {})),
                 "url": name in (urls or {}),
             }
@@ -98,6 +96,11 @@ def probe(
             why = f"importing it {end}{f': {last}' if last else ''}"
             found[guilty] = Probed(guilty, "broken", request[guilty]["engine"], why)  # type: ignore[arg-type]
     return {name: found[name] for name in names}
+
+
+def by_url(url: str) -> str:
+    """The engine that runs against a URL under a name of the user's own."""
+    return "odbc" if url.startswith("odbc:") else "sqlalchemy"
 
 
 def look(name: str, engine: str, options: Mapping[str, object], *, url: bool) -> Probed:

@@ -29,6 +29,7 @@ def dangling(suite: dict[Any, Any]) -> Iterator[Dangling]:
     datasets = _mapping(suite, "datasets")
     for name in datasets:
         yield from _in_dataset(_mapping(datasets, name), ("datasets", name))
+    yield from _published(suite)
     names: list[str] = []
     for index, scenario in _items(suite, "scenarios"):
         path = ("scenarios", index)
@@ -39,6 +40,16 @@ def dangling(suite: dict[Any, Any]) -> Iterator[Dangling]:
             continue
         yield from _of_its_kind(scenario, _mapping(datasets, dataset), path)
         yield from _in_scenario(scenario, _mapping(_mapping(datasets, dataset), "tables"), path)
+
+
+def _published(suite: dict[Any, Any]) -> Iterator[Dangling]:
+    """Published figures of steps that the suite hasn't got."""
+    steps = [
+        str(step.get("name")) for _, scenario in _items(suite, "scenarios") for _, step in _items(scenario, "steps")
+    ]
+    for index, figure in _items(_mapping(suite, "source"), "figures"):
+        if isinstance(figure.get("step"), str) and figure["step"] not in steps:
+            yield ("source", "figures", index, "step"), f"one of the steps {_listed(steps)}", steps
 
 
 def tables_of(sql: str) -> list[str]:

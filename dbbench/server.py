@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pwd
 import signal
 import subprocess
 import sys
@@ -17,11 +16,15 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 
 from dbbench.errors import ServerFailed, Unavailable
 from dbbench.processes import end_with_parent, ended
+
+if TYPE_CHECKING:
+    import pwd
 
 _READY_SECONDS = 60
 _STOP_SECONDS = 60
@@ -149,7 +152,8 @@ class PrivateServer:
                 extra_groups=[] if self.account else None,
             )
         except OSError as exc:
-            raise ServerFailed(f"{command[0]} can't be started: {exc.strerror or exc}") from exc
+            user = f" by the user {self.account.pw_name}" if self.account else ""
+            raise ServerFailed(f"{command[0]} can't be started{user}: {exc.strerror or exc}") from exc
 
     def _last_words(self) -> str:
         """The last line of the log that speaks of a full disk, or else of a fault, or else the last one."""
@@ -158,7 +162,7 @@ class PrivateServer:
         faults = [
             line for line in lines if any(word in line for word in ("FATAL", "PANIC", "ERROR", "rror:", "denied"))
         ]
-        full = [line for line in faults if any(words in line for words in ("No space left", "disk space"))]
+        full = [line for line in faults if any(words in line for words in ("No space left", "error 28"))]  # ENOSPC
         found = (full or faults or lines)[-1:]
         return f": {found[0][:300]}" if found else ""
 
@@ -174,6 +178,8 @@ def _closed(pid: int) -> bool:
 
 
 def _account(names: Sequence[str]) -> pwd.struct_passwd:
+    import pwd  # not on Windows, where there is no such account either
+
     for name in names:
         with contextlib.suppress(KeyError):
             return pwd.getpwnam(name)

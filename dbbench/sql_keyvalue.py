@@ -17,11 +17,17 @@ class Language(Protocol):
     """What of a dialect is needed here."""
 
     @property
-    def placeholder(self) -> str: ...
+    def placeholder(self) -> str:
+        """What stands for a value."""
+        ...
 
-    def quoted(self, name: str) -> str: ...
+    def quoted(self, name: str) -> str:
+        """An identifier, quoted."""
+        ...
 
-    def limited(self, query: str, count: int) -> str: ...
+    def limited(self, query: str, count: int) -> str:
+        """A query for its first rows."""
+        ...
 
 
 class SQLKeyValue(Session):
@@ -40,16 +46,20 @@ class SQLKeyValue(Session):
         raise NotImplementedError
 
     def prepare_insert(self) -> Call:
+        """A callable that inserts a key and its value."""
         return self.prepare_call(self._insert(), 0)
 
     def prepare_update(self) -> Call:
+        """A callable that gives a key another value."""
         update = self.prepare_call(self._update(), 0)
         return lambda key, value: update(value, key)
 
     def prepare_delete(self) -> Call:
+        """A callable that deletes a key."""
         return self.prepare_call(self._delete(), 0)
 
     def prepare_read(self, *, snapshot: bool = False) -> Call:
+        """A callable that gives a key's value, or None."""
         table, key, value = self._names()
         read = self.prepare_call(f"SELECT {value} FROM {table} WHERE {key} = {self.sql.placeholder}", 1)
 
@@ -60,9 +70,11 @@ class SQLKeyValue(Session):
         return first
 
     def prepare_seek(self, *, snapshot: bool = False) -> Call:
+        """A callable that gives the first pair from a key on, or None."""
         return self.prepare_call(self._from_key(1), 1)
 
     def prepare_range(self, *, snapshot: bool = False) -> Call:
+        """A callable that gives up to so many pairs from a key on."""
         # A statement for each length: a limit can't be a parameter everywhere, nor is it planned alike.
         prepared: dict[int, Call] = {}
 
@@ -74,6 +86,7 @@ class SQLKeyValue(Session):
         return read_range
 
     def prepare_scan(self) -> Callable[[], Iterable[Any]]:
+        """A callable that gives all pairs in the order of the keys."""
         table, key, value = self._names()
         run = self.prepare_query(f"SELECT {key}, {value} FROM {table} ORDER BY {key}")  # type: ignore[attr-defined]
         if self.gives == "rows":
@@ -83,13 +96,16 @@ class SQLKeyValue(Session):
         )
 
     def prepare_insert_many(self) -> Call:
+        """A callable that inserts pairs in one transaction."""
         return self._in_one(self._insert())
 
     def prepare_update_many(self) -> Call:
+        """A callable that updates pairs in one transaction."""
         update = self._in_one(self._update())
         return lambda pairs: update([(value, key) for key, value in pairs])
 
     def prepare_delete_many(self) -> Call:
+        """A callable that deletes keys in one transaction."""
         delete = self._in_one(self._delete())
         return lambda keys: delete([(key,) for key in keys])
 

@@ -34,7 +34,7 @@ SCHEMA = 1
 
 
 class StepResult(BaseModel):
-    """One step of one trial. `value` is its block; samples are in `unit` ("s" or "B")."""
+    """One step of one trial. `value` is its block; samples are in `unit` ("s", "B" or "1/s")."""
 
     model_config = ConfigDict(frozen=True)
 

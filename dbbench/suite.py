@@ -273,7 +273,17 @@ class SizeChart(Model):
     step: Slug
 
 
-AnyChart = Annotated[Bars | Overview | SizeChart, Field(discriminator="kind")]
+class Percentiles(Model):
+    """How long the calls of a step took: a dot for each percentile and engine, by operation where there are several.
+
+    One chart for each of the steps named (all that have percentiles, if none is).
+    """
+
+    kind: Literal["percentiles"]
+    steps: tuple[Slug, ...] = ()
+
+
+AnyChart = Annotated[Bars | Overview | SizeChart | Percentiles, Field(discriminator="kind")]
 
 
 class WorstOfLast(Model):
@@ -304,12 +314,26 @@ class Scenario(Model):
     charts: tuple[AnyChart, ...] = (Overview(kind="overview"), Bars(kind="bars"))
 
 
+class Published(Model):
+    """A published figure of a step: in seconds, in bytes, or in operations a second. None where there is none.
+
+    Those of a step stand in the published order; `note` says why one is missing, or what is to be known of it.
+    """
+
+    step: Slug
+    engine: str
+    value: Annotated[float, Field(ge=0)] | None
+    note: str = ""
+
+
 class Source(Model):
-    """The published benchmark that a suite reproduces."""
+    """The published benchmark that a suite reproduces, its figures, and the machine that they are of."""
 
     title: str
     year: int
     note: str = ""
+    machine: str = ""
+    figures: tuple[Published, ...] = ()
 
 
 class Suite(Model):

@@ -68,6 +68,7 @@ def secrets(url: str) -> list[str]:
     if match := re.match(r"[\w+.-]+://[^/:@]*:(.*)@", url):
         found.add(match[1])
     found |= {value.strip("{}") for key, value in _PAIR.findall(unquote(url)) if _SECRET.search(key)}
+    found |= {value.replace("}}", "}") for value in found}
     found |= {form(value) for value in list(found) for form in (quote, quote_plus, unquote)}
     return sorted(filter(None, found), key=len, reverse=True)
 

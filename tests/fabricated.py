@@ -14,17 +14,22 @@ from dbbench.loader import find_suite, load_suite
 from dbbench.outcome import Outcome
 from dbbench.plan import fewest_rounds, plan
 from dbbench.store import Manifest, Run
-from dbbench.suite import AnyStep
+from dbbench.suite import AnyStep, KeyValueStep, MixStep
 
 MACHINE = {
     "cpu": "AMD EPYC 9B14", "cores": 4, "threads": 8, "memory_bytes": 32 * 2**30, "system": "Debian GNU/Linux 13",
     "kernel": "6.12.48", "architecture": "x86_64", "python": "CPython 3.12.11", "file_system": "ext4", "packages": {},
 }  # fmt: skip
-#: Seconds of each step of the invoices by an engine of factor 1, and bytes of the database.
+#: Seconds of each step of the invoices by an engine of factor 1, and of any operation on a record.
 SECONDS = {
     "bulk-insert": 0.9, "join-1": 0.06, "join-2": 0.08, "insert-1": 0.0002, "scan-1": 0.02, "scan-2": 0.018,
     "scan-3": 0.004,
 }  # fmt: skip
+OPERATION = 4e-6
+DATASETS: dict[str, dict[str, Any]] = {
+    "invoices": {"rows": {"Invoice": 106, "Shipment": 57579}, "csv_bytes": 17_200_000},
+    "records": {"rows": {"records": 1_000_000}, "csv_bytes": 40_000_000},
+}
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,24 @@ MANY: dict[str, Fake] = {
     "sqlserver+mssql-python": Fake("SQL Server Express (mssql-python)", 1.7, size=51e6, probed=FORBIDDEN),
     "oracle": Fake("Oracle Database 23ai Free (oracledb, thin)", 2.4, probed={"status": "unavailable", "detail": "it runs against a server of yours", "install": "--url oracle=oracle://user@host/service"}),
 }  # fmt: skip
+#: Those of a run on records. A step's factor is of its operation.
+STORES: dict[str, Fake] = {
+    "dict": Fake("dict (Python, in memory)", 0.02, told={"tier": "memory"}, bad={"database-size": (Outcome.UNSUPPORTED, "a dict keeps nothing on disk"), "seek": (Outcome.UNSUPPORTED, "dict can't seek: a dict has no order of keys")}),
+    "lmdb": Fake("LMDB (lmdb)", 0.3, size=54e6, told={"tier": "process"}),
+    "leveldb": Fake("LevelDB (plyvel)", 0.4, size=31e6, told={"tier": "process"}),
+    "rocksdb": Fake("RocksDB (rocksdict)", 0.9, size=29e6, told={"tier": "process"}),
+    "berkeleydb": Fake("Berkeley DB (berkeleydb, transactions)", 3.0, size=88e6),
+    "unqlite": Fake("UnQLite (unqlite)", 1.6, size=71e6),
+    "libmdbx": Fake("libmdbx (clibmdbx)", 0.35, size=55e6),
+    "dbm.gnu": Fake("GDBM (dbm.gnu)", 5.0, size=120e6, told={"tier": "power"}, bad={"seek": (Outcome.UNSUPPORTED, "dbm.gnu can't seek: a hash table has no order of keys")}),
+    "dotnet-dictionary": Fake("Dictionary (.NET, in memory)", 0.1, bad={"database-size": (Outcome.UNSUPPORTED, "it keeps nothing on disk")}),
+    "redis": Fake("Redis (redis-py)", 12.0, size=95e6),
+    "sqlite": Fake("SQLite (sqlite3)", 2.0, size=67e6, told={"tier": "memory"}),
+    "duckdb": Fake("DuckDB (rows)", 60.0, size=49e6, told={"tier": "process"}),
+    "postgresql": Fake("PostgreSQL (psycopg)", 15.0, size=111e6),
+    "mysql": Fake("MariaDB (mysqlclient)", 18.0, size=102e6, bad={"scan": (Outcome.CRASHED, "killed by SIGSEGV")}),
+    "sqlserver+mssql-python": Fake("SQL Server Express (mssql-python)", 22.0, size=140e6, probed=FORBIDDEN),
+}  # fmt: skip
 NULLS = {
     "null": Fake("null (the harness itself)", 0.002),
     "null+arrow": Fake("null (the harness itself, Arrow batches)", 0.0004, "batches"),
@@ -94,8 +117,11 @@ def fabricate(
     change: Callable[[dict[str, Any]], None] = lambda _result: None,
 ) -> Run:
     """A finished run of some engines at `path`. `change` may alter each result before it is written."""
-    fakes = {**(MANY if engines is None else engines), **NULLS}
     source = find_suite(suite)
+    parsed = load_suite(source)
+    tables = any(dataset.tables for dataset in parsed.datasets.values())
+    nulls = {name: fake for name, fake in NULLS.items() if tables or fake.gives == "rows"}
+    fakes = {**(MANY if engines is None else engines), **nulls}
     probed = {name: _probed(name, fake) for name, fake in fakes.items()}
     manifest = Manifest(
         dbbench="0.1.0",
@@ -107,10 +133,10 @@ def fabricate(
         seed=2006,
         limits={"seconds": 600, "memory": 2**34},
         machine=MACHINE,
-        datasets={"invoices": {"rows": {"Invoice": 106, "Shipment": 57579}, "csv_bytes": 17_200_000}},
+        datasets={name: facts for name, facts in DATASETS.items() if name in parsed.datasets},
         finished=datetime.datetime(2026, 11, 21, 7, tzinfo=datetime.UTC),
     )
-    run = Run.create(path, manifest, load_suite(source), source.read_text("utf-8"))
+    run = Run.create(path, manifest, parsed, source.read_text("utf-8"))
     for trial in plan(run.suite, manifest.usable, rounds=manifest.rounds, seed=1):
         fake = fakes[trial.engine]
         chance = random.Random(f"{trial.engine} {trial.round}")  # so that no engine's figures depend on another's
@@ -127,7 +153,7 @@ def fabricate(
                 "settings": {"cache_mib": 64},
                 **fake.told,
             },
-            "steps": [_step(step, fake, chance, noise) for step in run.suite.scenarios[0].steps],
+            "steps": [_step(step, fake, chance, noise) for step in run.suite.scenario(trial.scenario).steps],
             "peak_memory": int(90e6 * chance.uniform(1, 1 + noise)),
             "cpu_seconds": 1.5,
             "written_bytes": 60_000_000,
@@ -155,6 +181,8 @@ def _step(step: AnyStep, fake: Fake, chance: random.Random, noise: float) -> dic
         files = _files(fake.size)
         return {**known, "metric": "size", "unit": "B", "value": fake.size, "samples": [fake.size],
                 "facts": {"before_flush": fake.size * 1.1, "index": fake.size * 0.2, "rows": 297_450, "files": files}}  # fmt: skip
+    if isinstance(step, KeyValueStep | MixStep):
+        return {**known, **_rate(step, OPERATION * fake.factor(step.name) * chance.uniform(1, 1 + noise))}
     value = SECONDS[step.name] * fake.factor(step.name) * chance.uniform(1, 1 + noise)
     facts: dict[str, Any] = {}
     if step.kind == "query":
@@ -163,6 +191,22 @@ def _step(step: AnyStep, fake: Fake, chance: random.Random, noise: float) -> dic
     elif step.kind == "load":
         facts = {"rows": 297_450, "csv_bytes": 17_200_000, "takes": fake.gives}
     return {**known, "metric": "time", "unit": "s", "value": value, "samples": [value], "facts": facts}
+
+
+def _rate(step: KeyValueStep | MixStep, seconds: float) -> dict[str, Any]:
+    """A million operations, a scan in one call."""
+    names = ["service time", *(step.weights if isinstance(step, MixStep) else ())]
+    calls = 1 if isinstance(step, KeyValueStep) and step.operation == "scan" else 1_000_000
+    shape = {"p50": 0.8, "p90": 1.2, "p95": 1.9, "p99": 4.0, "p99.9": 60.0}
+    times = {
+        name: {"count": calls, "sum": 1e15 * seconds, "max": 2e12 * seconds * (place + 1),
+               "percentiles": {key: 1e9 * seconds * factor * (place + 1) if calls > 1 else None
+                               for key, factor in shape.items()}}
+        for place, name in enumerate(names)
+    }  # fmt: skip
+    facts = {"operations": 1_000_000, "calls": calls, "per_second": 1 / seconds, "times": times}
+    return {"metric": "throughput", "unit": "1/s", "direction": "higher", "value": 1 / seconds,
+            "samples": [1 / seconds], "facts": facts}  # fmt: skip
 
 
 def _files(size: float) -> Sequence[dict[str, Any]]:

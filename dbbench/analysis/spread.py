@@ -9,6 +9,10 @@ from typing import Any
 
 #: The percentiles that reports show; a trial's result has more.
 SHOWN = ("p50", "p90", "p99", "p99.9")
+#: Those of calls of several kinds, and of the charts of percentiles.
+TAIL = ("p50", "p95", "p99", "p99.9")
+#: Times that are not of one operation among several.
+_WHOLE = ("latency", "service time", "warm up")
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,40 @@ def spread(rounds: Sequence[dict[str, Any]]) -> Spread | None:
         late=sum(each["late"] for each in arrivals) if arrivals else None,
         due=sum(each["due"] for each in arrivals) if arrivals else None,
     )
+
+
+@dataclass(frozen=True)
+class Tail:
+    """How long the calls of one kind took, in seconds, medians of the rounds' own: the percentiles of TAIL, the greatest.
+
+    A percentile is None if some round had too few calls for it.
+    """
+
+    percentiles: tuple[float | None, ...]
+    greatest: float
+
+    @property
+    def points(self) -> tuple[float | None, ...]:
+        """The percentiles and the greatest."""
+        return (*self.percentiles, self.greatest)
+
+
+def tails(rounds: Sequence[dict[str, Any]]) -> dict[str, Tail]:
+    """Operation -> its tail, where a step has several; else that of all calls. Without those of too few calls."""
+    times = [facts.get("times", {}) for facts in rounds]
+    if not times:
+        return {}
+    kinds = [name for name in times[0] if name not in _WHOLE]
+    if len(kinds) < 2:
+        kinds = ["latency" if "latency" in times[0] else "service time"]
+    found = {}
+    for kind in kinds:
+        mine = [each[kind] for each in times if "percentiles" in each.get(kind, ())]
+        if len(mine) == len(rounds):
+            percentiles = tuple(_median([each["percentiles"].get(name) for each in mine]) for name in TAIL)
+            if percentiles[0] is not None:
+                found[kind] = Tail(percentiles, median(each["max"] for each in mine) / 1e9)
+    return found
 
 
 def _median(nanoseconds: Sequence[float | None]) -> float | None:

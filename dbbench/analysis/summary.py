@@ -13,7 +13,7 @@ from dbbench.analysis.ranking import Place, places
 from dbbench.analysis.statistics import Estimate, estimate, geometric_mean, ratio_estimate
 from dbbench.outcome import Outcome
 from dbbench.store import Manifest, StepResult, TrialResult
-from dbbench.suite import Scenario, Suite, WorstOfLast
+from dbbench.suite import Scenario, Suite, Tier, WorstOfLast
 
 
 @dataclass(frozen=True)
@@ -204,13 +204,17 @@ def _lukewarm(steps: Sequence[StepResult]) -> list[str]:
 
 def _stronger(scenario: Scenario, unit: str, results: Sequence[TrialResult], *, part: bool) -> list[str]:
     """That an engine promises more than it was asked for, and may be slower by it. A size is what it is."""
-    given = next((str(result.engine["tier"]) for result in results if result.engine.get("tier")), scenario.durability)
-    return [] if unit == "B" or not part or given == scenario.durability else [more(given, scenario.durability)]
+    given = next((str(result.engine["tier"]) for result in results if result.engine.get("tier")), "")
+    words = stronger(given, scenario.durability)
+    return [words] if words and part and unit != "B" else []
 
 
-def more(given: str, asked: str) -> str:
-    """A durability tier that is stronger than the one asked for, in words."""
-    return f"durability {given}, more than the {asked} that was asked for"
+def stronger(given: str, asked: Tier) -> str:
+    """Of a durability tier that promises more than the one asked for: that it does."""
+    tiers = [str(tier) for tier in Tier]
+    if given not in tiers or tiers.index(given) <= tiers.index(asked):
+        return ""
+    return f"durability {given}, more than was asked for ({asked})"
 
 
 def _original(method: WorstOfLast | None, blocks: Sequence[float], direction: str) -> float | None:

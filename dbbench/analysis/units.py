@@ -31,7 +31,7 @@ class Unit:
 
     def text(self, value: float) -> str:
         """The number and the unit."""
-        return f"{self.figure(value)} {self.symbol}"
+        return f"{self.figure(value)}{'' if self.symbol.startswith('/') else ' '}{self.symbol}"
 
 
 def fitting(base: str, values: Iterable[float]) -> Unit:
@@ -45,6 +45,17 @@ def fitting(base: str, values: Iterable[float]) -> Unit:
         if min(known) >= size or max(known) / best[0] >= most:
             best = (size, symbol)
     return Unit(*best)
+
+
+def whole(base: str, values: Iterable[float]) -> Unit:
+    """The greatest unit in which all values are whole numbers, as somebody else has rounded them; else the fitting one."""
+    known = list(values)
+    if any(known):
+        for size, symbol in reversed(_SCALES[base]):
+            shown = [value / size for value in known]
+            if all(abs(value - round(value)) <= 1e-9 * max(value, 1) for value in shown):
+                return Unit(size, symbol)
+    return fitting(base, known)
 
 
 def duration(seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 TASK is JSON. Leaves found.json in its directory before the first commit, and failed.json if the engine
 raised. Each number goes to the descriptor `acknowledge`, eight bytes, as soon as its commit has returned. Every
-transaction writes one row into each of two tables, so that half of one can be told from all of it.
+transaction writes one row into each of two tables, or two records, so that half of one can be told from all of it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ import sys
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from dbbench import jsonfile, registry
 from dbbench.durability.proof import NUMBER_BYTES
-from dbbench.engine import Session, Setup, prepared
+from dbbench.engine import Engine, Session, Setup, offers, prepared
 from dbbench.errors import Unsupported
 from dbbench.processes import end_with_parent
-from dbbench.schema import Table
+from dbbench.records import RecordSet
+from dbbench.schema import Records, Table
 from dbbench.sql import SQLEngine, fetch
 from dbbench.suite import Tier
 
@@ -46,30 +48,87 @@ def write(task: Mapping[str, Any]) -> None:
     """Open the database, say what is in it, and commit `commits` transactions, or without end."""
     engine_class = registry.load(task["engine"])
     engine = engine_class(Setup(Path(task["data"]), Tier(task["tier"]), task["options"]))
-    if not isinstance(engine, SQLEngine):
-        raise Unsupported(f"{engine.name} speaks no SQL, and so far only that is proven")
+    content = content_of(engine)
     engine.open()
     if task["create"]:
-        engine.create(TABLES)
+        content.create()
     session = engine.connect()
-    found = {"whole": [], "half": []} if task["create"] else look(engine, session)
-    found |= {"versions": {**engine.versions(), **engine.served_by()}, "settings": engine.settings()}
+    found = {"whole": [], "half": []} if task["create"] else look(engine, content.held(session))
+    found |= {"versions": engine.versions(), "settings": engine.settings()}
     jsonfile.write(Path(task["directory"]) / "found.json", found)
     commits = task["commits"]
     for number in itertools.count(task["first"]) if commits is None else range(task["first"], task["first"] + commits):
-        commit(engine, session, number)
+        content.commit(session, number)
         os.write(task["acknowledge"], number.to_bytes(NUMBER_BYTES, "big"))
     session.close()
     engine.close()
 
 
-def commit(engine: SQLEngine, session: Session, number: int) -> None:
-    """One transaction of two rows."""
-    session.begin()
-    for table in TABLES:
-        sql = f"INSERT INTO {table} (Id, Note) VALUES ({number}, '{note(number)}')"
-        prepared(engine, session, "statement")(engine.sql.translate(sql, TABLES))()
-    session.commit()
+class Content(Protocol):
+    """How transactions of two halves are written to a kind of engine, and found again."""
+
+    def create(self) -> None: ...
+
+    def commit(self, session: Session, number: int) -> None: ...
+
+    def held(self, session: Session) -> Iterable[Iterable[tuple[int, str]]]:
+        """Number and note of each half that is there: of all left ones, then of all right ones."""
+        ...
+
+
+@dataclass(frozen=True)
+class TwoTables:
+    """A row in each of two tables."""
+
+    engine: SQLEngine
+
+    def create(self) -> None:
+        self.engine.create(TABLES)
+
+    def commit(self, session: Session, number: int) -> None:
+        session.begin()
+        for table in TABLES:
+            sql = f"INSERT INTO {table} (Id, Note) VALUES ({number}, '{note(number)}')"
+            prepared(self.engine, session, "statement")(self.engine.sql.translate(sql, TABLES))()
+        session.commit()
+
+    def held(self, session: Session) -> Iterator[Iterable[tuple[int, str]]]:
+        for table in TABLES:
+            rows = fetch(session, self.engine.sql.translate(f"SELECT Id, Note FROM {table}", TABLES))
+            yield ((int(number), text) for number, text in rows)
+
+
+@dataclass(frozen=True)
+class TwoRecords:
+    """Two records, whose keys begin with a letter each."""
+
+    engine: Engine
+
+    def create(self) -> None:
+        spec = Records(count=100_000, key_bytes=1 + NUMBER_BYTES, value_bytes=WIDTH)
+        self.engine.create_store(RecordSet(spec, seed=0))
+
+    def commit(self, session: Session, number: int) -> None:
+        key, value = number.to_bytes(NUMBER_BYTES, "big"), note(number).encode()
+        prepared(self.engine, session, "insert_many")()([(b"L" + key, value), (b"R" + key, value)])
+
+    def held(self, session: Session) -> Iterator[Iterable[tuple[int, str]]]:
+        pairs = [(bytes(key), bytes(value)) for key, value in prepared(self.engine, session, "scan")()()]
+        for letter in (b"L", b"R"):
+            yield (
+                (int.from_bytes(key[1:], "big"), value.decode(errors="replace"))
+                for key, value in pairs
+                if key[:1] == letter
+            )
+
+
+def content_of(engine: Engine) -> Content:
+    """What fits the engine. Raises Unsupported if nothing does."""
+    if isinstance(engine, SQLEngine):
+        return TwoTables(engine)
+    if offers(type(engine), "insert_many") and offers(type(engine), "scan"):
+        return TwoRecords(engine)
+    raise Unsupported(f"{engine.name} has neither tables nor records")
 
 
 def note(number: int) -> str:
@@ -77,14 +136,14 @@ def note(number: int) -> str:
     return f"{number:>{WIDTH}}"
 
 
-def look(engine: SQLEngine, session: Session) -> dict[str, Any]:
+def look(engine: Engine, held: Iterable[Iterable[tuple[int, str]]]) -> dict[str, Any]:
     """The numbers of transactions that are there whole, as spans, and of those that are there in part."""
     good: list[set[int]] = []
     seen: set[int] = set()
-    for table in TABLES:
-        rows = fetch(session, engine.sql.translate(f"SELECT Id, Note FROM {table}", TABLES))
-        times = Counter(int(number) for number, _ in rows)
-        good.append({int(number) for number, text in rows if text == note(int(number)) and times[int(number)] == 1})
+    for halves in held:
+        found = list(halves)
+        times = Counter(number for number, _ in found)
+        good.append({number for number, text in found if text == note(number) and times[number] == 1})
         seen |= times.keys()
     whole = set.intersection(*good)
     # Without transactions each row is a commit of its own, and a kill may well come between two.

@@ -30,8 +30,8 @@ from dbbench.report.sheet import (
 )
 from dbbench.report.steps import BOUND_SHARE, NOTABLE_SHARE, Line, StepView
 
-#: Inches for the values on the right.
-LABELS = 1.85
+#: Inches for the ratios on the right, after the values.
+RATIOS = 0.85
 
 
 def bars(view: StepView, axis: str, captions: Sequence[str]) -> Figure:
@@ -45,10 +45,10 @@ def bars(view: StepView, axis: str, captions: Sequence[str]) -> Figure:
         view.step.title,
         view.measure + (" (logarithmic axis)" if logarithmic else ""),
         _rows(view),
-        _notes(view),
+        notes(view),
         captions,
         _label_width(view),
-        right=LABELS + 0.6 * any(map(_harness, lines)),
+        right=_values_width(view) + RATIOS + 0.6 * any(map(_harness, lines)),
         row=row_height(_rows(view)),
     )
     axes = sheet.axes
@@ -66,21 +66,22 @@ def bars(view: StepView, axis: str, captions: Sequence[str]) -> Figure:
         axes.xaxis.set_major_locator(MaxNLocator(6))
     for place, line in enumerate(lines):
         _interval(axes, place, line, view.unit)
-        _value(axes, place, line, view.unit)
+        _value(axes, place, line, view)
     _failed(axes, view)
     _dress(sheet, view)
     return sheet.figure
 
 
-def _notes(view: StepView) -> list[str]:
-    notes = [f"{_superscript(str(number))} {note}" for number, note in enumerate(view.footnotes, 1)]
+def notes(view: StepView) -> list[str]:
+    """What stands under a chart of a step: footnotes, conditions, and what the harness takes."""
+    found = [f"{superscript(str(number))} {note}" for number, note in enumerate(view.footnotes, 1)]
     if view.mixed:
-        notes.append("Light: Arrow batches. Dark: rows.")
+        found.append("Light: Arrow batches. Dark: rows.")
     if view.conditions:
-        notes.append(view.conditions)
+        found.append(view.conditions)
     if view.harness:
-        notes.append(view.harness[0].upper() + view.harness[1:] + ".")
-    return notes
+        found.append(view.harness[0].upper() + view.harness[1:] + ".")
+    return found
 
 
 def _interval(axes: Axes, place: int, line: Line, unit: Unit) -> None:
@@ -98,15 +99,16 @@ def _interval(axes: Axes, place: int, line: Line, unit: Unit) -> None:
     )
 
 
-def sizes(view: StepView, csv_bytes: int | None, captions: Sequence[str]) -> Figure:
-    """Sizes in parts, with the CSV files' size as a line."""
+def sizes(view: StepView, captions: Sequence[str]) -> Figure:
+    """Sizes in parts, with the size of what the engine was given as a line."""
+    csv_bytes = view.data.csv_bytes
     parts = [_parts(line) for line in view.lines]
     unit = view.unit
     subtitle = f"{view.measure}; all files after a flush"
     row = row_height(_rows(view))
     sheet = Sheet(
-        view.step.title, subtitle, _rows(view), _notes(view), captions, _label_width(view),
-        right=LABELS, axis=0.62, row=row,
+        view.step.title, subtitle, _rows(view), notes(view), captions, _label_width(view),
+        right=_values_width(view) + RATIOS, axis=0.62, row=row,
     )  # fmt: skip
     axes = sheet.axes
     left = np.zeros(len(parts))
@@ -118,7 +120,7 @@ def sizes(view: StepView, csv_bytes: int | None, captions: Sequence[str]) -> Fig
             axes.barh(range(len(parts)), widths, BAR, left=left, color=colour, label=text if seen else None)
         left = left + widths
     for place, line in enumerate(view.lines):
-        _value(axes, place, line, unit)
+        _value(axes, place, line, view)
     greatest = max([*left, (csv_bytes or 0) / unit.size], default=1.0)
     axes.set_xlim(0, greatest * 1.04 or 1)
     axes.xaxis.set_major_locator(MaxNLocator(6))
@@ -128,15 +130,16 @@ def sizes(view: StepView, csv_bytes: int | None, captions: Sequence[str]) -> Fig
             color=INK,
             linestyle=(0, (4, 3)),
             linewidth=1.2,
-            label=f"as CSV: {unit.text(csv_bytes)}",
+            label=f"{'keys and values' if view.data.records else 'as CSV'}: {unit.text(csv_bytes)}",
         )
     _failed(axes, view)
     _dress(sheet, view)
     if view.lines:
-        below = -0.3 / (_rows(view) * row)  # 0.3 inches under the axis
+        below = axes.get_position().y0 - 0.3 / sheet.height  # 0.3 inches under the axis
         axes.legend(
             loc="upper right",
-            bbox_to_anchor=(1.02, below),
+            bbox_to_anchor=(1 - MARGIN / WIDTH, below),
+            bbox_transform=sheet.figure.transFigure,
             ncols=5,
             fontsize=8,
             frameon=False,
@@ -174,24 +177,35 @@ def _label_width(view: StepView) -> float:
     return MARGIN + inches([line.rank for line in view.lines], size) + 0.15 + inches(titles, size) + 0.12
 
 
-def _value(axes: Axes, y: float, line: Line, unit: Unit) -> None:
+def _text(line: Line, view: StepView) -> str:
+    """A value, its unit and its footnote."""
+    return f"{view.unit.text(line.row.value or 0)}{superscript(line.mark)}"
+
+
+def _values_width(view: StepView) -> float:
+    """Inches for the values."""
+    return max(inches([_text(line, view) for line in view.lines if not line.withheld], 9) + 0.3, 1)
+
+
+def _value(axes: Axes, y: float, line: Line, view: StepView) -> None:
     """A value in the column right of the bars, and its ratio after it: beside a bar it would cover its interval.
 
     Where it is withheld the words stand in the place of the bar.
     """
     if line.withheld:
-        _words(axes, y, line)
+        words(axes, y, line)
         return
     place: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center", "ha": "left"}
-    axes.annotate(f"{line.value} {unit.symbol}{_superscript(line.mark)}", (1, y), (8, 0), fontsize=9, **place)
+    axes.annotate(_text(line, view), (1, y), (8, 0), fontsize=9, **place)
     best = line.row.ratio is not None and line.row.ratio.low is None and line.row.ratio.value == 1
     faint = f"{'' if best else line.ratio}{_harness(line)}"
-    axes.annotate(faint, (1, y), (72, 0), fontsize=8, color=GREY, **place)
+    axes.annotate(faint, (1, y), (_values_width(view) * 72, 0), fontsize=8, color=GREY, **place)
 
 
-def _words(axes: Axes, y: float, line: Line) -> None:
+def words(axes: Axes, y: float, line: Line) -> None:
+    """What stands where a bar would be."""
     axes.annotate(
-        f"{line.value}{_superscript(line.mark)}",
+        f"{line.value}{superscript(line.mark)}",
         (0, y),
         (6, 0),
         xycoords=("axes fraction", "data"),
@@ -212,7 +226,7 @@ def _harness(line: Line) -> str:
 
 def _failed(axes: Axes, view: StepView) -> None:
     for place, line in enumerate(view.failed, len(view.lines)):
-        _words(axes, place, line)
+        words(axes, place, line)
 
 
 def _dress(sheet: Sheet, view: StepView) -> None:
@@ -241,5 +255,6 @@ def _tick(value: float, place: int) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:g}"
 
 
-def _superscript(number: str) -> str:
+def superscript(number: str) -> str:
+    """The number of a footnote, raised."""
     return number.translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))

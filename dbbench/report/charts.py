@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 
 from dbbench.report.bars import bars, sizes
 from dbbench.report.overview import overview
+from dbbench.report.percentiles import percentiles
 from dbbench.report.sheet import STYLE, save
 from dbbench.report.view import ScenarioView, View
-from dbbench.suite import Bars, Overview, SizeChart
+from dbbench.suite import Bars, Overview, Percentiles, SizeChart
 
 
 def draw(shown: View, folder: Path, formats: Sequence[str]) -> list[str]:
@@ -43,4 +44,8 @@ def figures(shown: View, scenario: ScenarioView) -> Iterator[tuple[str, Figure]]
                     if name in there:
                         yield stem(scenario, name), bars(scenario.step(name), axis, captions)
             case SizeChart(step=name) if name in there:
-                yield stem(scenario, name), sizes(scenario.step(name), scenario.csv_bytes, captions)
+                yield stem(scenario, name), sizes(scenario.step(name), captions)
+            case Percentiles(steps=steps):
+                for name in steps or there:
+                    if name in there and any(line.tails for line in scenario.step(name).lines):
+                        yield stem(scenario, f"{name}-percentiles"), percentiles(scenario.step(name), captions)

@@ -82,6 +82,7 @@ def _step(view: StepView, missing: Collection[str], *, ascii_only: bool) -> Iter
             figures = gap.join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
             yield Text(f"    {name:<{names}}{gap}{figures}", style="dim")
     marks = {line.mark for line in view.failed if line.row.engine in missing}
+    marks -= {line.mark for line in (*view.lines, *view.failed) if line.row.engine not in missing}
     for number, note in enumerate(view.footnotes, 1):
         if str(number) in marks:
             continue

@@ -15,7 +15,7 @@ from matplotlib.patches import Rectangle
 from dbbench.analysis.summary import Row, Standing
 from dbbench.analysis.units import fitting
 from dbbench.report.sheet import GREY, INK, MANY_ROWS, MARGIN, Sheet, inches, name_size, names
-from dbbench.report.steps import StepView
+from dbbench.report.steps import LEAST_SHARE, StepView
 from dbbench.report.view import ScenarioView
 
 _MIDDLE: Any = {"ha": "center", "va": "center"}
@@ -34,7 +34,7 @@ def overview(title: str, scenario: ScenarioView, captions: Sequence[str]) -> Fig
     size = name_size(rows)
     height = 0.42 if rows < MANY_ROWS else 0.36
     left = MARGIN + inches(titles, size) + 0.1
-    sheet = Sheet(f"{title}: overview", subtitle, rows + 0.9, [], captions, left, axis=0.05, row=height)
+    sheet = Sheet(f"{title}: overview", subtitle, rows + 0.9, _harness(steps), captions, left, axis=0.05, row=height)
     axes = sheet.axes
     columns = len(steps) + 1
     for place, standing in enumerate(engines):
@@ -65,6 +65,17 @@ def overview(title: str, scenario: ScenarioView, captions: Sequence[str]) -> Fig
     axes.set_yticks([])
     axes.spines["bottom"].set_visible(False)
     return sheet.figure
+
+
+def _harness(steps: Sequence[StepView]) -> list[str]:
+    """The harness's greatest share of any result, named."""
+    shares = [(line.row.harness_share or 0, step, line) for step in steps for line in step.lines]
+    share, step, line = max(shares, key=lambda item: item[0], default=(0, None, None))
+    if step is None or line is None or share < LEAST_SHARE:
+        return []
+    return [
+        f"The harness itself is at most {share:.1%} of a result ({line.row.title}, {step.step.name.replace('-', ' ')})."
+    ]
 
 
 def _cell(axes: Axes, column: int, y: float, row: Row) -> None:

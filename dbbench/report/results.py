@@ -12,7 +12,7 @@ from dbbench.report.view import ScenarioView, View
 
 
 def write(shown: View) -> Path:
-    """Write it into the view's folder. Times in seconds, sizes in bytes."""
+    """Write it into the view's folder. Times in seconds, sizes in bytes, rates by second."""
     path = shown.folder / "results.json"
     jsonfile.write(path, document(shown))
     return path

@@ -13,7 +13,8 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.textpath import TextPath
 
-BLUE, SKY, ORANGE, GREY, INK, FAINT = "#0072B2", "#56B4E9", "#E69F00", "#6b6b6b", "#1a1a1a", "#d9d9d9"
+BLUE, SKY, ORANGE, VERMILION = "#0072B2", "#56B4E9", "#E69F00", "#D55E00"
+GREY, INK, FAINT = "#6b6b6b", "#1a1a1a", "#d9d9d9"
 STYLE: Any = {
     "font.family": ["DejaVu Sans"],
     "font.size": 10,

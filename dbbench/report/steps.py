@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from dbbench.analysis.footprint import Footprint, footprint
 from dbbench.analysis.queryplans import QueryPlan
-from dbbench.analysis.spread import SHOWN, Spread, spread
+from dbbench.analysis.spread import Tail, tails
 from dbbench.analysis.summary import Row
 from dbbench.analysis.units import Unit, fitting
-from dbbench.store import TrialResult
-from dbbench.suite import AnyStep, QueryStep, Scenario, SqlStep, StatementStep
+from dbbench.report.conditions import conditions, driven
+from dbbench.schema import Records
+from dbbench.suite import AnyStep, KeyValueStep, QueryStep, Scenario, SqlStep, StatementStep
 
 #: A harness's share of a result above which it is told, and above which the result is the harness's.
 NOTABLE_SHARE, BOUND_SHARE = 0.05, 0.20
+#: One that is told at all.
+LEAST_SHARE = 0.001
 #: From so many rounds on an interval is one of 95 %; fewer give the range of the rounds.
 SURE_BLOCKS = 6
-#: The further figures of a size.
-SIZES = ("allocated", "before flush", "per row", "of CSV", "written")
 #: Beyond this ratio of worst to best a scale is logarithmic, where the suite doesn't say.
 WIDE_RANGE = 100
 #: The most characters of a clause in the place of a figure; the whole stands under the chart.
@@ -42,6 +42,8 @@ class Line:
     original: str = ""
     #: Further figures, in the order of the step's own `details`.
     details: tuple[str, ...] = ()
+    #: Operation -> how long its calls took, where there were enough.
+    tails: Mapping[str, Tail] = field(default_factory=dict)
 
     @property
     def withheld(self) -> bool:
@@ -55,11 +57,26 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Data:
+    """What the steps of a scenario work on. `count` records, if it has records; peak memory by engine."""
+
+    csv_bytes: int | None = None
+    records: Records | None = None
+    count: int = 0
+    memory: Mapping[str, float | None] = field(default_factory=dict)
+
+    def each(self, amount: float | None) -> str:
+        """Bytes of all records in words, as kilobytes for 1,000 of them: as many as bytes for one."""
+        return "–" if amount is None or not self.count else f"{Unit(1, '').figure(amount / self.count)} kB"
+
+
+@dataclass(frozen=True)
 class StepView:
     """One step, best to worst. `failed` have no figure; `harness` words the null engine's time."""
 
     scenario: Scenario
     step: AnyStep
+    data: Data
     unit: Unit
     blocks: int
     lines: tuple[Line, ...]
@@ -85,14 +102,30 @@ class StepView:
     @property
     def measure(self) -> str:
         """What the figures are, for a subtitle."""
-        better = "more" if any(line.row.direction == "higher" for line in self.lines) else "less"
+        better = "more" if self.higher else "less"
         if self.step.kind == "size":
             return f"{self.unit.symbol}, {better} is better"
         rounds = f"median of {self.blocks} rounds with {self.interval}" if self.blocks > 1 else "one round, no interval"
         per = " per call" if self.step.kind == "statement" else ""
         cold = "; cold caches" if self.cold else ""
-        driven = f"; {self.driven}" if self.driven else ""
-        return f"{self.unit.symbol}{per}, {better} is better; {rounds}{cold}{driven}"
+        how = f"; {clients}" if (clients := driven(self.step)) else ""
+        what = self.heading.replace("/s", " per second") if self.rates else self.unit.symbol
+        return f"{what}{per}, {better} is better; {rounds}{cold}{how}"
+
+    @property
+    def higher(self) -> bool:
+        """Whether more is better."""
+        return any(line.row.direction == "higher" for line in (*self.lines, *self.failed))
+
+    @property
+    def rates(self) -> bool:
+        """Whether the figures are operations in a second."""
+        return self.unit.symbol.endswith("/s")
+
+    @property
+    def heading(self) -> str:
+        """The unit, for the head of a column."""
+        return heading(self.unit)
 
     @property
     def interval(self) -> str:
@@ -102,47 +135,30 @@ class StepView:
     @property
     def conditions(self) -> str:
         """How much was read or called for a figure, and what the figures don't say."""
-        step, facts = self.step, [line.row.facts or {} for line in self.lines]
-        words = []
-        if isinstance(step, QueryStep) and facts:
-            calls = f"{step.iterations} calls" if step.iterations > 1 else "one call"
-            warm = f" after {step.warm_up} to warm up" if step.warm_up and not self.cold else ""
-            words.append(f"{facts[0].get('rows', 0):,} rows; a round is the mean of {calls}{warm}, by one client.")
-            if self.mixed:
-                arrow = sorted(line.row.title for line in self.lines if line.arrow)
-                words.append(
-                    f"Arrow batches, whose values are not turned into Python objects: {_and(arrow)}; "
-                    "the others give rows of Python values."
-                )
-        if isinstance(step, StatementStep):
-            if step.rate is None:
-                words.append(f"A round is the mean of {step.iterations} calls after {step.warm_up} to warm up.")
-            if step.adds is None and step.check is None:
-                words.append("The suite says nothing to check its effect by: not verified.")
-        if any(line.withheld for line in self.lines):
-            words.append("Ratios are to the best figure that is shown.")
-        return " ".join(words)
+        facts = [line.row.facts or {} for line in self.lines]
+        arrow = [line.row.title for line in self.lines if line.arrow] if self.mixed else []
+        words = conditions(self.step, facts, arrow, self.data.records)
+        best = "Ratios are to the best figure that is shown." if any(line.withheld for line in self.lines) else ""
+        return " ".join(filter(None, (words, best)))
 
     @property
     def details_note(self) -> str:
         """What the further figures are."""
         if self.step.kind == "size":
-            return (
-                "Written: bytes that the process wrote since the size before, for each byte that it was given as CSV."
-            )
-        what = f"Percentiles in {self.unit.symbol}, medians of the rounds', where a round has ten calls above them"
+            written = "Written: bytes that the process wrote since the size before, for each byte that it was given"
+            if self.data.records:
+                return (
+                    f"{written} as keys and values. For 1,000 records: disk, and the trial's peak memory above the null "
+                    "engine's."
+                )
+            return f"{written} as CSV."
+        unit = "of a call" if self.rates else f"in {self.unit.symbol}"
+        what = f"Percentiles {unit}, medians of the rounds', where a round has ten calls above them"
         if isinstance(self.step, StatementStep) and self.step.rate:
             return f"{what}. Service: mean from a call's start to its end. Late: more than 1 ms after its moment."
+        if isinstance(self.step, KeyValueStep) and self.step.transaction > 1:
+            return f"{what}. A call is a transaction of {self.step.transaction:,} records."
         return f"{what}."
-
-    @property
-    def driven(self) -> str:
-        """At which rate and by how many clients, where that isn't one call after another by one."""
-        if not isinstance(self.step, StatementStep):
-            return ""
-        rate, clients = self.step.rate, self.step.clients
-        words = [f"{rate.per_second:,g} calls a second ({rate.arrivals}), from when they were due"] if rate else []
-        return "; ".join([*words, *([f"{clients} at once"] if clients.count > 1 else [])])
 
     @property
     def cold(self) -> bool:
@@ -164,14 +180,13 @@ def step_view(
     scenario: Scenario,
     step: AnyStep,
     rows: Sequence[Row],
-    results: Sequence[TrialResult],
-    csv_bytes: int | None,
+    data: Data,
     plans: Sequence[QueryPlan],
 ) -> StepView:
     """A step in words. `rows` are the step's own, in their order."""
     good = [row for row in rows if row.value is not None and row.ranked]
-    unit = fitting("B" if step.kind == "size" else "s", [row.value for row in good if row.value])
-    footnotes: list[str] = []
+    unit = fitting(_base(step, good), [row.value for row in good if row.value])
+    footnotes: dict[str, list[str]] = {}
     lines: list[Line] = []
     failed: list[Line] = []
     for row in rows:
@@ -179,56 +194,23 @@ def step_view(
             continue
         mark = ""
         if row.detail and not (row.withheld and row.measured):  # its clause stands in its line
-            footnotes.append(f"{row.title}: {row.detail}")
-            mark = str(len(footnotes))
+            footnotes.setdefault(row.detail, []).append(row.title)
+            mark = str(list(footnotes).index(row.detail) + 1)
         (lines if row.measured else failed).append(_line(row, unit, mark))
     blocks = max((len(row.blocks) for row in good), default=0)
     words = _harness(good, [row for row in rows if not row.ranked]) if step.kind != "size" else ""
     order = [line.row.engine for line in (*lines, *failed)]
-    found = StepView(
-        scenario, step, unit, blocks, tuple(lines), tuple(failed), words, tuple(footnotes), plans=_plans(plans, order)
-    )
-    if isinstance(step, StatementStep):
-        return _with_percentiles(found, step)
-    return detailed(found, results, csv_bytes) if step.kind == "size" else found
+    return StepView(
+        scenario, step, data, unit, blocks, tuple(lines), tuple(failed), words,
+        tuple(f"{', '.join(titles)}: {detail}" for detail, titles in footnotes.items()),
+        plans=_plans(plans, order),
+    )  # fmt: skip
 
 
-def _with_percentiles(view: StepView, step: StatementStep) -> StepView:
-    """A step of many calls with how they were spread, where that says more than the mean."""
-    found = {line.row.engine: known for line in view.lines if (known := spread(line.row.rounds)) is not None}
-    several = step.rate is not None or step.clients.count > 1
-    if not several and not any(any(each.percentiles[1:]) for each in found.values()):
-        return view
-    columns = (*SHOWN, "max", "calls/s", *(("service", "late") if step.rate else ()))
-    lines = tuple(
-        replace(line, details=_spread(known, view.unit)) if (known := found.get(line.row.engine)) else line
-        for line in view.lines
-    )
-    return replace(view, lines=lines, details=columns if found else ())
-
-
-def _spread(found: Spread, unit: Unit) -> tuple[str, ...]:
-    """In words: percentiles where there are calls enough, then the rest."""
-    percentiles = ["–" if value is None else unit.figure(value) for value in found.percentiles]
-    cells = (*percentiles, unit.figure(found.greatest), Unit(1, "").figure(found.per_second))
-    return (*cells, unit.figure(found.service), f"{found.late:,} of {found.due:,}") if found.due is not None else cells
-
-
-def detailed(view: StepView, results: Sequence[TrialResult], csv_bytes: int | None) -> StepView:
-    """A size step with what lies behind each size."""
-    lines = []
-    for line in view.lines:
-        found = footprint(view.scenario, view.step.name, line.row.engine, line.row.title, results, csv_bytes)
-        lines.append(replace(line, details=_sizes(found, view.unit)) if found else line)
-    return replace(view, lines=tuple(lines), details=SIZES)
-
-
-def _sizes(found: Footprint, unit: Unit) -> tuple[str, ...]:
-    """A footprint in words, in the order of SIZES."""
-    flush = "–" if found.before_flush is None else unit.text(found.before_flush)
-    row = "–" if found.per_row is None else f"{found.per_row:,.1f} B"
-    shares = ["–" if share is None else f"×{share:.2f}" for share in (found.csv_ratio, found.amplification)]
-    return (unit.text(found.allocated), flush, row, *shares)
+def _base(step: AnyStep, good: Sequence[Row]) -> str:
+    """The unit that the rows are in; where there are none, the one that they would be in."""
+    usual = {"size": "B", "keyvalue": "1/s", "mix": "1/s"}.get(step.kind, "s")
+    return next((row.unit for row in good if row.unit), usual)
 
 
 def _plans(plans: Sequence[QueryPlan], order: Sequence[str]) -> tuple[QueryPlan, ...]:
@@ -263,7 +245,14 @@ def _line(row: Row, unit: Unit, mark: str) -> Line:
         ratio_interval=between,
         share=_percent(row.harness_share),
         original="" if row.original is None else unit.figure(row.original),
+        tails=tails(row.rounds),
     )
+
+
+def heading(unit: Unit) -> str:
+    """A unit for the head of a column: of a rate with what is counted."""
+    known = unit.symbol
+    return f"{known.removesuffix('/s')} operations/s".strip() if known.endswith("/s") else known
 
 
 def times(ratio: float) -> str:
@@ -275,21 +264,24 @@ def _percent(share: float | None) -> str:
     """A harness's share in words, with a mark on what is bound by the harness."""
     if share is None:
         return ""
-    return "<0.1%" if share < 0.001 else f"{share:.1%}{'!' if share > BOUND_SHARE else ''}"
+    return "<0.1%" if share < LEAST_SHARE else f"{share:.1%}{'!' if share > BOUND_SHARE else ''}"
 
 
 def _harness(good: Sequence[Row], nulls: Sequence[Row]) -> str:
     """The null engines' times in words, and the largest share that they are of any result."""
-    durations = [fitting("s", [null.value]).text(null.value) for null in nulls if null.value is not None]
+    durations = [_own_time(null) for null in nulls if null.value]
     shares = [row.harness_share for row in good if row.harness_share is not None]
     if not durations or not shares:
         return ""
     words = f"the harness itself: {' for rows, '.join(durations)}{' for Arrow batches' if len(durations) > 1 else ''}"
     most = max(good, key=lambda row: row.harness_share or 0)
-    if max(shares) >= 0.001:
+    if max(shares) >= LEAST_SHARE:
         words += f"; at most {max(shares):.1%} of a result ({most.title})"
     return words + ("; ! is bound by the harness" if max(shares) > BOUND_SHARE else "")
 
 
-def _and(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+def _own_time(null: Row) -> str:
+    value = null.value or 0
+    if null.direction == "higher":
+        return f"{fitting('s', [1 / value]).text(1 / value)} an operation"
+    return fitting("s", [value]).text(value)

@@ -15,7 +15,7 @@ COLUMNS = (
 
 
 def write(shown: View) -> Path:
-    """Write it into the view's folder. Times in seconds, sizes in bytes."""
+    """Write it into the view's folder. Times in seconds, sizes in bytes, rates by second."""
     run, text = shown.run, io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)

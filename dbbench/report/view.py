@@ -11,12 +11,14 @@ from typing import Any
 from dbbench import machine
 from dbbench.analysis.environment import disturbances
 from dbbench.analysis.publication import Figures, doubts, figures, forbidden, remarks, withhold
-from dbbench.analysis.summary import Resources, Row, Standing, ranked, resources, titles
+from dbbench.analysis.summary import Resources, Row, Standing, ranked, resources, stronger, titles
 from dbbench.outcome import Outcome
 from dbbench.plan import fewest_rounds
-from dbbench.report.steps import NOTABLE_SHARE, StepView, step_view
+from dbbench.report.details import detailed
+from dbbench.report.steps import NOTABLE_SHARE, Data, StepView, step_view
+from dbbench.report.then import ThenAndNow, then_and_now
 from dbbench.store import Manifest, Run, TrialResult
-from dbbench.suite import AnyChart, Scenario
+from dbbench.suite import AnyChart, Scenario, Suite
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class ScenarioView:
     standings: tuple[Standing, ...]
     resources: tuple[Resources, ...]
     charts: tuple[AnyChart, ...]
-    csv_bytes: int | None
+    data: Data
     #: Engines whose figures are withheld.
     withheld: frozenset[str] = frozenset()
 
@@ -65,6 +67,8 @@ class View:
     unsuccessful: bool
     #: Why there was no further round.
     stopped: str = ""
+    #: The published figures of the benchmark that is reproduced, beside these.
+    then_and_now: tuple[ThenAndNow, ...] = ()
     #: Whether this is what may be published.
     published: bool = False
     #: What has to stand under it: what engines lack that others have, and what publishing asks for.
@@ -74,6 +78,18 @@ class View:
     def title(self) -> str:
         """The suite's title."""
         return self.run.suite.title
+
+    @property
+    def then_words(self) -> str:
+        """What the published figures are, and what can be read from them here."""
+        source = self.run.suite.source
+        if source is None:
+            return ""
+        machine = f", measured on {source.machine}" if source.machine else ""
+        return (
+            f"{source.title} ({source.year}){machine}. Its figures and those of this run are of different machines, "
+            "drivers and data, so each is set against the best of its own side only: compare the ratios."
+        )
 
     @property
     def folder(self) -> Path:
@@ -100,10 +116,11 @@ def view(run: Run, *, publish: bool = False) -> View:
     """All that is to be shown of a run, or to be published of it. Raises RunError if one of its trials is damaged."""
     whole = figures(run)
     found = withhold(whole, run) if publish else whole
+    scenarios = tuple(_scenario(run, scenario, found) for scenario in run.suite.scenarios)
     return View(
         run=run,
         rows=tuple(found.rows),
-        scenarios=tuple(_scenario(run, scenario, found) for scenario in run.suite.scenarios),
+        scenarios=scenarios,
         warnings=(*_warnings(run, found), *_publication(run, whole.results, publish=publish)),
         facts=tuple(_facts(run, found.stopped)),
         systems=tuple(_systems(run, found.results)),
@@ -115,26 +132,35 @@ def view(run: Run, *, publish: bool = False) -> View:
         unsuccessful=any(row.outcome is not Outcome.OK for row in found.rows)
         or any(result.remarks for result in whole.results if ranked(run.manifest, result.engine_name)),
         stopped=found.stopped,
+        then_and_now=then_and_now(run.suite.source, [step for scenario in scenarios for step in scenario.steps]),
         published=publish,
         remarks=(*_lacks(run, found.results), *(remarks(run.manifest, found.results) if publish else ())),
     )
 
 
 def _scenario(run: Run, scenario: Scenario, found: Figures) -> ScenarioView:
-    csv_bytes = run.manifest.datasets.get(scenario.dataset, {}).get("csv_bytes")
+    used = resources(run.manifest, found.results, scenario.name)
+    drawn = run.manifest.datasets.get(scenario.dataset, {})
+    records = run.suite.datasets[scenario.dataset].records
+    data = Data(
+        csv_bytes=drawn.get("csv_bytes"),
+        records=records,
+        count=drawn.get("rows", {}).get("records", 0),
+        memory={each.engine: each.peak_memory for each in used},
+    )
     steps = []
     for step in scenario.steps:
         mine = [row for row in found.rows if (row.scenario, row.step) == (scenario.name, step.name)]
         if mine:
             plans = [plan for plan in found.plans[scenario.name] if plan.step == step.name]
-            steps.append(step_view(scenario, step, mine, found.results, csv_bytes, plans))
+            steps.append(detailed(step_view(scenario, step, mine, data, plans), found.results))
     return ScenarioView(
         scenario=scenario,
         steps=tuple(steps),
         standings=tuple(found.standings[scenario.name]),
-        resources=tuple(resources(run.manifest, found.results, scenario.name)),
+        resources=tuple(used),
         charts=scenario.charts,
-        csv_bytes=csv_bytes,
+        data=data,
         withheld=frozenset(row.engine for row in found.rows if row.withheld),
     )
 
@@ -189,10 +215,7 @@ def _publication(run: Run, results: Sequence[TrialResult], *, publish: bool) -> 
 
 def _facts(run: Run, stopped: str) -> list[tuple[str, str]]:
     manifest, suite = run.manifest, run.suite
-    data = "; ".join(
-        f"{name}: {sum(facts['rows'].values()):,} rows, {facts['csv_bytes'] / 1e6:,.1f} MB as CSV"
-        for name, facts in manifest.datasets.items()
-    )
+    data = "; ".join(_data(name, facts, suite) for name, facts in manifest.datasets.items())
     source = f"{suite.source.title} ({suite.source.year})" if suite.source else "none"
     return [
         ("Suite", f"{suite.name} (reproduces: {source})"),
@@ -203,6 +226,13 @@ def _facts(run: Run, stopped: str) -> list[tuple[str, str]]:
         ("dbbench", manifest.dbbench),
         ("Date", f"{manifest.created.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"),
     ]
+
+
+def _data(name: str, facts: dict[str, Any], suite: Suite) -> str:
+    count, size = sum(facts["rows"].values()), facts["csv_bytes"] / 1e6
+    if suite.datasets[name].records:
+        return f"{name}: {count:,} records, {size:,.1f} MB of keys and values"
+    return f"{name}: {count:,} rows, {size:,.1f} MB as CSV"
 
 
 def _rounds(manifest: Manifest, stopped: str) -> str:
@@ -218,9 +248,19 @@ def _systems(run: Run, results: Sequence[TrialResult]) -> list[System]:
         if not ranked(run.manifest, name) or probed["status"] != "available":
             continue
         versions = told.get("versions") or probed.get("versions", {})
-        settings = _pairs(told.get("settings", {}), " = ")
+        mine = [result for result in results if result.engine_name == name]
+        settings = "; ".join([_pairs(told.get("settings", {}), " = "), *_stronger(run.suite, mine)]).strip("; ")
         found.append(System(name, called[name], _pairs(versions, " "), settings, probed.get("license", "")))
     return found
+
+
+def _stronger(suite: Suite, results: Sequence[TrialResult]) -> list[str]:
+    """Where an engine gives more durability than a scenario asks for."""
+    found: dict[str, None] = {}
+    for result in results:
+        asked = suite.scenario(result.scenario_name).durability
+        found[stronger(str(result.engine.get("tier", "")), asked)] = None
+    return list(filter(None, found))
 
 
 def _pairs(mapping: dict[str, Any], between: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -301,7 +302,7 @@ class KeyValueContract(EngineContract):
         seek = call(engine, session, "seek", snapshot=snapshot)
         for key, value in [*PAIRS[:-1], *PAIRS[-2::-1]]:
             assert pair(seek(key)) == (key, value)
-        for before, after in zip(PAIRS[:-2], PAIRS[1:-1], strict=True):
+        for before, after in pairwise(PAIRS[:-1]):
             above = (int.from_bytes(before[0], "big") + 1).to_bytes(WIDTH, "big")
             assert pair(seek(above)) == after
         assert seek(KEYS[-1]) is None
@@ -340,6 +341,8 @@ class KeyValueContract(EngineContract):
         insert = call(engine, session, "insert_many")
         with pytest.raises(Exception, match=r"."):  # each driver has its own
             insert([*PAIRS[1:], None])
+        del insert
+        gc.collect()  # some drivers keep a transaction open for as long as one of its cursors lives
         session.close()
         session = engine.connect()
         if "transactions" not in engine.lacks:
@@ -415,8 +418,7 @@ class KeyValueContract(EngineContract):
         engine.flush()
         try:
             size = engine.size()
-        except Unsupported as exc:
-            assert str(exc).strip()
+        except Unsupported:
             return
         assert size.total > 0
         assert all(not Path(file.name).is_absolute() and file.apparent >= 0 for file in size.files)

@@ -46,7 +46,10 @@ def measure(step: KeyValueStep, bench: Bench) -> Measured:
     elif step.operation == "delete":
         held.first += count
     job = Job(step.operation, (), 0, 0, seed=records.seed, inputs=inputs, affinity=step.affinity)
-    return throughput(drive(bench.engine, bench.session, job, step.clients), count, step.clients)
+    found = throughput(drive(bench.engine, bench.session, job, step.clients), count, step.clients)
+    if step.operation in ("insert", "update"):
+        found.facts["csv_bytes"] = count * (records.spec.key_bytes + records.spec.value_bytes)
+    return found
 
 
 def _inputs(step: KeyValueStep, records: RecordSet, held: Held, count: int) -> Inputs:

@@ -213,7 +213,7 @@ class BerkeleyDB(Engine):
     license = "Sleepycat (Berkeley DB 5.3); driver: BSD-3-Clause"
     publication = Publication.ALLOWED
     modules = ("berkeleydb",)
-    options_class = TransactionalOptions
+    options_class: ClassVar[type[PlainOptions]] = TransactionalOptions
     session_class: ClassVar[type[BerkeleyDBSession]] = TransactionalSession
     concurrency = Concurrency(threads=None, processes=1)
     durability: ClassVar = {

@@ -110,10 +110,10 @@ class GNU(DBM):
     @classmethod
     def versions(cls) -> dict[str, str]:
         try:
-            gnu = importlib.import_module("dbm.gnu")
+            built = importlib.import_module("_gdbm")  # dbm.gnu hides it
         except ImportError:
             return {"GDBM": gdbm.version()}
-        return {"GDBM": ".".join(map(str, gnu._GDBM_VERSION))} if hasattr(gnu, "_GDBM_VERSION") else {"dbm.gnu": "?"}
+        return {"GDBM": ".".join(map(str, getattr(built, "_GDBM_VERSION", ("unknown",))))}
 
     def open(self) -> None:
         path = str(self.directory / "records.gdbm")

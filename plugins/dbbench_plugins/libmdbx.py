@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dbbench.engine import Publication
 from dbbench.suite import Tier
@@ -108,4 +108,3 @@ class LibMDBX(LMDB):
 
     def flush(self) -> None:
         self.environment.sync(force=True)
-

@@ -168,6 +168,7 @@ class LMDB(Engine):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
         self.sessions: list[Session] = []
+        self.environment: Any = None
 
     def open(self) -> None:
         import lmdb
@@ -184,7 +185,7 @@ class LMDB(Engine):
             transaction.delete(b"0")
 
     def connect(self) -> Session:
-        self.sessions.append(self.session_class(self.environment))  # type: ignore[call-arg]
+        self.sessions.append(self.session_class(self.environment))
         return self.sessions[-1]
 
     def part(self, name: str) -> Literal["data", "journal", "other"]:
@@ -200,4 +201,5 @@ class LMDB(Engine):
         for session in self.sessions:
             session.close()  # a snapshot that is left would keep the environment open
         self.sessions.clear()
-        self.environment.close()
+        if self.environment is not None:
+            self.environment.close()

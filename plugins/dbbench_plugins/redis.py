@@ -119,7 +119,8 @@ class Redis(Engine):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
         self.sessions: list[Session] = []
-        self.made = False
+        #: What the driver takes to find the server.
+        self.where: dict[str, Any] = {}
 
     @classmethod
     def available(cls) -> None:
@@ -159,7 +160,6 @@ class Redis(Engine):
     def create_store(self, records: RecordSet) -> None:
         if self.url and (there := self._client().dbsize()):
             raise Unsupported(f"the database at the URL has {there:,} keys in it: name an empty one")
-        self.made = bool(self.url)
 
     def remove(self, tables: Mapping[str, Table]) -> None:
         """Empty the database at a URL, which was empty when we came."""
@@ -222,7 +222,7 @@ class Redis(Engine):
         from redis.exceptions import RedisError
 
         self.server = server = PrivateServer("Redis", self.directory)
-        self.where: dict[str, Any] = {"unix_socket_path": f"{server.root}/{_SOCKET}"}
+        self.where = {"unix_socket_path": f"{server.root}/{_SOCKET}"}
         try:
             self._look()  # another process of clients opened it
         except RedisError:

@@ -128,7 +128,7 @@ class RocksDB(Engine):
         settings = self.durability[self.tier]
         writes = rocksdict.WriteOptions()
         writes.sync = settings["sync"]
-        writes.disable_wal = settings["disable_wal"]
+        writes.disable_wal = settings["disable_wal"]  # type: ignore[method-assign]  # its stub takes it for a method
         self.database = rocksdict.Rdict(str(self.directory / "data"), options)
         self.database.set_write_options(writes)
 

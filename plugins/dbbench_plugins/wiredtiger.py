@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from dbbench.engine import Concurrency, Engine, Options, Publication, Session
 from dbbench.suite import Tier
-
-if TYPE_CHECKING:
-    from dbbench.records import RecordSet
 
 Pair = tuple[bytes, bytes]
 
@@ -141,7 +138,7 @@ class WiredTigerSession(Session):
         def place(key: bytes) -> bool:
             set_key(key)
             where = near()
-            return where != missing and (where >= 0 or following() == 0)
+            return bool(where != missing and (where >= 0 or following() == 0))
 
         return place
 
@@ -204,7 +201,7 @@ class WiredTiger(Engine):
         return WiredTigerSession(self.connection.open_session())
 
     def part(self, name: str) -> Literal["data", "journal", "other"]:
-        if name.startswith("WiredTigerLog") or name.startswith("WiredTigerPreplog"):
+        if name.startswith(("WiredTigerLog", "WiredTigerPreplog")):
             return "journal"
         return "data" if name == "records.wt" else "other"
 

@@ -6,7 +6,7 @@ import pytest
 
 from dbbench.testing import KeyValueContract
 from dbbench.testing.contract import required
-from tests import dotnet
+from tests import dotnet, esent
 
 
 class TestDict(KeyValueContract):
@@ -93,3 +93,13 @@ class TestBplusDotNet(StandIn):
 
 class TestSTSdb(StandIn):
     engine = "stsdb"
+
+
+class TestESENT(KeyValueContract):
+    """With a stand-in for esent.dll, compiled from C: there is none but on Windows."""
+
+    engine = "esent"
+
+    @pytest.fixture(autouse=True)
+    def _library(self, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DBBENCH_ESENT_LIBRARY", str(esent.library(tmp_path_factory.getbasetemp())))

@@ -4,7 +4,6 @@ using System;
 using System.Collections.Generic;
 using System.Globalization;
 using System.IO;
-using System.Linq;
 using System.Runtime.Serialization.Formatters.Binary;
 
 namespace BplusDotNet
@@ -22,34 +21,34 @@ namespace BplusDotNet
             }
         }
 
-        readonly string keys, values;
+        readonly string values;
         readonly int keyLength;
         readonly Order order = new Order();
+        readonly List<KeyValuePair<string, byte[]>> changes = new List<KeyValuePair<string, byte[]>>();
         SortedList<string, byte[]> held;
 
-        BplusTreeBytes(string treefile, string blockfile, int length)
+        BplusTreeBytes(string blockfile, int length)
         {
-            keys = treefile; values = blockfile; keyLength = length;
+            values = blockfile; keyLength = length;
             held = new SortedList<string, byte[]>(order);
         }
         public static BplusTreeBytes Initialize(string treefileName, string blockfileName, int KeyLength)
         {
-            var made = new BplusTreeBytes(treefileName, blockfileName, KeyLength);
-            new FileStream(treefileName, FileMode.CreateNew).Close();
+            var made = new BplusTreeBytes(blockfileName, KeyLength);
+            using (var to = new StreamWriter(new FileStream(treefileName, FileMode.CreateNew))) to.Write(KeyLength);
             made.Commit();
             return made;
         }
         public static BplusTreeBytes Initialize(Stream treefile, Stream blockfile, int KeyLength) { throw new NotSupportedException(); }
         public static BplusTreeBytes ReOpen(string treefileName, string blockfileName)
         {
-            var made = new BplusTreeBytes(treefileName, blockfileName, int.Parse(File.ReadAllText(treefileName)));
+            var made = new BplusTreeBytes(blockfileName, int.Parse(File.ReadAllText(treefileName)));
+            made.order.Culture = false;
             using (var from = File.OpenRead(blockfileName))
-            {
-                var pairs = (KeyValuePair<string, byte[]>[])new BinaryFormatter().Deserialize(from);
-                made.order.Culture = false;  // they are in the order in which they were kept
-                foreach (var pair in pairs) made.held[pair.Key] = pair.Value;
-                made.order.Culture = true;
-            }
+                while (from.Position < from.Length)
+                    foreach (var change in (KeyValuePair<string, byte[]>[])new BinaryFormatter().Deserialize(from))
+                        if (change.Value != null) made.held[change.Key] = change.Value; else made.held.Remove(change.Key);
+            made.order.Culture = true;
             return made;
         }
         public static BplusTreeBytes ReOpen(Stream treefile, Stream blockfile) { throw new NotSupportedException(); }
@@ -63,9 +62,14 @@ namespace BplusDotNet
             {
                 if (System.Text.Encoding.UTF8.GetByteCount(key) > keyLength) throw new BplusTreeException("key bytes too long");
                 held[key] = value;
+                changes.Add(new KeyValuePair<string, byte[]>(key, value));
             }
         }
-        public void RemoveKey(string key) { if (!held.Remove(key)) throw new BplusTreeException("no such key found: " + key); }
+        public void RemoveKey(string key)
+        {
+            if (!held.Remove(key)) throw new BplusTreeException("no such key found: " + key);
+            changes.Add(new KeyValuePair<string, byte[]>(key, null));
+        }
         public string FirstKey() { return held.Count > 0 ? held.Keys[0] : null; }
         public string NextKey(string after)
         {
@@ -79,9 +83,8 @@ namespace BplusDotNet
         }
         public void Commit()
         {
-            File.WriteAllText(keys, keyLength.ToString());
-            using (var to = File.Create(values))
-                new BinaryFormatter().Serialize(to, held.ToArray());
+            using (var to = new FileStream(values, FileMode.Append)) new BinaryFormatter().Serialize(to, changes.ToArray());
+            changes.Clear();
         }
         public void Abort() { throw new NotSupportedException(); }
         public void Shutdown() { held = null; }

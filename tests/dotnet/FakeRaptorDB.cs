@@ -29,6 +29,9 @@ namespace RaptorDB
         public bool Set(T key, string value) { return Set(key, System.Text.Encoding.Unicode.GetBytes(value)); }
         public bool Set(T key, byte[] value)
         {
+#if BROKEN
+            if (records.Count == 500) throw new InvalidDataException("broken at 500\nand a second line");
+#endif
             lock (index) { records.Add(value); index[key] = records.Count - 1; }
             return true;
         }

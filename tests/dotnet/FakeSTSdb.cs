@@ -32,7 +32,7 @@ namespace STSdb4.Database
         public static IStorageEngine FromFile(string fileName) { return new Engine { file = fileName }; }
     }
 
-    interface IKept { object Kept(); }
+    interface IKept { object Changes(); }
 
     sealed class Engine : IStorageEngine
     {
@@ -43,14 +43,14 @@ namespace STSdb4.Database
             var made = new Table<TKey, TRecord>();
             if (File.Exists(file))
                 using (var from = File.OpenRead(file))
-                    foreach (var pair in (KeyValuePair<TKey, TRecord>[])new BinaryFormatter().Deserialize(from)) made.held[pair.Key] = pair.Value;
+                    while (from.Position < from.Length) made.Apply((KeyValuePair<TKey, TRecord>[])new BinaryFormatter().Deserialize(from));
             table = made;
             return made;
         }
         void IStorageEngine.Commit()
         {
             lock (this)
-                using (var to = File.Create(file)) new BinaryFormatter().Serialize(to, table.Kept());
+                using (var to = new FileStream(file, FileMode.Append)) new BinaryFormatter().Serialize(to, table.Changes());
         }
         void IStorageEngine.Close() { table = null; }
         void IDisposable.Dispose() { table = null; }
@@ -73,9 +73,32 @@ namespace STSdb4.Database
     {
         static readonly IComparer<TKey> Order = new ByBytes<TKey>();
         public readonly SortedList<TKey, TRecord> held = new SortedList<TKey, TRecord>(Order);
-        object IKept.Kept() { lock (held) return held.ToArray(); }
-        void ITable<TKey, TRecord>.Replace(TKey key, TRecord record) { lock (held) held[key] = record; }
-        void ITable<TKey, TRecord>.Delete(TKey key) { lock (held) held.Remove(key); }
+        List<KeyValuePair<TKey, TRecord>> changes = new List<KeyValuePair<TKey, TRecord>>();  // null: deleted
+        object IKept.Changes()
+        {
+            lock (held)
+            {
+                var all = changes.ToArray();
+                changes.Clear();
+                return all;
+            }
+        }
+        public void Apply(params KeyValuePair<TKey, TRecord>[] all)
+        {
+            lock (held)
+                foreach (var pair in all)
+                    if (pair.Value != null) held[pair.Key] = pair.Value; else held.Remove(pair.Key);
+        }
+        void Change(TKey key, TRecord record)
+        {
+            lock (held)
+            {
+                changes.Add(new KeyValuePair<TKey, TRecord>(key, record));
+                Apply(changes[changes.Count - 1]);
+            }
+        }
+        void ITable<TKey, TRecord>.Replace(TKey key, TRecord record) { Change(key, record); }
+        void ITable<TKey, TRecord>.Delete(TKey key) { Change(key, default(TRecord)); }
         void ITable<TKey, TRecord>.Delete(TKey fromKey, TKey toKey) { throw new NotSupportedException(); }
         bool ITable<TKey, TRecord>.TryGet(TKey key, out TRecord record) { lock (held) return held.TryGetValue(key, out record); }
         IEnumerable<KeyValuePair<TKey, TRecord>> ITable<TKey, TRecord>.Forward() { lock (held) return held.ToList(); }

@@ -19,10 +19,11 @@ def compiler() -> str | None:
     return shutil.which("mcs")
 
 
-def assembly(engine: str, folder: Path) -> Path:
-    """The stand-in for an engine's library, compiled unless it is in the folder already."""
-    made = folder / f"{SOURCES[engine]}.dll"
+def assembly(engine: str, folder: Path, fault: str = "") -> Path:
+    """The stand-in for an engine's library, with a fault that its source knows, compiled unless it is there already."""
+    made = folder / f"{SOURCES[engine]}{fault}.dll"
     if not made.exists():
         source = Path(__file__).with_name(f"{SOURCES[engine]}.cs")
-        subprocess.run(["mcs", "-target:library", f"-out:{made}", str(source)], check=True, capture_output=True)
+        command = ["mcs", "-target:library", f"-define:{fault or 'SOUND'}", f"-out:{made}", str(source)]
+        subprocess.run(command, check=True, capture_output=True)
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbbench.analysis.units import Unit, duration, fitting
+from dbbench.analysis.units import Unit, duration, fitting, whole
 
 SECONDS = Unit(1, "s")
 
@@ -61,6 +61,23 @@ def test_the_least_value_is_at_least_one_unless_the_greatest_grows_too_long(
 ) -> None:
     assert fitting(base, values).symbol == symbol
     assert fitting(base, iter(values)).symbol == symbol
+
+
+@pytest.mark.parametrize(
+    ("base", "values", "symbol"),
+    [
+        ("s", [4.641, 39.094], "ms"),
+        ("s", [2, 30], "s"),
+        ("s", [0.0, 0.0], "s"),
+        ("s", [0.00011, 0.00003], "µs"),
+        ("s", [1 / 3], "ms"),
+        ("B", [14_208_000, 91_776_000], "kB"),
+        ("1/s", [70_210], "/s"),
+        ("1/s", [], "/s"),
+    ],
+)
+def test_published_values_are_in_a_unit_in_which_they_are_whole(base: str, values: list[float], symbol: str) -> None:
+    assert whole(base, values).symbol == symbol
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import ClassVar
 from dbbench.engine import Publication
 from dbbench.suite import Tier
 from dbbench_plugins.dotnet.engine import STAND_IN, AssemblyEngine
-from dbbench_plugins.dotnet.store import Store
+from dbbench_plugins.dotnet.store import Store, Tree
 
 #: Bytes that a tree is made for where the length of the keys isn't known.
 _ANY_LENGTH = 512
@@ -30,7 +30,7 @@ class BplusDotNet(AssemblyEngine):
         from System.Linq.Expressions import Expression
 
         from dbbench_plugins.dotnet.keys import KINDS
-        from dbbench_plugins.dotnet.trees import BYTES, OBJECT, Tree, call, done, invoked
+        from dbbench_plugins.dotnet.trees import BYTES, OBJECT, call, done, invoked
 
         assert self.assembly is not None
         made = self.assembly.type("BplusDotNet.BplusTreeBytes")
@@ -63,9 +63,7 @@ class BplusDotNet(AssemblyEngine):
             def walk(self, key: Tree | None) -> Tree:
                 if key is None:
                     return call(self.held, "FirstKey")
-                return Expression.Condition(
-                    call(self.held, "ContainsKey", key), key, call(self.held, "NextKey", key)
-                )
+                return Expression.Condition(call(self.held, "ContainsKey", key), key, call(self.held, "NextKey", key))
 
             def there(self, state: Tree) -> Tree:
                 return Expression.NotEqual(state, Expression.Constant(None, self.walk_type))

@@ -10,13 +10,15 @@ from pydantic import Field
 from dbbench.engine import Concurrency, Publication
 from dbbench.suite import Tier
 from dbbench_plugins.dotnet.engine import STAND_IN, AssemblyEngine, AssemblyOptions
-from dbbench_plugins.dotnet.store import Store
+from dbbench_plugins.dotnet.store import Store, Tree
 
 _SERIALIZERS = {"int64": "Int64", "guid": "Guid", "text": "String"}
 
 
 class BPlusTreeOptions(AssemblyOptions):
-    cache: Literal["Recent", "All", "None"] = Field(default="Recent", description="nodes that stay in memory: CachePolicy")
+    cache: Literal["Recent", "All", "None"] = Field(
+        default="Recent", description="nodes that stay in memory: CachePolicy"
+    )
 
 
 class BPlusTree(AssemblyEngine):
@@ -51,7 +53,7 @@ class BPlusTree(AssemblyEngine):
 
         from dbbench_plugins.dotnet.keys import KINDS
         from dbbench_plugins.dotnet.trees import BYTES, call
-        from dbbench_plugins.dotnet.walks import Enumerated, Tree
+        from dbbench_plugins.dotnet.walks import Enumerated
 
         assert self.assembly is not None
         found = self.assembly.type

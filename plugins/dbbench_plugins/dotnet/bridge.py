@@ -1,4 +1,4 @@
-"""Operations of a store of .NET's as functions of C, and the memory through which they give what they read.
+"""Operations of a store of .NET's as functions of C, each with a context to put what it reads.
 
 Import it when the runtime runs. Every function takes a context first, which belongs to one client:
 
@@ -10,21 +10,16 @@ of a key and a value, the key and the value, one record after the other. The dat
 
 from __future__ import annotations
 
-import struct
-from array import array
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
 import cffi
-import numpy as np
 from System import IntPtr
 from System.Linq.Expressions import Expression
-from System.Runtime.InteropServices import GCHandle, Marshal
 
 from dbbench_plugins.dotnet import keys
-from dbbench_plugins.dotnet.store import Pair, Store, StoreFailed
+from dbbench_plugins.dotnet.store import Store
 from dbbench_plugins.dotnet.trees import (
     BYTES,
     INT,
@@ -42,8 +37,8 @@ from dbbench_plugins.dotnet.trees import (
     variable,
 )
 
-_FFI = cffi.FFI()
-_FFI.cdef("struct context { char *data; int capacity; int used; intptr_t error; intptr_t state; };")
+FFI = cffi.FFI()
+FFI.cdef("struct context { char *data; int capacity; int used; intptr_t error; intptr_t state; };")
 _DATA, _CAPACITY, _USED, _ERROR, _STATE = 0, 8, 12, 16, 24
 _ONE = Signature(
     "One", "int(*)(struct context *, const char *, int, const char *, int)", POINTER, POINTER, INT, POINTER, INT
@@ -54,12 +49,8 @@ _MANY = Signature(
     *[POINTER] * 5,
     INT,
 )
-_FAILED = -1
-_REFUSED = -2
-_REFUSALS = {"insert": "is there already", "update": "isn't there", "delete": "isn't there"}
-_FIRST_CAPACITY = 1 << 16
-#: Records of one crossing of a scan, and how few are not worth numpy's while.
-_AT_ONCE, _FEW = 4_096, 32
+FAILED = -1
+REFUSED = -2
 _HANDLE = named("System.Runtime.InteropServices.GCHandle")
 
 
@@ -82,7 +73,7 @@ class Functions:
         operations = {
             "insert": self.store.insert,
             "update": self.store.update,
-            "delete": lambda key, value: self.store.remove(key),
+            "delete": lambda key, _: self.store.remove(key),
         }
         if name in operations:
             return _ONE, self._write(operations[name])
@@ -94,20 +85,20 @@ class Functions:
         def safe(context: Tree, *given: Tree) -> Tree:
             def keep(thrown: Tree) -> Tree:
                 handle = call(_HANDLE, "ToIntPtr", call(_HANDLE, "Alloc", thrown))
-                return block((), _set(context, _ERROR, handle), constant(_FAILED))
+                return block((), _set(context, _ERROR, handle), constant(FAILED))
 
             return guarded(make(context, *given), keep)
 
         delegate, address = signature.compiled(safe)
         self._kept.append(delegate)
-        found: Callable[..., int] = _FFI.cast(signature.c, address)
+        found: Callable[..., int] = FFI.cast(signature.c, address)
         return found
 
     def _write(self, operation: Callable[[Tree, Tree], Tree]) -> Callable[..., Tree]:
         def make(context: Tree, key: Tree, key_length: Tree, value: Tree, value_length: Tree) -> Tree:
             one = operation(self.key.read(key, key_length), keys.copied(value, value_length))
             kept = block((), *self.store.committed(), constant(0))
-            return Expression.Condition(one, kept, constant(_REFUSED))
+            return Expression.Condition(one, kept, constant(REFUSED))
 
         return make
 
@@ -125,7 +116,7 @@ class Functions:
                     Expression.AndAlso(Expression.LessThan(at, count), Expression.Equal(refused, constant(0))),
                     Expression.Assign(key_length, each),
                     Expression.Assign(value_length, of_it),
-                    Expression.IfThen(Expression.Not(one), Expression.Assign(refused, constant(_REFUSED))),
+                    Expression.IfThen(Expression.Not(one), Expression.Assign(refused, constant(REFUSED))),
                     Expression.AddAssign(key_at, key_length),
                     Expression.AddAssign(value_at, value_length),
                     Expression.AddAssign(at, constant(1)),
@@ -148,7 +139,7 @@ class Functions:
                     keys.copy(value, _get(context, _DATA)),
                     Expression.ArrayLength(value),
                 ),
-                constant(_REFUSED),
+                constant(REFUSED),
             ),
         )
 
@@ -231,150 +222,3 @@ def _room(context: Tree, needed: Tree) -> Tree:
             _set(context, _CAPACITY, more),
         ),
     )
-
-
-class Client:
-    """One client of a store: what it reads comes into its own memory."""
-
-    def __init__(self, functions: Functions) -> None:
-        self.functions = functions
-        self.context = _FFI.new("struct context *")
-        address = Marshal.AllocHGlobal(_FIRST_CAPACITY)
-        self.context.data = _FFI.cast("char *", address.ToInt64())
-        self.context.capacity = _FIRST_CAPACITY
-
-    def close(self) -> None:
-        """Give its memory back."""
-        if self.context.data:
-            Marshal.FreeHGlobal(_pointer(self.context.data))
-            self.context.data = _FFI.NULL
-        self._forget_scan()
-
-    def write(self, operation: str) -> Callable[..., None]:
-        """A function that writes a key and a value."""
-        run, context, refused = self.functions[operation], self.context, _REFUSALS[operation]
-
-        def write(key: bytes, value: bytes = b"") -> None:
-            if status := run(context, key, len(key), value, len(value)):
-                self._raise(status, f"the key {key.hex()} {refused}")
-
-        return write
-
-    def write_many(self, operation: str) -> Callable[[list[bytes], list[bytes]], None]:
-        """A function that writes keys and values in one crossing."""
-        run, context, refused = self.functions[f"{operation}_many"], self.context, _REFUSALS[operation]
-        from_buffer = _FFI.from_buffer
-
-        def write(keys: list[bytes], values: list[bytes]) -> None:
-            lengths, sizes = array("i", map(len, keys)), array("i", map(len, values))
-            status = run(
-                context,
-                b"".join(keys),
-                from_buffer("int[]", lengths),
-                b"".join(values),
-                from_buffer("int[]", sizes),
-                len(keys),
-            )
-            if status:
-                self._raise(status, f"one of {len(keys)} keys {refused}")
-
-        return write
-
-    def read(self) -> Callable[[bytes], bytes | None]:
-        """A function that gives the value of a key, or None."""
-        run, context, unpack, null = self.functions["read"], self.context, _FFI.unpack, _FFI.NULL
-
-        def read(key: bytes) -> bytes | None:
-            length = run(context, key, len(key), null, 0)
-            if length < 0:
-                if length == _FAILED:
-                    self._raise(length, "")
-                return None
-            return unpack(context.data, length)  # type: ignore[no-any-return]
-
-        return read
-
-    def seek(self) -> Callable[[bytes], Pair | None]:
-        """A function that gives the record at a key, or the next above it."""
-        run, context, unpack, null = self.functions["range"], self.context, _FFI.unpack, _FFI.NULL
-        lengths = struct.Struct("=ii").unpack_from
-
-        def seek(key: bytes) -> Pair | None:
-            count = run(context, key, len(key), null, 1)
-            if count < 0:
-                self._raise(count, "")
-            if not count:
-                return None
-            data = unpack(context.data, context.used)
-            size, _ = lengths(data)
-            return data[8 : 8 + size], data[8 + size :]
-
-        return seek
-
-    def range(self) -> Callable[[bytes, int], list[Pair]]:
-        """A function that gives up to so many records from a key on."""
-        run, null = self.functions["range"], _FFI.NULL
-
-        def read_range(key: bytes, count: int) -> list[Pair]:
-            return self._pairs(run(self.context, key, len(key), null, count))
-
-        return read_range
-
-    def scan(self) -> Iterator[Pair]:
-        """All records, in the order of the store."""
-        return chain.from_iterable(self._batches())
-
-    def _batches(self) -> Iterator[list[Pair]]:
-        scanning, null = Client(self.functions), _FFI.NULL
-        start, step = self.functions["start"], self.functions["next"]
-        try:
-            if (status := start(scanning.context, null, 0, null, 0)) < 0:
-                scanning._raise(status, "")
-            while pairs := scanning._pairs(step(scanning.context, null, _AT_ONCE, null, 0)):
-                yield pairs
-        finally:
-            scanning.close()
-
-    def _pairs(self, count: int) -> list[Pair]:
-        """What was walked over."""
-        if count < 0:
-            self._raise(count, "")
-        data = _FFI.unpack(self.context.data, self.context.used) if count else b""
-        if count >= _FEW and (pairs := _alike(data, count)):
-            return pairs
-        found, at = [], 0
-        for _ in range(count):
-            size, length = struct.unpack_from("=ii", data, at)
-            start = at + 8 + size
-            found.append((data[at + 8 : start], data[start : start + length]))
-            at = start + length
-        return found
-
-    def _raise(self, status: int, refused: str) -> None:
-        if status != _FAILED:
-            raise StoreFailed(refused)
-        handle = GCHandle.FromIntPtr(IntPtr(self.context.error))
-        thrown = handle.Target
-        handle.Free()
-        raise StoreFailed(f"{thrown.GetType().FullName}: {thrown.Message}")
-
-    def _forget_scan(self) -> None:
-        if self.context.state:
-            GCHandle.FromIntPtr(IntPtr(self.context.state)).Free()
-            self.context.state = 0
-
-
-def _alike(data: bytes, count: int) -> list[Pair]:
-    """The records, if all have the same lengths: then numpy takes them apart. Otherwise an empty list."""
-    size, length = struct.unpack_from("=ii", data)
-    if not size or not length or len(data) != count * (8 + size + length):
-        return []
-    records = np.frombuffer(data, [("lengths", "V8"), ("key", f"V{size}"), ("value", f"V{length}")])
-    if len(set(records["lengths"].tolist())) > 1:
-        return []
-    found: list[Pair] = records[["key", "value"]].tolist()
-    return found
-
-
-def _pointer(pointer: Any) -> Any:
-    return IntPtr(int(_FFI.cast("intptr_t", pointer)))

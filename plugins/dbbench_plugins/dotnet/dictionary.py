@@ -8,8 +8,8 @@ from typing import ClassVar
 from dbbench.engine import Publication, Size
 from dbbench.errors import Unsupported
 from dbbench.suite import Tier
-from dbbench_plugins.dotnet.engine import DotNetSession, DotNetEngine
-from dbbench_plugins.dotnet.store import Store
+from dbbench_plugins.dotnet.engine import DotNetEngine, DotNetSession
+from dbbench_plugins.dotnet.store import Store, Tree
 
 
 class DictionarySession(DotNetSession):
@@ -39,7 +39,7 @@ class DotNetDictionary(DotNetEngine):
 
         from dbbench_plugins.dotnet.keys import KINDS
         from dbbench_plugins.dotnet.trees import BYTES, call, done, named
-        from dbbench_plugins.dotnet.walks import Enumerated, Tree
+        from dbbench_plugins.dotnet.walks import Enumerated
 
         class Dictionary(Enumerated):
             def __init__(self) -> None:

@@ -39,8 +39,8 @@ class DotNetSession(Session):
     """A client of a store. Every operation is one call of a function pointer, however many records it writes."""
 
     def __init__(self, functions: Any) -> None:
-        bridge: Any = importlib.import_module("dbbench_plugins.dotnet.bridge")
-        self.client = bridge.Client(functions)
+        client: Any = importlib.import_module("dbbench_plugins.dotnet.client")
+        self.client = client.Client(functions)
 
     def prepare_insert(self) -> Callable[[bytes, bytes], object]:
         return self.client.write("insert")  # type: ignore[no-any-return]
@@ -103,6 +103,10 @@ class DotNetEngine(Engine):
         host.find()
 
     @classmethod
+    def available_with(cls, options: Mapping[str, Any]) -> None:
+        host.find(str(options.get("runtime", "")))
+
+    @classmethod
     def versions(cls) -> dict[str, str]:
         return {"pythonnet": version("pythonnet")}
 
@@ -130,7 +134,7 @@ class DotNetEngine(Engine):
     def connect(self) -> Session:
         if self.store is None:
             self._open(self.kinds[-1])
-        return self.session_class(self.functions)  # type: ignore[call-arg]
+        return self.session_class(self.functions)
 
     def make_store(self, kind: str, folder: Path, sizes: tuple[int, int]) -> Store:
         """The store in a folder, for keys of a kind; the sizes are those of a key and a value, or 0."""
@@ -160,6 +164,7 @@ class AssemblyEngine(DotNetEngine):
 
     @classmethod
     def available_with(cls, options: Mapping[str, Any]) -> None:
+        super().available_with(options)
         cls.path(options.get("assembly", ""))
 
     @classmethod

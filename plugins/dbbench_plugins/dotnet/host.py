@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import warnings
@@ -24,7 +25,8 @@ def find(asked: str = "") -> str:
         return "coreclr"
     names = {"": "neither Mono nor .NET", "mono": "no Mono", "coreclr": "no .NET"}
     raise Unavailable(
-        f"there is {names[asked]} here", "install .NET, or name its folder in DOTNET_ROOT" if asked == "coreclr" else _MONO
+        f"there is {names[asked]} here",
+        "install .NET, or name its folder in DOTNET_ROOT" if asked == "coreclr" else _MONO,
     )
 
 
@@ -84,15 +86,11 @@ class Assembly:
         if (found := self.loaded.GetType(name)) is not None:
             return found
         for other in self.loaded.GetReferencedAssemblies():
-            try:
-                found = type(self.loaded).Load(other).GetType(name)
-            except Exception:  # one that isn't here may yet be one that isn't needed
-                continue
-            if found is not None:
-                return found
+            with contextlib.suppress(Exception):  # one that isn't here may yet be one that isn't needed
+                if (found := type(self.loaded).Load(other).GetType(name)) is not None:
+                    return found
         raise Unavailable(f"{self.version} has no type {name}", "name the assembly of the right library")
 
 
 def _first_line(exc: BaseException) -> str:
     return (str(exc).strip().splitlines() or [type(exc).__name__])[0]
-

@@ -8,7 +8,7 @@ from typing import ClassVar
 from dbbench.engine import Concurrency, Publication
 from dbbench.suite import Tier
 from dbbench_plugins.dotnet.engine import STAND_IN, AssemblyEngine
-from dbbench_plugins.dotnet.store import Store
+from dbbench_plugins.dotnet.store import Store, Tree
 
 
 class STSdb(AssemblyEngine):
@@ -28,7 +28,7 @@ class STSdb(AssemblyEngine):
 
         from dbbench_plugins.dotnet.keys import KINDS
         from dbbench_plugins.dotnet.trees import BYTES, call, constant, done, invoked
-        from dbbench_plugins.dotnet.walks import Enumerated, Tree
+        from dbbench_plugins.dotnet.walks import Enumerated
 
         assert self.assembly is not None
         found = self.assembly.type

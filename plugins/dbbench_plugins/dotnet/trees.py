@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import clr
-from System import Array, Byte, Exception, Int32, Int64, IntPtr, MulticastDelegate, Object, Type
+from System import Array, Byte, Int32, Int64, IntPtr, MulticastDelegate, Object, Type
+from System import Exception as DotNetException
 from System.Linq.Expressions import CatchBlock, Expression, ParameterExpression
 from System.Reflection import AssemblyName, CallingConventions, MethodAttributes, MethodImplAttributes, TypeAttributes
 from System.Reflection.Emit import AssemblyBuilder, AssemblyBuilderAccess
@@ -15,7 +16,7 @@ from System.Runtime.InteropServices import Marshal
 Tree = Any  # an Expression
 
 INT, LONG, POINTER, BYTES = (clr.GetClrType(each) for each in (Int32, Int64, IntPtr, Array[Byte]))
-MARSHAL, EXCEPTION, OBJECT = (clr.GetClrType(each) for each in (Marshal, Exception, Object))
+MARSHAL, EXCEPTION, OBJECT = (clr.GetClrType(each) for each in (Marshal, DotNetException, Object))
 
 
 def named(name: str, *of: Any) -> Any:

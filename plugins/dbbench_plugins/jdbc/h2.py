@@ -35,8 +35,8 @@ class H2(JDBCEngine):
     sql = Dialect(explain="EXPLAIN")
     options_class = H2Options
     session_class = H2Session
-    # A commit with WRITE_DELAY 0 hands its pages to the system and calls no fsync (counted with strace), in spite of
-    # the documentation; CHECKPOINT SYNC does. A longer delay keeps them in the process until then, as is the default.
+    # A commit with WRITE_DELAY 0 hands its pages to the system and calls no fsync (counted with strace); CHECKPOINT
+    # SYNC does. A longer delay keeps them in the process until it is over; 500 ms is the default.
     durability: ClassVar = {
         Tier.POWER: {"WRITE_DELAY": 0, "after each commit": "CHECKPOINT SYNC"},
         Tier.PROCESS: {"WRITE_DELAY": 0},

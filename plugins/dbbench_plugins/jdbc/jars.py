@@ -57,7 +57,11 @@ _HSQLDB = Jar(
 )
 _H2 = Jar("com.h2database", "h2", "2.4.240", "29b70e427cc1c40cdc376283adbb0cc62853073797bb5fe5761f81fe73d57ce0", "H2")
 _DERBY = Jar(
-    "org.apache.derby", "derby", "10.16.1.1", "ede804cb04e871d7c52d2414e952ab939f9ef243abb7bd0ce7dbeb6e1e28bd0b", "Derby"
+    "org.apache.derby",
+    "derby",
+    "10.16.1.1",
+    "ede804cb04e871d7c52d2414e952ab939f9ef243abb7bd0ce7dbeb6e1e28bd0b",
+    "Derby",
 )
 _DERBY_SHARED = Jar(
     "org.apache.derby", "derbyshared", "10.16.1.1", "27d4be683a45f6c15940167277ce39bb7e26b9f6dc0bc05efbcf813cac5d2b8f"

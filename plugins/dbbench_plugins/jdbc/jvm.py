@@ -15,6 +15,8 @@ from typing import Any
 from dbbench.errors import Unavailable, Unsupported
 
 _INSTALL = 'pip install "dbbench[jdk]", or apt install default-jre-headless'
+#: From this on Java warns of libraries like JPype's, unless it is told that they may.
+_WARNS = 22
 _INSTALLED = Path("/usr/lib/jvm")
 _LIBRARIES = ("lib/server/libjvm.so", "lib/server/libjvm.dylib", "bin/server/jvm.dll", "jre/lib/*/server/libjvm.so")
 
@@ -61,24 +63,33 @@ def java(oldest: int) -> Java:
 
 
 def start(found: Java, jars: Sequence[Path], heap_mib: int | None) -> None:
-    """Start the JVM, or let the one that is there know of more jars. Raises Unsupported for what it can't have."""
+    """Start the JVM if there is none yet, and let it know of the jars. Raises Unsupported if it doesn't start."""
     import jpype
 
+    if not jpype.isJVMStarted():
+        _start(found, heap_mib)
+    # Only now: a class path given at the start ends each name at its colon.
     for path in (*jars, Path(__file__).parent):
         jpype.addClassPath(path)
-    if jpype.isJVMStarted():
-        return
+
+
+def _start(found: Java, heap_mib: int | None) -> None:
+    import jpype
+
     arguments = [
+        "-Xrs",  # signals are the harness's
+        "-XX:+DisableAttachMechanism",  # which with -Xrs is on from the start, and leaves a socket in /tmp
         "-Duser.timezone=UTC",  # moments have no zone, and no hour of theirs is missing in spring
         f"-Djava.io.tmpdir={tempfile.gettempdir()}",
         "-XX:-UsePerfData",  # or a file stays in /tmp when the process is killed
         "-XX:+ErrorFileToStderr",
         "-XX:-CreateCoredumpOnCrash",
+        *(["--enable-native-access=ALL-UNNAMED"] if found.release >= _WARNS else []),
         *([f"-Xmx{heap_mib}m"] if heap_mib else []),
     ]
     try:
-        # Signals are the harness's: the JVM is told to leave them alone (-Xrs).
-        jpype.startJVM(*arguments, jvmpath=str(found.library), interrupt=False)
+        # Without `interrupt` JPype has handlers of its own, and the one of SIGTERM crashes.
+        jpype.startJVM(*arguments, jvmpath=str(found.library), interrupt=True, ignoreUnrecognized=True)
     except (OSError, RuntimeError, jpype.JVMNotFoundException) as exc:
         raise Unsupported(f"the JVM in {found.home} doesn't start: {exc}") from exc
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 class JDBCOptions(Options):
-    heap_mib: int | None = Field(default=None, ge=32, description="the JVM's heap, MiB; its own choice if not given")
+    heap_mib: int | None = Field(
+        default=None, ge=32, le=2**20, description="the JVM's heap, MiB; its own choice if not given"
+    )
 
 
 class JDBCSession(SQLSession):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
 
 #: Rows that are made into Python values at a time: fastest in a measurement of 1 to all.
 _AT_ONCE = 1_000
-#: Of libpq's ExecStatusType.
-_COMMAND_OK, _TUPLES_OK = 1, 2
-_BINARY = 1
+#: Of libpq's ExecStatusType: a command that was done, and rows.
+_GOOD = (1, 2)
+_TEXT, _BINARY = 0, 1
+_BYTEA = 17
 
 
 class PsycopgSession(PostgreSQLSession):
@@ -85,11 +87,12 @@ class PQSession(PsycopgSession):
         self.names = (f"dbbench_{number}".encode() for number in count(1))
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
-        name, execute, values = self._prepare(sql), self.low.exec_prepared, self._values()
+        name, execute = self._prepare(sql), self.low.exec_prepared
+        values = self._values(self._described(name), _TEXT)
 
         def run() -> Rows:
             result = self._checked(execute(name, None))
-            values.set_pgresult(result)
+            values.set_pgresult(result, set_loaders=False)
             found = result.ntuples
             return chain.from_iterable(
                 values.load_rows(first, min(first + _AT_ONCE, found), tuple) for first in range(0, found, _AT_ONCE)
@@ -102,20 +105,23 @@ class PQSession(PsycopgSession):
         return lambda: checked(execute(name, None))
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
-        name, execute, found = self._prepare(numbered(sql, self.sql)), self.low.exec_prepared, self._values()
+        name, execute = self._prepare(numbered(sql, self.sql)), self.low.exec_prepared
+        described = self._described(name)
+        values = self._values(described, _BINARY)
+        takes_bytes = [described.param_type(number) == _BYTEA for number in range(described.nparams)]
+        set_result, load_row = partial(values.set_pgresult, set_loaders=False), values.load_row
 
-        def call(*values: Any) -> Any:
-            given = [value if type(value) is bytes else str(value).encode() for value in values]
-            result = execute(name, given, [type(value) is bytes for value in values], _BINARY)
-            status = result.status
-            if rows == 1 and status == _TUPLES_OK:
-                found.set_pgresult(result)
-                return found.load_row(0, tuple)
-            self._checked(result)
+        def call(*given: Any) -> Any:
+            sent = [
+                value if is_bytes else str(value).encode() for value, is_bytes in zip(given, takes_bytes, strict=True)
+            ]
+            result = execute(name, sent, takes_bytes, _BINARY)
+            if result.status not in _GOOD:
+                self._checked(result)
             if rows == 0:
                 return None
-            found.set_pgresult(result)
-            return found.load_rows(0, result.ntuples, tuple)
+            set_result(result)
+            return load_row(0, tuple) if rows == 1 else values.load_rows(0, result.ntuples, tuple)
 
         return call
 
@@ -125,15 +131,21 @@ class PQSession(PsycopgSession):
         self._checked(self.low.prepare(name, sql.encode()))
         return name
 
-    def _values(self) -> Any:
-        """What makes a result's bytes into Python values."""
-        from psycopg.adapt import Transformer
+    def _described(self, name: bytes) -> Any:
+        return self._checked(self.low.describe_prepared(name))
 
-        return Transformer(self.connection)
+    def _values(self, described: Any, form: int) -> Any:
+        """What makes the bytes of a prepared statement's results into Python values."""
+        from psycopg.adapt import Transformer
+        from psycopg.pq import Format
+
+        values = Transformer(self.connection)
+        values.set_pgresult(described, format=Format(form))
+        return values
 
     @staticmethod
     def _checked(result: Any) -> Any:
-        if result.status not in (_COMMAND_OK, _TUPLES_OK):
+        if result.status not in _GOOD:
             from psycopg import DatabaseError
 
             raise DatabaseError(result.error_message.decode("utf-8", "replace").strip())

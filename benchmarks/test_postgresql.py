@@ -1,0 +1,128 @@
+"""PostgreSQL: our load against the load by hand, and our capacity against pgbench's."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+
+from benchmarks import capacity
+from dbbench import registry
+from dbbench.datasets.files import materialise
+from dbbench.engine import Setup
+from dbbench.loader import find_suite, load_suite
+from dbbench.suite import Tier
+from dbbench.workloads import load
+from dbbench.workloads.bench import Bench
+from dbbench_plugins.postgresql.programs import folder_of_programs
+
+LOAD_AT_MOST = 1.1
+CAPACITY_AT_LEAST = 0.9
+#: Of pgbench_accounts at its scale 1.
+ROWS = 100_000
+
+
+@pytest.fixture
+def engine(request, tmp_path: Path):
+    directory = tmp_path / "data"
+    directory.mkdir(mode=0o700)
+    made = registry.load(request.param)(Setup(directory, Tier.POWER))
+    made.open()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("engine", ["postgresql", "postgresql+adbc"], indirect=True)
+def test_load(engine) -> None:
+    """The same server and tables, dropped and made anew; medians of alternating pairs."""
+    import psycopg
+
+    suite = load_suite(find_suite("invoices"))
+    dataset = suite.datasets["invoices"]
+    files = materialise(dataset)
+    arrow = {name: files.table(name) for name in dataset.tables}
+
+    def emptied() -> None:
+        for name in dataset.tables:
+            engine.session.execute(f'DROP TABLE IF EXISTS "{name}"')
+        engine.create(dataset.tables)
+        engine.flush()
+
+    def ours() -> float:
+        emptied()
+        session = engine.connect()
+        taken = load.measure(suite.scenarios[0].steps[0], Bench(engine, session, dataset.tables, files, {})).value
+        session.close()
+        return taken
+
+    def by_hand() -> float:
+        """One COPY for each table, of CSV that pyarrow writes: the fastest of those that the drivers document."""
+        emptied()
+        connection = psycopg.connect(engine.address, autocommit=True)
+        cursor = connection.cursor()
+        start = perf_counter()
+        cursor.execute("BEGIN")
+        for name in dataset.tables:
+            text = pa.BufferOutputStream()
+            csv.write_csv(arrow[name], text, csv.WriteOptions(include_header=False))
+            with cursor.copy(f'COPY "{name}" FROM STDIN (FORMAT csv)') as copy:
+                copy.write(text.getvalue())
+        for name, table in dataset.tables.items():
+            for column in table.indexes:
+                cursor.execute(f'CREATE INDEX "ix_{name}" ON "{name}" ("{column}")')
+            cursor.execute(f'ANALYZE "{name}"')
+        cursor.execute("COMMIT")
+        taken = perf_counter() - start
+        connection.close()
+        return taken
+
+    ratios = []
+    for number in range(9):
+        if number % 2:
+            other, own = by_hand(), ours()
+        else:
+            own, other = ours(), by_hand()
+        ratios.append(own / other)
+    print(f"\n  {engine.name} load: ratio {median(ratios):.3f} (from {min(ratios):.3f} to {max(ratios):.3f})")
+    assert engine.name != "postgresql" or median(ratios) <= LOAD_AT_MOST
+
+
+def point_select(session) -> Callable[[int], object]:
+    """What pgbench -S sends, prepared, with the row made into Python's."""
+    return session.prepare_call("SELECT abalance FROM pgbench_accounts WHERE aid = %s", 1)
+
+
+@pytest.mark.parametrize("engine", ["postgresql+pq"], indirect=True)
+@pytest.mark.parametrize("processes", [2, 16])
+def test_capacity(engine, processes: int) -> None:
+    """Two connections, and sixteen, each in a process of its own."""
+    programs, seconds = folder_of_programs(), 2
+    common = [f"{programs}/pgbench", "-h", f"{engine.server.root}/socket", "-U", "bench"]
+    inherited = (engine.server.descriptor,)
+    capacity.run([*common, "-i", "-q", "-s", "1", "postgres"], pass_fds=inherited)
+
+    def theirs() -> float:
+        threads = min(processes, os.cpu_count() or 1)
+        command = [*common, "-S", "-M", "prepared", "-n", "-c", str(processes), "-j", str(threads), "-T", str(seconds)]
+        said = capacity.run([*command, "postgres"], pass_fds=inherited)
+        return float(re.search(r"tps = ([\d.]+) \(without", said)[1])
+
+    def ours() -> float:
+        return capacity.per_second(
+            engine,
+            "benchmarks.test_postgresql:point_select",
+            keys=ROWS,
+            processes=processes,
+            threads=1,
+            seconds=seconds,
+        )
+
+    found = capacity.compare(f"{processes} connections", ours, theirs, pairs=9)
+    assert found >= CAPACITY_AT_LEAST

@@ -1,0 +1,100 @@
+"""The further figures of a step: how its calls were spread, or what lies behind a size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dbbench.analysis.footprint import Footprint, footprint
+from dbbench.analysis.spread import SHOWN, TAIL, Spread, spread
+from dbbench.analysis.units import Unit, fitting
+from dbbench.report.steps import Line, StepView
+from dbbench.store import TrialResult
+from dbbench.suite import KeyValueStep, MixStep, StatementStep
+
+#: The further figures of a size.
+SIZES = ("allocated", "before flush", "per row", "of CSV", "written")
+#: Those of records: kilobytes for 1,000 of them.
+RECORD_SIZES = ("allocated", "before flush", "disk/1,000", "written", "memory/1,000")
+
+
+def detailed(view: StepView, results: Sequence[TrialResult]) -> StepView:
+    """A step with the further figures of its lines, where it has some."""
+    if isinstance(view.step, StatementStep):
+        return _with_percentiles(view, view.step)
+    if isinstance(view.step, KeyValueStep | MixStep):
+        return _with_tails(view)
+    return _with_sizes(view, results) if view.step.kind == "size" else view
+
+
+def _with_percentiles(view: StepView, step: StatementStep) -> StepView:
+    """A step of many calls with how they were spread, where that says more than the mean."""
+    found = {line.row.engine: known for line in view.lines if (known := spread(line.row.rounds)) is not None}
+    several = step.rate is not None or step.clients.count > 1
+    if not several and not any(any(each.percentiles[1:]) for each in found.values()):
+        return view
+    columns = (*SHOWN, "max", "calls/s", *(("service", "late") if step.rate else ()))
+    lines = tuple(
+        replace(line, details=_spread(known, view.unit)) if (known := found.get(line.row.engine)) else line
+        for line in view.lines
+    )
+    return replace(view, lines=lines, details=columns if found else ())
+
+
+def _spread(found: Spread, unit: Unit) -> tuple[str, ...]:
+    """In words: percentiles where there are calls enough, then the rest."""
+    percentiles = ["–" if value is None else unit.figure(value) for value in found.percentiles]
+    cells = (*percentiles, unit.figure(found.greatest), Unit(1, "").figure(found.per_second))
+    return (*cells, unit.figure(found.service), f"{found.late:,} of {found.due:,}") if found.due is not None else cells
+
+
+def _with_tails(view: StepView) -> StepView:
+    """A step of operations on records with the percentiles of its calls, by operation where there are several."""
+    operations = list(dict.fromkeys(name for line in view.lines for name in line.tails))
+    if not operations:
+        return view
+    several = len(operations) > 1
+    picked = (0, 2) if several else range(len(TAIL) + 1)
+    names = (*TAIL, "max")
+    columns = tuple(f"{name} {names[at]}" if several else names[at] for name in operations for at in picked)
+
+    def cells(line: Line) -> tuple[str, ...]:
+        points = [line.tails[name].points[at] if name in line.tails else None for name in operations for at in picked]
+        return tuple("–" if point is None else fitting("s", [point]).text(point) for point in points)
+
+    lines = tuple(replace(line, details=cells(line)) if line.tails else line for line in view.lines)
+    return replace(view, lines=lines, details=columns)
+
+
+def _with_sizes(view: StepView, results: Sequence[TrialResult]) -> StepView:
+    """A size step with what lies behind each size."""
+    data, lines = view.data, []
+    for line in view.lines:
+        engine = line.row.engine
+        found = footprint(view.scenario, view.step.name, engine, line.row.title, results, data.csv_bytes)
+        if found:
+            memory = data.memory.get(engine)
+            cells = _of_records(found, view.unit, data.each(memory)) if data.records else _of_rows(found, view.unit)
+            line = replace(line, details=cells)  # noqa: PLW2901
+        lines.append(line)
+    return replace(view, lines=tuple(lines), details=RECORD_SIZES if data.records else SIZES)
+
+
+def _of_rows(found: Footprint, unit: Unit) -> tuple[str, ...]:
+    """A footprint in words, in the order of SIZES."""
+    row = "–" if found.per_row is None else f"{found.per_row:,.1f} B"
+    return (unit.text(found.allocated), _flush(found, unit), row, _times(found.csv_ratio), _times(found.amplification))
+
+
+def _of_records(found: Footprint, unit: Unit, memory: str) -> tuple[str, ...]:
+    """The same in the order of RECORD_SIZES. As many kilobytes for 1,000 records as bytes for one."""
+    disk = "–" if found.per_row is None else f"{Unit(1, '').figure(found.per_row)} kB"
+    return (unit.text(found.allocated), _flush(found, unit), disk, _times(found.amplification), memory)
+
+
+def _flush(found: Footprint, unit: Unit) -> str:
+    return "–" if found.before_flush is None else unit.text(found.before_flush)
+
+
+def _times(share: float | None) -> str:
+    return "–" if share is None else f"×{share:.2f}"

@@ -1,0 +1,176 @@
+"""Libraries for .NET: named by their users, of another kind, faulty, and what is left of them after a kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dbbench import registry
+from dbbench.engine import Setup
+from dbbench.errors import Unavailable, Unsupported
+from dbbench.records import RecordSet
+from dbbench.schema import Records
+from dbbench.suite import Tier
+from dbbench.testing.contract import required
+from tests import dotnet
+from tests.conftest import Dbbench, environment, summary
+
+SUITE = """
+dbbench: 1
+name: small
+title: Small
+description: Few records.
+datasets:
+  records:
+    records: {{count: {count}, key_bytes: {key_bytes}, key_order: scattered, value_bytes: 20}}
+scenarios:
+  - name: small
+    title: Small
+    dataset: records
+    durability: memory
+    steps:
+      - {{kind: keyvalue, name: insert, title: Insert, operation: insert, order: random}}
+      - {{kind: keyvalue, name: read, title: Read, operation: read, order: random}}
+"""
+#: Inserts records and ends as kill -9 would have it, without a word to anybody.
+KILLED = """
+import os, sys
+from pathlib import Path
+from dbbench import registry
+from dbbench.engine import Setup
+from dbbench.suite import Tier
+engine = registry.load(sys.argv[1])(Setup(Path(sys.argv[2]), Tier.PROCESS))
+engine.open()
+insert = engine.connect().prepare_insert()
+for number in range(50):
+    insert(b"key %12d" % number, b"value")
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _runtime() -> None:
+    try:
+        registry.load("dotnet-dictionary")
+        missing = "" if dotnet.compiler() else "there is no mcs; apt install mono-devel"
+    except Unavailable as exc:
+        missing = f"{exc.reason}; {exc.install}"
+    if missing:
+        (pytest.fail if required("dotnet-dictionary") else pytest.skip)(missing)
+
+
+@pytest.fixture
+def assemblies(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """The stand-ins, named in the environment."""
+    made = {name: dotnet.assembly(name, tmp_path_factory.getbasetemp()) for name in dotnet.SOURCES}
+    for name, path in made.items():
+        monkeypatch.setenv(f"DBBENCH_ASSEMBLY_{name.upper()}", str(path))
+    return made
+
+
+def test_an_assembly_that_nobody_named_is_asked_for(dbbench: Dbbench) -> None:
+    told = dbbench("engines", "bplustree").stdout
+    assert "unavailable" in told
+    assert "--set bplustree.assembly=PATH" in told
+    assert "DBBENCH_ASSEMBLY_BPLUSTREE" in told
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("nowhere.dll", "there is no assembly"),
+        ("text.dll", "can't be loaded"),
+        ("another", "has no type CSharpTest.Net"),
+    ],
+)
+def test_an_assembly_that_is_not_the_library_is_refused(
+    given: str, told: str, assemblies: dict[str, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "text.dll").write_text("no assembly")
+    named = str(assemblies["stsdb"] if given == "another" else tmp_path / given)
+    engine = registry.load("bplustree")(Setup(tmp_path, Tier.MEMORY, {"assembly": named}))
+    with pytest.raises(Unavailable, match=told):
+        engine.open()
+        engine.connect()
+    engine.close()
+
+
+def test_a_runtime_that_is_not_here_or_not_the_first_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOTNET_ROOT", str(tmp_path))
+    (tmp_path / "shared").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    plugin = registry.load("dotnet-dictionary")
+    with pytest.raises(Unavailable, match=r"no \.NET here"):
+        plugin.available_with({"runtime": "coreclr"})
+    monkeypatch.undo()
+    engine = plugin(Setup(tmp_path, Tier.MEMORY))
+    engine.open()
+    monkeypatch.setattr("dbbench_plugins.dotnet.host.find", lambda asked: asked)
+    other = plugin(Setup(tmp_path, Tier.MEMORY, {"runtime": "mono" if "Mono" not in engine.runtime else "coreclr"}))
+    with pytest.raises(Unsupported, match="one runtime for a process"):
+        other.open()
+
+
+@pytest.mark.parametrize("key_bytes", [8, 24])
+def test_a_library_is_run_with_keys_of_any_kind(
+    dbbench: Dbbench, tmp_path: Path, assemblies: dict[str, Path], key_bytes: int
+) -> None:
+    """Those of 8 bytes are numbers; what RaptorDB has no type for it is not asked for."""
+    (tmp_path / "small.yaml").write_text(SUITE.format(count=500, key_bytes=key_bytes))
+    names = [argument for name in dotnet.SOURCES for argument in ("-e", name)]
+    done = dbbench("suite", "small.yaml", "--quick", "--out", "run", *names)
+    assert done.returncode in (0, 1), done.stderr
+    found = {engine: row["outcome"] for (step, engine), row in summary(tmp_path / "run").items() if step == "read"}
+    refused = {"raptordb": "unsupported"} if key_bytes == 24 else {}
+    assert {name: found[name] for name in names[1::2]} == dict.fromkeys(names[1::2], "ok") | refused
+    if refused:
+        assert "raptordb takes keys of 8 or 16 bytes" in " ".join(done.stdout.split())
+
+
+def test_a_library_that_throws_or_gives_too_little_is_told(
+    dbbench: Dbbench, tmp_path: Path, assemblies: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """RaptorDB's Enumerate stops after a page; another copy of it throws. Others go on."""
+    (tmp_path / "small.yaml").write_text(SUITE.format(count=10_500, key_bytes=16))
+    broken = dotnet.assembly("raptordb", tmp_path_factory.getbasetemp(), "BROKEN")
+    for fault, path, outcome, detail in (
+        ("page", assemblies["raptordb"], "wrong", "10,000 records instead of 10,500"),
+        ("throw", broken, "failed", "StoreFailed: System.IO.InvalidDataException: broken at 500"),
+    ):
+        given = ("-e", "raptordb", "-e", "dotnet-dictionary", "--set", f"raptordb.assembly={path}")
+        dbbench("suite", "small.yaml", "--quick", *given, "--out", fault)
+        found = summary(tmp_path / fault)
+        assert found["insert", "raptordb"]["outcome"] == outcome
+        assert detail in found["insert", "raptordb"]["detail"]
+        assert found["insert", "dotnet-dictionary"]["outcome"] == "ok"
+
+
+@pytest.mark.parametrize("name", ["bplustree", "bplusdotnet", "stsdb"])
+def test_what_was_committed_survives_a_kill(name: str, tmp_path: Path, assemblies: dict[str, Path]) -> None:
+    """In the tier `process`; and Mono leaves nothing in /dev/shm."""
+    done = subprocess.Popen([sys.executable, "-c", KILLED, name, str(tmp_path)], env=environment())
+    assert done.wait() == -signal.SIGKILL
+    assert not Path(f"/dev/shm/mono.{done.pid}").exists()
+    engine = registry.load(name)(Setup(tmp_path, Tier.PROCESS))
+    engine.open()
+    read = engine.connect().prepare_read()
+    assert all(read(b"key %12d" % number) == b"value" for number in range(50))
+    engine.close()
+
+
+def test_the_path_of_an_assembly_is_in_no_settings(tmp_path: Path, assemblies: dict[str, Path]) -> None:
+    engine = registry.load("bplustree")(Setup(tmp_path, Tier.PROCESS, {"cache": "All"}))
+    engine.open()
+    engine.create_store(RecordSet(Records(count=10, key_bytes=16), 1))
+    assert engine.settings()["StoragePerformance"] == "LogFileInCache"
+    assert engine.settings()["cache"] == "All"
+    assert os.sep not in str(engine.settings())
+    assert "FakeBPlusTree" in engine.served_by()["library"]
+    engine.close()

@@ -1,0 +1,205 @@
+"""Databases in a JVM: what is told when Java or a jar is missing, what values survive, what is left behind."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbbench import registry
+from dbbench.engine import Setup
+from dbbench.errors import Unavailable, Unsupported
+from dbbench.suite import Tier
+from dbbench.testing.contract import required
+from tests.conftest import Dbbench, summary
+
+NAMES = ("h2", "hsqldb", "derby", "access")
+Opener = Callable[..., Any]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opener]:
+    """Opens an engine, and closes it in the end."""
+    with ExitStack() as closing:
+
+        def open_engine(name: str, directory: Path = tmp_path, **options: Any) -> Any:
+            engine: Any = available(name)(Setup(directory, Tier.POWER, options))
+            engine.open()
+            closing.callback(engine.close)
+            return engine
+
+        yield open_engine
+
+
+def available(name: str) -> type[Any]:
+    try:
+        return registry.load(name)
+    except Unavailable as exc:
+        if required(name):
+            raise
+        pytest.skip(f"{name}: {exc.reason}; {exc.install}")
+
+
+def told(dbbench: Dbbench, name: str, **variables: str) -> str:
+    available(name)
+    done = dbbench("engines", name, **variables)
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "unavailable" in done.stdout
+    return " ".join(done.stdout.split())
+
+
+def test_no_java_is_told_with_what_to_do(dbbench: Dbbench, tmp_path: Path) -> None:
+    said = told(dbbench, "h2", JAVA_HOME=str(tmp_path / "nowhere"))
+    assert "where there is no Java" in said
+    assert 'pip install "dbbench[jdk]"' in said
+
+
+def test_a_java_that_is_too_old_is_told_with_what_to_do(dbbench: Dbbench, tmp_path: Path) -> None:
+    (tmp_path / "java" / "lib" / "server").mkdir(parents=True)
+    (tmp_path / "java" / "lib" / "server" / "libjvm.so").touch()
+    (tmp_path / "java" / "release").write_text('JAVA_VERSION="11.0.2"\n', "utf-8")
+    assert "names Java 11.0.2, and it needs 17 or later" in told(dbbench, "derby", JAVA_HOME=str(tmp_path / "java"))
+
+
+def test_a_jar_that_is_missing_or_wrong_ends_in_an_outcome_beside_the_others(dbbench: Dbbench, tmp_path: Path) -> None:
+    for name in ("h2", "hsqldb"):
+        available(name)
+    kept = tmp_path / "cache" / "jars"
+    kept.mkdir(parents=True)
+    (kept / "h2-2.4.240.jar").write_bytes(b"half a jar")
+    done = dbbench(
+        "suite", "invoices", "--quick", "--scale", "0.01", "--out", "run", "-e", "sqlite", "-e", "h2", "-e", "hsqldb",
+        HOME=str(tmp_path), DBBENCH_CACHE=str(tmp_path / "cache"), DBBENCH_JARS="",
+    )  # fmt: skip
+    rows = summary(tmp_path / "run")
+    assert rows["join-1", "sqlite"]["outcome"] == "ok", done.stderr
+    if Path("/usr/share/java/hsqldb.jar").exists():
+        assert rows["join-1", "hsqldb"]["outcome"] == "ok"
+    else:
+        assert rows["join-1", "hsqldb"]["outcome"] == "unavailable"
+        assert "there is no hsqldb-2.7.4.jar here" in rows["join-1", "hsqldb"]["detail"]
+        assert "python -m dbbench_plugins.jdbc.jars hsqldb" in rows["join-1", "hsqldb"]["detail"]
+    assert rows["join-1", "h2"]["outcome"] == "unavailable"
+    assert "is not the jar that it should be: its SHA-256 is" in rows["join-1", "h2"]["detail"]
+
+
+def test_nulls_and_odd_values_of_each_kind_come_as_they_are(opened: Opener) -> None:
+    session = opened("h2").connect()
+    values = (
+        "CAST(NULL AS {0}), CAST({1} AS {0})".format(*pair)
+        for pair in [
+            ("BIGINT", "9223372036854775807"),
+            ("DOUBLE PRECISION", "-0.1"),
+            ("NUMERIC(38, 4)", "-1234567890123456789012345678901234.5678"),
+            ("VARCHAR", "'a' || CHAR(0) || U&'\\+01F600'"),
+            ("VARCHAR", "''"),
+            ("DATE", "'1582-10-04'"),
+            ("TIMESTAMP(6)", "'1969-12-31 23:59:59.999999'"),
+            ("VARBINARY(4)", "X'00FF'"),
+            ("BOOLEAN", "TRUE"),
+        ]
+    )
+    ((*row,),) = session.prepare_query(f"SELECT {', '.join(values)}")()
+    assert row[::2] == [None] * 9
+    assert row[1::2] == [
+        2**63 - 1,
+        -0.1,
+        Decimal("-1234567890123456789012345678901234.5678"),
+        "a\0\U0001f600",
+        "",
+        datetime.date(1582, 10, 4),
+        datetime.datetime(1969, 12, 31, 23, 59, 59, 999999),
+        b"\x00\xff",
+        1,
+    ]
+
+
+@pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 64 + 4096, 64 + 4097])
+def test_rows_are_whole_wherever_a_fetch_ends(opened: Opener, count: int) -> None:
+    session = opened("h2").connect()
+    query = f"SELECT X, 'text ' || X, CASE WHEN MOD(X, 3) = 0 THEN NULL ELSE X END FROM SYSTEM_RANGE(1, {count})"
+    run = session.prepare_query(query)
+    for _ in range(2):
+        assert list(run()) == [(x, f"text {x}", x if x % 3 else None) for x in range(1, count + 1)]
+
+
+def test_h2_keeps_no_results(opened: Opener) -> None:
+    session = opened("h2").connect()
+    assert not session.connection.getSession().getDatabase().getOptimizeReuseResults()
+
+
+@pytest.mark.parametrize(("form", "file", "magic"), [
+    ("V2003", "data.mdb", b"Standard Jet DB\0\1"),
+    ("V2010", "data.accdb", b"Standard ACE DB\0\3"),
+])  # fmt: skip
+def test_access_files_are_of_the_format_asked_for(
+    opened: Opener, tmp_path: Path, form: str, file: str, magic: bytes
+) -> None:
+    opened("access", format=form).close()
+    assert (tmp_path / file).read_bytes()[4:].startswith(magic)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_folder_that_a_url_would_cut_is_refused(opened: Opener, tmp_path: Path, name: str) -> None:
+    (tmp_path / "a;b").mkdir()
+    with pytest.raises(Unsupported, match="semicolon"):
+        opened(name, tmp_path / "a;b")
+
+
+_CLIENT = """
+import sys, time
+from pathlib import Path
+from dbbench import registry
+from dbbench.engine import Setup
+from dbbench.suite import Tier
+engine = registry.load("h2")(Setup(Path(sys.argv[1]), Tier.POWER))
+engine.open()
+engine.connect()
+print("open", flush=True)
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    engine.close()
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 0)],
+)
+def test_signals_end_it_and_nothing_stays_behind(tmp_path: Path, number: signal.Signals, status: int) -> None:
+    available("h2")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "temporary").mkdir()
+    places = [Path("/tmp"), tmp_path / "temporary", tmp_path]
+    with subprocess.Popen(
+        [sys.executable, "-c", _CLIENT, str(tmp_path / "data")],
+        cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path / "temporary")}, stdout=subprocess.PIPE,
+    ) as child:  # fmt: skip
+        assert child.stdout
+        assert child.stdout.readline() == b"open\n"
+        child.send_signal(number)
+        assert child.wait(20) == status
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "temporary"]
+    assert not list((tmp_path / "temporary").iterdir())
+    assert not [path for place in places for path in place.glob(f"*{child.pid}*")]
+    assert not list(Path("/tmp").glob(f"hsperfdata_*/{child.pid}"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_tells_the_plan_of_a_query(opened: Opener, name: str) -> None:
+    engine = opened(name)
+    session = engine.connect()
+    session.execute("CREATE TABLE T (A INTEGER NOT NULL, PRIMARY KEY (A))")
+    plan = session.explain("SELECT A FROM T WHERE A = 3")
+    assert "\n" in plan
+    assert "T" in plan
