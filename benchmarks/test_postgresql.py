@@ -100,18 +100,18 @@ def point_select(session) -> Callable[[int], object]:
 
 
 @pytest.mark.parametrize("engine", ["postgresql+pq"], indirect=True)
-@pytest.mark.parametrize("processes", [2, 16])
-def test_capacity(engine, processes: int) -> None:
-    """Two connections, and sixteen, each in a process of its own."""
-    programs, seconds = folder_of_programs(), 2
+@pytest.mark.parametrize(("processes", "threads"), [(2, 1), (4, 4)])
+def test_capacity(engine, processes: int, threads: int) -> None:
+    """Two connections, and sixteen. pgbench has as many threads as there are processors, and no more."""
+    programs, connections, seconds = folder_of_programs(), processes * threads, 1
     common = [f"{programs}/pgbench", "-h", f"{engine.server.root}/socket", "-U", "bench"]
     inherited = (engine.server.descriptor,)
     capacity.run([*common, "-i", "-q", "-s", "1", "postgres"], pass_fds=inherited)
 
     def theirs() -> float:
-        threads = min(processes, os.cpu_count() or 1)
-        command = [*common, "-S", "-M", "prepared", "-n", "-c", str(processes), "-j", str(threads), "-T", str(seconds)]
-        said = capacity.run([*command, "postgres"], pass_fds=inherited)
+        workers = min(connections, os.cpu_count() or 1)
+        shape = ["-c", str(connections), "-j", str(workers), "-T", str(seconds)]
+        said = capacity.run([*common, "-S", "-M", "prepared", "-n", *shape, "postgres"], pass_fds=inherited)
         return float(re.search(r"tps = ([\d.]+) \(without", said)[1])
 
     def ours() -> float:
@@ -120,9 +120,9 @@ def test_capacity(engine, processes: int) -> None:
             "benchmarks.test_postgresql:point_select",
             keys=ROWS,
             processes=processes,
-            threads=1,
+            threads=threads,
             seconds=seconds,
         )
 
-    found = capacity.compare(f"{processes} connections", ours, theirs, pairs=9)
+    found = capacity.compare(f"{connections} connections", ours, theirs, pairs=15)
     assert found >= CAPACITY_AT_LEAST

@@ -33,7 +33,7 @@ Form = Literal["rows", "batches"]
 #: How it takes those of a load: also as mappings of names to values.
 Taken = Literal["rows", "mappings", "batches"]
 #: What every engine is taken to have, unless it says that it lacks it.
-Lack = Literal["transactions", "unique keys", "indexes", "empty values"]
+Lack = Literal["transactions", "atomic commits", "unique keys", "indexes", "empty values"]
 #: What a prepared query gives: rows that can be indexed, or Arrow record batches.
 Rows = Iterable[Sequence[Any]] | Iterable["pa.RecordBatch"]
 

@@ -134,7 +134,7 @@ class Trial:
                 self._save()
                 break
             if result["outcome"] not in (Outcome.OK, Outcome.WRONG, Outcome.SATURATED, Outcome.UNSUPPORTED):
-                if step.kind == "load":
+                if _fills(step):  # nobody knows what is there now
                     self._give_up(Outcome(result["outcome"]), f"not run: {step.name} {result['outcome']}", None)
                     self._save()
                     break
@@ -199,6 +199,13 @@ class Trial:
 
     def _save(self) -> None:
         jsonfile.write(self.directory / "steps.json", scrubbed(self.record, self.hidden))
+
+
+def _fills(step: AnyStep) -> bool:
+    """Whether the steps after it rely on what it writes."""
+    if step.kind == "keyvalue":
+        return step.operation in ("insert", "update", "delete")
+    return step.kind in ("load", "mix")
 
 
 def described(exc: BaseException) -> tuple[Outcome, str]:

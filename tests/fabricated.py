@@ -153,7 +153,10 @@ def fabricate(
                 "settings": {"cache_mib": 64},
                 **fake.told,
             },
-            "steps": [_step(step, fake, chance, noise) for step in run.suite.scenario(trial.scenario).steps],
+            "steps": [
+                _step(step, fake, chance, noise, 297_450 if tables else 1_000_000)
+                for step in run.suite.scenario(trial.scenario).steps
+            ],
             "peak_memory": int(90e6 * chance.uniform(1, 1 + noise)),
             "cpu_seconds": 1.5,
             "written_bytes": 60_000_000,
@@ -172,7 +175,7 @@ def _probed(name: str, fake: Fake) -> dict[str, Any]:
     return {**known, "ranked": name not in NULLS, "gives": fake.gives, **ALLOWED, **fake.probed}
 
 
-def _step(step: AnyStep, fake: Fake, chance: random.Random, noise: float) -> dict[str, Any]:
+def _step(step: AnyStep, fake: Fake, chance: random.Random, noise: float, rows: int) -> dict[str, Any]:
     if step.name in fake.bad:
         outcome, detail = fake.bad[step.name]
         return {"name": step.name, "outcome": outcome, "detail": detail}
@@ -180,7 +183,7 @@ def _step(step: AnyStep, fake: Fake, chance: random.Random, noise: float) -> dic
     if step.kind == "size":
         files = _files(fake.size)
         return {**known, "metric": "size", "unit": "B", "value": fake.size, "samples": [fake.size],
-                "facts": {"before_flush": fake.size * 1.1, "index": fake.size * 0.2, "rows": 297_450, "files": files}}  # fmt: skip
+                "facts": {"before_flush": fake.size * 1.1, "index": fake.size * 0.2, "rows": rows, "files": files}}  # fmt: skip
     if isinstance(step, KeyValueStep | MixStep):
         return {**known, **_rate(step, OPERATION * fake.factor(step.name) * chance.uniform(1, 1 + noise))}
     value = SECONDS[step.name] * fake.factor(step.name) * chance.uniform(1, 1 + noise)

@@ -53,7 +53,7 @@ def whole(base: str, values: Iterable[float]) -> Unit:
     if any(known):
         for size, symbol in reversed(_SCALES[base]):
             shown = [value / size for value in known]
-            if all(abs(value - round(value)) <= 1e-9 * max(value, 1) for value in shown):
+            if all(abs(value - round(value)) <= 1e-6 for value in shown):
                 return Unit(size, symbol)
     return fitting(base, known)
 

@@ -33,6 +33,7 @@ def stem(scenario: ScenarioView, name: str) -> str:
 
 
 def figures(shown: View, scenario: ScenarioView) -> Iterator[tuple[str, Figure]]:
+    """Each chart of a scenario that the suite asks for and that has something to show, with its stem."""
     captions = shown.captions(scenario.scenario)
     there = [view.step.name for view in scenario.steps]
     for chart in scenario.charts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -78,9 +78,10 @@ def _step(view: StepView, missing: Collection[str], *, ascii_only: bool) -> Iter
         table = [("", view.details), *((line.row.engine, line.details) for line in view.lines if line.details)]
         widths = [max(map(len, column)) for column in zip(*(cells for _, cells in table), strict=True)]
         gap = "  " if 4 + names + sum(width + 2 for width in widths) <= WIDTH else " "
-        for name, cells in table:
-            figures = gap.join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-            yield Text(f"    {name:<{names}}{gap}{figures}", style="dim")
+        for columns in _fitting(widths, WIDTH - 4 - names):
+            for name, cells in table:
+                figures = gap.join(f"{cells[at]:>{widths[at]}}" for at in columns)
+                yield Text(f"    {name:<{names}}{gap}{figures}", style="dim")
     marks = {line.mark for line in view.failed if line.row.engine in missing}
     marks -= {line.mark for line in (*view.lines, *view.failed) if line.row.engine not in missing}
     for number, note in enumerate(view.footnotes, 1):
@@ -93,6 +94,16 @@ def _step(view: StepView, missing: Collection[str], *, ascii_only: bool) -> Iter
         yield from (
             Text(line, style="dim") for line in textwrap.wrap(f"  {view.harness}", WIDTH, subsequent_indent="  ")
         )
+
+
+def _fitting(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Columns in tables that fit, each column one wider than it is."""
+    tables: list[list[int]] = [[]]
+    for at, width in enumerate(widths):
+        if tables[-1] and sum(widths[other] + 1 for other in tables[-1]) + width + 1 > room:
+            tables.append([])
+        tables[-1].append(at)
+    return tables
 
 
 def _overall(scenario: ScenarioView) -> Iterator[Text]:

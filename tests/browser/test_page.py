@@ -14,7 +14,7 @@ import pytest
 from dbbench.report.view import view
 from dbbench.report.write import write_report
 from tests.conftest import environment
-from tests.fabricated import fabricate
+from tests.fabricated import Fake, fabricate
 
 QUIET = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
@@ -93,6 +93,15 @@ def test_the_page_of_many_engines_is_whole(chromium: str, tmp_path: Path) -> Non
     picture = tmp_path / "page.png"
     browse(chromium, tmp_path, f"--screenshot={picture}", "--window-size=1100,3000", path.as_uri())
     assert picture.stat().st_size > 100_000
+
+
+def test_the_page_of_records_has_percentiles_and_published_figures(chromium: str, tmp_path: Path) -> None:
+    shown = view(fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 3.0)}, suite="esent", rounds=2))
+    write_report(shown, ("html",))
+    dom = browse(chromium, tmp_path, "--dump-dom", (shown.folder / "report" / "index.html").as_uri())
+    assert dom.count("<svg") == 9
+    assert dom.count("how long a call took") == 3
+    assert "<h2>Then and now</h2>" in dom
 
 
 def test_the_page_loads_nothing_from_elsewhere(page: Path) -> None:

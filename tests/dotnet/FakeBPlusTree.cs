@@ -90,7 +90,7 @@ namespace CSharpTest.Net.Collections
             foreach (var file in new[] { options.FileName, name })
                 if (File.Exists(file)) Read(file);
             if (options.StoragePerformance == StoragePerformance.LogFileInCache)
-                log = new FileStream(name, FileMode.Append);
+                (log = new FileStream(name, FileMode.OpenOrCreate)).Seek(0, SeekOrigin.End);
             else if (options.StoragePerformance != StoragePerformance.Fastest && options.StoragePerformance != StoragePerformance.CommitToCache)
                 throw new NotSupportedException(options.StoragePerformance.ToString());
         }

@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,11 +16,13 @@ from dbbench import registry
 from dbbench.engine import Setup
 from dbbench.errors import Unavailable, Unsupported
 from dbbench.records import RecordSet
+from dbbench.request import Request, new_run
+from dbbench.runner import run_trials
 from dbbench.schema import Records
 from dbbench.suite import Tier
 from dbbench.testing.contract import required
 from tests import dotnet
-from tests.conftest import Dbbench, environment, summary
+from tests.conftest import Dbbench, environment
 
 SUITE = """
 dbbench: 1
@@ -94,9 +98,13 @@ def test_an_assembly_that_is_not_the_library_is_refused(
     (tmp_path / "text.dll").write_text("no assembly")
     named = str(assemblies["stsdb"] if given == "another" else tmp_path / given)
     engine = registry.load("bplustree")(Setup(tmp_path, Tier.MEMORY, {"assembly": named}))
-    with pytest.raises(Unavailable, match=told):
+
+    def use() -> None:
         engine.open()
         engine.connect()
+
+    with pytest.raises(Unavailable, match=told):
+        use()
     engine.close()
 
 
@@ -118,38 +126,52 @@ def test_a_runtime_that_is_not_here_or_not_the_first_is_refused(
         other.open()
 
 
-@pytest.mark.parametrize("key_bytes", [8, 24])
-def test_a_library_is_run_with_keys_of_any_kind(
-    dbbench: Dbbench, tmp_path: Path, assemblies: dict[str, Path], key_bytes: int
-) -> None:
-    """Those of 8 bytes are numbers; what RaptorDB has no type for it is not asked for."""
-    (tmp_path / "small.yaml").write_text(SUITE.format(count=500, key_bytes=key_bytes))
-    names = [argument for name in dotnet.SOURCES for argument in ("-e", name)]
-    done = dbbench("suite", "small.yaml", "--quick", "--out", "run", *names)
-    assert done.returncode in (0, 1), done.stderr
-    found = {engine: row["outcome"] for (step, engine), row in summary(tmp_path / "run").items() if step == "read"}
-    refused = {"raptordb": "unsupported"} if key_bytes == 24 else {}
-    assert {name: found[name] for name in names[1::2]} == dict.fromkeys(names[1::2], "ok") | refused
-    if refused:
-        assert "raptordb takes keys of 8 or 16 bytes" in " ".join(done.stdout.split())
+Ran = Callable[..., dict[tuple[str, str], tuple[str, str]]]
+
+
+@pytest.fixture
+def ran(tmp_path: Path) -> Ran:
+    """Runs the suite: outcome and detail of each step and engine."""
+
+    def run(*engines: str, count: int, key_bytes: int, **options: dict[str, str]) -> dict[tuple[str, str], Any]:
+        suite = tmp_path / "small.yaml"
+        suite.write_text(SUITE.format(count=count, key_bytes=key_bytes))
+        ready = new_run(Request(str(suite), engines, rounds=1, options=options, out=tmp_path / str(count)))
+        run_trials(ready.run, ready.trials, ready.datasets, lambda _progress: None)
+        return {
+            (step.name, result.engine_name): (step.outcome, step.detail)
+            for result in ready.run.results()
+            for step in result.steps
+        }
+
+    return run
+
+
+def test_a_library_is_run_with_keys_of_8_bytes(ran: Ran, assemblies: dict[str, Path]) -> None:
+    """Which are numbers to it, if it has numbers; the kit has those of 16 bytes, and of 512."""
+    found = ran(*dotnet.SOURCES, count=500, key_bytes=8)
+    steps = [(step, name) for step in ("insert", "read") for name in dotnet.SOURCES]
+    assert {each: found[each] for each in steps} == dict.fromkeys(steps, ("ok", ""))
+
+
+def test_raptordb_has_no_type_for_other_keys(tmp_path: Path, assemblies: dict[str, Path]) -> None:
+    engine = registry.load("raptordb")(Setup(tmp_path, Tier.MEMORY))
+    engine.open()
+    with pytest.raises(Unsupported, match="keys of 8 or 16 bytes"):
+        engine.create_store(RecordSet(Records(count=10, key_bytes=24), 1))
+    engine.close()
 
 
 def test_a_library_that_throws_or_gives_too_little_is_told(
-    dbbench: Dbbench, tmp_path: Path, assemblies: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+    ran: Ran, assemblies: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """RaptorDB's Enumerate stops after a page; another copy of it throws. Others go on."""
-    (tmp_path / "small.yaml").write_text(SUITE.format(count=10_500, key_bytes=16))
+    found = ran("raptordb", "dotnet-dictionary", count=10_500, key_bytes=16)
+    assert found["insert", "raptordb"] == ("wrong", "10,000 records instead of 10,500")
+    assert found["insert", "dotnet-dictionary"] == ("ok", "")
     broken = dotnet.assembly("raptordb", tmp_path_factory.getbasetemp(), "BROKEN")
-    for fault, path, outcome, detail in (
-        ("page", assemblies["raptordb"], "wrong", "10,000 records instead of 10,500"),
-        ("throw", broken, "failed", "StoreFailed: System.IO.InvalidDataException: broken at 500"),
-    ):
-        given = ("-e", "raptordb", "-e", "dotnet-dictionary", "--set", f"raptordb.assembly={path}")
-        dbbench("suite", "small.yaml", "--quick", *given, "--out", fault)
-        found = summary(tmp_path / fault)
-        assert found["insert", "raptordb"]["outcome"] == outcome
-        assert detail in found["insert", "raptordb"]["detail"]
-        assert found["insert", "dotnet-dictionary"]["outcome"] == "ok"
+    found = ran("raptordb", count=600, key_bytes=16, raptordb={"assembly": str(broken)})
+    assert found["insert", "raptordb"] == ("failed", "StoreFailed: System.IO.InvalidDataException: broken at 500")
 
 
 @pytest.mark.parametrize("name", ["bplustree", "bplusdotnet", "stsdb"])

@@ -13,12 +13,14 @@ import pytest
 from dbbench.engine import Session, Setup
 from dbbench.errors import Unavailable
 from dbbench.records import RecordSet
+from dbbench.request import Request, new_run
+from dbbench.runner import run_trials
 from dbbench.schema import Records
 from dbbench.suite import Tier
 from dbbench_plugins.esent import ESENT
 from dbbench_plugins.esent.library import CALLS, LIBRARY, ColumnDefinition, ESENTError, RetrieveColumn
 from tests import esent
-from tests.conftest import Dbbench, summary
+from tests.conftest import Dbbench
 
 Opened = tuple[ESENT, Session]
 
@@ -134,10 +136,10 @@ def test_a_cache_is_larger_than_the_records(opened: Opened) -> None:
     }
 
 
-def test_the_suite_runs(library: ctypes.CDLL, dbbench: Dbbench, tmp_path: Path) -> None:
+def test_the_suite_runs(library: ctypes.CDLL, tmp_path: Path) -> None:
     """All of it, on few records; every answer is right."""
-    done = dbbench("suite", "esent", "-e", "esent", "--quick", "--scale", "0.002", "--out", "run")
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = {step: row["outcome"] for (step, engine), row in summary(tmp_path / "run").items() if engine == "esent"}
-    assert set(rows.values()) == {"ok"}
-    assert {"insert", "database-size", "read-one", "scan", "seek"} <= set(rows)
+    ready = new_run(Request("esent", ["esent"], rounds=1, scale=0.002, out=tmp_path / "run"))
+    run_trials(ready.run, ready.trials, ready.datasets, lambda _progress: None)
+    (result,) = [each for each in ready.run.results() if each.engine_name == "esent"]
+    found = {step.name: step.outcome for step in result.steps}
+    assert found == dict.fromkeys(["insert", "database-size", "read-one", "scan", "seek"], "ok")

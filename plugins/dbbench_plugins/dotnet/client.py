@@ -44,7 +44,7 @@ class Client:
 
         def write(key: bytes, value: bytes = b"") -> None:
             if status := run(context, key, len(key), value, len(value)):
-                self._raise(status, f"the key {key.hex()} {refused}")
+                self._raise(status, f"the key {key[:32].hex()} {refused}")
 
         return write
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Callable, Iterable
 from ctypes import byref, c_uint32, c_uint64, sizeof
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from dbbench_plugins.esent import ESENT
 
 Pair = tuple[bytes, bytes]
+
+_SIGN = 1 << 63
+_from_bytes, _to_bytes = struct.Struct(">Q").unpack, struct.Struct(">Q").pack
+_from_number, _to_number = struct.Struct("<Q").unpack, struct.Struct("<Q").pack
 
 
 class ESENTSession(Session):
@@ -212,40 +217,42 @@ class ESENTSession(Session):
 
 
 class Fields:
-    """Reads the columns of the record that a cursor is on."""
+    """Reads the columns of the record that a cursor is on. What a call takes is bound once."""
 
     def __init__(self, session: ESENTSession, table: c_uint64) -> None:
-        self.session, self.table = session, table
+        self.retrieve, self.from_key = session.library.calls.JetRetrieveColumns, session.from_key
+        self.id, self.table = session.id, table
         self.columns = (RetrieveColumn * 2)()
+        self.in_value, self.in_key = self.columns
         for column, number in zip(self.columns, (session.value_column, session.key_column), strict=True):
             column.column, column.tag = number, 1
-        self.buffers = [ctypes.create_string_buffer(size) for size in (4_096, LONGEST_BINARY)]
-        self._point()
+        self._make_room(4_096)
 
     def value(self) -> bytes:
         """The value alone, which is the first of the two columns."""
-        self._retrieve(1)
-        return ctypes.string_at(self.buffers[0], self.columns[0].actual)
+        if status := self.retrieve(self.id, self.table, self.columns, 1):
+            self._again(status, 1)
+        return self.value_bytes[: self.in_value.actual].tobytes()
 
     def both(self) -> Pair:
         """Key and value."""
-        self._retrieve(2)
-        value, key = self.columns
-        found = ctypes.string_at(self.buffers[1], key.actual), ctypes.string_at(self.buffers[0], value.actual)
-        return self.session.from_key(found[0]), found[1]
+        if status := self.retrieve(self.id, self.table, self.columns, 2):
+            self._again(status, 2)
+        key = self.key_bytes[: self.in_key.actual].tobytes()
+        return self.from_key(key), self.value_bytes[: self.in_value.actual].tobytes()
 
-    def _retrieve(self, count: int) -> None:
-        calls = self.session.library.calls
-        status = calls.JetRetrieveColumns(self.session.id, self.table, self.columns, count)
+    def _again(self, status: int, count: int) -> None:
+        """With more room, if that was it. Raises ESENTError for anything else."""
         if status == TRUNCATED:
-            self.buffers[0] = ctypes.create_string_buffer(2 * self.columns[0].actual)
-            self._point()
-            status = calls.JetRetrieveColumns(self.session.id, self.table, self.columns, count)
+            self._make_room(2 * self.in_value.actual)
+            status = self.retrieve(self.id, self.table, self.columns, count)
         if status:
             raise ESENTError(status, "JetRetrieveColumns")
 
-    def _point(self) -> None:
-        for column, buffer in zip(self.columns, self.buffers, strict=True):
+    def _make_room(self, size: int) -> None:
+        buffers = [ctypes.create_string_buffer(each) for each in (size, LONGEST_BINARY)]
+        self.value_bytes, self.key_bytes = (memoryview(buffer) for buffer in buffers)
+        for column, buffer in zip(self.columns, buffers, strict=True):
             column.data, column.room = ctypes.addressof(buffer), len(buffer)
 
 
@@ -259,8 +266,8 @@ def _as_currency(key: bytes) -> bytes:
     """8 bytes as a signed number that is as large among its like."""
     if len(key) != 8:
         raise ValueError(f"a key of {len(key)} bytes instead of 8")
-    return (int.from_bytes(key, "big") - 2**63).to_bytes(8, "little", signed=True)
+    return _to_number(_from_bytes(key)[0] ^ _SIGN)
 
 
 def _from_currency(number: bytes) -> bytes:
-    return (int.from_bytes(number, "little", signed=True) + 2**63).to_bytes(8, "big")
+    return _to_bytes(_from_number(number)[0] ^ _SIGN)

@@ -1,0 +1,190 @@
+"""Stores that lie, break and run out of room, all beside a good one in one run."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dbbench import registry
+from dbbench.errors import Unavailable
+from dbbench.testing.contract import required
+from tests.conftest import environment
+
+SUITE = """
+dbbench: 1
+name: stores
+title: Stores
+description: Every operation on a few records.
+datasets:
+  records:
+    records: {count: 2000, key_bytes: 8, key_order: ascending, value_bytes: 32}
+scenarios:
+  - name: stores
+    title: Stores
+    dataset: records
+    durability: memory
+    steps:
+      - {kind: keyvalue, name: insert, title: Insert, operation: insert}
+      - {kind: keyvalue, name: read, title: Read, operation: read, order: random}
+      - {kind: keyvalue, name: scan, title: Scan, operation: scan}
+      - {kind: keyvalue, name: update, title: Update, operation: update, order: random}
+      - {kind: keyvalue, name: delete, title: Delete, operation: delete, count: 1000}
+      - {kind: keyvalue, name: insert-many, title: Insert, operation: insert, transaction: 1000, order: random}
+      - {kind: keyvalue, name: threads, title: Insert by two threads, operation: insert, clients: {threads: 2}}
+"""
+#: Far more than its dataset has at first, in large transactions.
+FLOOD = """
+dbbench: 1
+name: flood
+title: Flood
+description: More and more records.
+datasets:
+  records:
+    records: {count: 200, key_bytes: 16, key_order: scattered, value_bytes: 2000}
+scenarios:
+  - name: flood
+    title: Flood
+    dataset: records
+    durability: memory
+    steps:
+      - {kind: keyvalue, name: insert, title: Insert, operation: insert, transaction: 10}
+      - {kind: keyvalue, name: flood, title: Insert many more, operation: insert, transaction: 1000, count: 15000}
+      - {kind: keyvalue, name: read, title: Read, operation: read, order: random, count: 100}
+"""
+STEPS = ("insert", "read", "scan", "update", "delete", "insert-many", "threads")
+#: Engine -> the first step that isn't ok, its outcome, and words of its detail.
+FAULTS = {
+    "store-drops": ("insert", "wrong", "1,980 records instead of 2,000"),
+    "store-returns": ("read", "wrong", "is none of this dataset"),
+    "store-invents": ("read", "wrong", "a record that was never inserted"),
+    "store-disorders": ("insert", "wrong", "came after"),
+    "store-repeats": ("insert", "wrong", "some records are missing, and others are there twice"),
+    "store-corrupts": ("insert", "wrong", "is none of this dataset"),
+    "store-stale": ("update", "wrong", "which is not its last"),
+    "store-keeps": ("delete", "wrong", "records instead of"),
+    "store-races": ("threads", "wrong", "records instead of"),
+    "store-crashes-under-threads": ("threads", "crashed", "SIGSEGV"),
+}
+
+
+def run(folder: Path, suite: str, *arguments: str, out: str = "run") -> subprocess.CompletedProcess[str]:
+    (folder / "suite.yaml").write_text(suite, "utf-8")
+    command = [sys.executable, "-m", "dbbench.cli", "suite", "suite.yaml", "--quick", "--out", out, *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def summary(folder: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """The rows of steps by (step, engine)."""
+    with open(folder / "summary.csv", encoding="utf-8") as file:
+        return {(row["step"], row["engine"]): row for row in csv.DictReader(file) if row["step"] != "(trial)"}
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("stores")
+    engines = ("store-good", *FAULTS, "store-crashes-on-close", "store-hangs-on-close")
+    words = [word for name in engines for word in ("--engine", name)]
+    return folder, run(folder, SUITE, *words, "--trial-timeout", "8")
+
+
+@pytest.mark.parametrize("engine", FAULTS)
+def test_each_fault_is_found_in_the_step_that_has_it(stores, engine: str) -> None:
+    rows = summary(stores[0] / "run")
+    step, outcome, words = FAULTS[engine]
+    for before in STEPS[: STEPS.index(step)]:
+        assert rows[before, engine]["outcome"] == "ok", rows[before, engine]["detail"]
+    assert rows[step, engine]["outcome"] == outcome
+    assert words in rows[step, engine]["detail"]
+
+
+def test_the_good_store_is_untouched(stores) -> None:
+    folder, done = stores
+    assert done.returncode == 1
+    assert done.stderr == ""
+    for step in STEPS:
+        row = summary(folder / "run")[step, "store-good"]
+        assert (row["outcome"], row["detail"]) == ("ok", "")
+        assert float(row["value"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [("store-crashes-on-close", "killed by SIGSEGV"), ("store-hangs-on-close", "stopped after 8 s (--trial-timeout)")],
+)
+def test_what_was_measured_before_a_close_that_fails_stands_and_is_remarked_on(stores, engine: str, words: str) -> None:
+    for step in STEPS:
+        row = summary(stores[0] / "run")[step, engine]
+        assert row["outcome"] == "ok"
+        assert row["detail"] == f"after its last step: {words}"
+
+
+def test_nothing_is_left(stores) -> None:
+    assert not list(stores[0].glob("run/trials/*/work"))
+
+
+# What the engines themselves run out of
+
+#: Engine -> an option that leaves it too little room, the outcome, and words of its detail.
+TOO_LITTLE = {
+    "lmdb": ("map_size_mib=1", "failed", "MDB_MAP_FULL"),
+    "libmdbx": ("map_size_mib=1", "failed", "MDBX_MAP_FULL"),
+    "berkeleydb": ("max_locks=30", "out of memory", "Lock table is out of available"),
+}
+
+
+def there(name: str) -> None:
+    try:
+        registry.load(name)
+    except Unavailable as exc:
+        (pytest.fail if required(name) else pytest.skip)(f"{name}: {exc.reason}")
+
+
+@pytest.fixture(scope="module")
+def flooded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("flood")
+    words = [word for name in ("dict", *TOO_LITTLE) for word in ("-e", name)]
+    options = [word for name, (option, *_) in TOO_LITTLE.items() for word in ("--set", f"{name}.{option}")]
+    assert run(folder, FLOOD, *words, *options).returncode == 1
+    return folder / "run"
+
+
+@pytest.mark.parametrize("engine", TOO_LITTLE)
+def test_too_little_room_of_its_own_is_the_engines_outcome(flooded: Path, engine: str) -> None:
+    there(engine)
+    rows = summary(flooded)
+    _, outcome, words = TOO_LITTLE[engine]
+    assert rows["insert", engine]["outcome"] == "ok"
+    assert rows["flood", engine]["outcome"] == outcome
+    assert words in rows["flood", engine]["detail"]
+    assert (rows["read", engine]["outcome"], rows["read", engine]["detail"]) == (outcome, f"not run: flood {outcome}")
+    assert rows["read", "dict"]["outcome"] == "ok"
+
+
+def test_a_disk_that_fills_is_the_engines_outcome(tmp_path: Path) -> None:
+    """Large enough for the dataset by the estimate, and too small for what the steps insert besides."""
+    there("lmdb")
+    there("leveldb")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", disk], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"a small file system can't be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        run(tmp_path, FLOOD, "-e", "lmdb", "-e", "leveldb", "-e", "dict", out="disk/run")
+        rows = summary(disk / "run")
+        for engine in ("lmdb", "leveldb"):
+            assert rows["flood", engine]["outcome"] in ("failed", "crashed")
+            assert rows["flood", engine]["detail"]
+            assert rows["read", engine]["outcome"] in ("failed", "crashed")
+        assert rows["read", "dict"]["outcome"] == "ok"
+        assert not list(disk.glob("run/trials/*/work"))
+    finally:
+        subprocess.run(["umount", disk], check=True)
