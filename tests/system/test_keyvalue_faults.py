@@ -35,6 +35,7 @@ scenarios:
       - {kind: keyvalue, name: delete, title: Delete, operation: delete, count: 1000}
       - {kind: keyvalue, name: insert-many, title: Insert, operation: insert, transaction: 1000, order: random}
       - {kind: keyvalue, name: threads, title: Insert by two threads, operation: insert, clients: {threads: 2}}
+    charts: [{kind: overview}]
 """
 #: Far more than its dataset has at first, in large transactions.
 FLOOD = """
@@ -54,6 +55,7 @@ scenarios:
       - {kind: keyvalue, name: insert, title: Insert, operation: insert, transaction: 10}
       - {kind: keyvalue, name: flood, title: Insert many more, operation: insert, transaction: 1000, count: 15000}
       - {kind: keyvalue, name: read, title: Read, operation: read, order: random, count: 100}
+    charts: [{kind: overview}]
 """
 STEPS = ("insert", "read", "scan", "update", "delete", "insert-many", "threads")
 #: Engine -> the first step that isn't ok, its outcome, and words of its detail.

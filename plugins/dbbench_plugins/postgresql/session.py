@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
@@ -108,14 +108,15 @@ class PQSession(PsycopgSession):
         name, execute = self._prepare(numbered(sql, self.sql)), self.low.exec_prepared
         described = self._described(name)
         values = self._values(described, _BINARY)
-        takes_bytes = [described.param_type(number) == _BYTEA for number in range(described.nparams)]
+        is_bytes = [described.param_type(number) == _BYTEA for number in range(described.nparams)]
+        only_bytes = all(is_bytes)
         set_result, load_row = partial(values.set_pgresult, set_loaders=False), values.load_row
 
         def call(*given: Any) -> Any:
-            sent = [
-                value if is_bytes else str(value).encode() for value, is_bytes in zip(given, takes_bytes, strict=True)
-            ]
-            result = execute(name, sent, takes_bytes, _BINARY)
+            sent: Sequence[Any] = given
+            if not only_bytes:  # the others are sent as text, as psql and pgbench do
+                sent = [each if raw else str(each).encode() for each, raw in zip(given, is_bytes, strict=False)]
+            result = execute(name, sent, is_bytes, _BINARY)
             if result.status not in _GOOD:
                 self._checked(result)
             if rows == 0:

@@ -1,0 +1,228 @@
+"""Key-value steps as a trial runs them against loops written by hand over the same driver; medians of alternating pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dbbench import registry
+from dbbench.engine import Setup
+from dbbench.errors import Unavailable
+from dbbench.records import RecordSet, shuffled
+from dbbench.schema import Records
+from dbbench.suite import KeyValueStep, Tier
+from dbbench.workloads import keyvalue
+from dbbench.workloads.bench import Bench
+
+#: Where an operation takes a microsecond or more; for LMDB's reads, which take less; for a scan by one call in C.
+AT_MOST, READS_AT_MOST, SCANS_AT_MOST = 1.05, 1.25, 1.1
+COUNT, PAIRS = 20_000, 15
+RECORDS = RecordSet(Records(count=COUNT, key_bytes=8, key_order="ascending", value_bytes=32), 1)
+
+
+class ByHand:
+    """Loops over a driver. Each takes keys or pairs that are there already."""
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+
+    def read(self, keys: list[bytes]) -> None:
+        get = self.engine.database.get
+        for key in keys:
+            get(key)
+
+    def insert(self, pairs: list[tuple[bytes, bytes]]) -> None:
+        put = self.engine.database.put
+        for key, value in pairs:
+            put(key, value)
+
+
+class LMDBByHand(ByHand):
+    def read(self, keys: list[bytes]) -> None:
+        with self.engine.environment.begin() as transaction:
+            get = transaction.get
+            for key in keys:
+                get(key)
+
+    def seek(self, keys: list[bytes]) -> None:
+        with self.engine.environment.begin() as transaction, transaction.cursor() as cursor:
+            for key in keys:
+                if cursor.set_range(key):
+                    cursor.item()
+
+    def insert(self, pairs: list[tuple[bytes, bytes]]) -> None:
+        environment = self.engine.environment
+        for key, value in pairs:
+            with environment.begin(write=True) as transaction:
+                transaction.put(key, value)
+
+    def scan(self, _: Any) -> None:
+        with self.engine.environment.begin() as transaction, transaction.cursor() as cursor:
+            for _key, _value in cursor:
+                pass
+
+
+class LibMDBXByHand(LMDBByHand):
+    def seek(self, keys: list[bytes]) -> None:
+        with self.engine.environment.begin() as transaction, transaction.cursor() as cursor:
+            for key in keys:
+                cursor.set_range(key)
+
+
+class LevelDBByHand(ByHand):
+    def seek(self, keys: list[bytes]) -> None:
+        iterator = self.engine.database.raw_iterator()
+        for key in keys:
+            iterator.seek(key)
+            if iterator.valid():
+                iterator.item()
+
+    def scan(self, _: Any) -> None:
+        for _key, _value in self.engine.database.iterator():
+            pass
+
+
+class RocksDBByHand(ByHand):
+    def seek(self, keys: list[bytes]) -> None:
+        iterator = self.engine.database.iter()
+        for key in keys:
+            iterator.seek(key)
+            if iterator.valid():
+                iterator.key(), iterator.value()
+
+    def scan(self, _: Any) -> None:
+        for _key, _value in self.engine.database.items():
+            pass
+
+
+class BerkeleyDBByHand(ByHand):
+    def seek(self, keys: list[bytes]) -> None:
+        for key in keys:
+            cursor = self.engine.database.cursor()
+            cursor.set_range(key)
+            cursor.close()
+
+    def scan(self, _: Any) -> None:
+        cursor = self.engine.database.cursor()
+        while cursor.next():
+            pass
+        cursor.close()
+
+
+class UnQLiteByHand(ByHand):
+    def insert(self, pairs: list[tuple[bytes, bytes]]) -> None:
+        store = self.engine.database.store
+        for key, value in pairs:
+            store(key, value)
+
+
+class SQLiteByHand(ByHand):
+    def read(self, keys: list[bytes]) -> None:
+        execute = self.engine.connection.execute
+        for key in keys:
+            row = execute('SELECT "RecordValue" FROM "Records" WHERE "RecordKey" = ?', (key,)).fetchone()
+            if row is not None:
+                row[0]
+
+    def seek(self, keys: list[bytes]) -> None:
+        execute = self.engine.connection.execute
+        sql = 'SELECT "RecordKey", "RecordValue" FROM "Records" WHERE "RecordKey" >= ? ORDER BY "RecordKey" LIMIT 1'
+        for key in keys:
+            execute(sql, (key,)).fetchone()
+
+    def insert(self, pairs: list[tuple[bytes, bytes]]) -> None:
+        execute = self.engine.connection.execute
+        for key, value in pairs:
+            execute('INSERT INTO "Records" ("RecordKey", "RecordValue") VALUES (?, ?)', (key, value))
+
+    def scan(self, _: Any) -> None:
+        sql = 'SELECT "RecordKey", "RecordValue" FROM "Records" ORDER BY "RecordKey"'
+        for _key, _value in self.engine.connection.execute(sql):
+            pass
+
+
+BY_HAND: dict[str, type[ByHand]] = {
+    "lmdb": LMDBByHand,
+    "libmdbx": LibMDBXByHand,
+    "leveldb": LevelDBByHand,
+    "rocksdb": RocksDBByHand,
+    "berkeleydb": BerkeleyDBByHand,
+    "unqlite": UnQLiteByHand,
+    "sqlite": SQLiteByHand,
+}
+CASES = [
+    (name, operation)
+    for name, by_hand in BY_HAND.items()
+    for operation in ("read", "seek", "insert", "scan")
+    if hasattr(by_hand, operation)
+]
+
+
+@pytest.fixture
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+    name: str = request.param
+    try:
+        engine = registry.load(name)(Setup(tmp_path, Tier.MEMORY))
+    except Unavailable as exc:
+        pytest.skip(f"{name}: {exc.reason}")
+    engine.open()
+    engine.create_store(RecordSet(RECORDS.spec.model_copy(update={"count": 40 * COUNT}), 1))
+    session = engine.connect()
+    made = Bench(engine, session, {}, None, {}, records=RECORDS)  # type: ignore[arg-type]
+    keyvalue.measure(step("insert"), made)
+    yield made
+    session.close()
+    engine.close()
+
+
+def step(operation: str) -> KeyValueStep:
+    order = "random" if operation in ("read", "seek") else "ascending"
+    return KeyValueStep(kind="keyvalue", name="step", title="Step", operation=operation, order=order)
+
+
+def ours(operation: str, bench: Bench) -> float:
+    """Nanoseconds of an operation, by what the step itself reports."""
+    return 1e9 / keyvalue.measure(step(operation), bench).value
+
+
+def theirs(operation: str, bench: Bench) -> float:
+    by_hand: Callable[[Any], None] = getattr(BY_HAND[bench.engine.name](bench.engine), operation)
+    held = bench.held
+    if operation == "insert":
+        given: Any = RECORDS.pairs(np.arange(held.next, held.next + COUNT, dtype=np.uint64))
+        held.next += COUNT
+        count = COUNT
+    else:
+        count = held.next - held.first
+        given = RECORDS.keys(shuffled(np.arange(count, dtype=np.uint64), count, 1)) if operation != "scan" else None
+    start = perf_counter()
+    by_hand(given)
+    return (perf_counter() - start) * 1e9 / count
+
+
+@pytest.mark.parametrize(("bench", "operation"), CASES, indirect=["bench"])
+def test_a_step_costs_what_the_loop_by_hand_does(bench: Bench, operation: str) -> None:
+    pairs = [
+        (ours(operation, bench), theirs(operation, bench)) if number % 2 else _swapped(operation, bench)
+        for number in range(PAIRS)
+    ]
+    ratios = sorted(own / other for own, other in pairs)
+    each = median(other for _, other in pairs)
+    print(f"\n  {bench.engine.name} {operation}: ratio {median(ratios):.3f} ({ratios[3]:.3f} to {ratios[-4]:.3f}) of {each:,.0f} ns")
+    if operation == "scan":
+        most = SCANS_AT_MOST
+    else:
+        most = AT_MOST if each >= 1_000 else READS_AT_MOST
+    assert median(ratios) <= most
+
+
+def _swapped(operation: str, bench: Bench) -> tuple[float, float]:
+    other = theirs(operation, bench)
+    return ours(operation, bench), other
