@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -215,11 +214,11 @@ def test_a_step_costs_what_the_loop_by_hand_does(bench: Bench, operation: str) -
     ]
     ratios = sorted(own / other for own, other in pairs)
     each = median(other for _, other in pairs)
-    print(f"\n  {bench.engine.name} {operation}: ratio {median(ratios):.3f} ({ratios[3]:.3f} to {ratios[-4]:.3f}) of {each:,.0f} ns")
-    if operation == "scan":
-        most = SCANS_AT_MOST
-    else:
-        most = AT_MOST if each >= 1_000 else READS_AT_MOST
+    print(
+        f"\n  {bench.engine.name} {operation}: ratio {median(ratios):.3f} ({ratios[3]:.3f} to {ratios[-4]:.3f}) of {each:,.0f} ns"
+    )
+    at_most = AT_MOST if each >= 1_000 else READS_AT_MOST
+    most = SCANS_AT_MOST if operation == "scan" else at_most
     assert median(ratios) <= most
 
 
