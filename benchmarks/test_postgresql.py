@@ -100,12 +100,13 @@ def test_load(engine) -> None:
 def point_select(session) -> Callable[[int], object]:
     """What pgbench -S sends, prepared, with the row made into Python's.
 
-    Python's threads take turns. On one processor they do so without waking each other up for it; so each process of
-    clients keeps to one of its own.
+    Python's threads take turns. On one processor they do so without waking each other up for it; so a process of
+    several keeps to one of its own.
     """
-    number = json.loads(sys.argv[1])["seed"]
-    processors = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {processors[number % len(processors)]})
+    order = json.loads(sys.argv[1])
+    if order["threads"] > 1:
+        processors = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {processors[order["seed"] % len(processors)]})
     return session.prepare_call("SELECT abalance FROM pgbench_accounts WHERE aid = %s", 1)
 
 

@@ -141,7 +141,8 @@ def _client(engine: Engine, session: Session, job: Job, number: int, of: int, st
         with bound(number if job.affinity else None):
             found.begin = begin = start()
             time.sleep(max(begin - perf_counter_ns(), 0) / 1e9)
-            stream(work.run, given, work.recorder(found.service, found.by), through=work.through)
+            record = work.recorder(found.service, found.by)
+            stream(work.run, given, record, through=work.through, at_once=work.at_once)
             found.end = perf_counter_ns()
         return found
     run = prepared(engine, session, job.operation)(*job.arguments)

@@ -23,6 +23,12 @@ from dbbench.records import Numbers, RecordSet, Zipfian, shuffled
 from dbbench.samples import Samples
 from dbbench.schema import Records
 
+#: Bytes of keys and values that are made and held at a time, as nearly as may be.
+_PIECE = 8 * 2**20
+#: Records made at a time, if they are small. Making them drives the engine's data out of the processor's caches, so
+#: that making a thousand at a time adds a tenth to the time of a fast read.
+_MOST = 32_768
+
 #: The order in which the operations of a mix are numbered.
 OPERATIONS = ("read", "update", "insert", "scan", "modify")
 #: What each asks of a session.
@@ -42,6 +48,8 @@ class Work:
     run: Callable[..., object]
     given: Iterable[Any]
     through: Callable[[Callable[..., object], Iterable[Any]], Iterable[object]] = map
+    #: Calls whose arguments are held at a time.
+    at_once: int = CHUNK
     #: The operations of each chunk of calls, as they are given out; empty if there is one only.
     codes: deque[NDArray[np.int64]] | None = None
 
@@ -88,7 +96,8 @@ class Inputs:
         reads = self.operation in ("read", "seek")
         run = prepared(engine, session, self.needed)(**({"snapshot": True} if reads else {}))
         spread = self._pairs and self.transaction == 1
-        return Work(run, self._share(number, of), starmap if spread else map)
+        at_once = max(min(CHUNK, self._at_once // self.transaction), 1)
+        return Work(run, self._share(number, of), starmap if spread else map, at_once)
 
     @property
     def _pairs(self) -> bool:
@@ -97,7 +106,7 @@ class Inputs:
     def _share(self, number: int, of: int) -> Iterator[Any]:
         records = RecordSet(Records.model_validate(self.records), self.seed, self.scale)
         first, last = self.count * number // of, self.count * (number + 1) // of
-        at_once = max(CHUNK // self.transaction, 1) * self.transaction
+        at_once = max(self._at_once // self.transaction, 1) * self.transaction
         for start in range(first, last, at_once):
             numbers = self._numbers(np.arange(start, min(start + at_once, last), dtype=np.uint64))
             items: list[Any] = records.pairs(numbers, self.version) if self._pairs else records.keys(numbers)
@@ -105,6 +114,11 @@ class Inputs:
                 yield from items
             else:
                 yield from (items[at : at + self.transaction] for at in range(0, len(items), self.transaction))
+
+    @property
+    def _at_once(self) -> int:
+        each = self.records["key_bytes"] + (self.records["value_bytes"] if self._pairs else 0)
+        return int(max(min(_MOST, _PIECE // each), 1))
 
     def _numbers(self, places: Numbers) -> Numbers:
         if self.order == "same":  # one in the middle; of a write the first, as versions are kept by spans from there
@@ -153,7 +167,7 @@ class Draws:
         calls = {"scan": runs.get("range"), "modify": modify}
         calls |= {name: run for name, run in runs.items() if name != "range"}
         codes: deque[NDArray[np.int64]] = deque()
-        return Work(call, self._share(calls, codes, number, of), codes=codes)
+        return Work(call, self._share(calls, codes, number, of), at_once=self._at_once, codes=codes)
 
     def _share(self, calls: Mapping[str, Any], codes: deque[NDArray[np.int64]], number: int, of: int) -> Iterator[Any]:
         records = RecordSet(Records.model_validate(self.records), self.seed, self.scale)
@@ -178,7 +192,7 @@ class Draws:
         mine = self.operations * (number + 1) // of - self.operations * number // of
         inserted = done = 0
         while done < mine:
-            size = min(CHUNK, mine - done)
+            size = min(self._at_once, mine - done)
             kinds = random.choice(len(OPERATIONS), size, p=weights / weights.sum())
             inserts = kinds == OPERATIONS.index("insert")
             before = inserted + np.cumsum(inserts) - inserts
@@ -192,6 +206,10 @@ class Draws:
             yield kinds, numbers, versions, lengths
             inserted += int(inserts.sum())
             done += size
+
+    @property
+    def _at_once(self) -> int:
+        return int(max(min(CHUNK, _PIECE // self.records["value_bytes"]), 1))
 
     def inserted(self, number: int, of: int) -> int:
         """How many records one client inserts."""

@@ -81,14 +81,15 @@ def stream(
     clock: Clock = perf_counter_ns,
     *,
     through: Callable[[Callable[..., object], Iterable[Any]], Iterable[object]] = map,
+    at_once: int = CHUNK,
 ) -> None:
     """One call for each key, one clock reading each: the end of one is the start of the next.
 
     So the harness's own few nanoseconds between two calls count too; the null engine shows how many. `through`
-    is `map`, or `starmap` where what a call takes is spread over its arguments.
+    is `map`, or `starmap` where what a call takes is spread over its arguments. The keys of `at_once` calls are held.
     """
     rest = iter(keys)
-    while chunk := list(islice(rest, CHUNK)):
+    while chunk := list(islice(rest, at_once)):
         readings = [clock()]
         readings += [clock() for _ in through(operation, chunk)]
         times = np.fromiter(readings, np.int64, len(readings))

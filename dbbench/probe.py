@@ -21,7 +21,8 @@ from dbbench import registry
 from dbbench.engine import OPERATIONS, Engine, offers
 from dbbench.errors import Unavailable
 
-_SECONDS = 60
+#: For a process that looks, and more for each engine that it looks at.
+_SECONDS, _EACH_SECONDS = 60, 3
 
 
 @dataclass(frozen=True)
@@ -79,13 +80,12 @@ def probe(
             for name in left
         }
         command = [sys.executable, "-m", "dbbench.probe", json.dumps(request)]
+        seconds = _SECONDS + _EACH_SECONDS * len(left)
         try:
-            done = subprocess.run(
-                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=_SECONDS, check=False
-            )
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=seconds, check=False)
             output, error, end = done.stdout, done.stderr, _ending(done.returncode)
         except subprocess.TimeoutExpired as exc:
-            output, error, end = exc.stdout or b"", exc.stderr or b"", f"hangs (more than {_SECONDS} s)"
+            output, error, end = exc.stdout or b"", exc.stderr or b"", f"hangs (more than {seconds} s)"
         before = len(found)
         for line in output.decode().splitlines():
             engine = Probed(**json.loads(line))

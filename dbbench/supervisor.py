@@ -30,6 +30,7 @@ from dbbench.urls import VARIABLE, scrub, secrets
 INTERRUPTED = 130
 _POLL_SECONDS = 0.1
 _CHILDREN_SECONDS = 1.0
+_DEAD_SECONDS = 30
 _REMOVE_SECONDS = 15  # less than what dbbench gives a supervisor to end
 
 
@@ -62,10 +63,9 @@ class Supervisor:
             shutil.rmtree(work, ignore_errors=True)
         if ending == "interrupted":
             return INTERRUPTED
+        status = -signal.SIGKILL if worker.returncode is None else worker.returncode
         disturbed = noise.between(before, noise.reading()) | {"loadavg": noise.loadavg()}
-        jsonfile.write(
-            self.directory / "result.json", self._result(ending, worker.returncode, left, started, disturbed)
-        )
+        jsonfile.write(self.directory / "result.json", self._result(ending, status, left, started, disturbed))
         return 0
 
     def _interrupt(self, number: int, frame: object) -> None:
@@ -117,6 +117,8 @@ class Supervisor:
         """Kill whatever of the trial still runs; the names of what the worker left behind."""
         by_itself = worker.poll() is not None
         names = kill_all(worker, self.seen)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            worker.wait(_DEAD_SECONDS)  # one that held much memory takes its time to die
         return names if by_itself else []
 
     def _result(

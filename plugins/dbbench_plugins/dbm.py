@@ -131,6 +131,7 @@ class GNU(DBM):
 
 class NDBM(DBM):
     name = "dbm.ndbm"
+    lacks: ClassVar = {**DBM.lacks, "empty values": "one may read as if its key weren't there"}
     title = "ndbm (dbm.ndbm)"
     license = "of the library behind it: Berkeley DB's Sleepycat, or GDBM's GPL-3.0; dbm.ndbm: PSF-2.0"
     session_class = DBMSession

@@ -26,7 +26,8 @@ _AT_ONCE = 1_000
 _URL_EXAMPLE = "redis://user:password@host:6379/0"
 #: What a driver's message has in it -> what to do.
 _ADVICE = {
-    "WRONGPASS": "check the user and the password",
+    "username-password": "check the user and the password",
+    "HELLO AUTH": "write a user and a password into the URL",
     "Authentication required": "write a user and a password into the URL",
     "NOPERM": "let the user run every command on every key",
     "DB index": "name a database that the server has, as 0",
@@ -121,10 +122,6 @@ class Redis(Engine):
         self.sessions: list[Session] = []
         #: What the driver takes to find the server.
         self.where: dict[str, Any] = {}
-
-    @classmethod
-    def available(cls) -> None:
-        program("redis-server", install=_INSTALL)
 
     @classmethod
     def versions(cls) -> dict[str, str]:

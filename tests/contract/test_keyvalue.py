@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dbbench.errors import Unavailable
+from dbbench.server import program
 from dbbench.testing import KeyValueContract
 from dbbench.testing.contract import required
 from tests import dotnet, esent
@@ -56,6 +58,13 @@ class TestWiredTiger(KeyValueContract):
 
 class TestRedis(KeyValueContract):
     engine = "redis"
+
+    @pytest.fixture(autouse=True)
+    def _server(self) -> None:
+        try:
+            program("redis-server", install="apt install redis-server")
+        except Unavailable as exc:
+            (pytest.fail if required(self.engine) else pytest.skip)(f"{exc.reason}; {exc.install}")
 
 
 class TestSQLiteRecords(KeyValueContract):

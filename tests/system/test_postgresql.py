@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.sql import SQLEngine
 from dbbench.suite import Tier
 from dbbench.testing.contract import required
+from dbbench_plugins.postgresql.programs import folder_of_programs
 from tests.conftest import Dbbench, environment, summary
 from tests.system.test_interrupt import until
 from tests.system.test_url import everything_written
@@ -170,23 +172,17 @@ def test_a_folder_without_programs_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("program", ["initdb", "postgres"])
 def test_a_program_that_fails_is_told_with_its_words(program: str, server: SQLEngine, tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)
-    for folder in tmp_path.parents:  # the server's user must be able to enter
-        if folder.stat().st_uid == os.geteuid() and len(folder.parts) > 2:
-            folder.chmod(folder.stat().st_mode | 0o011)
-    programs, data = tmp_path / "bin", tmp_path / "data"
-    programs.mkdir()
-    data.mkdir(mode=0o700)
-    from dbbench_plugins.postgresql.programs import folder_of_programs
-
-    for name in ("initdb", "postgres"):
-        real = f'exec {folder_of_programs()}/{name} "$@"'
-        failing = "echo 'postgres: FATAL: something is wrong' >&2; exit 3"
-        (programs / name).write_text(f"#!/bin/sh\n{failing if name == program else real}\n")
-        (programs / name).chmod(0o755)
     before = len(os.listdir("/proc/self/fd"))
-    with pytest.raises(ServerFailed, match=r"ended with status 3.*something is wrong"):
-        engine("postgresql", data, bin=str(programs)).open()
+    with tempfile.TemporaryDirectory() as programs:  # the server's user must be able to enter it
+        os.chmod(programs, 0o755)
+        for name in ("initdb", "postgres"):
+            path = Path(programs) / name
+            failing = "echo 'postgres: FATAL: something is wrong' >&2; exit 3"
+            real = f'exec {folder_of_programs()}/{name} "$@"'
+            path.write_text(f"#!/bin/sh\n{failing if name == program else real}\n")
+            path.chmod(0o755)
+        with pytest.raises(ServerFailed, match=r"ended with status 3.*something is wrong"):
+            engine("postgresql", tmp_path, bin=programs).open()
     assert len(os.listdir("/proc/self/fd")) == before
 
 

@@ -1,0 +1,169 @@
+"""Redis: one at a URL through the kit, what is refused there, and servers that don't start or die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dbbench import registry
+from dbbench.engine import Engine, Setup
+from dbbench.errors import ServerFailed, Unavailable, Unsupported
+from dbbench.records import RecordSet
+from dbbench.schema import Records
+from dbbench.server import PrivateServer, program
+from dbbench.suite import Tier
+from dbbench.testing import KeyValueContract
+from dbbench.testing.contract import required
+
+RECORDS = RecordSet(Records(count=10, value_bytes=16), 1)
+
+
+@pytest.fixture
+def kind() -> type[Engine]:
+    try:
+        program("redis-server", install="apt install redis-server")
+        return registry.load("redis")
+    except Unavailable as exc:
+        (pytest.fail if required("redis") else pytest.skip)(f"redis: {exc.reason}; {exc.install}")
+        raise
+
+
+@pytest.fixture
+def listening(kind: type[Engine], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with a password on a port of its own, which syncs each write; its address."""
+    import redis
+
+    folder = tmp_path_factory.mktemp("redis")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = PrivateServer("Redis", folder)
+    settings = {"port": str(port), "bind": "127.0.0.1", "requirepass": "s3cret", "dir": server.root, "save": "",
+                "appendonly": "yes", "appendfsync": "always"}  # fmt: skip
+    client = redis.Redis(port=port, password="s3cret")
+    server.start(
+        ["redis-server", *(word for name, value in settings.items() for word in (f"--{name}", value))], client.ping
+    )
+    yield f"127.0.0.1:{port}"
+    client.close()
+    server.stop()
+
+
+def at(kind: type[Engine], folder: Path, url: str, tier: Tier = Tier.MEMORY) -> Engine:
+    return kind(Setup(folder, tier, url=url))
+
+
+class TestRedisAtURL(KeyValueContract):
+    engine = "redis"
+
+    @pytest.fixture(autouse=True)
+    def _there(self, listening: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(type(self), "url", f"redis://:s3cret@{listening}/3")
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("redis://:wr0ng@{}/0", "check the user and the password"),
+        ("redis://{}/0", "write a user and a password into the URL"),
+        ("redis://:s3cret@{}/99", "name a database that the server has"),
+        ("redis://:s3cret@{}/", "no host or no database"),
+        ("redis://:s3cret@{}/first", "no database by its number"),
+        ("redis://:s3cret@127.0.0.1:1/0", "check host and port"),
+        ("redis://:s3cret@127.0.0.1:s3cret/0", "this is no URL like"),
+    ],
+)
+def test_a_server_that_can_not_be_used_says_what_to_do(
+    kind: type[Engine], listening: str, tmp_path: Path, url: str, words: str
+) -> None:
+    engine = at(kind, tmp_path, url.format(listening))
+    with pytest.raises(ServerFailed, match=words) as raised:
+        engine.open()
+    assert "s3cret" not in str(raised.value)
+    assert "wr0ng" not in str(raised.value)
+
+
+def test_a_database_with_keys_in_it_is_refused_and_left_as_it_is(
+    kind: type[Engine], listening: str, tmp_path: Path
+) -> None:
+    import redis
+
+    host, _, port = listening.partition(":")
+    client = redis.Redis(host, int(port), db=2, password="s3cret")
+    client.set("theirs", "value")
+    engine = at(kind, tmp_path, f"redis://:s3cret@{listening}/2")
+    engine.open()
+    with pytest.raises(Unsupported, match="has 1 keys in it: name an empty one"):
+        engine.create_store(RECORDS)
+    engine.close()
+    assert client.get("theirs") == b"value"
+    client.close()
+
+
+def test_ours_is_removed_and_nothing_of_another_database(kind: type[Engine], listening: str, tmp_path: Path) -> None:
+    import redis
+
+    host, _, port = listening.partition(":")
+    theirs = redis.Redis(host, int(port), db=2, password="s3cret")
+    ours = redis.Redis(host, int(port), db=3, password="s3cret")
+    theirs.set("theirs", "value")
+    engine = at(kind, tmp_path, f"redis://:s3cret@{listening}/3")
+    engine.open()
+    engine.create_store(RECORDS)
+    engine.connect().prepare_insert()(b"key", b"value")  # type: ignore[attr-defined]
+    assert ours.dbsize() == 1
+    engine.remove({})
+    engine.close()
+    assert (ours.dbsize(), theirs.get("theirs")) == (0, b"value")
+    ours.close()
+    theirs.close()
+
+
+def test_a_server_that_promises_less_is_refused(kind: type[Engine], listening: str, tmp_path: Path) -> None:
+    import redis
+
+    host, _, port = listening.partition(":")
+    client = redis.Redis(host, int(port), password="s3cret")
+    url = f"redis://:s3cret@{listening}/3"
+    client.config_set("appendfsync", "everysec")
+    engine = at(kind, tmp_path, url, Tier.POWER)
+    with pytest.raises(Unsupported, match="appendfsync everysec"):
+        engine.open()
+    at(kind, tmp_path, url, Tier.PROCESS).open()
+    client.config_set("appendonly", "no")
+    with pytest.raises(Unsupported, match="appendonly is no"):
+        at(kind, tmp_path, url, Tier.PROCESS).open()
+    client.close()
+
+
+def test_a_private_server_that_is_killed_is_told(kind: type[Engine], tmp_path: Path) -> None:
+    engine = kind(Setup(tmp_path, Tier.MEMORY))
+    engine.open()
+    session = engine.connect()
+    (process,) = engine.processes()
+    insert = session.prepare_insert()  # type: ignore[attr-defined]
+    os.kill(process, signal.SIGKILL)
+    while not engine.died():
+        time.sleep(0.01)
+    with pytest.raises(Exception, match=r"."):
+        insert(b"key", b"value")
+    assert "the Redis server was killed by SIGKILL" in engine.died()
+    engine.close()
+    again = kind(Setup(tmp_path, Tier.MEMORY))  # what it left is no hindrance
+    again.open()
+    again.close()
+    assert not list(tmp_path.glob("*.sock"))
+
+
+def test_a_private_server_that_does_not_start_says_why(kind: type[Engine], tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "appendonlydir").write_text("in the way")
+    engine = kind(Setup(tmp_path, Tier.POWER))
+    with pytest.raises(ServerFailed, match="ended with status 1"):
+        engine.open()
