@@ -19,7 +19,6 @@ class LibMDBXSession(LMDBSession):
     """As LMDB's. The driver has one call for a read with a transaction of its own, and one for a range."""
 
     def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
-        self.close()
         begin = self.environment.begin
 
         def put(pairs: list[Pair]) -> None:
@@ -29,7 +28,6 @@ class LibMDBXSession(LMDBSession):
         return put
 
     def prepare_delete_many(self) -> Callable[[list[bytes]], object]:
-        self.close()
         begin = self.environment.begin
 
         def delete(keys: list[bytes]) -> None:
@@ -39,13 +37,12 @@ class LibMDBXSession(LMDBSession):
         return delete
 
     def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
-        return self._snapshot().get if snapshot else self.environment.get  # type: ignore[no-any-return]
+        return self.environment.begin().get if snapshot else self.environment.get  # type: ignore[no-any-return]
 
     def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Pair | None]:
-        if snapshot:
-            self.cursor = self._snapshot().cursor()
-            return self.cursor.set_range  # type: ignore[no-any-return]
         begin = self.environment.begin
+        if snapshot:
+            return begin().cursor().set_range  # type: ignore[no-any-return]
 
         def seek(key: bytes) -> Pair | None:
             with begin() as transaction, transaction.cursor() as cursor:

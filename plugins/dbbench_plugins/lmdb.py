@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, Options, Publication, Session, Setup
+from dbbench.engine import Concurrency, Engine, Options, Publication, Session
 from dbbench.suite import Tier
 
 if TYPE_CHECKING:
@@ -35,15 +35,14 @@ class MapOptions(Options):
 class LMDBSession(Session):
     """A read has a transaction of its own, unless one snapshot for all of them will do.
 
-    A snapshot keeps the file from reusing what is deleted after it. So it ends when another operation is prepared.
+    A snapshot keeps the file from reusing what is deleted after it. So nothing holds it but the callable that reads
+    from it: the driver ends it when that is gone.
     """
 
     def __init__(self, environment: Any) -> None:
         self.environment = environment
-        self.reading: Any = None
 
     def prepare_insert(self) -> Callable[[bytes, bytes], object]:
-        self.close()
         begin = self.environment.begin
 
         def put(key: bytes, value: bytes) -> None:
@@ -55,7 +54,6 @@ class LMDBSession(Session):
     prepare_update = prepare_insert
 
     def prepare_delete(self) -> Callable[[bytes], object]:
-        self.close()
         begin = self.environment.begin
 
         def delete(key: bytes) -> None:
@@ -65,7 +63,6 @@ class LMDBSession(Session):
         return delete
 
     def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
-        self.close()
         begin = self.environment.begin
 
         def put(pairs: list[Pair]) -> None:
@@ -75,10 +72,9 @@ class LMDBSession(Session):
         return put
 
     def prepare_update_many(self) -> Callable[[list[Pair]], object]:
-        return self.prepare_insert_many()
+        return self.prepare_insert_many()  # whichever a session derived from this one has
 
     def prepare_delete_many(self) -> Callable[[list[bytes]], object]:
-        self.close()
         begin = self.environment.begin
 
         def delete(keys: list[bytes]) -> None:
@@ -90,7 +86,7 @@ class LMDBSession(Session):
 
     def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
         if snapshot:
-            return self._snapshot().get  # type: ignore[no-any-return]
+            return self.environment.begin().get  # type: ignore[no-any-return]
         begin = self.environment.begin
 
         def read(key: bytes) -> bytes | None:
@@ -108,7 +104,7 @@ class LMDBSession(Session):
 
         if not snapshot:
             return seek_anew
-        cursor = self._snapshot().cursor()
+        cursor = begin().cursor()
         position, item = cursor.set_range, cursor.item
 
         def seek(key: bytes) -> Pair | None:
@@ -132,17 +128,6 @@ class LMDBSession(Session):
 
         return scan
 
-    def close(self) -> None:
-        """End the snapshot, if there is one."""
-        if self.reading is not None:
-            self.reading.abort()
-            self.reading = None
-
-    def _snapshot(self) -> Any:
-        self.close()
-        self.reading = self.environment.begin()
-        return self.reading
-
 
 class LMDB(Engine):
     name = "lmdb"
@@ -151,7 +136,7 @@ class LMDB(Engine):
     publication = Publication.ALLOWED
     modules = ("lmdb",)
     options_class = MapOptions
-    session_class = LMDBSession
+    session_class: ClassVar[type[LMDBSession]] = LMDBSession
     concurrency = Concurrency(threads=None, processes=None)  # one writer at a time
     longest_key = 511
     durability: ClassVar = {
@@ -165,10 +150,7 @@ class LMDB(Engine):
 
         return {"LMDB": ".".join(map(str, lmdb.version())), "lmdb": lmdb.__version__}
 
-    def __init__(self, setup: Setup) -> None:
-        super().__init__(setup)
-        self.sessions: list[Session] = []
-        self.environment: Any = None
+    environment: Any = None
 
     def open(self) -> None:
         import lmdb
@@ -185,8 +167,7 @@ class LMDB(Engine):
             transaction.delete(b"0")
 
     def connect(self) -> Session:
-        self.sessions.append(self.session_class(self.environment))
-        return self.sessions[-1]
+        return self.session_class(self.environment)
 
     def part(self, name: str) -> Literal["data", "journal", "other"]:
         return "other" if name == "lock.mdb" else "data"  # who reads what
@@ -198,8 +179,5 @@ class LMDB(Engine):
         self.environment.sync(True)
 
     def close(self) -> None:
-        for session in self.sessions:
-            session.close()  # a snapshot that is left would keep the environment open
-        self.sessions.clear()
         if self.environment is not None:
             self.environment.close()

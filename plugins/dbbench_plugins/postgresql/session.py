@@ -114,7 +114,7 @@ class PQSession(PsycopgSession):
 
         def call(*given: Any) -> Any:
             sent: Sequence[Any] = given
-            if not only_bytes:  # the others are sent as text, as psql and pgbench do
+            if not only_bytes:  # the others are sent as text, as pgbench sends them
                 sent = [each if raw else str(each).encode() for each, raw in zip(given, is_bytes, strict=False)]
             result = execute(name, sent, is_bytes, _BINARY)
             if result.status not in _GOOD:
@@ -122,7 +122,9 @@ class PQSession(PsycopgSession):
             if rows == 0:
                 return None
             set_result(result)
-            return load_row(0, tuple) if rows == 1 else values.load_rows(0, result.ntuples, tuple)
+            if rows == 1:
+                return load_row(0, tuple) if result.ntuples else None
+            return values.load_rows(0, result.ntuples, tuple)
 
         return call
 
