@@ -103,7 +103,10 @@ class BerkeleyDBSession(Session):
 
 
 class TransactionalSession(BerkeleyDBSession):
-    """Whoever loses a deadlock between threads begins anew, as the documentation asks of every caller."""
+    """A write that loses a deadlock between threads begins anew, as the documentation asks of every caller.
+
+    A read never loses one: whoever has locked most for writing does (DB_LOCK_MAXWRITE).
+    """
 
     def __init__(self, environment: Any, database: Any) -> None:
         from berkeleydb.db import DBLockDeadlockError
@@ -125,10 +128,17 @@ class TransactionalSession(BerkeleyDBSession):
         return insert
 
     def prepare_delete(self) -> Callable[[bytes], object]:
-        return self._again(self.database.delete)
+        delete, deadlock = self.database.delete, self.deadlock
 
-    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
-        return self._again(self.database.get)
+        def run(key: bytes) -> None:
+            while True:
+                try:
+                    delete(key)
+                except deadlock:
+                    continue
+                return
+
+        return run
 
     def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Pair | None]:
         """A cursor for each: where it stands, it keeps a page locked."""
@@ -141,19 +151,7 @@ class TransactionalSession(BerkeleyDBSession):
             finally:
                 cursor.close()
 
-        return self._again(seek)
-
-    def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], list[Pair]]:
-        read_range, deadlock = super().prepare_range(), self.deadlock
-
-        def run(key: bytes, count: int) -> list[Pair]:
-            while True:
-                try:
-                    return read_range(key, count)
-                except deadlock:
-                    continue
-
-        return run
+        return seek
 
     def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
         put = self.database.put
@@ -172,18 +170,6 @@ class TransactionalSession(BerkeleyDBSession):
                 delete(key, transaction)
 
         return self._in_one(run)
-
-    def _again(self, call: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
-        deadlock = self.deadlock
-
-        def run(key: bytes) -> Any:
-            while True:
-                try:
-                    return call(key)
-                except deadlock:
-                    continue
-
-        return run
 
     def _in_one(self, write: Callable[[list[Any], Any], None]) -> Callable[[list[Any]], object]:
         begin, deadlock = self.environment.txn_begin, self.deadlock
@@ -242,7 +228,7 @@ class BerkeleyDB(Engine):
 
     def _transactions(self, db: Any) -> int:
         """Set up what transactions need, before the environment is opened; the flags to open it with."""
-        self.environment.set_lk_detect(db.DB_LOCK_DEFAULT)
+        self.environment.set_lk_detect(db.DB_LOCK_MAXWRITE)
         self.environment.log_set_config(db.DB_LOG_AUTO_REMOVE, True)  # of what no recovery needs any more
         if name := self.durability[self.tier]["flags"]:
             self.environment.set_flags(getattr(db, name), True)
