@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Literal
+from typing import IO, Literal
 
 from pydantic import ValidationError
 
@@ -21,8 +24,8 @@ from dbbench import registry
 from dbbench.engine import OPERATIONS, Engine, offers
 from dbbench.errors import Unavailable
 
-#: For a process that looks, and more for each engine that it looks at.
-_SECONDS, _EACH_SECONDS = 60, 3
+#: Without an answer for so long, the engine that is being looked at hangs.
+_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -79,23 +82,48 @@ def probe(
             }
             for name in left
         }
-        command = [sys.executable, "-m", "dbbench.probe", json.dumps(request)]
-        seconds = _SECONDS + _EACH_SECONDS * len(left)
-        try:
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=seconds, check=False)
-            output, error, end = done.stdout, done.stderr, _ending(done.returncode)
-        except subprocess.TimeoutExpired as exc:
-            output, error, end = exc.stdout or b"", exc.stderr or b"", f"hangs (more than {seconds} s)"
+        output, error, end = _asked(request)
         before = len(found)
-        for line in output.decode().splitlines():
+        for line in output:
             engine = Probed(**json.loads(line))
             found[engine.name] = engine
         if len(found) - before < len(left):
             guilty = next(name for name in names if name not in found)
-            last = (error.decode(errors="replace").strip().splitlines() or [""])[-1]
+            last = (error.strip().splitlines() or [""])[-1]
             why = f"importing it {end}{f': {last}' if last else ''}"
             found[guilty] = Probed(guilty, "broken", request[guilty]["engine"], why)  # type: ignore[arg-type]
     return {name: found[name] for name in names}
+
+
+def _asked(request: Mapping[str, object]) -> tuple[list[str], str, str]:
+    """What a process that looks has printed, its last words, and how it ended; it is killed when it hangs."""
+    command = [sys.executable, "-m", "dbbench.probe", json.dumps(request)]
+    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def read(stream: IO[str]) -> None:
+        for line in stream:
+            lines.put(line)
+        lines.put(None)
+
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as error,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=error, encoding="utf-8") as child,
+    ):
+        reader = threading.Thread(target=read, args=(child.stdout,), daemon=True)
+        reader.start()
+        output = []
+        try:
+            while line := lines.get(timeout=_SECONDS):
+                output.append(line)
+            end = _ending(child.wait(_SECONDS))
+        except (queue.Empty, subprocess.TimeoutExpired):
+            end = f"hangs (more than {_SECONDS:g} s)"
+        finally:
+            child.kill()
+            child.wait()
+            reader.join(_SECONDS)
+        error.seek(0)
+        return output, error.read(), end
 
 
 def by_url(url: str) -> str:

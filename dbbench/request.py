@@ -72,10 +72,10 @@ def new_run(request: Request) -> Ready:
     registry.check_names([name for name in (*request.engines, *request.options) if name not in request.urls])
     names = list(dict.fromkeys([*(request.engines or registry.names()), *request.urls, *NULLS.values()]))
     at_first = noise.reading()
+    text = read_text(path)
+    suite = parse_suite(text, str(path))
     with ThreadPoolExecutor(1) as pool:  # a process imports every driver meanwhile
         looking = pool.submit(probe, names, request.options, request.urls)
-        text = read_text(path)
-        suite = parse_suite(text, str(path))
         disturbs = noise.before(_existing(request.out or Path()))
         probed = looking.result()
     disturbs |= noise.between(at_first, noise.reading())

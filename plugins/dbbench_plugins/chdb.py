@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -124,6 +126,10 @@ class ChDB(SQLEngine):
     }
 
     @classmethod
+    def available(cls) -> None:
+        _let_faults_end_the_process()
+
+    @classmethod
     def versions(cls) -> dict[str, str]:
         import chdb
 
@@ -150,8 +156,19 @@ class ChDB(SQLEngine):
         from chdb.session import Session as Connection
 
         connection = Connection(str(self.directory))
+        _let_faults_end_the_process()
         # It would answer a query that is asked again from what it remembers of each piece of the table.
         connection.query("SET use_query_condition_cache = 0")
         if self.options.threads:
             connection.query(f"SET max_threads = {self.options.threads}")
         return connection
+
+
+def _let_faults_end_the_process() -> None:
+    """Undo chDB's handlers: they wait for ever for its log instead of ending the process, whoever's fault it is.
+
+    Both importing it and a connection set them. Only the main thread may change them.
+    """
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGILL, signal.SIGABRT, signal.SIGFPE, signal.SIGSEGV):
+            signal.signal(number, signal.SIG_DFL)

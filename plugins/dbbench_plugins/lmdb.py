@@ -122,11 +122,9 @@ class LMDBSession(Session):
         return read_range
 
     def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
-        def scan() -> Iterable[Pair]:
-            with self.environment.begin() as transaction, transaction.cursor() as cursor:
-                yield from cursor
-
-        return scan
+        """A cursor that is gone when it has been drained, and its transaction with it."""
+        begin = self.environment.begin
+        return lambda: begin().cursor()
 
 
 class LMDB(Engine):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
+from dbbench.probe import probe
 from tests.conftest import TESTS, environment, summary
 
 STEPS = ("bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3")
@@ -37,8 +40,6 @@ FAULTS = {
 @pytest.fixture(scope="module")
 def faulty_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("faulty")
-    import sys
-
     engines = [word for name in ("sqlite", *FAULTS) for word in ("--engine", name)]
     limits = ["--trial-timeout", "6", "--trial-memory", "400MiB"]
     command = [
@@ -168,6 +169,24 @@ def test_a_broken_and_an_absent_engine_are_told_apart(dbbench) -> None:
     assert "broken on import" in lines["faulty-import"]
     assert "signal 11" in lines["faulty-kills-import"]
     assert "install: pip install --force-reinstall dbbench-faulty" in done.stdout
+
+
+def test_an_engine_that_hangs_when_it_is_imported_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(TESTS / "faulty"))
+    for name, value in environment("faulty", FAULTY_IMPORT_HANGS="1").items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("dbbench.probe._SECONDS", 10.0)
+    found = probe(["null", "faulty-kills-import", "sqlite"])
+    assert [engine.status for engine in found.values()] == ["available", "broken", "available"]
+    assert found["faulty-kills-import"].detail == "importing it hangs (more than 10 s)"
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "chdb"])
+def test_a_crash_in_a_process_with_other_drivers_ends_it(engine: str) -> None:
+    """Some drivers put in handlers of their own for faults, whoever's they are."""
+    fault = f"from dbbench import registry; registry.load({engine!r}); import ctypes; ctypes.string_at(1)"
+    done = subprocess.run([sys.executable, "-c", fault], capture_output=True, timeout=60, check=False)
+    assert done.returncode == -signal.SIGSEGV
 
 
 def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench, tmp_path: Path) -> None:

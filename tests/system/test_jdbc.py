@@ -164,8 +164,8 @@ from dbbench.suite import Tier
 engine = registry.load("h2")(Setup(Path(sys.argv[1]), Tier.POWER))
 engine.open()
 engine.connect()
-print("open", flush=True)
 try:
+    print("open", flush=True)
     time.sleep(60)
 except KeyboardInterrupt:
     engine.close()
