@@ -21,6 +21,7 @@ from statistics import median
 from time import perf_counter_ns
 
 from dbbench import registry
+from dbbench.clients import bound
 from dbbench.engine import Engine, Session, Setup
 from dbbench.measure import CHUNK, collector_off, stream
 from dbbench.suite import Tier
@@ -109,7 +110,8 @@ def _client(order: dict) -> None:
         threading.Thread(target=work, args=(order["seed"] * len(sessions) + number, session))
         for number, session in enumerate(sessions)
     ]
-    with collector_off():
+    # As dbbench.clients does it.
+    with collector_off(), bound(order["seed"] if len(sessions) > 1 else None):
         for thread in threads:
             thread.start()
         barrier.wait()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -98,15 +96,7 @@ def test_load(engine) -> None:
 
 
 def point_select(session) -> Callable[[int], object]:
-    """What pgbench -S sends, prepared, with the row made into Python's.
-
-    Python's threads take turns. On one processor they do so without waking each other up for it; so a process of
-    several keeps to one of its own.
-    """
-    order = json.loads(sys.argv[1])
-    if order["threads"] > 1:
-        processors = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {processors[order["seed"] % len(processors)]})
+    """What pgbench -S sends, prepared, with the row made into Python's."""
     return session.prepare_call("SELECT abalance FROM pgbench_accounts WHERE aid = %s", 1)
 
 

@@ -235,7 +235,10 @@ def _together(found: list[Measurement]) -> Measurement:
 
 
 def _processes(engine: Engine, job: Job, clients: Clients) -> Measurement:
-    """Clients in processes of their own, each with an engine of its own on the same directory."""
+    """Clients in processes of their own, each with an engine of its own on the same directory.
+
+    A process of several threads keeps to one processor where there are as many processes as processors.
+    """
     kind = type(engine)
     common = {
         "engine": f"{kind.__module__}:{kind.__qualname__}",
@@ -249,6 +252,7 @@ def _processes(engine: Engine, job: Job, clients: Clients) -> Measurement:
         },
         "threads": clients.threads,
         "of": clients.count,
+        "bound": clients.threads > 1 and clients.processes >= (os.cpu_count() or 1),
     }
     with ExitStack() as ending:
         children = []
@@ -306,7 +310,9 @@ def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None
         with collector_off():
             inputs = from_json(job["inputs"]) if job["inputs"] else None
             mine = Job(**{**job, "arguments": tuple(job["arguments"]), "rate": rate, "inputs": inputs})
-            found = _threads(engine, mine, numbers, order["of"], agree)
+            # Python's threads take turns: on one processor they need not wake each other up across two of them.
+            with bound(order["first"] // order["threads"] if order["bound"] else None):
+                found = _threads(engine, mine, numbers, order["of"], agree)
     finally:
         engine.close()
     say(found.to_json())
