@@ -190,7 +190,8 @@ publish_option = click.option(
     "urls",
     multiple=True,
     metavar="NAME=URL",
-    help="Run the engine NAME against the server at URL; any other NAME through SQLAlchemy. env:VAR reads a variable.",
+    help="Run the engine NAME, or ENGINE@PLACE, against the server at URL; any other NAME through SQLAlchemy. "
+    "env:VAR reads a variable.",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The run directory to make. [default: dbbench-runs/SUITE-TIME]"

@@ -29,12 +29,13 @@ from typing import Any, TextIO
 
 from dbbench.arrivals import constant, poisson
 from dbbench.engine import Engine, Session, Setup, prepared
-from dbbench.errors import DbbenchError, Unsupported
+from dbbench.errors import DbbenchError, Unsupported, WrongAnswer
 from dbbench.keyvalue import Draws, Inputs, from_json, to_json
 from dbbench.measure import LATE, Kept, collector_off, open_loop, stream
 from dbbench.processes import end_with_parent
 from dbbench.samples import Samples
 from dbbench.suite import Clients, Rate, Tier
+from dbbench.transactions import Pool, Transactions
 from dbbench.urls import VARIABLE
 
 #: An open loop works off what has piled up for a quarter of its time; what is left then is dropped.
@@ -59,7 +60,9 @@ class Job:
     #: Of random arrivals.
     seed: int = 0
     #: What each call takes, if it takes anything; it knows the operation and the number of calls then.
-    inputs: Inputs | Draws | None = None
+    inputs: Inputs | Draws | Transactions | None = None
+    #: So many sessions for all clients together, for transactions alone; each process has its share. None: one each.
+    pool: int | None = None
     #: Whether each client's thread is bound to a processor of its own.
     affinity: bool = False
 
@@ -76,6 +79,10 @@ class Measurement:
     end: int = 0
     #: Service times by operation, where there are several.
     by: dict[str, Samples] = field(default_factory=dict)
+    #: What the calls counted by themselves.
+    counts: dict[str, int] = field(default_factory=dict)
+    #: How long each client took for all of its calls, in nanoseconds, in no order.
+    spans: list[int] = field(default_factory=list)
 
     @property
     def per_second(self) -> float:
@@ -88,6 +95,9 @@ class Measurement:
             mine.merge(its)
         for name, samples in other.by.items():
             self.by.setdefault(name, Samples()).merge(samples)
+        for name, count in other.counts.items():
+            self.counts[name] = self.counts.get(name, 0) + count
+        self.spans += other.spans
         both = [kept for kept in (self.kept, other.kept) if kept]
         if both:
             due, late, dropped = (sum(getattr(kept, key) for kept in both) for key in ("due", "late", "dropped"))
@@ -99,6 +109,7 @@ class Measurement:
         """In a form for a pipe."""
         samples: dict[str, Any] = {key: getattr(self, key).to_json() for key in ("warm_up", "service", "latency")}
         samples["by"] = {name: each.to_json() for name, each in self.by.items()}
+        samples |= {"counts": self.counts, "spans": self.spans}
         return {**samples, "kept": asdict(self.kept) if self.kept else None, "begin": self.begin, "end": self.end}
 
     @classmethod
@@ -107,7 +118,17 @@ class Measurement:
         warm_up, service, latency = (Samples.from_json(document[key]) for key in ("warm_up", "service", "latency"))
         kept = Kept(**document["kept"]) if document["kept"] else None
         by = {name: Samples.from_json(each) for name, each in document["by"].items()}
-        return cls(warm_up, service, latency, kept, document["begin"], document["end"], by)
+        return cls(
+            warm_up,
+            service,
+            latency,
+            kept,
+            document["begin"],
+            document["end"],
+            by,
+            document["counts"],
+            document["spans"],
+        )
 
     def _samples(self) -> tuple[Samples, ...]:
         return self.warm_up, self.service, self.latency
@@ -131,11 +152,13 @@ def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> Measu
         return _processes(engine, job, clients)
 
 
-def _client(engine: Engine, session: Session, job: Job, number: int, of: int, start: Callable[[], int]) -> Measurement:
+def _client(
+    engine: Engine, session: Session | Pool, job: Job, number: int, of: int, start: Callable[[], int]
+) -> Measurement:
     """One of the clients, from preparing to the last call; `start` waits for the others and gives the common start."""
     found = Measurement()
     if job.inputs is not None:
-        work = job.inputs.prepare(engine, session, number, of)
+        work = job.inputs.prepare(engine, session, number, of)  # type: ignore[arg-type]  # a pool is of transactions
         # With others: made before the start, for in a thread of its own the making would hold them up.
         given = work.given if of == 1 else list(work.given)
         with bound(number if job.affinity else None):
@@ -144,7 +167,9 @@ def _client(engine: Engine, session: Session, job: Job, number: int, of: int, st
             record = work.recorder(found.service, found.by)
             stream(work.run, given, record, through=work.through, at_once=work.at_once)
             found.end = perf_counter_ns()
+        found.counts, found.spans = work.counts, [found.end - begin]
         return found
+    assert isinstance(session, Session)
     run = prepared(engine, session, job.operation)(*job.arguments)
     stream(call, repeat(run, job.warm_up), found.warm_up.record)
     found.begin = begin = start()
@@ -200,6 +225,9 @@ def _threads(engine: Engine, job: Job, numbers: range, of: int, agree: Callable[
 
     def work(number: int) -> None:
         try:
+            if pool is not None:
+                found.append(_client(engine, pool, job, number, of, start))
+                return
             session = engine.connect()
             try:
                 found.append(_client(engine, session, job, number, of, start))
@@ -212,19 +240,39 @@ def _threads(engine: Engine, job: Job, numbers: range, of: int, agree: Callable[
             barrier.abort()
 
     threads = [threading.Thread(target=work, args=(number,), name=f"client {number}") for number in numbers]
-    try:
-        for thread in threads:
-            thread.start()
-    except RuntimeError:  # no more threads to be had
-        barrier.abort()
-        raise
-    finally:
-        for thread in threads:
-            if thread.ident is not None:
-                thread.join()
+    with _shared(engine, job, numbers, of) as pool:
+        try:
+            for thread in threads:
+                thread.start()
+        except RuntimeError:  # no more threads to be had
+            barrier.abort()
+            raise
+        finally:
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join()
     if failed:
         raise failed[0]
     return _together(found)
+
+
+@contextmanager
+def _shared(engine: Engine, job: Job, numbers: range, of: int) -> Iterator[Pool | None]:
+    """The share of this process in the sessions that all clients share, if they share any."""
+    if job.pool is None or not isinstance(job.inputs, Transactions):
+        yield None
+        return
+    with ExitStack() as closing:
+        sessions = []
+        for _ in range(len(share(job.pool, numbers, of))):
+            sessions.append(engine.connect())
+            closing.callback(sessions[-1].close)
+        yield job.inputs.pool(engine, sessions)
+
+
+def share(pool: int, numbers: range, of: int) -> range:
+    """Which of a pool's sessions belong to a process whose clients have these numbers."""
+    return range(pool * numbers.start // of, pool * numbers.stop // of)
 
 
 def _together(found: list[Measurement]) -> Measurement:
@@ -288,6 +336,8 @@ def _hear(child: subprocess.Popen[str]) -> Any:
     if not line:
         raise ClientFailed(f"a client process ended by itself with status {child.wait()}")
     document = json.loads(line)
+    if "wrong" in document:
+        raise WrongAnswer(document["wrong"])
     if "failed" in document:
         raise ClientFailed(f"in a client process: {document['failed']}")
     return document
@@ -308,7 +358,7 @@ def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None
     try:
         numbers = range(order["first"], order["first"] + order["threads"])
         with collector_off():
-            inputs = from_json(job["inputs"]) if job["inputs"] else None
+            inputs = _inputs(job["inputs"]) if job["inputs"] else None
             mine = Job(**{**job, "arguments": tuple(job["arguments"]), "rate": rate, "inputs": inputs})
             # Python's threads take turns: on one processor they need not wake each other up across two of them.
             with bound(order["first"] // order["threads"] if order["bound"] else None):
@@ -316,6 +366,12 @@ def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None
     finally:
         engine.close()
     say(found.to_json())
+
+
+def _inputs(document: Mapping[str, Any]) -> Inputs | Draws | Transactions:
+    if document["kind"] != Transactions.__name__:
+        return from_json(document)
+    return Transactions(**{key: value for key, value in document.items() if key != "kind"})
 
 
 def main() -> None:
@@ -329,6 +385,9 @@ def main() -> None:
 
     try:
         _serve(json.loads(sys.stdin.readline()), sys.stdin, say)
+    except WrongAnswer as exc:
+        say({"wrong": str(exc)})
+        sys.exit(1)
     except Exception as exc:
         traceback.print_exc()
         say({"failed": f"{type(exc).__name__}: {exc}"})

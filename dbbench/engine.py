@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from dbbench.records import RecordSet
     from dbbench.schema import Table
+    from dbbench.watch import Watch
 
 #: How a session gives the rows of a query.
 Form = Literal["rows", "batches"]
@@ -77,7 +78,7 @@ class Size:
 
 
 class Session:
-    """One client of an engine, used by one thread. An operation is there if its `prepare_` method is.
+    """One client of an engine, used by one thread at a time. An operation is there if its `prepare_` method is.
 
     SQL
         prepare_load(name, table) -> insert(chunk)   takes a chunk as `takes` says; returns when the system has it
@@ -97,6 +98,11 @@ class Session:
         prepare_insert_many() -> insert(pairs)       a list of (key, value) in one transaction, committed
         prepare_update_many() -> update(pairs)
         prepare_delete_many() -> delete(keys)
+
+    Objects: rows of a table, each as a Python object whose members are its columns; see dbbench.objects
+        prepare_get(name, table) -> get(key) -> the object with that primary key, or None if there is none
+        prepare_get_many(name, table) -> get_many(keys) -> list of those, in any order; of all rows if keys is None
+
     A read sees what was committed before the call; with `snapshot` what was before it was prepared is enough.
     """
 
@@ -106,6 +112,13 @@ class Session:
     gives: ClassVar[Form] = "rows"
     #: For "rows": types that the driver can't take as they are -> "text" or "float".
     bind: ClassVar[Mapping[str, str]] = {}
+
+    def forget(self) -> None:
+        """Forget the objects that were given, if it keeps any: empty its identity map."""
+
+    def watch(self, watch: Watch) -> None:
+        """Tell `watch` of the driver's calls by the operations prepared from now on. Raises Unsupported if it can't."""
+        raise Unsupported("its driver's calls can't be told apart from its own work")
 
     def begin(self) -> None:
         """Start a transaction."""
@@ -182,6 +195,12 @@ class Engine:
     #: The longest key and value that a store takes, in bytes; None is no limit short of a gigabyte.
     longest_key: ClassVar[int | None] = None
     longest_value: ClassVar[int | None] = None
+    #: Whether it keeps blocks: keys are their numbers, ascending ones of 8 bytes, and values all have one length.
+    blocks: ClassVar[bool] = False
+    #: The extras that bring what it needs, where that isn't the one named after the engine.
+    extras: ClassVar[Sequence[str]] = ()
+    #: For a layer that gives objects alone: the engine beneath it, whose tables they are.
+    beneath: Engine | None = None
     #: False only for an engine that shows the harness's own share: never verified, never ranked.
     ranked: ClassVar[bool] = True
 
@@ -252,6 +271,12 @@ class Engine:
         """What a file is for, by its name."""
         return "journal" if name.endswith(("-wal", "-journal", ".wal", ".log")) else "data"
 
+    def statistics(self) -> dict[str, int]:
+        """What the system itself has counted so far: of `inserts`, `updates`, `selects`, `deletes` (rows, or statements
+        of one row each), `commits` and `deadlocks` those that it tells. Empty if it tells nothing.
+        """
+        return {}
+
     def processes(self) -> Sequence[int]:
         """Ids of the processes that work for this engine: its private server's. Their memory and CPU time count too."""
         return ()
@@ -279,6 +304,7 @@ class Engine:
 OPERATIONS = (
     *("load", "query", "statement"),
     *("insert", "update", "delete", "read", "seek", "range", "scan", "insert_many", "update_many", "delete_many"),
+    *("get", "get_many"),
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import starmap
 from operator import call
@@ -52,6 +52,8 @@ class Work:
     at_once: int = CHUNK
     #: The operations of each chunk of calls, as they are given out; empty if there is one only.
     codes: deque[NDArray[np.int64]] | None = None
+    #: What the calls count by themselves, such as retries by their reasons.
+    counts: dict[str, int] = field(default_factory=dict)
 
     def recorder(self, whole: Samples, by: dict[str, Samples]) -> Record:
         """Takes times into `whole`, and by operation where there are several."""
@@ -81,6 +83,8 @@ class Inputs:
     count: int
     version: int = 0
     transaction: int = 1
+    #: In random order: drawn from so many from `first` on; 0 if from `count`.
+    among: int = 0
 
     @property
     def needed(self) -> str:
@@ -124,7 +128,7 @@ class Inputs:
         if self.order == "same":  # one in the middle; of a write the first, as versions are kept by spans from there
             return np.full(len(places), self.first + (0 if self._pairs else self.count // 2), np.uint64)
         if self.order == "random":
-            places = shuffled(places, self.count, self.seed)
+            places = shuffled(places, self.among or self.count, self.seed)
         return places + np.uint64(self.first)
 
 
@@ -228,7 +232,7 @@ class Draws:
         return np.where(back < before, own, self.next - 1 - (back - before))
 
 
-def to_json(inputs: Inputs | Draws) -> dict[str, Any]:
+def to_json(inputs: Any) -> dict[str, Any]:
     """In a form for a pipe."""
     return {"kind": type(inputs).__name__, **asdict(inputs)}
 

@@ -29,6 +29,7 @@ def describe(directory: Path) -> dict[str, Any]:
         "dbbench": dbbench.__version__,
         "packages": {name: importlib.metadata.version(name) for name in _PACKAGES},
         "file_system": file_system(directory),
+        "disk": disk(directory),
     }
 
 
@@ -63,3 +64,32 @@ def file_system(directory: Path) -> str:
     real = directory.resolve()
     mounts = [part for part in psutil.disk_partitions(all=True) if real.is_relative_to(part.mountpoint)]
     return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else "unknown file system"
+
+
+def disk(directory: Path) -> str:
+    """The disk that `directory` lies on, in words, as far as the system tells: its drivers and hypervisors may not."""
+    known = disk_facts(directory)
+    words = [file_system(directory)]
+    if known:
+        words[0] += f" on {known['device']}"
+        words += [{"0": "not rotational", "1": "rotational"}.get(known.get("rotational", ""), "")]
+        words += [f"write cache: {known['write_cache']}" if known.get("write_cache") else ""]
+        words += [f"logical blocks of {known['logical_block_size']} bytes" if "logical_block_size" in known else ""]
+    return ", ".join(filter(None, words))
+
+
+def disk_facts(directory: Path) -> dict[str, str]:
+    """What Linux tells of the block device under `directory`; empty where there is none, or none is told."""
+    number = os.stat(directory).st_dev
+    device = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    if not device.exists():
+        return {}
+    device = device.resolve()
+    queue = next((each for each in (device / "queue", device.parent / "queue") if each.is_dir()), None)
+    found = {"device": device.name}
+    for name in ("rotational", "write_cache", "logical_block_size") if queue else ():
+        try:
+            found[name] = (queue / name).read_text("ascii").strip()  # type: ignore[operator]
+        except OSError:
+            continue
+    return found

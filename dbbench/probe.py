@@ -76,7 +76,7 @@ def probe(
     while left := [name for name in names if name not in found]:
         request = {
             name: {
-                "engine": name if name in known or name not in (urls or {}) else by_url((urls or {})[name]),
+                "engine": name if name in known or name not in (urls or {}) else by_url(name, (urls or {})[name]),
                 "options": dict((options or {}).get(name, {})),
                 "url": name in (urls or {}),
             }
@@ -126,8 +126,11 @@ def _asked(request: Mapping[str, object]) -> tuple[list[str], str, str]:
         return output, error.read(), end
 
 
-def by_url(url: str) -> str:
-    """The engine that runs against a URL under a name of the user's own."""
+def by_url(name: str, url: str) -> str:
+    """The engine that runs against a URL under a name of the user's own; ENGINE@PLACE says which."""
+    engine, at, _ = name.partition("@")
+    if at:
+        return engine
     return "odbc" if url.startswith("odbc:") else "sqlalchemy"
 
 

@@ -7,7 +7,7 @@ value begins with both, so that what a store gives back can be checked without k
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -130,6 +130,8 @@ class Held:
     loose: bool = False
     #: Numbers beyond `next` that the clients of a mix have inserted.
     further: list[range] = field(default_factory=list)
+    #: Writes of records drawn from all over: (first, how many were there, seed, how many were drawn, version).
+    drawn: list[tuple[int, int, int, int, int]] = field(default_factory=list)
 
     def write(self, stop: int) -> int:
         """The records from `first` up to `stop` get a new version: that one."""
@@ -137,11 +139,21 @@ class Held:
         self.versions = [(stop, self.newest), *((end, version) for end, version in self.versions if end > stop)]
         return self.newest
 
+    def write_some(self, count: int, there: int, seed: int) -> int:
+        """`count` of the `there` records from `first` on, as `shuffled` draws them, get a new version: that one."""
+        self.newest += 1
+        self.drawn = [*self.drawn, (self.first, there, seed, count, self.newest)]
+        return self.newest
+
     def version_of(self, numbers: Numbers) -> Numbers:
         """The version that each of these records must have."""
         stops = np.array([stop for stop, _ in self.versions] + [2**63], np.uint64)
         versions = np.array([version for _, version in self.versions] + [0], np.uint64)
         found: Numbers = versions[np.searchsorted(stops, numbers, side="right")]
+        for first, there, seed, count, version in self.drawn:
+            inside = (numbers >= np.uint64(first)) & (numbers < np.uint64(first + there))
+            places = unshuffled(np.where(inside, numbers, np.uint64(first)) - np.uint64(first), there, seed)
+            found = np.where(inside & (places < count), np.maximum(found, np.uint64(version)), found)
         return found
 
 
@@ -150,21 +162,46 @@ def shuffled(numbers: Numbers, count: int, seed: int) -> Numbers:
 
     (Black & Rogaway 2002.) No table is held, whatever the count.
     """
+    return _walked(numbers, count, seed, _forwards)
+
+
+def unshuffled(places: Numbers, count: int, seed: int) -> Numbers:
+    """The numbers that `shuffled` sends to these places."""
+    return _walked(places, count, seed, _backwards)
+
+
+_Halves = tuple[Numbers, Numbers]
+
+
+def _walked(
+    numbers: Numbers, count: int, seed: int, through: Callable[[Numbers, Numbers, np.uint64, list[np.uint64]], _Halves]
+) -> Numbers:
+    """Through the network again and again, until they are below `count`."""
     half = max(1, math.ceil(max(1, (count - 1).bit_length()) / 2))
     low = np.uint64((1 << half) - 1)
     shift = np.uint64(half)
+    salts = [_times_golden(seed * _FEISTEL_ROUNDS + number + 1) for number in range(_FEISTEL_ROUNDS)]
 
     def step(words: Numbers) -> Numbers:
-        left, right = words >> shift, words & low
-        for number in range(_FEISTEL_ROUNDS):
-            salt = _times_golden(seed * _FEISTEL_ROUNDS + number + 1)
-            left, right = right, left ^ (mix(right + salt) & low)
+        left, right = through(words >> shift, words & low, low, salts)
         return (left << shift) | right
 
     found = step(numbers)
     while (outside := found >= count).any():
         found[outside] = step(found[outside])
     return found
+
+
+def _forwards(left: Numbers, right: Numbers, low: np.uint64, salts: list[np.uint64]) -> _Halves:
+    for salt in salts:
+        left, right = right, left ^ (mix(right + salt) & low)
+    return left, right
+
+
+def _backwards(left: Numbers, right: Numbers, low: np.uint64, salts: list[np.uint64]) -> _Halves:
+    for salt in reversed(salts):
+        left, right = right ^ (mix(left + salt) & low), left
+    return left, right
 
 
 class Zipfian:

@@ -20,7 +20,11 @@ Dangling = tuple[tuple[str | int | float, ...], str, Sequence[str]]
 _NUMBERS: Sequence[str] = ("integer", "bigint", "real", "double", "decimal", "currency")
 _TEXTS: Sequence[str] = ("char", "varchar")
 _DAYS: Sequence[str] = ("date", "datetime")
-_ON_TABLES: Sequence[str] = ("load", "query", "statement", "churn")
+_ON_TABLES: Sequence[str] = ("load", "query", "statement", "churn", "objects", "contention")
+#: Kinds of steps whose figure is a time.
+_TIMED: Sequence[str] = ("load", "churn", "query", "statement", "contention")
+#: Of a contention's texts.
+_LONGEST_TEXT = 13
 _ON_RECORDS: Sequence[str] = ("keyvalue", "mix")
 
 
@@ -99,13 +103,20 @@ def _in_column(column: dict[Any, Any], tables: dict[Any, Any], path: tuple[str, 
         "choice": _TEXTS,
         "pattern": _TEXTS,
         "days": _DAYS,
+        "moments": ("datetime",),
     }.get(str(kind))
     if fitting and name not in fitting:
         yield (*path, "type"), f"a type that {kind} values fit: {', '.join(fitting)}", ()
     elif fitting and name in _TEXTS:
-        texts = [values.get("text")] if kind == "pattern" else list(_mapping(values, "weights"))
+        texts = [_repeated(values)] if kind == "pattern" else list(_mapping(values, "weights"))
         if any(isinstance(text, str) and len(text) > arguments[0] for text in texts):
             yield (*path, "values"), f"texts of at most {arguments[0]} characters, for {column['type']}", ()
+
+
+def _repeated(pattern: dict[Any, Any]) -> Any:
+    """A pattern's text as often as it is to stand; what has the wrong shape as it is."""
+    text, repeat = pattern.get("text"), pattern.get("repeat", 1)
+    return text * repeat if isinstance(text, str) and isinstance(repeat, int) and repeat <= 10_000 else text
 
 
 def _too_large(column: dict[Any, Any], rows: Any, path: tuple[str, ...]) -> Iterator[Dangling]:
@@ -157,6 +168,12 @@ def _in_scenario(scenario: dict[Any, Any], tables: dict[Any, Any], path: tuple[s
                 yield (*here, "check", "columns", number), "a column of the dataset, as Table.Column", columns
         if "rate" in step and "iterations" in step:
             yield (*here, "iterations"), "no iterations where there is a rate, which says how many calls there are", ()
+        if step.get("kind") == "objects" and isinstance(step.get("table"), str) and step["table"] not in tables:
+            yield (*here, "table"), f"one of the tables {_listed(tables)}", list(tables)
+        if step.get("kind") == "contention":
+            yield from _in_contention(step.get("table"), tables, (*here, "table"))
+        if step.get("kind") == "total":
+            yield from _in_total(step, _items(scenario, "steps")[:index], here)
         if step.get("kind") == "churn":
             yield from _in_churn(step.get("table"), tables, (*here, "table"))
         if isinstance(table := _mapping(step, "adds").get("table"), str) and table not in tables:
@@ -170,8 +187,52 @@ def _in_scenario(scenario: dict[Any, Any], tables: dict[Any, Any], path: tuple[s
         for number, name in enumerate(_list(chart, "steps")):
             if name not in names:
                 yield (*path, "charts", index, "steps", number), f"one of the steps {_listed(names)}", names
-        if "step" in chart and chart["step"] not in names:
-            yield (*path, "charts", index, "step"), f"one of the steps {_listed(names)}", names
+        for key in ("step", "cold", "warm"):
+            if key in chart and chart[key] not in names:
+                yield (*path, "charts", index, key), f"one of the steps {_listed(names)}", names
+
+
+def _in_contention(name: Any, tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:
+    """Objects have a number, which is their key, and a text."""
+    if isinstance(name, str) and name not in tables:
+        yield path, f"one of the tables {_listed(tables)}", list(tables)
+        return
+    table = _mapping(tables, name)
+    kinds = {}
+    for column in _mapping(table, "columns"):
+        try:
+            kinds[column] = parse_type(str(_mapping(_mapping(table, "columns"), column).get("type")))
+        except ValueError:  # it is told there
+            return
+    number = kinds.pop(str(table.get("primary_key")), None)
+    text = next(iter(kinds.values()), None) if len(kinds) == 1 else None
+    if kinds and (
+        number is None
+        or number[0] not in ("integer", "bigint")
+        or text is None
+        or text[0] != "varchar"
+        or text[1][0] < _LONGEST_TEXT
+        or table.get("indexes")
+    ):
+        yield (
+            path,
+            f"a table of a key, integer or bigint, and a varchar({_LONGEST_TEXT}) or longer without an index",
+            (),
+        )
+
+
+def _in_total(
+    step: dict[Any, Any], before: Sequence[tuple[int, dict[Any, Any]]], path: tuple[str | int, ...]
+) -> Iterator[Dangling]:
+    """Times can be added up: those of steps before it, and no sizes or rates."""
+    names = [str(each.get("name")) for _, each in before if each.get("kind") in _TIMED]
+    for number, name in enumerate(_list(step, "of")):
+        if isinstance(name, str) and name not in names:
+            yield (
+                (*path, "of", number),
+                f"one of the steps before it that take seconds: {_listed(names) or 'none'}",
+                names,
+            )
 
 
 def _in_churn(name: Any, tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:

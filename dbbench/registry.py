@@ -72,7 +72,7 @@ def load(name: str) -> type[Engine]:
             importlib.import_module(module)
         except ModuleNotFoundError as exc:
             reason = f"the Python module {exc.name or module} is missing"
-            raise Unavailable(reason, _install(_found()[name])) from exc
+            raise Unavailable(reason, _install(_found()[name], engine)) from exc
         except Exception as exc:
             raise Broken(f"the Python module {module}: {type(exc).__name__}: {exc}") from exc
     try:
@@ -86,7 +86,7 @@ def load(name: str) -> type[Engine]:
 
 def installers(names: Iterable[str]) -> dict[str, str]:
     """The command that brings each engine's driver, for those that need one."""
-    return {name: _install(_found()[name]) for name in names if find(name).modules}
+    return {name: _install(_found()[name], find(name)) for name in names if find(name).modules}
 
 
 def _found() -> dict[str, EntryPoint]:
@@ -102,11 +102,13 @@ def _found() -> dict[str, EntryPoint]:
     return {name: claims[0] for name, claims in points.items()}
 
 
-def _install(point: EntryPoint) -> str:
-    """The command that brings an engine's driver: the extra that is named after it, or the package anew."""
+def _install(point: EntryPoint, engine: type[Engine] | None = None) -> str:
+    """The command that brings an engine's driver: the extras it names or that are named after it, or the package anew."""
     distribution: Distribution | None = point.dist
     if distribution is None:
         return ""
+    if engine is not None and engine.extras:
+        return f'pip install "{distribution.name}[{",".join(engine.extras)}]"'
     extras = distribution.metadata.get_all("Provides-Extra") or []
     for extra in (point.name.replace("+", "-"), point.name.partition("+")[0]):
         if extra in extras:

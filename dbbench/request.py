@@ -70,6 +70,7 @@ def new_run(request: Request) -> Ready:
     """Check the request, draw the data and make the run directory. Raises UserError or SuiteError."""
     path = find_suite(request.suite)
     registry.check_names([name for name in (*request.engines, *request.options) if name not in request.urls])
+    registry.check_names([name.partition("@")[0] for name in request.urls if "@" in name])
     names = list(dict.fromkeys([*(request.engines or registry.names()), *request.urls, *NULLS.values()]))
     at_first = noise.reading()
     text = read_text(path)

@@ -141,10 +141,11 @@ class Choice(Model):
 
 
 class Pattern(Model):
-    """A text in which each `#` is a random digit."""
+    """A text, so many times over, in which each `#` is a random digit."""
 
     kind: Literal["pattern"]
     text: str = Field(min_length=1, pattern=r"^[\x20-\x7e]+$")
+    repeat: int = Field(default=1, ge=1, le=10_000)
 
 
 class Days(Model):
@@ -162,8 +163,24 @@ class Days(Model):
         return last
 
 
+class Moments(Model):
+    """The moment `first`, and for each row after the first one `seconds` more. Each `null_every`th row has none."""
+
+    kind: Literal["moments"]
+    first: datetime.datetime
+    seconds: int
+    null_every: int = Field(default=0, ge=0)
+
+    @field_validator("first")
+    @classmethod
+    def _whole(cls, first: datetime.datetime) -> datetime.datetime:
+        if first.tzinfo is not None or first.microsecond:
+            raise ValueError("a moment in whole seconds, without a time zone")
+        return first
+
+
 Values = Annotated[
-    Sequence | Reference | Quantiles | Choice | Pattern | Days,
+    Sequence | Reference | Quantiles | Choice | Pattern | Days | Moments,
     Field(discriminator="kind"),
 ]
 
@@ -178,6 +195,11 @@ class Column(Model):
     def data_type(self) -> DataType:
         """The type taken apart."""
         return parse_type(self.type)
+
+    @property
+    def nullable(self) -> bool:
+        """Whether some of its values are missing."""
+        return isinstance(self.values, Moments) and self.values.null_every > 0
 
 
 class Table(Model):

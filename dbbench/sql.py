@@ -6,18 +6,22 @@ A new SQL engine gives its types and settings and, where it has one, a better wa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from dbbench.engine import Engine, Rows, Session
 from dbbench.errors import Unsupported
-from dbbench.sql_keyvalue import KEY, TABLE, VALUE, SQLKeyValue
+from dbbench.sql_keyvalue import KEY, TABLE, VALUE
+from dbbench.sql_objects import SQLObjects
 
 if TYPE_CHECKING:
     from dbbench.records import RecordSet
     from dbbench.schema import Records, Table
+
+#: Why a system ends a transaction that may succeed if it is made again.
+Retry = Literal["deadlock", "lock timeout", "conflict"]
 
 STANDARD_TYPES: Mapping[str, str] = {
     "integer": "INTEGER",
@@ -41,6 +45,8 @@ class Dialect:
     placeholder: str = "?"
     #: The types of bytes of up to so many, as a key and as a value.
     binary: tuple[str, str] = ("VARBINARY({0})", "VARBINARY({0})")
+    #: What is put after a query for its first rows.
+    limit: str = "LIMIT {0}"
     #: What is put before a query to get its plan as rows; empty if that isn't how.
     explain: str = ""
 
@@ -87,7 +93,7 @@ class Dialect:
 
     def limited(self, query: str, count: int) -> str:
         """A query for its first rows."""
-        return f"{query} LIMIT {count}"
+        return f"{query} {self.limit.format(count)}"
 
     def insert(self, name: str, table: Table) -> str:
         """INSERT of one row with placeholders."""
@@ -96,7 +102,7 @@ class Dialect:
         return f"INSERT INTO {self.quoted(name)} ({columns}) VALUES ({values})"
 
 
-class SQLSession(SQLKeyValue):
+class SQLSession(SQLObjects):
     """A client over a DB-API connection in autocommit mode whose `execute` returns an iterable cursor."""
 
     sql: Dialect
@@ -113,9 +119,21 @@ class SQLSession(SQLKeyValue):
         """Start a transaction."""
         self.execute("BEGIN")
 
+    def begin_reading(self) -> None:
+        """Start a transaction that will only read, where a system wants that to be said."""
+        self.begin()
+
     def commit(self) -> None:
         """Commit it."""
         self.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Undo it. Nothing is to be done where the system has ended it already."""
+        self.execute("ROLLBACK")
+
+    def retried(self, exc: BaseException) -> Retry | None:
+        """Why a transaction that ended with this error is to be rolled back and made again; None if it isn't."""
+        return None
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         """A callable that inserts a list of rows."""
@@ -144,6 +162,10 @@ class SQLSession(SQLKeyValue):
         if rows == 1:
             return lambda *values: execute(sql, values).fetchone()
         return lambda *values: execute(sql, values).fetchall()
+
+    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
+        """A query with placeholders -> call(*values) -> its rows, which may be left unread."""
+        return self.prepare_call(sql)
 
     def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
         """A statement with placeholders for many values, inside a transaction."""

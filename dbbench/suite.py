@@ -194,7 +194,8 @@ class KeyValueStep(Step):
 
     `count` of the records (all of them, if not given; scaled with them) are inserted after those that are there, or
     read, updated, deleted or sought among them. `transaction` of them are written and committed at once. `same` is one
-    record again and again. `affinity` binds each client's thread to a processor.
+    record again and again. `affinity` binds each client's thread to a processor. Where the `cache` is cold, the engine
+    is opened anew before the first call, and none of its files is in memory.
     """
 
     kind: Literal["keyvalue"]
@@ -204,6 +205,7 @@ class KeyValueStep(Step):
     transaction: int = Field(default=1, ge=1, le=1_000_000)
     clients: Clients = Clients()
     affinity: bool = False
+    cache: Literal["warm", "cold"] = "warm"
 
     @model_validator(mode="after")
     def _possible(self) -> KeyValueStep:
@@ -237,6 +239,57 @@ class MixStep(Step):
         return self
 
 
+class ObjectStep(Step):
+    """Rows of a table as Python objects: each by its key (`get`), or many in one query (`get_many`).
+
+    `count` keys drawn at random (all of them, if not given; then `get_many` names none), in `iterations` passes. With
+    a warm `identity_map` the objects have been loaded before and are still held.
+    """
+
+    kind: Literal["objects"]
+    table: Identifier
+    operation: Literal["get", "get_many"]
+    count: int | None = Field(default=None, ge=1, le=1_000_000)
+    identity_map: Literal["cold", "warm"] = "cold"
+    warm_up: int = Field(default=1, ge=0)
+    iterations: int = Field(default=5, ge=1)
+
+    @model_validator(mode="after")
+    def _a_map(self) -> ObjectStep:
+        if self.identity_map == "warm" and self.operation == "get_many":
+            raise ValueError("a cold identity_map: a query for many objects always asks the database")
+        return self
+
+
+class ContentionStep(Step):
+    """Clients that insert, change, seek and delete objects in transactions of their own, all in one table.
+
+    `iterations` (scaled) by each client: a transaction that inserts three objects, one that changes the first of them,
+    `sub_iterations` that look for it by its text, and one that deletes it. The clients share a `pool` of so many
+    sessions; without it each has its own. An engine that one process only can open gets all of them as threads.
+    """
+
+    kind: Literal["contention"]
+    table: Identifier
+    clients: Clients = Clients(threads=8, processes=4)
+    iterations: int = Field(default=50, ge=1, le=100_000)
+    sub_iterations: int = Field(default=20, ge=0, le=100_000)
+    pool: int | None = Field(default=None, ge=1)
+
+    @model_validator(mode="after")
+    def _a_session_for_each_process(self) -> ContentionStep:
+        if self.pool is not None and self.pool < self.clients.processes:
+            raise ValueError(f"a pool of {self.clients.processes} sessions or more: one for each process")
+        return self
+
+
+class TotalStep(Step):
+    """The sum of the times of steps before it."""
+
+    kind: Literal["total"]
+    of: tuple[Slug, ...] = Field(min_length=2)
+
+
 #: What a step asks of a session, for those whose kind doesn't name it.
 _OPERATIONS = {
     "load": ("load",),
@@ -244,11 +297,22 @@ _OPERATIONS = {
     "query": ("query",),
     "statement": ("statement",),
     "mix": ("read", "update", "insert", "range"),
+    "contention": ("statement",),
 }
 
 
 AnyStep = Annotated[
-    LoadStep | SizeStep | ChurnStep | QueryStep | StatementStep | KeyValueStep | MixStep, Field(discriminator="kind")
+    LoadStep
+    | SizeStep
+    | ChurnStep
+    | QueryStep
+    | StatementStep
+    | KeyValueStep
+    | MixStep
+    | ObjectStep
+    | ContentionStep
+    | TotalStep,
+    Field(discriminator="kind"),
 ]
 
 
@@ -283,7 +347,26 @@ class Percentiles(Model):
     steps: tuple[Slug, ...] = ()
 
 
-AnyChart = Annotated[Bars | Overview | SizeChart | Percentiles, Field(discriminator="kind")]
+class Stacks(Model):
+    """Best-to-worst bars in parts: where the time of loading an object goes.
+
+    One chart for each of the steps named (all that load objects, if none is).
+    """
+
+    kind: Literal["stacks"]
+    steps: tuple[Slug, ...] = ()
+
+
+class Spans(Model):
+    """Two steps as the ends of one bar for each engine: the one from a cold start, and the one with warm caches."""
+
+    kind: Literal["spans"]
+    title: str
+    cold: Slug
+    warm: Slug
+
+
+AnyChart = Annotated[Bars | Overview | SizeChart | Percentiles | Stacks | Spans, Field(discriminator="kind")]
 
 
 class WorstOfLast(Model):
@@ -310,6 +393,8 @@ class Scenario(Model):
     dataset: Identifier
     durability: Tier = Tier.POWER
     worst_of_last: WorstOfLast | None = None
+    #: The engine of whose figure each other is told to be so many times.
+    yardstick: str | None = None
     steps: tuple[AnyStep, ...] = Field(min_length=1)
     charts: tuple[AnyChart, ...] = (Overview(kind="overview"), Bars(kind="bars"))
 
@@ -349,10 +434,11 @@ class Suite(Model):
 
     @property
     def operations(self) -> set[str]:
-        """What its steps ask of a session."""
+        """What its steps ask of a session. A load alone is no reason to take part, unless it is all there is."""
         steps = [step for scenario in self.scenarios for step in scenario.steps]
-        named = {step.operation for step in steps if step.kind == "keyvalue"}
-        return named.union(*(_OPERATIONS.get(step.kind, ()) for step in steps))
+        named = {step.operation for step in steps if step.kind in ("keyvalue", "objects")}
+        asked = named.union(*(_OPERATIONS.get(step.kind, ()) for step in steps))
+        return asked - {"load"} or asked
 
     def scenario(self, name: str) -> Scenario:
         """A scenario by its name."""

@@ -17,7 +17,7 @@ from dbbench.errors import UserError
 #: The environment variable that hands a trial its URL.
 VARIABLE = "DBBENCH_URL"
 HIDDEN = "***"
-_LABEL = re.compile(r"[a-z0-9][a-z0-9+._-]{0,47}")
+_LABEL = re.compile(r"[a-z0-9][a-z0-9+._-]{0,47}(@[a-z0-9][a-z0-9._-]{0,23})?")
 #: Names of parameters, in a query or an ODBC connection string, whose values are secret.
 _SECRET = re.compile(r"(?i)pass|pwd|secret|token|key|credential|auth")
 _PAIR = re.compile(r"(?i)([\w ]+)=(\{(?:[^}]|\}\})*\}|[^;&]*)")
@@ -33,7 +33,7 @@ def parse(texts: Sequence[str]) -> dict[str, str]:
         if not equals or not _LABEL.fullmatch(label):
             raise UserError(
                 "--url needs NAME=URL, like --url postgresql=postgresql://me@host/database; "
-                "a name has small letters, digits and + . _ -"
+                "a name has small letters, digits and + . _ -, and may be ENGINE@PLACE"
             )
         if url.startswith("env:"):
             variable = url.removeprefix("env:")

@@ -27,6 +27,8 @@ from dbbench.errors import WrongAnswer
 from dbbench.schema import DataType
 
 _ROWS_AT_ONCE = 8_192
+#: Characters of a value in a message.
+_SHOWN = 200
 
 
 def check_rows(rows: Iterable[Sequence[Any]], expected: pa.Table, *, ordered: bool) -> None:
@@ -151,7 +153,8 @@ def _compare(left: pa.ChunkedArray, right: pa.ChunkedArray, field: pa.Field) -> 
 
 
 def _shown(value: Any) -> str:
-    return f"{value:.15g}" if isinstance(value, float) else repr(value)
+    shown = f"{value:.15g}" if isinstance(value, float) else repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
 
 
 def _tolerance(wanted: pa.DataType, size: Any) -> Any:

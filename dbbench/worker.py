@@ -25,7 +25,7 @@ from dbbench.schema import Dataset
 from dbbench.suite import AnyStep, QueryStep, Scenario, Tier
 from dbbench.urls import VARIABLE, scrub, scrubbed, secrets
 from dbbench.usage import forget_peak, peak_memory, resident, usage
-from dbbench.workloads import churn, keyvalue, load, mix, query, size, statement
+from dbbench.workloads import churn, contention, keyvalue, load, mix, objects, query, size, statement, total
 from dbbench.workloads.bench import Bench
 
 KINDS: dict[str, Any] = {
@@ -36,6 +36,9 @@ KINDS: dict[str, Any] = {
     "churn": churn,
     "keyvalue": keyvalue,
     "mix": mix,
+    "contention": contention,
+    "total": total,
+    "objects": objects,
 }
 
 
@@ -157,6 +160,8 @@ class Trial:
             self.record["peak_memory"] = max(peak, self.record["peak_memory"] or 0)
             if bench.engine.ranked:
                 workload.check(step, bench)
+            if measured.unit == "s" and measured.value is not None:
+                bench.seconds[step.name] = measured.value
         except Exception as exc:
             outcome, detail = described(exc)
             if died := bench.engine.died():

@@ -53,5 +53,7 @@ def summary(run: Path) -> dict[tuple[str, str], dict[str, str]]:
     """summary.csv by (step, engine)."""
     with open(run / "summary.csv", encoding="utf-8") as file:
         return {
-            (row["step"], row["engine"]): row for row in csv.DictReader(file) if row["metric"] in ("time", "size", "")
+            (row["step"], row["engine"]): row
+            for row in csv.DictReader(file)
+            if row["metric"] in ("time", "size", "throughput", "")
         }

@@ -101,7 +101,7 @@ def titles(manifest: Manifest, results: Sequence[TrialResult]) -> dict[str, str]
     found = {}
     for name, probed in manifest.engines.items():
         title = told.get(name) or probed.get("title")
-        own = f" [{name}]" if manifest.plugin(name) != name else ""
+        own = f" [{name.partition('@')[2] or name}]" if manifest.plugin(name) != name else ""
         found[name] = f"{title}{own}" if title else name
     return found
 
@@ -262,13 +262,16 @@ def _ratio(row: Row, best: Row, *, higher: bool) -> Estimate | None:
 
 
 def _share(row: Row, nulls: Sequence[Row]) -> float | None:
-    """The harness's own share of the time: that of the null engine which gave its rows in the same form."""
+    """The harness's own share of the time: that of the null engine which gave its rows in the same form.
+
+    All of it, if the null engine took longer than the system: its own turn was disturbed then.
+    """
     own = next((null.value for null in nulls if _form(null) == _form(row)), None)
     if own is None or not row.value or row.unit == "B":
         return None
     if row.direction == "higher":  # a rate: the time for one operation is one by it
-        return row.value / own if own else None
-    return own / row.value
+        return min(row.value / own, 1.0) if own else None
+    return min(own / row.value, 1.0)
 
 
 def _failed_order(row: Row) -> tuple[int, str]:

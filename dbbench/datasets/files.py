@@ -169,6 +169,8 @@ class _Checks:
         for name, seen in self.columns.items():
             column = batch.column(name)
             found = pc.min_max(column).as_py()
+            if found["min"] is None:  # all of them are missing
+                continue
             seen["min"] = min(seen.get("min", found["min"]), found["min"])
             seen["max"] = max(seen.get("max", found["max"]), found["max"])
             if pa.types.is_decimal(column.type) or pa.types.is_floating(column.type):

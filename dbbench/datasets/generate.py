@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dbbench.errors import UserError
-from dbbench.schema import Choice, Column, Dataset, DataType, Days, Pattern, Quantiles, Reference, Table
+from dbbench.schema import Choice, Column, Dataset, DataType, Days, Moments, Pattern, Quantiles, Reference, Table
 from dbbench.schema import Sequence as Series
 
 #: Rows in a chunk. Part of the data's definition: another number would draw other data.
@@ -30,6 +30,7 @@ Randoms = npt.NDArray[np.uint64]
 #: The digit, as a letter, that a random 16-bit number stands for.
 _DIGITS = ((np.arange(1 << 16) * 10 >> 16) + ord("0")).astype(np.uint8)
 _EPOCH = datetime.date(1970, 1, 1)
+_MIDNIGHT = datetime.datetime(1970, 1, 1)
 
 
 def arrow_type(data_type: DataType) -> pa.DataType:
@@ -98,11 +99,16 @@ def _column(
             return pa.DictionaryArray.from_arrays(pa.array(picked, pa.int32()), pa.array(list(weights))).cast(
                 pa.string()
             )
-        case Pattern(text=text):
-            return _digits(source, count, text)
+        case Pattern(text=text, repeat=repeat):
+            return _digits(source, count, text * repeat)
         case Days(first=start, last=last):
             days = _below(source, count, (last - start).days + 1) + (start - _EPOCH).days
             return pa.array(days.astype(np.int32), pa.date32()).cast(arrow_type(data_type))
+        case Moments(first=moment, seconds=seconds, null_every=null_every):
+            numbers = np.arange(first, first + count, dtype=np.int64)
+            times = numbers * seconds + round((moment - _MIDNIGHT).total_seconds())
+            missing = (numbers + 1) % null_every == 0 if null_every else None
+            return pa.array(times, mask=missing).cast(pa.timestamp("s"))
 
 
 def _raw(source: np.random.PCG64, count: int) -> Randoms:

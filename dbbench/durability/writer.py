@@ -30,6 +30,8 @@ from dbbench.suite import Tier
 
 #: Wide enough that the rows of a few commits fill a page.
 WIDTH = 200
+#: Bytes of a block, which every disk can write by itself.
+_BLOCK = 4_096
 
 _TABLE = Table.model_validate(
     {
@@ -132,10 +134,39 @@ class TwoRecords:
             )
 
 
+@dataclass(frozen=True)
+class TwoBlocks:
+    """Two blocks side by side, whose numbers are all that there is for keys."""
+
+    engine: Engine
+
+    def create(self) -> None:
+        """Make the store."""
+        self.engine.create_store(RecordSet(Records(count=20_000, value_bytes=_BLOCK), seed=0))
+
+    def commit(self, session: Session, number: int) -> None:
+        """Both blocks in one transaction."""
+        value = note(number).encode().ljust(_BLOCK)
+        pairs = [((2 * number + half).to_bytes(NUMBER_BYTES, "big"), value) for half in (0, 1)]
+        prepared(self.engine, session, "insert_many")()(pairs)
+
+    def held(self, session: Session) -> Iterator[Iterable[tuple[int, str]]]:
+        """What is in the store, even blocks and odd ones."""
+        found = [
+            (int.from_bytes(key, "big"), bytes(value)) for key, value in prepared(self.engine, session, "scan")()()
+        ]
+        for half in (0, 1):
+            yield (
+                (number // 2, value.decode(errors="replace").rstrip()) for number, value in found if number % 2 == half
+            )
+
+
 def content_of(engine: Engine) -> Content:
     """What fits the engine. Raises Unsupported if nothing does."""
     if isinstance(engine, SQLEngine):
         return TwoTables(engine)
+    if engine.blocks:
+        return TwoBlocks(engine)
     if offers(type(engine), "insert_many") and offers(type(engine), "scan"):
         return TwoRecords(engine)
     raise Unsupported(f"{engine.name} has neither tables nor records")

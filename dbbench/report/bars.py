@@ -44,12 +44,12 @@ def bars(view: StepView, axis: str, captions: Sequence[str]) -> Figure:
     sheet = Sheet(
         view.step.title,
         view.measure + (" (logarithmic axis)" if logarithmic else ""),
-        _rows(view),
+        rows(view),
         notes(view),
         captions,
-        _label_width(view),
-        right=_values_width(view) + RATIOS + 0.6 * any(map(_harness, lines)),
-        row=row_height(_rows(view)),
+        label_width(view),
+        right=values_width(view) + RATIOS + 0.6 * any(map(harness, lines)) + 0.75 * any(line.retries for line in lines),
+        row=row_height(rows(view)),
     )
     axes = sheet.axes
     colours = [SKY if view.mixed and line.arrow else BLUE for line in lines]
@@ -66,9 +66,9 @@ def bars(view: StepView, axis: str, captions: Sequence[str]) -> Figure:
         axes.xaxis.set_major_locator(MaxNLocator(6))
     for place, line in enumerate(lines):
         _interval(axes, place, line, view.unit)
-        _value(axes, place, line, view)
+        value(axes, place, line, view)
     _failed(axes, view)
-    _dress(sheet, view)
+    dress(sheet, view)
     return sheet.figure
 
 
@@ -105,10 +105,10 @@ def sizes(view: StepView, captions: Sequence[str]) -> Figure:
     parts = [_parts(line) for line in view.lines]
     unit = view.unit
     subtitle = f"{view.measure}; all files after a flush"
-    row = row_height(_rows(view))
+    row = row_height(rows(view))
     sheet = Sheet(
-        view.step.title, subtitle, _rows(view), notes(view), captions, _label_width(view),
-        right=_values_width(view) + RATIOS, axis=0.62, row=row,
+        view.step.title, subtitle, rows(view), notes(view), captions, label_width(view),
+        right=values_width(view) + RATIOS, axis=0.62, row=row,
     )  # fmt: skip
     axes = sheet.axes
     left = np.zeros(len(parts))
@@ -120,7 +120,7 @@ def sizes(view: StepView, captions: Sequence[str]) -> Figure:
             axes.barh(range(len(parts)), widths, BAR, left=left, color=colour, label=text if seen else None)
         left = left + widths
     for place, line in enumerate(view.lines):
-        _value(axes, place, line, view)
+        value(axes, place, line, view)
     greatest = max([*left, (csv_bytes or 0) / unit.size], default=1.0)
     axes.set_xlim(0, greatest * 1.04 or 1)
     axes.xaxis.set_major_locator(MaxNLocator(6))
@@ -133,7 +133,7 @@ def sizes(view: StepView, captions: Sequence[str]) -> Figure:
             label=f"{'keys and values' if view.data.records else 'as CSV'}: {unit.text(csv_bytes)}",
         )
     _failed(axes, view)
-    _dress(sheet, view)
+    dress(sheet, view)
     if view.lines:
         below = axes.get_position().y0 - 0.3 / sheet.height  # 0.3 inches under the axis
         axes.legend(
@@ -162,7 +162,8 @@ def _parts(line: Line) -> dict[str, float]:
     return parts
 
 
-def _rows(view: StepView) -> float:
+def rows(view: StepView) -> float:
+    """Rows of a chart: a line for each engine, also for those that failed."""
     return max(len(view.lines) + len(view.failed), 1)
 
 
@@ -170,9 +171,9 @@ def _ends(view: StepView) -> list[float]:
     return [max(line.row.value or 0, line.row.high or 0) / view.unit.size for line in view.lines]
 
 
-def _label_width(view: StepView) -> float:
+def label_width(view: StepView) -> float:
     """Inches for the ranks and names on the left."""
-    size = name_size(_rows(view))
+    size = name_size(rows(view))
     titles = names([line.row.title for line in (*view.lines, *view.failed)])
     return MARGIN + inches([line.rank for line in view.lines], size) + 0.15 + inches(titles, size) + 0.12
 
@@ -182,12 +183,12 @@ def _text(line: Line, view: StepView) -> str:
     return f"{view.unit.text(line.row.value or 0)}{superscript(line.mark)}"
 
 
-def _values_width(view: StepView) -> float:
+def values_width(view: StepView) -> float:
     """Inches for the values."""
     return max(inches([_text(line, view) for line in view.lines if not line.withheld], 9) + 0.3, 1)
 
 
-def _value(axes: Axes, y: float, line: Line, view: StepView) -> None:
+def value(axes: Axes, y: float, line: Line, view: StepView) -> None:
     """A value in the column right of the bars, and its ratio after it: beside a bar it would cover its interval.
 
     Where it is withheld the words stand in the place of the bar.
@@ -198,8 +199,8 @@ def _value(axes: Axes, y: float, line: Line, view: StepView) -> None:
     place: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center", "ha": "left"}
     axes.annotate(_text(line, view), (1, y), (8, 0), fontsize=9, **place)
     best = line.row.ratio is not None and line.row.ratio.low is None and line.row.ratio.value == 1
-    faint = f"{'' if best else line.ratio}{_harness(line)}"
-    axes.annotate(faint, (1, y), (_values_width(view) * 72, 0), fontsize=8, color=GREY, **place)
+    faint = "  ".join(filter(None, ("" if best else line.ratio, harness(line).strip(), line.retries)))
+    axes.annotate(faint, (1, y), (values_width(view) * 72, 0), fontsize=8, color=GREY, **place)
 
 
 def words(axes: Axes, y: float, line: Line) -> None:
@@ -218,7 +219,7 @@ def words(axes: Axes, y: float, line: Line) -> None:
     )
 
 
-def _harness(line: Line) -> str:
+def harness(line: Line) -> str:
     """The harness's share, where it is more than a trifle; `!` marks what is bound by it."""
     share = line.row.harness_share or 0.0
     return f"  harness {share:.0%}{'!' if share > BOUND_SHARE else ''}" if share > NOTABLE_SHARE else ""
@@ -229,12 +230,12 @@ def _failed(axes: Axes, view: StepView) -> None:
         words(axes, place, line)
 
 
-def _dress(sheet: Sheet, view: StepView) -> None:
+def dress(sheet: Sheet, view: StepView) -> None:
     """Names on the left, a light grid, no frame."""
     axes = sheet.axes
     lines = (*view.lines, *view.failed)
-    axes.set_ylim(_rows(view) - 0.5, -0.5)
-    size = name_size(_rows(view))
+    axes.set_ylim(rows(view) - 0.5, -0.5)
+    size = name_size(rows(view))
     axes.set_yticks(range(len(lines)), names([line.row.title for line in lines]), fontsize=size, linespacing=1.0)
     ranks = blended_transform_factory(sheet.figure.transFigure, axes.transData)
     for place, line in enumerate(lines):

@@ -12,8 +12,10 @@ from dbbench.report.bars import bars, sizes
 from dbbench.report.overview import overview
 from dbbench.report.percentiles import percentiles
 from dbbench.report.sheet import STYLE, save
+from dbbench.report.spans import spans
+from dbbench.report.stacks import stacks
 from dbbench.report.view import ScenarioView, View
-from dbbench.suite import Bars, Overview, Percentiles, SizeChart
+from dbbench.suite import Bars, Overview, Percentiles, SizeChart, Spans, Stacks
 
 
 def draw(shown: View, folder: Path, formats: Sequence[str]) -> list[str]:
@@ -50,3 +52,9 @@ def figures(shown: View, scenario: ScenarioView) -> Iterator[tuple[str, Figure]]
                 for name in steps or there:
                     if name in there and any(line.tails for line in scenario.step(name).lines):
                         yield stem(scenario, f"{name}-percentiles"), percentiles(scenario.step(name), captions)
+            case Spans(title=title, cold=cold, warm=warm) if cold in there and warm in there:
+                yield stem(scenario, f"{warm}-span"), spans(title, scenario.step(cold), scenario.step(warm), captions)
+            case Stacks(steps=steps):
+                for name in steps or [view.step.name for view in scenario.steps if view.step.kind == "objects"]:
+                    if name in there:
+                        yield stem(scenario, f"{name}-parts"), stacks(scenario.step(name), captions)

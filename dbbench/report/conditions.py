@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbbench.schema import Records
-from dbbench.suite import AnyStep, Clients, KeyValueStep, MixStep, QueryStep, StatementStep
+from dbbench.suite import (
+    AnyStep,
+    Clients,
+    ContentionStep,
+    KeyValueStep,
+    MixStep,
+    ObjectStep,
+    QueryStep,
+    StatementStep,
+    TotalStep,
+)
 
 _DONE = {"insert": "inserted", "read": "read", "update": "updated", "delete": "deleted", "seek": "sought"}
 _KEYS = {
@@ -23,6 +33,8 @@ def driven(step: AnyStep) -> str:
         words.append(f"{step.rate.per_second:,g} calls a second ({step.rate.arrivals}), from when they were due")
     if isinstance(step, StatementStep | KeyValueStep | MixStep) and step.clients.count > 1:
         words.append(f"{step.clients} at once")
+    if isinstance(step, ContentionStep):
+        words.append(f"{step.clients} at once{'' if step.pool is None else f', {step.pool} sessions'}")
     return "; ".join(words)
 
 
@@ -32,6 +44,12 @@ def conditions(step: AnyStep, facts: Sequence[Mapping[str, Any]], arrow: Sequenc
         return " ".join(_query(step, facts, arrow))
     if isinstance(step, StatementStep):
         return " ".join(_statement(step))
+    if isinstance(step, ObjectStep):
+        return _objects(step, facts)
+    if isinstance(step, ContentionStep):
+        return " ".join(_contention(step, facts))
+    if isinstance(step, TotalStep):
+        return f"The sum of {_and(step.of)}."
     count = next((each["operations"] for each in facts if "operations" in each), None)
     if isinstance(step, KeyValueStep):
         return f"{_records(step, count, records)}{_sizes(records)}."
@@ -52,12 +70,36 @@ def _query(step: QueryStep, facts: Sequence[Mapping[str, Any]], arrow: Sequence[
     return words
 
 
+def _objects(step: ObjectStep, facts: Sequence[Mapping[str, Any]]) -> str:
+    count = next((f"{each['objects']:,} " for each in facts if "objects" in each), "")
+    passes = f"{step.iterations} passes" if step.iterations > 1 else "one pass"
+    how = f"{count}objects by one query" if step.operation == "get_many" else f"{count}objects, each by its key"
+    held = ", all of them loaded before and still held" if step.identity_map == "warm" else ""
+    return f"A round is the mean of {passes} after {step.warm_up} to warm up: {how}{held}."
+
+
 def _statement(step: StatementStep) -> list[str]:
     words = []
     if step.rate is None:
         words.append(f"A round is the mean of {step.iterations} calls after {step.warm_up} to warm up.")
     if step.adds is None and step.check is None:
         words.append("The suite says nothing to check its effect by: not verified.")
+    return words
+
+
+def _contention(step: ContentionStep, facts: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not facts:
+        return []
+    one = facts[0]
+    written = ", ".join(f"{one[f'{what}s']:,} {what}d" for what in ("update", "delete"))
+    words = [
+        f"{one['transactions']:,} transactions: {one['inserts']:,} objects inserted, {written}; {one['selects']:,} selects."
+    ]
+    words.append(f"Of the deletes {one['left']:,} come after the last client, in one transaction that counts too.")
+    if any(each["clients"]["processes"] < step.clients.processes for each in facts):
+        words.append(f"Where one process only can open the database, all {step.clients.count} clients are its threads.")
+    retries = sum(sum(each["retries"].values()) for each in facts)
+    words.append("Retries are of all rounds." if retries else "No transaction had to be made again.")
     return words
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dbbench.analysis.contention import Fared, fared
 from dbbench.analysis.footprint import Footprint, footprint
+from dbbench.analysis.parts import PARTS, parts
 from dbbench.analysis.spread import SHOWN, TAIL, Spread, spread
 from dbbench.analysis.units import Unit, fitting
-from dbbench.report.steps import Line, StepView
+from dbbench.report.steps import Line, StepView, yardstick
 from dbbench.store import TrialResult
-from dbbench.suite import KeyValueStep, MixStep, StatementStep
+from dbbench.suite import ContentionStep, KeyValueStep, MixStep, ObjectStep, StatementStep
 
+#: The further figures of a step of many clients.
+CLIENTS = ("p50", "p99", "max", "clients", "fastest", "slowest", "fairness", "retries", "counted")
 #: The further figures of a size.
 SIZES = ("allocated", "before flush", "per row", "of CSV", "written")
 #: Those of records: kilobytes for 1,000 of them.
@@ -23,7 +27,11 @@ def detailed(view: StepView, results: Sequence[TrialResult]) -> StepView:
     if isinstance(view.step, StatementStep):
         return _with_percentiles(view, view.step)
     if isinstance(view.step, KeyValueStep | MixStep):
-        return _with_tails(view)
+        return _with_yardstick(_with_tails(view))
+    if isinstance(view.step, ContentionStep):
+        return _with_clients(view)
+    if isinstance(view.step, ObjectStep):
+        return _with_parts(view)
     return _with_sizes(view, results) if view.step.kind == "size" else view
 
 
@@ -64,6 +72,62 @@ def _with_tails(view: StepView) -> StepView:
 
     lines = tuple(replace(line, details=cells(line)) if line.tails else line for line in view.lines)
     return replace(view, lines=lines, details=columns)
+
+
+def _with_clients(view: StepView) -> StepView:
+    """A step of many clients with how they fared: their iterations, how alike they were served, retries, and counts."""
+    lines = []
+    for line in view.lines:
+        found = fared(line.row.rounds)
+        lines.append(line if found is None else replace(line, details=_fared(found, line)))
+    return replace(view, lines=tuple(lines), details=CLIENTS if any(line.details for line in lines) else ())
+
+
+def _fared(found: Fared, line: Line) -> tuple[str, ...]:
+    """In words, in the order of CLIENTS."""
+    tail = next(iter(line.tails.values()), None)
+    points = [tail.percentiles[0], tail.percentiles[2], tail.greatest] if tail else [None, None, None]
+    cells = ["–" if point is None else fitting("s", [point]).text(point) for point in points]
+    told = [
+        "–" if name not in found.counted else f"{found.counted[name]:,}" for name in ("inserts", "updates", "deletes")
+    ]
+    retries = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found.retries.items())) or "0"
+    return (
+        *cells,
+        f"{found.processes} × {found.threads}",
+        *(fitting("s", [seconds]).text(seconds) for seconds in (found.fastest, found.slowest)),
+        f"{found.jain:.3f}",
+        retries,
+        "/".join(told) if found.counted else "–",
+    )
+
+
+def _with_yardstick(view: StepView) -> StepView:
+    """A step with each figure as a multiple of the yardstick's, before all others; if the scenario has one that ran."""
+    multiples = [yardstick(view, line) for line in view.lines]
+    if not any(multiples):
+        return view
+    others = ("–",) * len(view.details)
+    lines = tuple(
+        replace(line, details=(multiple or "–", *(line.details or others)))
+        for line, multiple in zip(view.lines, multiples, strict=True)
+    )
+    return replace(view, lines=lines, details=(f"of {view.scenario.yardstick}", *view.details))
+
+
+def _with_parts(view: StepView) -> StepView:
+    """A step that loads objects with where the time of one goes, and what happens once."""
+    lines = []
+    for line in view.lines:
+        found = parts(line.row.value, line.row.rounds)
+        if found is not None:
+            cells = [view.unit.figure(found.parts[name]) if name in found.parts else "–" for name in PARTS]
+            once = [fitting("s", [seconds]).text(seconds) for seconds in (found.connect, found.prepare)]
+            lines.append(replace(line, details=(*cells, *once)))
+        else:
+            lines.append(line)
+    there = any(line.details for line in lines)
+    return replace(view, lines=tuple(lines), details=(*PARTS, "connect", "prepare") if there else ())
 
 
 def _with_sizes(view: StepView, results: Sequence[TrialResult]) -> StepView:

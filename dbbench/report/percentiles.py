@@ -29,7 +29,7 @@ from dbbench.report.sheet import (
     row_height,
 )
 from dbbench.report.steps import Line, StepView
-from dbbench.suite import KeyValueStep
+from dbbench.suite import ContentionStep, KeyValueStep
 
 #: The percentiles and the greatest: shape and colour, so that neither is needed to tell them apart, and size.
 _DOTS: Any = (("o", BLUE, 44), ("s", SKY, 30), ("D", ORANGE, 28), ("^", VERMILION, 36), ("|", INK, 60))
@@ -53,6 +53,8 @@ def percentiles(view: StepView, captions: Sequence[str]) -> Figure:
     size, row = name_size(len(places)), row_height(len(places))
     titles = names([line.row.title for _, line in places if line is not None])
     call = "a transaction" if isinstance(view.step, KeyValueStep) and view.step.transaction > 1 else "a call"
+    if isinstance(view.step, ContentionStep):
+        call = "an iteration"
     sheet = Sheet(
         f"{view.step.title}: how long {call} took",
         "Percentiles, less is better; medians of the rounds' (logarithmic axis)"

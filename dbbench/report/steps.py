@@ -6,13 +6,14 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from dbbench.analysis.contention import fared
 from dbbench.analysis.queryplans import QueryPlan
 from dbbench.analysis.spread import Tail, tails
 from dbbench.analysis.summary import Row
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report.conditions import conditions, driven
 from dbbench.schema import Records
-from dbbench.suite import AnyStep, KeyValueStep, QueryStep, Scenario, SqlStep, StatementStep
+from dbbench.suite import AnyStep, ContentionStep, KeyValueStep, ObjectStep, QueryStep, Scenario, SqlStep, StatementStep
 
 #: A harness's share of a result above which it is told, and above which the result is the harness's.
 NOTABLE_SHARE, BOUND_SHARE = 0.05, 0.20
@@ -42,6 +43,8 @@ class Line:
     original: str = ""
     #: Further figures, in the order of the step's own `details`.
     details: tuple[str, ...] = ()
+    #: How many transactions were made again, in words; empty if none was.
+    retries: str = ""
     #: Operation -> how long its calls took, where there were enough.
     tails: Mapping[str, Tail] = field(default_factory=dict)
 
@@ -106,7 +109,7 @@ class StepView:
         if self.step.kind == "size":
             return f"{self.unit.symbol}, {better} is better"
         rounds = f"median of {self.blocks} rounds with {self.interval}" if self.blocks > 1 else "one round, no interval"
-        per = " per call" if self.step.kind == "statement" else ""
+        per = {"statement": " per call", "objects": " per object"}.get(self.step.kind, "")
         cold = "; cold caches" if self.cold else ""
         how = f"; {clients}" if (clients := driven(self.step)) else ""
         what = self.heading.replace("/s", " per second") if self.rates else self.unit.symbol
@@ -152,18 +155,34 @@ class StepView:
                     "engine's."
                 )
             return f"{written} as CSV."
+        if isinstance(self.step, ContentionStep):
+            return (
+                "Percentiles of an iteration. Clients: processes × threads. Fastest and slowest: of the clients, who all "
+                "had the same to do. Fairness: Jain's index of their rates, 1 if all are alike. Retries: transactions made "
+                "again, of all rounds. Counted: inserts/updates/deletes as the system itself counted them."
+            )
+        if isinstance(self.step, ObjectStep):
+            return (
+                f"In {self.unit.symbol}: execute and fetch are the driver's calls, as they are seen in a second session, "
+                "and materialise is the rest. Once: to connect, and from there to the first call's end."
+            )
         unit = "of a call" if self.rates else f"in {self.unit.symbol}"
         what = f"Percentiles {unit}, medians of the rounds', where a round has ten calls above them"
         if isinstance(self.step, StatementStep) and self.step.rate:
             return f"{what}. Service: mean from a call's start to its end. Late: more than 1 ms after its moment."
         if isinstance(self.step, KeyValueStep) and self.step.transaction > 1:
-            return f"{what}. A call is a transaction of {self.step.transaction:,} records."
-        return f"{what}."
+            return f"{what}. A call is a transaction of {self.step.transaction:,} records.{self._yardstick_note}"
+        return f"{what}.{self._yardstick_note}"
+
+    @property
+    def _yardstick_note(self) -> str:
+        engine = self.scenario.yardstick
+        return f" Of {engine}: the figure as a multiple of that engine's." if engine else ""
 
     @property
     def cold(self) -> bool:
         """Whether each call starts with cold caches; a line where that failed says so in its footnote."""
-        return isinstance(self.step, QueryStep) and self.step.cache == "cold"
+        return isinstance(self.step, QueryStep | KeyValueStep) and self.step.cache == "cold"
 
     @property
     def original(self) -> str:
@@ -245,8 +264,15 @@ def _line(row: Row, unit: Unit, mark: str) -> Line:
         ratio_interval=between,
         share=_percent(row.harness_share),
         original="" if row.original is None else unit.figure(row.original),
+        retries=_retries(row),
         tails=tails(row.rounds),
     )
+
+
+def _retries(row: Row) -> str:
+    found = fared(row.rounds)
+    count = sum(found.retries.values()) if found else 0
+    return f"{count:,} {'retry' if count == 1 else 'retries'}" if count else ""
 
 
 def heading(unit: Unit) -> str:
@@ -258,6 +284,13 @@ def heading(unit: Unit) -> str:
 def times(ratio: float) -> str:
     """A ratio in words, without its sign."""
     return f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
+
+
+def yardstick(view: StepView, line: Line) -> str:
+    """A figure as a multiple of that of the scenario's yardstick, in words; empty where one of them isn't known."""
+    engine = view.scenario.yardstick
+    known = next((other.row.value for other in view.lines if other.row.engine == engine), None)
+    return "" if not known or line.row.value is None else f"×{times(line.row.value / known)}"
 
 
 def _percent(share: float | None) -> str:

@@ -230,6 +230,9 @@ def _facts(run: Run, stopped: str) -> list[tuple[str, str]]:
 
 def _data(name: str, facts: dict[str, Any], suite: Suite) -> str:
     count, size = sum(facts["rows"].values()), facts["csv_bytes"] / 1e6
+    steps = [step for scenario in suite.scenarios if scenario.dataset == name for step in scenario.steps]
+    if all(step.kind in ("contention", "total") for step in steps):
+        return f"{name}: tables that are empty at first"
     if suite.datasets[name].records:
         return f"{name}: {count:,} records, {size:,.1f} MB of keys and values"
     return f"{name}: {count:,} rows, {size:,.1f} MB as CSV"

@@ -9,8 +9,10 @@ An engine whose driver is missing is skipped, unless the environment variable DB
 (engines with commas between, or "all"): then it fails.
 """
 
+from dbbench.testing.blocks import BlocksContract
 from dbbench.testing.contract import EngineContract
 from dbbench.testing.keyvalue import KeyValueContract
+from dbbench.testing.objects import ObjectContract
 from dbbench.testing.sql import SQLContract
 
-__all__ = ["EngineContract", "KeyValueContract", "SQLContract"]
+__all__ = ["BlocksContract", "EngineContract", "KeyValueContract", "ObjectContract", "SQLContract"]

@@ -32,7 +32,7 @@ ON_RECORDS = (
     "update_many",
     "delete_many",
 )
-OPERATIONS = ("load", "query", "statement", *ON_RECORDS)
+OPERATIONS = ("load", "query", "statement", *ON_RECORDS, "get", "get_many")
 Opener = Callable[..., Engine]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import threading
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import pyarrow as pa
 import pytest
@@ -20,7 +21,7 @@ from dbbench.outcome import Outcome
 from dbbench.request import Request, new_run
 from dbbench.runner import run_trials
 from dbbench.schema import Table
-from dbbench.sql import SQLEngine, fetch
+from dbbench.sql import Retry, SQLEngine, fetch
 from dbbench.suite import Clients
 from dbbench.testing.contract import EngineContract, Opener
 from dbbench.verify import check_batches, check_rows
@@ -136,6 +137,9 @@ scenarios:
 class SQLContract(EngineContract):
     """The whole kit for an engine that speaks SQL."""
 
+    #: Whether a transaction that would write what another one has written just waits for it, however long.
+    waits: ClassVar[bool] = False
+
     def tidy(self, engine: Engine) -> None:
         """Drop the kit's table from a server at a URL."""
         engine.open()
@@ -216,6 +220,61 @@ class SQLContract(EngineContract):
         assert count(engine, other) == (BATCH.num_rows if "transactions" in engine.lacks else 0)
         other.close()
 
+    def test_transactions_in_each_others_way_are_known_and_made_again(self, loaded: tuple[SQLEngine, Session]) -> None:
+        """Two that change the same two rows in opposite orders: what ends one of them is known as a reason to try again.
+
+        Both come to pass in the end, each as a whole. Or the system has one wait until the other is done (`waits`).
+        """
+        engine, _ = loaded
+        if "transactions" in engine.lacks:
+            return
+        opposed = _Opposed(engine)
+        opposed.run()
+        assert opposed.unknown == []
+        assert bool(opposed.reasons) != self.waits, opposed.reasons
+        assert set(opposed.reasons) <= set(get_args(Retry))
+        session = engine.connect()
+        session.begin_reading()  # type: ignore[attr-defined]
+        one, two = fetch(session, engine.sql.translate("SELECT Text FROM Order WHERE Id < 3 ORDER BY Id", TABLES))
+        session.commit()
+        session.close()
+        assert one == two
+        assert one[0] in ("by 0", "by 1")
+
+    def test_what_is_rolled_back_is_gone_and_the_session_goes_on(self, loaded: tuple[SQLEngine, Session]) -> None:
+        engine, _ = loaded
+        if "transactions" in engine.lacks:
+            return
+        session: Any = engine.connect()
+        value = engine.sql.placeholder
+        delete = session.prepare_call(engine.sql.translate(f"DELETE FROM Order WHERE Id = {value}", TABLES), 0)
+        find = session.prepare_rows(engine.sql.translate(f"SELECT Id, Text FROM Order WHERE Id = {value}", TABLES))
+        for _ in range(2):
+            session.begin()
+            delete(1)
+            session.rollback()
+        session.begin_reading()
+        assert [tuple(row) for row in find(1)] == [(1, "plain")]
+        session.commit()
+        session.begin()
+        delete(1)
+        session.commit()
+        session.close()
+        assert count(engine, engine.connect()) == 3
+
+    def test_statistics_grow_with_what_is_done(self, loaded: tuple[SQLEngine, Session]) -> None:
+        engine, _ = loaded
+        before = engine.statistics()
+        assert all(isinstance(number, int) and number >= 0 for number in before.values())
+        session: Any = engine.connect()
+        for key in (1, 2):
+            session.prepare_statement(engine.sql.translate(f"DELETE FROM Order WHERE Id = {key}", TABLES))()
+        session.close()
+        after = engine.statistics()
+        assert after.keys() == before.keys()
+        if "deletes" in after:
+            assert after["deletes"] - before["deletes"] == 2
+
     def test_a_key_is_kept_unique(self, loaded: tuple[SQLEngine, Session]) -> None:
         """Or a second row with it is taken, if the engine lacks unique keys."""
         engine, session = loaded
@@ -286,6 +345,61 @@ class SQLContract(EngineContract):
         assert "keeps files open" not in cold.facts.get("why", "")
         assert not result.remarks
         assert not list(ready.run.path.glob("trials/*/work"))
+
+
+class _Opposed:
+    """Two threads with a transaction each; both hold a row when they ask for the other's, if the system lets them."""
+
+    #: Seconds for which one waits for the other to come so far: longer than the engines' own limits for a lock.
+    PATIENCE = 15.0
+    TRIES = 50
+
+    def __init__(self, engine: SQLEngine) -> None:
+        value = engine.sql.placeholder
+        self.update = engine.sql.translate(f"UPDATE Order SET Text = {value} WHERE Id = {value}", TABLES)
+        self.sessions: list[Any] = [engine.connect(), engine.connect()]
+        self.there = [threading.Event(), threading.Event()]
+        self.reasons: list[str] = []
+        self.unknown: list[Exception] = []
+
+    def run(self) -> None:
+        """Both, to their ends."""
+        threads = [threading.Thread(target=self._work, args=(number,)) for number in (0, 1)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for session in self.sessions:
+            session.close()
+
+    def _work(self, number: int) -> None:
+        session = self.sessions[number]
+        try:
+            call = session.prepare_call(self.update, 0)
+            for _ in range(self.TRIES):
+                try:
+                    self._transaction(session, call, number)
+                except Exception as exc:
+                    reason = session.retried(exc)
+                    session.rollback()
+                    if reason is None:
+                        raise
+                    self.reasons.append(reason)
+                else:
+                    return
+                finally:
+                    self.there[number].set()
+            self.unknown.append(TimeoutError(f"not done after {self.TRIES} tries"))
+        except Exception as exc:
+            self.unknown.append(exc)
+
+    def _transaction(self, session: Any, call: Any, number: int) -> None:
+        session.begin()
+        call(f"by {number}", 1 + number)
+        self.there[number].set()
+        self.there[1 - number].wait(self.PATIENCE)
+        call(f"by {number}", 2 - number)
+        session.commit()
 
 
 def sql_engine(engine: Engine) -> SQLEngine:

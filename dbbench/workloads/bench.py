@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -33,6 +34,8 @@ class Bench:
     #: The dataset's records, if it has records and not tables, and what the steps so far must have made of them.
     records: RecordSet | None = None
     held: Held = field(default_factory=Held)
+    #: Seconds of each step that came out well so far.
+    seconds: dict[str, float] = field(default_factory=dict)
     #: The last mix.
     draws: Draws | None = None
     #: What the engine was made from, to make it again; None where it need not be.
@@ -49,6 +52,18 @@ class Bench:
         self.engine = engine
         self.session = engine.connect()
         return given
+
+    @contextmanager
+    def beneath(self) -> Iterator[tuple[Engine, Session]]:
+        """What fills tables and tells of them: engine and session, or those beneath a layer that gives objects alone."""
+        if self.engine.beneath is None:
+            yield self.engine, self.session
+            return
+        session = self.engine.beneath.connect()
+        try:
+            yield self.engine.beneath, session
+        finally:
+            session.close()
 
     def statement(self, step: SqlStep | Check) -> str:
         """The step's SQL for this engine, names quoted."""

@@ -17,6 +17,7 @@ from dbbench.measure import collector_off, timed
 from dbbench.records import Held, Numbers, RecordSet, mix, shuffled
 from dbbench.samples import Samples
 from dbbench.suite import Clients, KeyValueStep
+from dbbench.workloads import cold
 from dbbench.workloads.bench import Bench, Measured
 
 #: Records read one by one in a check.
@@ -29,14 +30,21 @@ def measure(step: KeyValueStep, bench: Bench) -> Measured:
     records, held = bench.records, bench.held
     assert records is not None
     refuse_too_long(bench.engine, records)
-    if step.operation == "scan":
-        return _scan(bench, held)
+    facts = cold.facts([cold.start_cold(bench)]) if step.cache == "cold" else {}
+    found = _scan(bench, held) if step.operation == "scan" else _calls(step, bench, records, held)
+    return replace(found, facts={**found.facts, "cache": step.cache, **facts})
+
+
+def _calls(step: KeyValueStep, bench: Bench, records: RecordSet, held: Held) -> Measured:
+    """One call after another, by as many clients as the step says."""
     there = held.next - held.first
     count = records.count if step.operation == "insert" else there
     if step.count is not None:
         count = max(1, round(step.count * records.scale))
     writes_there = step.operation in ("update", "delete")
-    if (count > there and writes_there) or (there == 0 and step.operation != "insert"):
+    if there == 0 and step.operation != "insert":
+        raise Unsupported(f"there are no records to {step.operation}: no step before this one could insert any")
+    if count > there and writes_there:
         raise Unsupported(f"there are {there:,} records to {step.operation}, not {count:,}")
     inputs = replace(_inputs(step, records, held, count), version=held.newest + 1 if step.operation == "update" else 0)
     job = Job(step.operation, (), 0, 0, seed=records.seed, inputs=inputs, affinity=step.affinity)
@@ -44,7 +52,10 @@ def measure(step: KeyValueStep, bench: Bench) -> Measured:
     if step.operation == "insert":  # known to be done only now: whatever was refused has changed nothing
         held.next += count
     elif step.operation == "update":
-        held.write(held.first + (1 if step.order == "same" else count))
+        if inputs.among:
+            held.write_some(count, inputs.among, records.seed)
+        else:
+            held.write(held.first + (1 if step.order == "same" else count))
     elif step.operation == "delete":
         held.first += count
     if step.operation in ("insert", "update"):
@@ -54,6 +65,8 @@ def measure(step: KeyValueStep, bench: Bench) -> Measured:
 
 def _inputs(step: KeyValueStep, records: RecordSet, held: Held, count: int) -> Inputs:
     first = held.next if step.operation == "insert" else held.first
+    # Of fewer than there are: those that a delete or an insert takes follow one another, others lie anywhere.
+    some = step.order == "random" and step.operation in ("read", "seek", "update") and count < held.next - held.first
     return Inputs(
         records=records.spec.model_dump(),
         seed=records.seed,
@@ -63,6 +76,7 @@ def _inputs(step: KeyValueStep, records: RecordSet, held: Held, count: int) -> I
         first=first,
         count=count,
         transaction=step.transaction,
+        among=held.next - held.first if some else 0,
     )
 
 

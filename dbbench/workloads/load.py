@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbbench.datasets.rows import chunk
-from dbbench.engine import prepared
+from dbbench.engine import Engine, Session, prepared
 from dbbench.errors import WrongAnswer
 from dbbench.measure import collector_off, timed
 from dbbench.schema import DataType
@@ -17,8 +17,12 @@ COUNT = DataType("bigint", ())
 
 def measure(step: LoadStep, bench: Bench) -> Measured:
     """Time each piece of the load; a chunk is made for the driver between the pieces, off the clock."""
-    session = bench.session
-    inserts = {name: prepared(bench.engine, session, "load")(name, table) for name, table in bench.tables.items()}
+    with bench.beneath() as (engine, session):
+        return _load(bench, engine, session)
+
+
+def _load(bench: Bench, engine: Engine, session: Session) -> Measured:
+    inserts = {name: prepared(engine, session, "load")(name, table) for name, table in bench.tables.items()}
     pieces = []
     with collector_off():
         pieces.append(timed(session.begin)[0])
@@ -47,7 +51,12 @@ def check_table(bench: Bench, name: str, count: int | None = None) -> None:
 
     `count` is how many rows the table has by now, if there may be others beside the dataset's.
     """
-    engine, known, table = bench.engine, bench.files.manifest["tables"][name], bench.tables[name]
+    with bench.beneath() as (engine, session):
+        _check_table(bench, engine, session, name, count)
+
+
+def _check_table(bench: Bench, engine: Engine, session: Session, name: str, count: int | None) -> None:
+    known, table = bench.files.manifest["tables"][name], bench.tables[name]
     if not isinstance(engine, SQLEngine):
         raise WrongAnswer(f"there is no way to check the rows of {engine.name}")
     wanted = [("COUNT(*)", str(known["rows"]), COUNT)]
@@ -56,10 +65,10 @@ def check_table(bench: Bench, name: str, count: int | None = None) -> None:
         wanted += [(f"{key.upper()}({engine.sql.quoted(column)})", text, kind) for key, text in checks.items()]
     sql = f"SELECT {', '.join(part for part, _, _ in wanted)} FROM {engine.sql.quoted(name)}"
     if count is not None:
-        ((found,),) = fetch(bench.session, f"SELECT COUNT(*) FROM {engine.sql.quoted(name)}")
+        ((found,),) = fetch(session, f"SELECT COUNT(*) FROM {engine.sql.quoted(name)}")
         check_value(found, str(count), COUNT, f"rows of {name}")
         keys = known["columns"][table.primary_key]
         sql += f" WHERE {engine.sql.quoted(table.primary_key)} BETWEEN {keys['min']} AND {keys['max']}"
-    (row,) = fetch(bench.session, sql)
+    (row,) = fetch(session, sql)
     for value, (part, text, kind) in zip(row, wanted, strict=True):
         check_value(value, text, kind, f"{part} of {name}")

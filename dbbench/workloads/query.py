@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dbbench import filecache
 from dbbench.engine import prepared
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.filecache import Dropped
 from dbbench.measure import collector_off, read_batches, read_rows, timed
 from dbbench.oracle import read_answer
 from dbbench.sql import SQLSession
 from dbbench.suite import QueryStep
 from dbbench.verify import check_batches, check_rows
+from dbbench.workloads import cold
 from dbbench.workloads.bench import Bench, Measured
 
 
@@ -31,30 +30,15 @@ def measure(step: QueryStep, bench: Bench) -> Measured:
     with collector_off():
         for _ in range(step.warm_up + step.iterations):
             if step.cache == "cold":
-                drops.append(_start_cold(bench))
+                drops.append(cold.start_cold(bench))
                 run = _prepare(step, bench, expected.num_rows)
             nanoseconds, count = timed(lambda: read(run(), column))  # noqa: B023 - called at once
             times.append(nanoseconds / 1e9)
             counts.add(count)
     if counts != {expected.num_rows}:
         raise WrongAnswer(f"{min(counts):,} rows instead of {expected.num_rows:,}")
-    warmest = max(drops, key=lambda drop: (not drop.cold, drop.resident or 0), default=None)
-    if warmest is not None:
-        facts |= {"resident": warmest.resident} | ({} if warmest.cold else {"cache": "lukewarm", "why": warmest.why})
+    facts |= cold.facts(drops)
     return Measured("time", "s", times[step.warm_up :], times[: step.warm_up], facts)
-
-
-def _start_cold(bench: Bench) -> Dropped:
-    """Restart the engine while none of its files is in memory. Raises Unsupported if it has none."""
-    directory = bench.engine.directory
-    if not bench.engine.ranked:
-        return Dropped(0.0)  # the null engine has nothing that could be warm
-    dropped = Dropped(0.0)
-    if filecache.present(directory):
-        dropped = bench.restart(lambda: filecache.drop(directory))
-    if not dropped.bytes:
-        raise Unsupported(f"{bench.engine.name} keeps no file in its directory, so there is none to be read anew")
-    return dropped
 
 
 def check(step: QueryStep, bench: Bench) -> None:

@@ -65,6 +65,8 @@ class ChDBOptions(Options):
 class ChDBSession(SQLSession):
     takes = "batches"
     gives = "batches"
+    prepare_get: ClassVar = None  # type: ignore[assignment]  # it has no statements with parameters here
+    prepare_get_many: ClassVar = None  # type: ignore[assignment]
 
     def execute(self, sql: str) -> Any:
         return self.connection.query(sql)

@@ -44,6 +44,10 @@ class SwitchedSession(SQLSession):
         self.connection.commit()
         self.connection.autocommit = True
 
+    def rollback(self) -> None:
+        self.connection.rollback()
+        self.connection.autocommit = True
+
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         cursor = self.query_cursor()
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
 from dbbench.engine import Concurrency, Options, Publication, Rows, Session
-from dbbench.sql import Dialect, SQLEngine, SQLSession, fetch
+from dbbench.sql import Dialect, Retry, SQLEngine, SQLSession, fetch
 from dbbench.suite import Tier
 
 if TYPE_CHECKING:
@@ -31,6 +33,18 @@ class DuckDBSession(SQLSession):
 
         return insert
 
+    def rollback(self) -> None:
+        import duckdb
+
+        with suppress(duckdb.TransactionException):  # a commit that failed has ended the transaction
+            self.execute("ROLLBACK")
+
+    @classmethod
+    def retried(cls, exc: BaseException) -> Retry | None:
+        """DuckDB has no codes; it says "Conflict" or "conflict" of what another transaction changed first."""
+        conflict = type(exc).__name__ == "TransactionException" and "onflict" in str(exc)
+        return "conflict" if conflict else None
+
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         execute, fetchone = self.connection.execute, self.connection.fetchone
 
@@ -40,6 +54,22 @@ class DuckDBSession(SQLSession):
 
         return run
 
+    def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
+        """Read to the end, as a connection with an unread result does nothing else."""
+        execute = self.connection.execute
+        if rows is None:
+            return lambda *values: execute(sql, values).fetchall()
+
+        def call(*values: Any) -> Any:
+            found = execute(sql, values).fetchall()
+            return found[0] if rows and found else None
+
+        return call
+
+    def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
+        """On this connection: a cursor is another one, with transactions of its own."""
+        return partial(self.connection.executemany, sql)
+
     def explain(self, sql: str) -> str:
         """The physical plan, drawn as boxes."""
         return "\n".join(plan for _, plan in fetch(self, f"EXPLAIN {sql}"))
@@ -47,6 +77,8 @@ class DuckDBSession(SQLSession):
 
 class ArrowSession(DuckDBSession):
     gives = "batches"
+    prepare_get: ClassVar = None  # type: ignore[assignment]  # objects are made of rows: see `duckdb`
+    prepare_get_many: ClassVar = None  # type: ignore[assignment]
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         relation = self.connection.sql
@@ -59,7 +91,7 @@ class DuckDB(SQLEngine):
     license = "MIT"
     publication = Publication.ALLOWED
     dialect = "duckdb"
-    sql = Dialect()
+    sql = Dialect(binary=("BLOB", "BLOB"))
     options_class = DuckDBOptions
     session_class = DuckDBSession
     modules = ("duckdb",)

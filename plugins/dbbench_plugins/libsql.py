@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -14,6 +14,9 @@ class LibSQLSession(SQLiteSession):
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         execute = self.connection.execute
         return lambda: iter(execute(sql).fetchone, None)  # its cursor is no iterator
+
+    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
+        return self.prepare_call(sql)  # its cursor stays open for some time after it was let go
 
     def close(self) -> None:
         if self.connection.in_transaction:  # which would otherwise live on as long as a cursor that wasn't read out

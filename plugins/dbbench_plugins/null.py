@@ -27,6 +27,8 @@ class NullSession(Session):
 
     def begin(self) -> None: ...
 
+    begin_reading = begin
+
     def commit(self) -> None: ...
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
@@ -40,6 +42,12 @@ class NullSession(Session):
 
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         return lambda: None
+
+    def prepare_get(self, name: str, table: Table) -> Callable[[object], object]:
+        return lambda _key: None
+
+    def prepare_get_many(self, name: str, table: Table) -> Callable[[object], Iterable[object]]:
+        return lambda _keys: ()
 
     # Records: what takes as many arguments and does nothing.
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from dbbench.engine import File, Options, Publication, Size
 from dbbench.errors import Unsupported
-from dbbench.sql import STANDARD_TYPES, Dialect, fetch
+from dbbench.sql import STANDARD_TYPES, Dialect, Retry, fetch
 from dbbench.suite import Tier
 from dbbench_plugins.dbapi import CONNECT_SECONDS, RemoteEngine, SwitchedSession, address, failed
 
@@ -21,6 +21,10 @@ _ADVICE = "check host, port, service, user and password, and whether the listene
 #: Bytes, in a database as it is by default.
 _LONGEST_RAW = 2_000
 _MOMENT = "YYYY-MM-DD HH24:MI:SS"
+
+
+#: ORA-00060, ORA-00054, ORA-30006 and ORA-08177.
+_RETRIED: Mapping[Any, Retry] = {60: "deadlock", 54: "lock timeout", 30006: "lock timeout", 8177: "conflict"}
 
 
 class OracleOptions(Options):
@@ -35,6 +39,10 @@ class OracleSession(SwitchedSession):
 
     takes = "batches"
     arraysize = 1000
+
+    @classmethod
+    def retried(cls, exc: BaseException) -> Retry | None:
+        return _RETRIED.get(getattr(exc.args[0], "code", None)) if exc.args else None
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         executemany, statement = self.connection.cursor().executemany, self.sql.insert(name, table)
@@ -67,9 +75,6 @@ class OracleDialect(Dialect):
         long = records.value_bytes > _LONGEST_RAW
         return statement.replace(f"RAW({records.value_bytes})", "BLOB") if long else statement
 
-    def limited(self, query: str, count: int) -> str:
-        return f"{query} FETCH FIRST {count} ROWS ONLY"
-
 
 class Oracle(RemoteEngine):
     name = "oracle"
@@ -85,6 +90,7 @@ class Oracle(RemoteEngine):
     url_example = "oracle://USER:PASSWORD@HOST:1521/SERVICE"
     dialect = "oracle"
     sql = OracleDialect(
+        limit="FETCH FIRST {0} ROWS ONLY",
         types={
             **STANDARD_TYPES,
             "integer": "NUMBER(10)",

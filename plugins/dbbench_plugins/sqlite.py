@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from dbbench.engine import Concurrency, Options, Publication, Session, Size
-from dbbench.sql import STANDARD_TYPES, Dialect, SQLEngine, SQLSession, fetch
+from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLEngine, SQLSession, fetch
 from dbbench.suite import Tier
 
 #: What PRAGMA synchronous answers.
 _SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
+#: SQLITE_BUSY and SQLITE_LOCKED, and the extended code of a reader that would write to what has changed since.
+_LOCKED = (5, 6)
+_BUSY_SNAPSHOT = 5 | 2 << 8
 
 
 class SQLiteOptions(Options):
@@ -25,6 +29,32 @@ class SQLiteOptions(Options):
 class SQLiteSession(SQLSession):
     # SQLite has neither decimals nor dates: a column keeps a float and an ISO text.
     bind: ClassVar = {"decimal": "float", "datetime": "text", "date": "text"}
+
+    def begin(self) -> None:
+        """As the manual has it for a transaction that will write: one that reads first may find itself outrun."""
+        self.execute("BEGIN IMMEDIATE")
+
+    def begin_reading(self) -> None:
+        self.execute("BEGIN")
+
+    def rollback(self) -> None:
+        if self.connection.in_transaction:  # an error like a full disk may have ended it
+            self.execute("ROLLBACK")
+
+    @classmethod
+    def retried(cls, exc: BaseException) -> Retry | None:
+        """By the result code where the driver tells it (sqlite3, APSW), or else by SQLite's own words for it."""
+        code = getattr(exc, "sqlite_errorcode", None) or getattr(exc, "extendedresult", None)
+        if code is not None:
+            return "conflict" if code == _BUSY_SNAPSHOT else "lock timeout" if code & 0xFF in _LOCKED else None
+        said = str(exc)
+        if "database is locked" in said or "database table is locked" in said:
+            return "lock timeout"
+        return None
+
+    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
+        execute = self.connection.execute
+        return lambda *values: execute(sql, values)
 
     def explain(self, sql: str) -> str:
         """The plan as a tree: each line stands under the one that it belongs to."""
@@ -61,19 +91,21 @@ class SQLite(SQLEngine):
 
     def _connection(self) -> Any:
         connection = self._raw()
-        for pragma, value in {
-            "page_size": self.options.page_size,
-            "cache_size": -1024 * self.options.cache_mib,
-            **self.durability[self.tier],
-        }.items():
+        for pragma, value in self.pragmas().items():
             self._set(connection, f"PRAGMA {pragma} = {value}")
         return connection
+
+    def pragmas(self) -> dict[str, Any]:
+        """What a connection is set to, in order."""
+        cache = -1024 * self.options.cache_mib
+        return {"page_size": self.options.page_size, "cache_size": cache, **self.durability[self.tier]}
 
     def _set(self, connection: Any, pragma: str) -> None:
         rows(connection, pragma)  # some give a row, which must be fetched
 
     def _raw(self) -> Any:
-        return sqlite3.connect(self.path, isolation_level=None)
+        # Clients that share connections take turns, so that each is used by one thread at a time.
+        return sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
 
     def connect(self) -> Session:
         return self.session_class(self._connection(), self.sql)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import File, Publication, Size
 from dbbench.errors import Unsupported
-from dbbench.sql import STANDARD_TYPES, Dialect, SQLSession, fetch
+from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLSession, fetch
 from dbbench.suite import Tier
 from dbbench_plugins.dbapi import CONNECT_SECONDS, Address, RemoteEngine, SwitchedSession, address, failed
 from dbbench_plugins.odbc import connection as odbc
@@ -31,11 +32,19 @@ _SERVER = (
 )
 #: Of a VARBINARY with a length, in bytes.
 _LONGEST_BINARY = 8_000
+#: Message numbers: chosen as the deadlock victim, lock request time out, snapshot isolation's update conflict.
+_RETRIED: Mapping[str, Retry] = {"1205": "deadlock", "1222": "lock timeout", "3960": "conflict"}
 _SETTINGS = ("recovery_model_desc", "delayed_durability_desc", "compatibility_level", "is_read_committed_snapshot_on")
 
 
 class OneReader(SwitchedSession):
     """A connection of SQL Server's is busy until the rows of a query were read; a new query gives up those of the last."""
+
+    @classmethod
+    def retried(cls, exc: BaseException) -> Retry | None:
+        """By the server's message number, which the drivers put into the text."""
+        numbers = re.findall(r"\((\d+)\)", str(exc))
+        return next((reason for number, reason in _RETRIED.items() if number in numbers), None)
 
     def __init__(self, connection: Any, dialect: Dialect) -> None:
         super().__init__(connection, dialect)
@@ -76,9 +85,6 @@ class SQLServerDialect(Dialect):
         statement = super().create_records(records)
         return statement.replace(f"VARBINARY({longest})", "VARBINARY(MAX)") if longest > _LONGEST_BINARY else statement
 
-    def limited(self, query: str, count: int) -> str:
-        return f"{query} OFFSET 0 ROWS FETCH NEXT {count} ROWS ONLY"
-
 
 class SQLServer(RemoteEngine):
     name = "sqlserver"
@@ -94,6 +100,7 @@ class SQLServer(RemoteEngine):
     url_example = "mssql://USER:PASSWORD@HOST:1433/DATABASE"
     dialect = "sqlserver"
     sql = SQLServerDialect(
+        limit="OFFSET 0 ROWS FETCH NEXT {0} ROWS ONLY",
         types={
             **STANDARD_TYPES,
             "integer": "INT",

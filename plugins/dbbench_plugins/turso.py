@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -11,6 +12,9 @@ from dbbench_plugins.sqlite import SQLite, SQLiteSession, rows
 
 
 class TursoSession(SQLiteSession):
+    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
+        return self.prepare_call(sql)  # what is left unread of a cursor hinders the commit
+
     def close(self) -> None:
         super().close()
         self.connection = None  # the file stays open as long as the object is there

@@ -81,6 +81,7 @@ class TestMySQLODBC(SQLContract):
 class TestODBC(SQLContract):
     engine = "odbc"
     url = "odbc:Driver={SQLite3};Database={tmp}/any.db;BigInt=1"
+    waits = True  # libsqliteodbc for 100 s, if the connection string doesn't say otherwise
 
 
 class TestSQLServer(SQLContract):
@@ -112,6 +113,7 @@ class TestH2(SQLContract):
 
 class TestHSQLDB(SQLContract):
     engine = "hsqldb"
+    waits = True  # it locks whole tables
 
 
 class TestDerby(SQLContract):
@@ -120,10 +122,12 @@ class TestDerby(SQLContract):
 
 class TestAccess(SQLContract):
     engine = "access"
+    waits = True  # the mirror locks whole tables
 
 
 class TestAccessAccdb(SQLContract):
     engine = "access"
+    waits = True
     options = {"format": "V2010"}
 
 

@@ -71,6 +71,66 @@ class TestSQLiteRecords(KeyValueContract):
     engine = "sqlite"
 
 
+class TestAPSWRecords(KeyValueContract):
+    engine = "sqlite+apsw"
+
+
+class TestDuckDBRecords(KeyValueContract):
+    engine = "duckdb"
+
+
+class TestDuckDBArrowRecords(KeyValueContract):
+    engine = "duckdb+arrow"
+
+
+class TestFirebirdRecords(KeyValueContract):
+    engine = "firebird"
+
+
+class TestLibSQLRecords(KeyValueContract):
+    engine = "libsql"
+
+
+class TestTursoRecords(KeyValueContract):
+    engine = "turso"
+
+
+class TestPostgreSQLRecords(KeyValueContract):
+    engine = "postgresql"
+
+
+class TestPostgreSQLPQRecords(KeyValueContract):
+    engine = "postgresql+pq"
+
+
+class TestPostgreSQLADBCRecords(KeyValueContract):
+    engine = "postgresql+adbc"
+
+
+class TestMySQLRecords(KeyValueContract):
+    engine = "mysql"
+
+
+class TestMySQLLowLevelRecords(KeyValueContract):
+    engine = "mysql+_mysql"
+
+
+class TestODBCSQLiteRecords(KeyValueContract):
+    engine = "odbc+sqlite"
+
+
+class TestH2Records(KeyValueContract):
+    engine = "h2"
+
+
+class TestHSQLDBRecords(KeyValueContract):
+    engine = "hsqldb"
+
+
+class TestDerbyRecords(KeyValueContract):
+    engine = "derby"
+
+
 class TestDotNetDictionary(KeyValueContract):
     engine = "dotnet-dictionary"
     test_what_was_committed_is_there_after_reopening = None  # it keeps nothing

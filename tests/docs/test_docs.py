@@ -151,13 +151,26 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
             assert set(piece) <= {"datasets", "charts"}
             datasets |= piece.get("datasets", {})
             charts += piece.get("charts", [])
-    assert {step["kind"] for step in steps} == {"load", "size", "churn", "query", "statement", "keyvalue", "mix"}
+    assert {step["kind"] for step in steps} == {
+        "load",
+        "size",
+        "churn",
+        "query",
+        "statement",
+        "keyvalue",
+        "mix",
+        "contention",
+        "total",
+        "objects",
+    }
     on_records = [step for step in steps if step["kind"] in ("keyvalue", "mix")]
-    on_tables = [step for step in steps if step not in on_records]
-    tables, records = datasets
+    of_clients = [step for step in steps if step["kind"] in ("contention", "total")]
+    on_tables = [step for step in steps if step not in (*on_records, *of_clients)]
+    tables, records, objects = datasets
     scenarios = [
         {"name": "page", "title": "Page", "dataset": tables, "steps": on_tables, "charts": charts},
         {"name": "store", "title": "Store", "dataset": records, "steps": on_records},
+        {"name": "clients", "title": "Clients", "dataset": objects, "steps": of_clients},
     ]
     suite = {"dbbench": 1, "name": "page", "title": "Page", "description": "Of the page's examples."}
     with (tmp_path / "page.yaml").open("w", encoding="utf-8") as file:

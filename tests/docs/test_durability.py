@@ -22,7 +22,8 @@ ROWS = {
 }
 #: An engine of each kind that syncs in a way of its own. Drivers of one database share what was proven of one of them.
 PROVED = ["sqlite", "sqlite+apsw", "duckdb", "duckdb+arrow", "firebird", "libsql", "turso", "chdb", "h2", "hsqldb"]
-PROVED += ["derby", "access", "odbc+sqlite", "postgresql", "mysql"]
+PROVED += ["derby", "access", "odbc+sqlite", "postgresql", "mysql", "rawfile", "rawfile+dsync", "rawfile+mmap"]
+PROVED += ["rawfile+direct", "io_uring", "virtualfile"]
 
 
 @pytest.mark.parametrize("name", PROVED)

@@ -21,6 +21,7 @@ from dbbench.runner import run_trials
 from dbbench.schema import Records
 from dbbench.suite import Tier
 from dbbench.testing.contract import required
+from dbbench_plugins.dotnet import host
 from tests import dotnet
 from tests.conftest import Dbbench, environment
 
@@ -196,3 +197,26 @@ def test_the_path_of_an_assembly_is_in_no_settings(tmp_path: Path, assemblies: d
     assert os.sep not in str(engine.settings())
     assert "FakeBPlusTree" in engine.served_by()["library"]
     engine.close()
+
+
+def test_a_process_ends_though_a_thread_that_called_mono_lives_on() -> None:
+    """Mono's own clean-up would wait for it for ever."""
+    pytest.importorskip("pythonnet")
+    try:
+        host.find("mono")
+    except Unavailable as exc:
+        (pytest.fail if required("dotnet-dictionary") else pytest.skip)(exc.reason)
+    program = """
+import threading
+from dbbench_plugins.dotnet import host
+host.start("mono")
+called = threading.Event()
+def call():
+    import System
+    System.Environment.Version
+    called.set()
+    threading.Event().wait()
+threading.Thread(target=call, daemon=True).start()
+called.wait()
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60, check=False).returncode == 0

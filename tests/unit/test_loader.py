@@ -121,7 +121,7 @@ VALUES = {
     ),
     "unknown kind of values": (
         ("kind: quantiles", "kind: quantile"),
-        (22, 51, f"{CHILD}.columns.Amount.values.kind", "'quantile'", "one of sequence, reference, quantiles, choice, pattern, days", "quantiles"),
+        (22, 51, f"{CHILD}.columns.Amount.values.kind", "'quantile'", "one of sequence, reference, quantiles, choice, pattern, days, moments", "quantiles"),
     ),
     "unknown kind of step": (
         ("kind: load", "kind: lod"),

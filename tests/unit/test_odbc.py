@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -112,9 +113,15 @@ def test_a_postgresql_url_as_keywords() -> None:
 
 def test_mysql_connects_by_a_socket_or_a_host(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[str] = []
-    monkeypatch.setattr("dbbench_plugins.odbc.connection.connect", found.append)
+
+    def connect(text: str) -> SimpleNamespace:
+        found.append(text)
+        return SimpleNamespace()
+
+    monkeypatch.setattr("dbbench_plugins.odbc.connection.connect", connect)
     for url in ("mysql://me:p%3Bw@h:3307/db", "mysql://me@h/db?unix_socket=/tmp/s"):
-        MySQLODBC.raw(MySQLODBC.__new__(MySQLODBC), parsed(url))
+        made = MySQLODBC.raw(MySQLODBC.__new__(MySQLODBC), parsed(url))
+        assert made.maxwrite >= 2**30  # in pieces, the driver would store something else
     assert "SERVER=h;PORT=3307;UID=me;PWD={p;w};DATABASE=db" in found[0]
     assert "SOCKET=/tmp/s;UID=me;DATABASE=db" in found[1]
     assert "SERVER" not in found[1]

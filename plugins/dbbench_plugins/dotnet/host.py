@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import os
@@ -42,6 +43,9 @@ def start(asked: str = "") -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Debian 12's Mono is 6.8, and the loader would have 6.12
             pythonnet.load(wanted, **({"set_signal_chaining": True} if wanted == "mono" else {}))
+        if wanted == "mono":
+            # Its clean-up may wait for ever for threads that called into it and live on. All goes with the process.
+            atexit.unregister(importlib.import_module("clr_loader.mono")._release)  # noqa: SLF001 - nothing public does it
         running = pythonnet.get_runtime_info()
     elif asked and running.kind.lower() != asked:
         raise Unsupported(f"this process runs {running.kind}, and there is one runtime for a process")

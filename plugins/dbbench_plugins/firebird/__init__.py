@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,11 +14,24 @@ from pydantic import Field
 
 from dbbench.engine import Concurrency, Options, Publication, Rows
 from dbbench.errors import Unavailable, Unsupported
-from dbbench.sql import Dialect, SQLEngine, SQLSession
+from dbbench.sql import Dialect, Retry, SQLEngine, SQLSession, fetch
 from dbbench.suite import Tier
 
 if TYPE_CHECKING:
     from dbbench.schema import Table
+
+
+#: isc_update_conflict, isc_lock_timeout, isc_lock_conflict and isc_deadlock -> why a transaction is made again.
+_RETRIED: Mapping[int, Retry] = {
+    335544451: "conflict",
+    335544510: "lock timeout",
+    335544345: "lock timeout",
+    335544336: "deadlock",
+}
+_STATISTICS = """
+    SELECT R.MON$RECORD_INSERTS, R.MON$RECORD_UPDATES, R.MON$RECORD_DELETES
+    FROM MON$DATABASE D INNER JOIN MON$RECORD_STATS R ON R.MON$STAT_ID = D.MON$STAT_ID
+"""
 
 
 class FirebirdOptions(Options):
@@ -61,6 +75,20 @@ class FirebirdSession(SQLSession):
         self.connection.commit()
         self.begun = False
 
+    def begin_reading(self) -> None:
+        self.connection.begin(self.reading)
+        self.begun = True
+
+    def rollback(self) -> None:
+        self.connection.rollback()
+        self.begun = False
+
+    @classmethod
+    def retried(cls, exc: BaseException) -> Retry | None:
+        """By the engine's own codes: those of a conflict begin with that of a deadlock, too."""
+        codes = getattr(exc, "gds_codes", None) or ()
+        return next((reason for code, reason in _RETRIED.items() if code in codes), None)
+
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         from dbbench_plugins.firebird.batch import BatchInsert
 
@@ -90,6 +118,24 @@ class FirebirdSession(SQLSession):
             self._start()
             cursor.execute(statement)
             self._end()
+
+        return run
+
+    def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
+        cursor, statement = self._prepare(sql)
+        return partial(cursor.executemany, statement)
+
+    def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
+        cursor, statement = self._prepare(sql)
+        execute, start, end = cursor.execute, self._start, self._end
+        parameters = self.reading if rows != 0 else None
+
+        def run(*values: Any) -> Any:
+            start(parameters)
+            execute(statement, values)
+            found = cursor.fetchall() if rows != 0 else None
+            end()
+            return found if rows != 1 else (found[0] if found else None)
 
         return run
 
@@ -126,7 +172,9 @@ class Firebird(SQLEngine):
     license = "IPL 1.0 and IDPL 1.0; driver: MIT"
     publication = Publication.ALLOWED
     dialect = "firebird"
-    sql = Dialect()
+    sql = Dialect(limit="FETCH FIRST {0} ROWS ONLY")
+    longest_key = 1_000  # a quarter of the smallest page, less what the index adds
+    longest_value = 32_765
     options_class = FirebirdOptions
     session_class = FirebirdSession
     modules = ("firebird.driver", "firebird.embedded.provider")
@@ -181,6 +229,13 @@ class Firebird(SQLEngine):
             "page_size": info.page_size,
             "forced_writes": info.write_mode is driver.DbWriteMode.SYNC,
         }
+
+    def statistics(self) -> dict[str, int]:
+        """Of the database's own monitoring tables."""
+        session = self.connect()
+        ((*found,),) = fetch(session, _STATISTICS)
+        session.close()
+        return dict(zip(("inserts", "updates", "deletes"), found, strict=True))
 
     def close(self) -> None:
         """Close every connection, also those of sessions that were left open."""

@@ -36,11 +36,10 @@ class DerbyDialect(Dialect):
         value = "VARCHAR({0}) FOR BIT DATA" if fits else "BLOB({0})"
         return Dialect(binary=("VARCHAR({0}) FOR BIT DATA", value)).create_records(records)
 
-    def limited(self, query: str, count: int) -> str:
-        return f"{query} FETCH FIRST {count} ROWS ONLY"
-
 
 class DerbySession(JDBCSession):
+    reasons: ClassVar = {"40001": "deadlock", "40XL1": "lock timeout", "40XL2": "lock timeout"}
+
     def explain(self, sql: str) -> str:
         """Of a run of the query: Derby tells a plan with what it did, and in no other way."""
         self.execute("CALL SYSCS_UTIL.SYSCS_SET_RUNTIMESTATISTICS(1)")
@@ -58,7 +57,7 @@ class Derby(JDBCEngine):
     title = "Derby (JDBC)"
     license = "Apache-2.0; JPype: Apache-2.0"
     dialect = "derby"
-    sql = DerbyDialect()
+    sql = DerbyDialect(limit="FETCH FIRST {0} ROWS ONLY")
     options_class = DerbyOptions
     session_class = DerbySession
     oldest_java = 17

@@ -19,6 +19,8 @@ class H2Options(JDBCOptions):
 
 
 class H2Session(JDBCSession):
+    # DEADLOCK_1, LOCK_TIMEOUT_1, CONCURRENT_UPDATE_1
+    reasons: ClassVar = {"40001": "deadlock", "50200": "lock timeout", "90131": "conflict"}
     #: Run after each commit, where the tier asks for it.
     sync: Callable[[], object] | None = None
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from dbbench.sql import Dialect
 from dbbench.suite import Tier
-from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions
+from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
 
 #: So many rows may be in the cache if its size isn't what stops them first.
 _CACHE_ROWS = 1_000_000
@@ -18,6 +18,10 @@ class HSQLDBOptions(JDBCOptions):
     cache_mib: int = Field(default=64, ge=1, le=4096, description="row cache, MiB")
 
 
+class HSQLDBSession(JDBCSession):
+    reasons: ClassVar = {"40001": "conflict", "40502": "lock timeout"}
+
+
 class HSQLDB(JDBCEngine):
     name = "hsqldb"
     title = "HSQLDB (JDBC)"
@@ -25,6 +29,7 @@ class HSQLDB(JDBCEngine):
     dialect = "hsqldb"
     sql = Dialect(explain="EXPLAIN PLAN FOR")
     options_class = HSQLDBOptions
+    session_class = HSQLDBSession
     # A commit is a line in data.log, synced at once or, with a delay, twice a second.
     durability: ClassVar = {
         Tier.POWER: {"hsqldb.write_delay": False},

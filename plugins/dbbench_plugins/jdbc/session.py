@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,7 +11,7 @@ from pydantic import Field
 
 from dbbench.engine import Concurrency, Options, Publication, Rows
 from dbbench.errors import Unsupported
-from dbbench.sql import Dialect, SQLEngine, SQLSession
+from dbbench.sql import Dialect, Retry, SQLEngine, SQLSession
 from dbbench_plugins.jdbc import jars, jvm
 from dbbench_plugins.jdbc.columns import Reader, Writer
 
@@ -29,6 +29,10 @@ class JDBCSession(SQLSession):
     """Rows come as tuples, by a helper in the JVM that fetches thousands in a call, and go in as JDBC batches."""
 
     takes = "batches"
+    prepare_get: ClassVar = None  # type: ignore[assignment]  # not yet tried with columns in which values are missing
+    prepare_get_many: ClassVar = None  # type: ignore[assignment]
+    #: Error number or SQLSTATE -> why a transaction is to be made again.
+    reasons: ClassVar[Mapping[str, Retry]] = {}
 
     def __init__(self, connection: Any, dialect: Dialect) -> None:
         super().__init__(connection, dialect)
@@ -50,6 +54,20 @@ class JDBCSession(SQLSession):
         self.begun = False
         self.settle()
 
+    def rollback(self) -> None:
+        self.connection.rollback()
+        self.connection.setAutoCommit(True)
+        self.begun = False
+
+    @classmethod
+    def retried(cls, exc: BaseException) -> Retry | None:
+        """By SQLSTATE, or by the database's own number where it has one there."""
+        for name in ("getErrorCode", "getSQLState"):
+            told = getattr(exc, name, None)
+            if told is not None and (reason := cls.reasons.get(str(told()))):
+                return reason
+        return None
+
     def settle(self) -> None:
         """What makes a commit as durable as the tier asks, if the commit itself doesn't; nothing in a transaction."""
 
@@ -70,12 +88,13 @@ class JDBCSession(SQLSession):
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
         statement, settle = self.connection.prepareStatement(sql), self.settle
-        execute, bind = statement.execute, statement.setBytes
+        execute = statement.execute
+        bind = {bytes: statement.setBytes, int: statement.setLong, str: statement.setString}
         reader = None if rows == 0 else Reader(statement)
 
-        def run(*values: bytes) -> Any:
+        def run(*values: bytes | int | str) -> Any:
             for index, value in enumerate(values, 1):
-                bind(index, value)
+                bind[type(value)](index, value)
             if reader is None:
                 execute()
                 return settle()

@@ -8,13 +8,16 @@ from decimal import Decimal
 from functools import partial
 from importlib.metadata import version
 from itertools import chain, starmap
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import Rows
 from dbbench.sql import Dialect, SQLSession
 from dbbench_plugins.mysql.address import Address
 from dbbench_plugins.mysql.load import LoadSession
 from dbbench_plugins.mysql.server import MySQLServer
+
+if TYPE_CHECKING:
+    from dbbench.watch import Watch
 
 _ROWS_AT_ONCE = 1_000
 
@@ -28,6 +31,10 @@ class CursorSession(LoadSession):
 
     def new_cursor(self) -> Any:
         return self.connection.cursor()
+
+    def watch(self, watch: Watch) -> None:
+        super().watch(watch)
+        self.cursor = self.new_cursor()
 
     def execute(self, sql: str) -> Any:
         """Run one statement; the cursor."""
@@ -90,6 +97,7 @@ class LowLevelSession(LoadSession):
     Numbers become int, float and Decimal; moments stay the text that the server sends.
     """
 
+    reads: ClassVar = {"datetime": "text", "date": "text"}
     unread: Any = None
 
     def execute(self, sql: str | bytes) -> Any:
@@ -113,16 +121,23 @@ class LowLevelSession(LoadSession):
         return int(self.connection.affected_rows())
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
-        """A statement with bytes written into its text."""
+        """A statement with values written into its text."""
         *texts, last = sql.encode().split(self.sql.placeholder.encode())
-        execute, quoted = self.execute, self.connection.string_literal
+        execute, literal = self.execute, self._literal
 
-        def run(*values: bytes) -> Any:
-            pairs = zip(texts, map(quoted, values), strict=True)
-            found = execute(b"".join([*(b"%b_binary%b" % pair for pair in pairs), last]))
+        def run(*values: Any) -> Any:
+            pairs = zip(texts, map(literal, values), strict=True)
+            found = execute(b"".join([*(b"%b%b" % pair for pair in pairs), last]))
             return next(iter(found), None) if rows == 1 else list(found)
 
         return run
+
+    def _literal(self, value: bytes | int | str) -> bytes:
+        if isinstance(value, bytes):
+            return b"_binary" + bytes(self.connection.string_literal(value))
+        if isinstance(value, int):
+            return b"%d" % value
+        return bytes(self.connection.string_literal(value.encode()))
 
     def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
         """One statement after another: there is nothing for many at this level."""

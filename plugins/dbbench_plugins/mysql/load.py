@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pyarrow import csv
 
 from dbbench.errors import Unsupported
-from dbbench.sql import SQLSession, fetch
+from dbbench.sql import fetch
+from dbbench_plugins.mysql.server import MySQLSession
 
 if TYPE_CHECKING:
     from dbbench.schema import Table
@@ -19,7 +20,7 @@ _CSV = csv.WriteOptions(include_header=False)  # text in quotes, a quote in it d
 _FORMAT = "CHARACTER SET utf8mb4 FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY ''"
 
 
-class LoadSession(SQLSession):
+class LoadSession(MySQLSession):
     """A session over any driver that sends local files: a chunk goes to a file in memory, and from there to the server.
 
     Making the file is inside the clock: it is the driver's way to take rows.
@@ -50,12 +51,16 @@ class LoadSession(SQLSession):
         self.execute("SET unique_checks = 0, foreign_key_checks = 0")
         file, path = _file()
         self.files.append(file)
-        columns = ", ".join(map(self.sql.quoted, table.columns))
-        statement = f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE {self.sql.quoted(name)} {_FORMAT} ({columns})"
+        # This way of writing text doesn't tell a NULL from ''; of other types than text '' can only be one.
+        missing = [key for key, column in table.columns.items() if column.nullable]
+        places = {key: f"@missing{place}" for place, key in enumerate(missing)}
+        columns = ", ".join(places.get(key) or self.sql.quoted(key) for key in table.columns)
+        sets = ", ".join(f"{self.sql.quoted(key)} = NULLIF({place}, '')" for key, place in places.items())
+        statement = f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE {self.sql.quoted(name)} {_FORMAT} ({columns}){f' SET {sets}' * bool(sets)}"
 
         def insert(batch: Any) -> None:
-            if any(column.null_count for column in batch.columns):
-                raise Unsupported("a NULL among the rows of a load: this way of writing text doesn't tell it from ''")
+            if any(batch.column(key).null_count for key in table.columns if key not in places):
+                raise Unsupported("a NULL among the rows of a load, in a column that has none by its schema")
             file.seek(0)
             file.truncate()
             csv.write_csv(batch, file, _CSV)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -14,7 +15,7 @@ from pydantic import Field
 from dbbench.engine import Concurrency, File, Options, Publication, Setup, Size
 from dbbench.errors import Unsupported
 from dbbench.server import PrivateServer, program
-from dbbench.sql import STANDARD_TYPES, Dialect, SQLEngine, SQLSession, fetch
+from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLEngine, SQLSession, fetch
 from dbbench.suite import Tier
 from dbbench_plugins.dbapi import failed
 from dbbench_plugins.mysql.address import URL_EXAMPLE, Address, advice, parsed
@@ -43,7 +44,21 @@ _SETTINGS = (
 )
 
 
+#: ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT and ER_CHECKREAD (innodb_snapshot_isolation).
+_RETRIED: Mapping[int, Retry] = {1213: "deadlock", 1205: "lock timeout", 1020: "conflict"}
+#: Status variables: of statements, each of them about one row here, whatever the client's protocol.
+_STATISTICS = {
+    "Com_insert": "inserts",
+    "Com_update": "updates",
+    "Com_select": "selects",
+    "Com_delete": "deletes",
+    "Com_commit": "commits",
+    "Innodb_deadlocks": "deadlocks",
+}
+
+
 class MySQLOptions(Options):
+    max_connections: int = Field(default=1024, ge=10, description="connections at once (a private server's)")
     buffer_pool_mib: int = Field(default=64, ge=5, description="InnoDB's page cache, MiB (a private server's)")
 
 
@@ -53,6 +68,19 @@ class MySQLDialect(Dialect):
 
     def create_table(self, name: str, table: Table) -> str:
         return f"{super().create_table(name, table)} ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+
+
+class MySQLSession(SQLSession):
+    """What the clients have in common, whatever their driver."""
+
+    @classmethod
+    def retried(cls, exc: BaseException) -> Retry | None:
+        """By the server's error number: pyodbc puts it into the text, the others first."""
+        number = exc.args[0] if exc.args else None
+        if isinstance(number, str):
+            found = re.search(r"\((\d+)\)", str(exc.args[-1]))
+            number = int(found[1]) if found else None
+        return _RETRIED.get(number) if isinstance(number, int) else None
 
 
 class MySQLServer(SQLEngine):
@@ -70,7 +98,7 @@ class MySQLServer(SQLEngine):
         explain="EXPLAIN",
     )
     options_class = MySQLOptions
-    session_class: ClassVar[type[SQLSession]] = SQLSession
+    session_class: ClassVar[type[SQLSession]] = MySQLSession
     concurrency = Concurrency(threads=None, processes=None)
     url_example = URL_EXAMPLE
     longest_key = 3_072  # InnoDB's limit of an index
@@ -150,6 +178,12 @@ class MySQLServer(SQLEngine):
             return Size(super().size().files, index)
         return Size(tuple(File(f"table {name}", "data", int(size), int(size)) for name, size, _ in tables), index)
 
+    def statistics(self) -> dict[str, int]:
+        """Of the whole server: at a URL also what others do there."""
+        names = ", ".join(f"'{name}'" for name in _STATISTICS)
+        rows = fetch(self.session, f"SHOW GLOBAL STATUS WHERE Variable_name IN ({names})")
+        return {_STATISTICS[str(name)]: int(value) for name, value in rows}
+
     def processes(self) -> Sequence[int]:
         return self.server.processes() if self.server else ()
 
@@ -216,9 +250,9 @@ class MySQLServer(SQLEngine):
             *account,
             f"--socket={self.address.socket}",
             "--pid-file=mariadbd.pid",
-            "--skip-networking",
+            *self._network(server),
             "--local-infile=1",
-            "--max-connections=1024",
+            f"--max-connections={self.options.max_connections}",
             f"--innodb-buffer-pool-size={self.options.buffer_pool_mib}M",
             # What was in the cache before a restart is not read again: a cold start is cold.
             "--innodb-buffer-pool-load-at-startup=OFF",
@@ -229,6 +263,10 @@ class MySQLServer(SQLEngine):
         session = self.session_class(self.raw(replace(self.address, database="")), self.sql)
         session.execute(f"CREATE DATABASE IF NOT EXISTS {_DATABASE}")
         session.close()
+
+    def _network(self, server: PrivateServer) -> list[str]:
+        """How it listens beside its socket: not at all."""
+        return ["--skip-networking"]
 
     def _listens(self) -> None:
         """Raise OSError if there is no server at the socket: a file alone may be what a killed one left."""

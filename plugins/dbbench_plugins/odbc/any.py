@@ -10,7 +10,7 @@ from pydantic import Field
 
 from dbbench.engine import File, Options, Publication, Size
 from dbbench.errors import Unsupported
-from dbbench.sql import STANDARD_TYPES, Dialect, SQLSession, fetch
+from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLSession, fetch
 from dbbench.suite import Tier
 from dbbench_plugins.dbapi import RemoteEngine, failed
 from dbbench_plugins.odbc import connection
@@ -79,6 +79,9 @@ class ODBC(RemoteEngine):
         tier: {"durability": "as the database at the URL has it, not set by dbbench"} for tier in Tier
     }
 
+    #: The session class of the engine that knows the database, which knows its errors.
+    knower: Any = None
+
     @classmethod
     def versions(cls) -> dict[str, str]:
         return connection.versions()
@@ -101,6 +104,7 @@ class ODBC(RemoteEngine):
             engine = resolve_name(self.known.engine)
             self.dialect, self.publication = engine.dialect, engine.publication
             self.sql = replace(engine.sql, placeholder="?")
+            self.knower = engine.session_class
         self.session = self._session(raw)
 
     def connect(self) -> SQLSession:
@@ -117,12 +121,18 @@ class ODBC(RemoteEngine):
         return Size((File("the database, as it says", "data", int(count), int(count)),))
 
     def _session(self, raw: Any) -> SQLSession:
-        return self.kept(AnySession(raw, self.sql, self.options.rows_at_once))
+        return self.kept(AnySession(raw, self.sql, self.options.rows_at_once, self.knower))
 
 
 class AnySession(ODBCSession):
     """A client of a database of which is known how many rows an INSERT may have."""
 
-    def __init__(self, raw: Any, dialect: Dialect, rows_at_once: int) -> None:
+    def __init__(self, raw: Any, dialect: Dialect, rows_at_once: int, knower: Any) -> None:
         super().__init__(raw, dialect)
+        self.knower = knower
         self.rows_at_once = rows_at_once
+
+    def retried(self, exc: BaseException) -> Retry | None:
+        """What the engine here that knows the database says of the error."""
+        reason: Retry | None = self.knower.retried(exc) if self.knower else None
+        return reason

@@ -8,12 +8,17 @@ from typing import Any, ClassVar
 from dbbench.sql import SQLSession
 from dbbench_plugins.dbapi import CONNECT_SECONDS
 from dbbench_plugins.mysql.address import Address
-from dbbench_plugins.mysql.server import MySQLServer
+from dbbench_plugins.mysql.server import MySQLServer, MySQLSession
 from dbbench_plugins.odbc import connection
 from dbbench_plugins.odbc.session import ODBCSession
 
 _DRIVER = "MariaDB Unicode"
 _INSTALL = "apt install odbc-mariadb"
+_IN_ONE_PIECE = 2**30
+
+
+class MySQLODBCSession(ODBCSession, MySQLSession):
+    """Over ODBC; errors are the server's."""
 
 
 class MySQLODBC(MySQLServer):
@@ -22,7 +27,7 @@ class MySQLODBC(MySQLServer):
     license = "GPL-2.0; MariaDB Connector/ODBC: LGPL-2.1; pyodbc: MIT"
     modules = ("pyodbc",)
     sql = replace(MySQLServer.sql, placeholder="?")
-    session_class: ClassVar[type[SQLSession]] = ODBCSession
+    session_class: ClassVar[type[SQLSession]] = MySQLODBCSession
 
     @classmethod
     def available(cls) -> None:
@@ -48,4 +53,7 @@ class MySQLODBC(MySQLServer):
             "CHARSET": "utf8mb4",
             "CONN_TIMEOUT": str(CONNECT_SECONDS),
         }
-        return connection.connect(connection.connection_string({key: value for key, value in values.items() if value}))
+        found = connection.connect(connection.connection_string({key: value for key, value in values.items() if value}))
+        # In one piece: of a text of more than 254 bytes, which pyodbc would send in several, the driver makes another.
+        found.maxwrite = _IN_ONE_PIECE
+        return found

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from getpass import getuser
+from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -41,6 +44,12 @@ class PostgreSQLODBC(PostgreSQLServer):
 
     def raw(self) -> Any:
         return connection.connect(keywords(self.address))
+
+    def close(self) -> None:
+        """And remove the log of the driver, which notes each end of a connection, though no log is asked for."""
+        super().close()
+        for log in Path("/tmp").glob(f"psqlodbc_*{getuser()}{os.getpid()}.log"):  # noqa: S108 - the driver's own place
+            log.unlink(missing_ok=True)
 
 
 def keywords(url: str) -> str:

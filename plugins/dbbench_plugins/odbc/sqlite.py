@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
 
 from dbbench.errors import Unsupported
 from dbbench_plugins.odbc import connection
@@ -13,7 +14,13 @@ _INSTALL = "apt install libsqliteodbc"
 
 
 class SQLiteODBCSession(ODBCSession, SQLiteSession):
-    """What SQLite takes, over ODBC."""
+    """What SQLite takes, over ODBC. The driver begins a transaction itself, with BEGIN: see its `begin`."""
+
+    reads: ClassVar = {"decimal": "float"}  # the driver makes dates and moments of what such a column holds
+    begin_reading = ODBCSession.begin
+
+    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
+        return self.prepare_call(sql)
 
 
 class SQLiteODBC(SQLite):

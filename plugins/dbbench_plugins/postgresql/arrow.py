@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import Rows
 from dbbench.sql import Dialect
@@ -22,6 +22,7 @@ class ArrowSession(PostgreSQLSession):
 
     takes = "batches"
     gives = "batches"
+    reads: ClassVar = {"decimal": "text"}
 
     def __init__(self, connection: Any, dialect: Dialect) -> None:
         super().__init__(connection, dialect)

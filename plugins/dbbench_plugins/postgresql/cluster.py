@@ -25,7 +25,6 @@ _IPC_RMID = 0
 _SETTINGS = {
     "listen_addresses": "",
     "port": _PORT,
-    "max_connections": 1024,
     # What parallel workers share lies in the server's memory, and beyond that in a file of the cluster's, which is
     # removed with it; where it lies by default, kill -9 would leave it.
     "dynamic_shared_memory_type": "mmap",
@@ -40,6 +39,12 @@ _SETTINGS = {
 class Cluster(PrivateServer):
     """PostgreSQL at work in a directory; a second one on it, as in another process, joins the server that is there."""
 
+    #: Who gets in: whoever can enter the socket's folder.
+    authentication: tuple[str, ...] = ("-A", "trust")
+    port = _PORT
+    #: How it listens, where that isn't by the socket alone.
+    listening: Mapping[str, Any] = {}
+
     def __init__(self, directory: Path) -> None:
         super().__init__("PostgreSQL", directory, ("postgres", "nobody"))
 
@@ -48,7 +53,7 @@ class Cluster(PrivateServer):
         """A URL for libpq."""
         where = quote(f"{self.root}/socket", safe="")
         # Without options it would take those of the environment.
-        return f"postgresql://{_USER}@/{_DATABASE}?host={where}&port={_PORT}&options="
+        return f"postgresql://{_USER}@/{_DATABASE}?host={where}&port={self.port}&options="
 
     def open(self, settings: Mapping[str, Any], programs: str = "") -> None:
         """Start the server with some settings, the first time in a new cluster, unless it runs already.
@@ -60,8 +65,8 @@ class Cluster(PrivateServer):
         folder = folder_of_programs(programs)
         cluster, sockets = f"{self.root}/{FOLDER}", self.folder("socket")
         if not (self.directory / FOLDER / "global" / "pg_control").exists():
-            self.run([f"{folder}/initdb", "-D", cluster, "-U", _USER, "-A", "trust", "--locale=C", "-E", "UTF8"])
-        given = {**_SETTINGS, "unix_socket_directories": sockets, **settings}
+            self.run([f"{folder}/initdb", "-D", cluster, "-U", _USER, *self.authentication, "--locale=C", "-E", "UTF8"])
+        given = {**_SETTINGS, "unix_socket_directories": sockets, **self.listening, **settings}
         self.start(
             [f"{folder}/postgres", "-D", cluster, *(f"--{name}={value}" for name, value in given.items())], self._ready
         )
@@ -74,7 +79,7 @@ class Cluster(PrivateServer):
     def _listens(self) -> bool:
         """Whether there is a server at the socket: a file alone may be what a killed one left."""
         with socket.socket(socket.AF_UNIX) as there:
-            return there.connect_ex(f"{self.root}/socket/.s.PGSQL.{_PORT}") == 0
+            return there.connect_ex(f"{self.root}/socket/.s.PGSQL.{self.port}") == 0
 
     def _ready(self) -> None:
         if self._status(_STATUS) != "ready":

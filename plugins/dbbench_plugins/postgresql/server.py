@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -12,7 +13,7 @@ from pydantic import Field
 
 from dbbench.engine import Concurrency, File, Options, Publication, Setup, Size
 from dbbench.errors import ServerFailed, Unsupported
-from dbbench.sql import Dialect, SQLEngine, SQLSession, fetch
+from dbbench.sql import Dialect, Retry, SQLEngine, SQLSession, fetch
 from dbbench.sql_keyvalue import TABLE
 from dbbench.suite import Tier
 from dbbench_plugins.postgresql.address import URL_EXAMPLE, advised, checked
@@ -37,6 +38,11 @@ _SETTINGS = (
     "wal_sync_method",
     "work_mem",
 )
+_STATISTICS = """
+    SELECT COALESCE(SUM(n_tup_ins), 0), COALESCE(SUM(n_tup_upd), 0), COALESCE(SUM(n_tup_del), 0), MAX(xact_commit),
+    MAX(deadlocks) FROM pg_stat_database LEFT JOIN pg_stat_user_tables ON TRUE WHERE datname = current_database()
+"""
+_READINGS, _BETWEEN_SECONDS = 10, 0.3
 #: What version() has in it, if another product speaks PostgreSQL's language -> that product.
 _OTHERS = {
     "CockroachDB": "CockroachDB",
@@ -48,8 +54,17 @@ _OTHERS = {
 }
 
 
+#: SQLSTATE -> why a transaction is to be made again, as the manual asks for (Serialization Failure Handling).
+_RETRIED: Mapping[str, Retry] = {"40001": "conflict", "40P01": "deadlock", "55P03": "lock timeout"}
+
+
 class PostgreSQLSession(SQLSession):
     """What the clients have in common, whatever their driver."""
+
+    @classmethod
+    def retried(cls, exc: BaseException) -> Retry | None:
+        state = getattr(exc, "sqlstate", None) or (exc.args[0] if exc.args else "")  # pyodbc gives it as an argument
+        return _RETRIED.get(state) if isinstance(state, str) else None
 
     def finish_load(self, tables: Mapping[str, Table]) -> None:
         """Make the indexes and tell the planner what is in the tables, as the manual asks for after a bulk load.
@@ -66,6 +81,7 @@ class PostgreSQLSession(SQLSession):
 class PostgreSQLOptions(Options):
     shared_buffers_mib: int = Field(default=64, ge=1, description="page cache, MiB (a private server's)")
     work_mem_mib: int = Field(default=4, ge=1, description="memory of a sort or hash, MiB (a private server's)")
+    max_connections: int = Field(default=1024, ge=4, description="connections at once (a private server's)")
     bin: str = Field(default="", description="folder of initdb and postgres; the newest that is found if not given")
 
 
@@ -167,6 +183,19 @@ class PostgreSQLServer(SQLEngine):
             return "journal"
         return "data" if name.startswith(self.ours) else "other"
 
+    def statistics(self) -> dict[str, int]:
+        """A session hands on what it counted when it ends, or a second later: read until it stays as it is."""
+        last: dict[str, int] = {}
+        for _ in range(_READINGS):
+            ((*found,),) = self._ask(_STATISTICS)
+            now = dict(zip(("inserts", "updates", "deletes", "commits", "deadlocks"), map(int, found), strict=True))
+            # The query itself is a commit.
+            if last and all(now[name] == last[name] for name in now if name != "commits"):
+                return now
+            last = now
+            time.sleep(_BETWEEN_SECONDS)
+        return last
+
     def processes(self) -> Sequence[int]:
         return self.server.processes() if self.server else ()
 
@@ -183,13 +212,17 @@ class PostgreSQLServer(SQLEngine):
 
     # A server of either kind
 
+    def _cluster(self) -> Cluster:
+        return Cluster(self.directory)
+
     def _start(self) -> None:
-        self.server = Cluster(self.directory)
+        self.server = self._cluster()
         self.address = self.server.address
         settings = {
             **self.durability[self.tier],
             "shared_buffers": f"{self.options.shared_buffers_mib}MB",
             "work_mem": f"{self.options.work_mem_mib}MB",
+            "max_connections": self.options.max_connections,
         }
         self.server.open(settings, self.options.bin)
 

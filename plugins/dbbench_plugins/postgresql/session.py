@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from dbbench_plugins.postgresql.server import PostgreSQLSession, numbered
 
 if TYPE_CHECKING:
     from dbbench.schema import Table
+    from dbbench.watch import Watch
 
 #: Rows that are made into Python values at a time: fastest in a measurement of 1 to all.
 _AT_ONCE = 1_000
@@ -86,6 +88,10 @@ class PQSession(PsycopgSession):
         self.low: Any = connection.pgconn
         self.names = (f"dbbench_{number}".encode() for number in count(1))
 
+    def watch(self, watch: Watch) -> None:
+        """What comes back is whole when a statement has been executed: there is nothing to fetch."""
+        self.low = watch.over(self.low)
+
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         name, execute = self._prepare(sql), self.low.exec_prepared
         values = self._values(self._described(name), _TEXT)
@@ -150,6 +156,12 @@ class PQSession(PsycopgSession):
     def _checked(result: Any) -> Any:
         if result.status not in _GOOD:
             from psycopg import DatabaseError
+            from psycopg.errors import lookup
+            from psycopg.pq import DiagnosticField
 
-            raise DatabaseError(result.error_message.decode("utf-8", "replace").strip())
+            kind: type[Exception] = DatabaseError
+            if state := result.error_field(DiagnosticField.SQLSTATE):
+                with suppress(KeyError):  # psycopg knows those of the server's newest version that it knows
+                    kind = lookup(state.decode())
+            raise kind(result.error_message.decode("utf-8", "replace").strip())
         return result

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from dbbench.engine import Rows
-from dbbench.sql import Dialect, SQLSession
+from dbbench.sql import Dialect, Retry, SQLSession
 from dbbench.sql_keyvalue import KEY, TABLE, VALUE
 
 if TYPE_CHECKING:
     from dbbench.schema import Records, Table
+
+
+#: Who knows a database's errors, by SQLAlchemy's name for it.
+_SESSIONS = {
+    "postgresql": "dbbench_plugins.postgresql.server:PostgreSQLSession",
+    "mysql": "dbbench_plugins.mysql.server:MySQLSession",
+    "mariadb": "dbbench_plugins.mysql.server:MySQLSession",
+    "sqlite": "dbbench_plugins.sqlite:SQLiteSession",
+    "duckdb": "dbbench_plugins.duckdb:DuckDBSession",
+    "firebird": "dbbench_plugins.firebird:FirebirdSession",
+}
 
 
 @dataclass(frozen=True)
@@ -129,6 +141,19 @@ class CoreSession(SQLSession):
         if self.level:
             self.connection.execution_options(isolation_level="AUTOCOMMIT")
         self.begun = False
+
+    def rollback(self) -> None:
+        self.connection.rollback()
+        if self.level:
+            self.connection.execution_options(isolation_level="AUTOCOMMIT")
+        self.begun = False
+
+    def retried(self, exc: BaseException) -> Retry | None:
+        """What the session of the database's own engine here says of the driver's error."""
+        assert isinstance(self.sql, CoreDialect)
+        known, driver = _SESSIONS.get(self.sql.core.name), getattr(exc, "orig", None)
+        reason: Retry | None = resolve_name(known).retried(driver) if known and driver is not None else None
+        return reason
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         return partial(self.connection.execute, core_table(name, table).insert())

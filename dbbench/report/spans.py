@@ -1,0 +1,118 @@
+"""Two steps as the ends of one bar: from a cold start, and with warm caches. Best to worst by the warm end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from dbbench.analysis.units import fitting
+from dbbench.report.bars import notes, superscript, words
+from dbbench.report.sheet import (
+    BLUE,
+    FAINT,
+    GREY,
+    INK,
+    MARGIN,
+    ORANGE,
+    WIDTH,
+    Sheet,
+    inches,
+    name_size,
+    names,
+    row_height,
+)
+from dbbench.report.steps import WIDE_RANGE, Line, StepView, heading, yardstick
+
+#: Inches for each figure on the right.
+_COLUMN = 0.62
+_BESIDE: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right"}
+
+
+def spans(title: str, cold: StepView, warm: StepView, captions: Sequence[str]) -> Figure:
+    """A bar for each engine from its cold figure to its warm one, those that have neither named under them."""
+    at_start = {line.row.engine: line for line in (*cold.lines, *cold.failed)}
+    lines = [*warm.lines, *warm.failed]
+    ends = [(_value(at_start.get(line.row.engine)), _value(line)) for line in lines]
+    known = [value for pair in ends for value in pair if value]
+    base = next((line.row.unit for line in lines if line.row.unit), "1/s")
+    unit = fitting(base, known)
+    columns = ["cold", "warm", *([f"of {warm.scenario.yardstick}"] if warm.scenario.yardstick else [])]
+    widths = [max(_COLUMN, inches([column], 8) + 0.15) for column in columns]
+    titles = names([line.row.title for line in lines])
+    size, wide = name_size(len(lines)), bool(known) and max(known) / min(known) > WIDE_RANGE
+    better = "more" if warm.higher else "less"
+    what = heading(unit).replace("/s", " per second")
+    rounds = f"medians of {warm.blocks} rounds" if warm.blocks > 1 else "one round"
+    sheet = Sheet(
+        title,
+        f"{what}, {better} is better; {rounds}{' (logarithmic axis)' if wide else ''}",
+        max(len(lines), 1),
+        [*notes(warm), *(f"Cold: {note}" for note in cold.footnotes if note not in warm.footnotes)],
+        captions,
+        MARGIN + inches(titles, size) + 0.2,
+        right=sum(widths) + MARGIN,
+        axis=0.62,
+        row=row_height(len(lines)),
+    )
+    axes = sheet.axes
+    if wide:
+        axes.set_xscale("log")
+    for y, (line, pair) in enumerate(zip(lines, ends, strict=True)):
+        if not any(pair):
+            words(axes, y, line)
+            continue
+        first, last = (None if value is None else value / unit.size for value in pair)
+        if first and last:
+            axes.plot([first, last], [y, y], color=FAINT, linewidth=7, solid_capstyle="butt", zorder=1)
+        for value, shape, colour in ((first, "s", ORANGE), (last, "o", BLUE)):
+            if value:
+                axes.scatter([value], [y], s=46, marker=shape, color=colour, zorder=2)
+        multiple = yardstick(warm, line)
+        texts = ["–" if value is None else unit.figure(value) for value in pair] + [multiple or "–"]
+        for at, text in enumerate(texts[: len(columns)]):
+            axes.annotate(text, (1, y), (72 * sum(widths[: at + 1]), 0), fontsize=8.5, va="center", **_BESIDE)
+    for at, column in enumerate(columns):
+        axes.annotate(column, (1, -0.5), (72 * sum(widths[: at + 1]), 2), fontsize=8, color=GREY, **_BESIDE)
+    _dress(sheet, lines, titles, size, known=[value / unit.size for value in known], wide=wide)
+    return sheet.figure
+
+
+def _value(line: Line | None) -> float | None:
+    return None if line is None else line.row.value
+
+
+def _dress(
+    sheet: Sheet, lines: Sequence[Line], titles: Sequence[str], size: float, *, known: Sequence[float], wide: bool
+) -> None:
+    axes = sheet.axes
+    axes.set_ylim(max(len(lines), 1) - 0.5, -0.5)
+    marked = [f"{title}{superscript(line.mark)}" for title, line in zip(titles, lines, strict=True)]
+    axes.set_yticks(range(len(lines)), marked, fontsize=size, linespacing=1.0)
+    for tick, line in zip(axes.get_yticklabels(), lines, strict=True):
+        tick.set_color(INK if line.row.value is not None else GREY)
+    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", which="both", labelsize=8, colors=GREY)
+    if wide:
+        axes.set_xlim(min(known) / 1.6, max(known) * 1.6)
+        axes.xaxis.set_major_locator(LogLocator(10))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_xlim(0, max(known, default=1) * 1.05)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.grid(axis="x", color=FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines["bottom"].set_color(FAINT)
+    for name, shape, colour in (("cold start", "s", ORANGE), ("warm caches", "o", BLUE)):
+        axes.scatter([], [], s=46, marker=shape, color=colour, label=name)
+    axes.legend(
+        loc="upper right",
+        bbox_to_anchor=(1 - MARGIN / WIDTH, axes.get_position().y0 - 0.3 / sheet.height),  # inches under the axis
+        bbox_transform=sheet.figure.transFigure,
+        ncols=2,
+        fontsize=8,
+        frameon=False,
+        handletextpad=0.3,
+    )

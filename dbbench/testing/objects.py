@@ -1,0 +1,146 @@
+"""What holds for every engine that gives objects: each member as it was stored, and none where there is none."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dbbench.datasets.generate import arrow_schema
+from dbbench.datasets.rows import chunk
+from dbbench.engine import Engine, Session, offers
+from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.objects import check_objects
+from dbbench.schema import Table
+from dbbench.testing.contract import EngineContract, Opener
+from dbbench.watch import Watch
+
+_ANY = {"kind": "sequence"}  # the kit brings its own values
+_MAYBE = {"kind": "moments", "first": "2011-11-02T12:00:00", "seconds": 1, "null_every": 2}
+
+#: Members of the kinds that objects have, with a reserved word among their names.
+THINGS = Table.model_validate(
+    {
+        "rows": 4,
+        "primary_key": "Id",
+        "columns": {
+            "Id": {"type": "bigint", "values": _ANY},
+            "Text": {"type": "varchar(2000)", "values": _ANY},
+            "Select": {"type": "integer", "values": _ANY},
+            "Created": {"type": "datetime", "values": _ANY},
+            "Changed": {"type": "datetime", "values": _MAYBE},
+            "Price": {"type": "decimal(9, 2)", "values": _ANY},
+        },
+    }
+)
+NAME = "Thing"
+ROWS: list[tuple[Any, ...]] = [
+    (1, "plain", 0, datetime.datetime(2011, 11, 2, 12, 30, 59), None, Decimal("0.25")),
+    (2, "Zürich – 東京", -1, datetime.datetime(1970, 1, 1), datetime.datetime(2038, 1, 20), Decimal("-1.50")),
+    (7, "it's \"quoted\" and a % _ ; : ? \\", 2**31 - 1, datetime.datetime(1999, 12, 31, 23, 59, 59), None, Decimal("2.00")),
+    (2**40, "x" * 2000, -(2**31), datetime.datetime(2004, 2, 29), datetime.datetime(2011, 11, 2, 11), Decimal("9.75")),
+]  # fmt: skip
+BATCH = pa.record_batch(
+    [pa.array(values, field.type) for values, field in zip(zip(*ROWS, strict=True), arrow_schema(THINGS), strict=True)],
+    schema=arrow_schema(THINGS),
+)
+WANTED = {row[0]: row for row in ROWS}
+#: A key that no row has, and an order that isn't theirs.
+ABSENT, KEYS = 3, [7, 1, 2**40, 2]
+
+
+class ObjectContract(EngineContract):
+    """Inherit it, and say which engine."""
+
+    @pytest.fixture
+    def filled(self, opened: Opener) -> Engine:
+        """An engine with the kit's table in it, filled by the engine beneath, where there is one."""
+        engine = opened()
+        engine.create({NAME: THINGS})
+        loading: Any = (engine.beneath or engine).connect()
+        insert = loading.prepare_load(NAME, THINGS)
+        loading.begin()
+        insert(chunk(BATCH, THINGS, loading.takes, loading.bind))
+        loading.finish_load({NAME: THINGS})
+        loading.close()
+        return engine
+
+    @pytest.fixture
+    def session(self, filled: Engine) -> Session:
+        """A session of it."""
+        return filled.connect()
+
+    def test_gives_objects(self, engine_class: type[Engine]) -> None:
+        assert offers(engine_class, "get")
+        assert offers(engine_class, "get_many")
+
+    def test_gives_every_member(self, session: Any) -> None:
+        get = session.prepare_get(NAME, THINGS)
+        for _ in range(2):
+            check_objects([get(key) for key in KEYS], WANTED, THINGS)
+            session.forget()
+        session.close()
+
+    def test_gives_many_at_once(self, session: Any) -> None:
+        get_many = session.prepare_get_many(NAME, THINGS)
+        for keys in (KEYS, None, KEYS[:2]):
+            wanted = {key: WANTED[key] for key in keys or KEYS}
+            check_objects(get_many(keys), wanted, THINGS)
+            session.forget()
+        session.close()
+
+    def test_a_key_that_is_not_there_has_no_object(self, session: Any) -> None:
+        assert session.prepare_get(NAME, THINGS)(ABSENT) is None
+        assert list(session.prepare_get_many(NAME, THINGS)([ABSENT])) == []
+        check_objects(session.prepare_get_many(NAME, THINGS)([ABSENT, 1]), {1: WANTED[1]}, THINGS)
+        session.close()
+
+    def test_an_object_is_whole_when_it_is_given(self, filled: Engine) -> None:
+        session: Any = filled.connect()
+        held = [*session.prepare_get_many(NAME, THINGS)(None), session.prepare_get(NAME, THINGS)(7)]
+        session.close()
+        filled.close()  # so that no member can be read but what the object holds
+        check_objects(held[:-1], WANTED, THINGS)
+        check_objects(held[-1:], {7: WANTED[7]}, THINGS)
+
+    def test_an_object_still_held_is_given_again(self, session: Any) -> None:
+        get = session.prepare_get(NAME, THINGS)
+        held = get(7)
+        check_objects([get(7)], {7: WANTED[7]}, THINGS)
+        del held
+        session.close()
+
+    def test_sessions_are_apart(self, filled: Engine) -> None:
+        first, second = (filled.connect() for _ in range(2))
+        gets: list[Any] = [session.prepare_get(NAME, THINGS) for session in (first, second)]  # type: ignore[attr-defined]
+        check_objects([gets[0](1), gets[0](2)], {1: WANTED[1], 2: WANTED[2]}, THINGS)
+        first.close()
+        check_objects([gets[1](1)], {1: WANTED[1]}, THINGS)
+        second.close()
+
+    def test_its_driver_is_seen(self, filled: Engine) -> None:
+        watch = Watch()
+        session: Any = filled.connect()
+        try:
+            session.watch(watch)
+        except Unsupported:
+            session.close()
+            return
+        check_objects(map(session.prepare_get(NAME, THINGS), KEYS), WANTED, THINGS)
+        assert watch.executes >= len(KEYS)
+        assert watch.execute > 0
+        watch.clear()
+        session.forget()
+        check_objects(session.prepare_get_many(NAME, THINGS)(None), WANTED, THINGS)
+        assert watch.executes
+        session.close()
+
+    def test_a_wrong_member_is_found(self, session: Any) -> None:
+        objects = session.prepare_get_many(NAME, THINGS)(KEYS)
+        wrong = {**WANTED, 7: (*WANTED[7][:2], 5, *WANTED[7][3:])}
+        with pytest.raises(WrongAnswer, match="Select"):
+            check_objects(objects, wrong, THINGS)
+        session.close()

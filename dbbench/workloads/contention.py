@@ -1,0 +1,137 @@
+"""Many clients with transactions of their own in one table, over sessions of their own or a pool of fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from dbbench.clients import Job, drive, share
+from dbbench.engine import Engine
+from dbbench.errors import WrongAnswer
+from dbbench.measure import collector_off, timed
+from dbbench.schema import Table
+from dbbench.sql import SQLSession, fetch
+from dbbench.suite import Clients, ContentionStep
+from dbbench.transactions import Transactions
+from dbbench.workloads.bench import Bench, Measured
+
+
+def measure(step: ContentionStep, bench: Bench) -> Measured:
+    """Seconds of a round: from the common start to the end of the last client, and of the clearing after it.
+
+    Raises Unsupported for an engine without SQL, transactions, or so many clients, and WrongAnswer if a client finds
+    something else than it wrote, or the clients leave something else than they should.
+    """
+    engine = bench.engine
+    work = _work(step, bench.tables[step.table], bench.files.manifest["scale"])
+    clients = fitting(engine, step.clients)
+    counts = work.counts(clients.count)
+    _clear_away(bench, step.table)
+    before = engine.statistics()
+    job = Job("statement", (), 0, 0, inputs=work, pool=step.pool)
+    found = drive(engine, bench.session, job, clients)
+    clearing = _clear(bench, work, clients.count)
+    after = engine.statistics()
+    seconds = (found.end - found.begin) / 1e9
+    facts: dict[str, Any] = {
+        **asdict(counts),
+        "iterations": work.iterations,
+        "clients": clients.model_dump(),
+        "pool": step.pool,
+        "shares": _shares(step.pool, clients),
+        "clients_seconds": seconds,
+        "clearing_seconds": clearing,
+        "retries": found.counts,
+        "fairness": fairness(found.spans),
+        "counted": {name: after[name] - before[name] for name in after if name in before},
+        "calls": found.service.count,
+        "per_second": counts.transactions / max(seconds, 1e-9),
+        "times": {"service time": found.service.to_json()},
+    }
+    return Measured("time", "s", [seconds + clearing], facts=facts)
+
+
+def check(step: ContentionStep, bench: Bench) -> None:
+    """Nothing is left. Raises WrongAnswer."""
+    if count := _count(bench, step.table):
+        raise WrongAnswer(f"{count:,} objects are there after all were deleted")
+
+
+def fitting(engine: Engine, clients: Clients) -> Clients:
+    """The same number of clients as threads of one process, where one process only can open the database."""
+    if engine.concurrency.processes == 1:
+        return Clients(threads=clients.count)
+    return clients
+
+
+def fairness(spans: Sequence[int]) -> dict[str, float]:
+    """How alike the clients, who all had the same to do, were served; times in seconds.
+
+    Jain's index of their rates is 1 if all are alike, and 1/n if one has everything (R. Jain, D. Chiu, W. Hawe, DEC
+    Research Report TR-301, 1984).
+    """
+    rates = [1 / max(span, 1) for span in spans]
+    index = sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
+    return {"fastest": min(spans) / 1e9, "slowest": max(spans) / 1e9, "jain": index}
+
+
+def _work(step: ContentionStep, table: Table, scale: float) -> Transactions:
+    (text,) = (name for name in table.columns if name != table.primary_key)
+    iterations = max(1, round(step.iterations * scale))
+    return Transactions(step.table, table.primary_key, text, iterations, step.sub_iterations)
+
+
+def _shares(pool: int | None, clients: Clients) -> list[int] | None:
+    if pool is None:
+        return None
+    firsts = range(0, clients.count, clients.threads)
+    return [len(share(pool, range(first, first + clients.threads), clients.count)) for first in firsts]
+
+
+def _clear(bench: Bench, work: Transactions, clients: int) -> float:
+    """One transaction that queries all that is left and deletes each object: its seconds. Raises WrongAnswer."""
+    engine = bench.engine
+    session: Any = engine.connect()
+    try:
+        calls = work.calls(engine, session)
+        wanted = work.left(clients)
+        everything: Callable[[], Sequence[Sequence[Any]]] = partial(list, wanted.items())
+        if engine.ranked:
+            everything = session.prepare_call(bench.quoted(f"SELECT {work.key}, {work.text} FROM {work.table}"))
+
+        def clear() -> Sequence[Sequence[Any]]:
+            session.begin()
+            rows = everything()
+            for row in rows:
+                calls.delete(row[0])
+            session.commit()
+            return rows
+
+        with collector_off():
+            nanoseconds, rows = timed(clear)
+    finally:
+        session.close()
+    _compare(rows, wanted)
+    return nanoseconds / 1e9
+
+
+def _compare(rows: Sequence[Sequence[Any]], wanted: Mapping[int, str]) -> None:
+    found = {int(row[0]): str(row[1]) for row in rows}
+    if len(rows) != len(wanted):
+        raise WrongAnswer(f"the clients left {len(rows):,} objects instead of {len(wanted):,}")
+    for key, text in wanted.items():
+        if found.get(key) != text:
+            raise WrongAnswer(f"object {key}, which is left, is {found.get(key)!r} and not {text!r}")
+
+
+def _clear_away(bench: Bench, table: str) -> None:
+    """Delete what a round that failed has left."""
+    if bench.engine.ranked and isinstance(bench.session, SQLSession) and _count(bench, table):
+        bench.session.execute(bench.quoted(f"DELETE FROM {table}"))
+
+
+def _count(bench: Bench, table: str) -> int:
+    ((count,),) = fetch(bench.session, bench.quoted(f"SELECT COUNT(*) FROM {table}"))
+    return int(count)

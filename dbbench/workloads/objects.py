@@ -1,0 +1,185 @@
+"""Objects loaded: each by its key or many in one query; and in a second look, where the time of that goes.
+
+The figure is the time of an object without anything between the driver and what calls it. After each pass of it
+another session of the engine does the same with the driver's calls watched: what they took is the parts `execute`
+and `fetch`, and the rest of the figure is `materialise`, making objects and all else that is done above the driver.
+Connecting, and preparing up to the first object, happen once and are timed by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbbench.engine import Session, prepared
+from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.measure import Clock, collector_off, stream, timed
+from dbbench.objects import check_objects
+from dbbench.records import shuffled
+from dbbench.samples import Samples
+from dbbench.suite import ObjectStep
+from dbbench.watch import Watch
+from dbbench.workloads.bench import Bench, Measured
+
+#: How often a connection is made, and the operation prepared on it, for the middle of their times.
+FRESH = 5
+
+
+@dataclass(frozen=True)
+class Loading:
+    """One session's way to load objects in a pass."""
+
+    step: ObjectStep
+    session: Session
+    run: Callable[[Any], Any]
+    watch: Watch | None = None
+
+    def load(self, keys: Sequence[Any], samples: Samples | None, clock: Clock) -> float:
+        """Nanoseconds of an object over one pass; each call by key goes to `samples`, too, if there are some."""
+        if self.step.operation == "get_many":
+            given = list(keys) if self.step.count else None
+            self._begin()
+            nanoseconds, found = timed(lambda: self.run(given), clock)
+            del found  # taking the objects apart is not loading them
+            self.session.forget()
+            return nanoseconds / len(keys)
+        held = [self.run(key) for key in keys] if self.step.identity_map == "warm" else []
+        taken: list[NDArray[np.int64]] = []
+        self._begin()
+        stream(self.run, keys, taken.append, clock)
+        times = np.concatenate(taken)
+        if samples is not None:
+            samples.record(times)
+        held.clear()
+        self.session.forget()
+        return float(times.sum()) / len(keys)
+
+    def _begin(self) -> None:
+        if self.watch:
+            self.watch.clear()
+
+
+def measure(step: ObjectStep, bench: Bench, clock: Clock = perf_counter_ns) -> Measured:
+    """Seconds of an object, the mean of the passes. Raises Unsupported where the engine gives no objects."""
+    prepare = prepared(bench.engine, bench.session, step.operation)
+    known = bench.files.table(step.table).column(bench.tables[step.table].primary_key)
+    plain = Loading(step, bench.session, prepare(step.table, bench.tables[step.table]))
+    count = _count(step, bench)
+    samples, passes, parts = Samples(), [], []
+    whys: list[str] = []
+    watched = _watched(step, bench, whys, clock)
+    own = watched.watch.own if watched and watched.watch else (0.0, 0.0)
+    try:
+        with collector_off():
+            for number in range(step.warm_up + step.iterations):
+                keys = known.take(_places(len(known), count, number)).to_pylist()
+                passes.append(plain.load(keys, samples if number >= step.warm_up else None, clock))
+                if watched and watched.watch:
+                    whole = watched.load(keys, None, clock) * count
+                    parts.append(_shares(whole, watched.watch, own))
+            connect, prepare_first = _fresh(step, bench, keys[:1], clock)
+    finally:
+        if watched:
+            watched.session.close()
+    figures = [each / 1e9 for each in passes]
+    mean = sum(passes[step.warm_up :]) / step.iterations
+    facts: dict[str, Any] = {
+        "objects": count,
+        "members": len(bench.tables[step.table].columns),
+        "connect": connect / 1e9,
+        "prepare": prepare_first / 1e9,
+        "parts": _parts(mean / 1e9, parts),
+        "not_parted": "".join(whys),
+    }
+    if samples.count:
+        facts["times"] = {"service time": samples.to_json()}
+        facts["per_second"] = 1e9 / max(mean, 1e-9)
+    return Measured("time", "s", figures[step.warm_up :], figures[: step.warm_up], facts)
+
+
+def _watched(step: ObjectStep, bench: Bench, whys: list[str], clock: Clock) -> Loading | None:
+    """Another session of the engine whose driver is watched; or None, and why there is none."""
+    watch = Watch(clock)
+    session = bench.engine.connect()
+    try:
+        session.watch(watch)
+        run = prepared(bench.engine, session, step.operation)(step.table, bench.tables[step.table])
+    except BaseException as exc:
+        session.close()
+        if not isinstance(exc, Unsupported):
+            raise
+        whys.append(str(exc))
+        return None
+    return Loading(step, session, run, watch)
+
+
+def _fresh(step: ObjectStep, bench: Bench, keys: list[Any], clock: Clock) -> tuple[float, float]:
+    """Nanoseconds to connect, and from there to the first object: the middle of some connections' times."""
+    connects, firsts = [], []
+    for _ in range(FRESH):
+        taken, session = timed(bench.engine.connect, clock)
+        try:
+            connects.append(taken)
+            prepare = prepared(bench.engine, session, step.operation)
+            given = keys if step.operation == "get_many" else keys[0]
+            firsts.append(timed(lambda: prepare(step.table, bench.tables[step.table])(given), clock)[0])  # noqa: B023 - called at once
+        finally:
+            session.close()
+    return median(connects), median(firsts)
+
+
+def _shares(whole: float, watch: Watch, own: tuple[float, float]) -> tuple[float, float, float]:
+    """Nanoseconds of a watched pass, and of them the shares to execute and to fetch, all without the watch's own."""
+    shown, taken = own
+    execute, fetch = max(watch.execute - shown * watch.executes, 0), max(watch.fetch - shown * watch.fetches, 0)
+    whole = max(whole - taken * watch.calls, execute + fetch, 1.0)
+    return whole, execute / whole, fetch / whole
+
+
+def _parts(figure: float, passes: Sequence[tuple[float, float, float]]) -> dict[str, float]:
+    """Seconds of each part of the figure, which they add up to; empty if nothing was watched.
+
+    The shares are those of the quickest pass that was watched: whatever else the machine does only adds.
+    """
+    if not passes:
+        return {}
+    _, execute, fetch = min(passes)
+    shares = {"execute": execute, "fetch": fetch, "materialise": max(1 - execute - fetch, 0.0)}
+    return {name: share * figure for name, share in shares.items()}
+
+
+def _count(step: ObjectStep, bench: Bench) -> int:
+    """Objects in a pass: those that the step asks for, at the dataset's scale; at most all."""
+    rows: int = bench.files.manifest["tables"][step.table]["rows"]
+    return rows if step.count is None else min(max(1, round(step.count * bench.files.manifest["scale"])), rows)
+
+
+def _places(rows: int, count: int, number: int) -> NDArray[np.uint64]:
+    """The rows of one pass, none of them twice: others in each pass, the same for every engine."""
+    return shuffled(np.arange(rows, dtype=np.uint64), rows, number + 1)[:count]
+
+
+def check(step: ObjectStep, bench: Bench) -> None:
+    """Load once more, and compare every member of every object; a key that isn't there has none. Raises WrongAnswer."""
+    table = bench.tables[step.table]
+    rows = bench.files.table(step.table)
+    count = _count(step, bench)
+    picked = rows.take(_places(rows.num_rows, count, 0))
+    wanted = {row[table.primary_key]: tuple(row.values()) for row in picked.to_pylist()}
+    run = prepared(bench.engine, bench.session, step.operation)(step.table, table)
+    absent = max(rows.column(table.primary_key).to_pylist()) + 1
+    if step.operation == "get_many":
+        check_objects(run(list(wanted) if step.count else None), wanted, table)
+        none = list(run([absent]))
+    else:
+        check_objects(filter(None, map(run, wanted)), wanted, table)
+        none = [found for found in [run(absent)] if found is not None]
+    bench.session.forget()
+    if none:
+        raise WrongAnswer(f"there is an object for the key {absent}, which no row has")

@@ -1,0 +1,18 @@
+"""The sum of the times of steps before it."""
+
+from __future__ import annotations
+
+from dbbench.errors import Unsupported
+from dbbench.suite import TotalStep
+from dbbench.workloads.bench import Bench, Measured
+
+
+def measure(step: TotalStep, bench: Bench) -> Measured:
+    """Seconds. Raises Unsupported if one of the steps has no figure."""
+    if missing := [name for name in step.of if name not in bench.seconds]:
+        raise Unsupported(f"no sum, as {', '.join(missing)} {'have' if missing[1:] else 'has'} no figure")
+    return Measured("time", "s", [sum(bench.seconds[name] for name in step.of)], facts={"of": list(step.of)})
+
+
+def check(step: TotalStep, bench: Bench) -> None:
+    """Each of the steps was checked by itself."""

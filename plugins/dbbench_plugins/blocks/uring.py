@@ -1,0 +1,100 @@
+"""A raw file past the system's cache through io_uring: single blocks wait one by one, transactions go out together."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from collections.abc import Callable
+from itertools import islice
+
+from dbbench.engine import Session
+from dbbench.errors import Unavailable
+from dbbench_plugins.blocks.direct import RawFileDirect
+from dbbench_plugins.blocks.file import PIECE, Blocks, BlockSession, Pair, runs, short_write
+from dbbench_plugins.blocks.ring import READ, WRITE, Ring
+
+#: Requests that a session has on their way at most.
+DEPTH = 64
+
+
+class Buffer:
+    """Memory that begins on a page."""
+
+    def __init__(self, length: int) -> None:
+        self.memory = mmap.mmap(-1, max(length, mmap.PAGESIZE))
+        self.view = memoryview(self.memory)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+
+
+class RingSession(BlockSession):
+    """One ring for a session; each prepared operation has a buffer of its own."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        super().__init__(blocks, sync=False)
+        self.ring = Ring(DEPTH)
+
+    def close(self) -> None:
+        self.ring.close()
+
+    def reader(self) -> Callable[[int, int], bytes]:
+        one, descriptor, buffer = self.ring.one, self.blocks.descriptor, Buffer(PIECE)
+        view, address = buffer.view, buffer.address
+
+        def read(length: int, offset: int) -> bytes:
+            return bytes(view[: one(READ, descriptor, address, length, offset)])
+
+        return read
+
+    def writer(self, *, sync: bool = True) -> Callable[[int, bytes], None]:
+        one, descriptor, buffer = self.ring.one, self.blocks.descriptor, Buffer(PIECE)
+        view, address = buffer.view, buffer.address
+
+        def write(offset: int, data: bytes) -> None:
+            length = len(data)
+            view[:length] = data
+            if one(WRITE, descriptor, address, length, offset) != length:
+                raise short_write()
+
+        return write
+
+    def prepare_update_many(self) -> Callable[[list[Pair]], object]:
+        """Runs of neighbours, many at once. One block twice in a transaction would be two writes in no order."""
+        size, buffer, depth = self.blocks.size, Buffer(PIECE), self.ring.entries
+        transfer, descriptor = self.ring.transfer, self.blocks.descriptor
+
+        def write(parts: list[tuple[int, int, int]]) -> None:
+            if parts and transfer(WRITE, descriptor, parts) != [length for _, length, _ in parts]:
+                raise short_write()
+
+        def update(pairs: list[Pair]) -> None:
+            rest, room = iter(pairs), PIECE // size
+            while some := dict(islice(rest, room)):  # the last value of each block
+                parts: list[tuple[int, int, int]] = []
+                filled = 0
+                for offset, run in runs(some.items(), size):
+                    buffer.view[filled : filled + len(run)] = run
+                    parts.append((buffer.address + filled, len(run), offset))
+                    filled += len(run)
+                    if len(parts) == depth:
+                        write(parts)
+                        parts = []
+                write(parts)
+
+        return update
+
+
+class IOUring(RawFileDirect):
+    name = "io_uring"
+    title = "raw file (io_uring, O_DIRECT, O_DSYNC)"
+    session_class = RingSession
+
+    @classmethod
+    def available(cls) -> None:
+        super().available()
+        try:
+            Ring(1).close()
+        except OSError as exc:
+            raise Unavailable(f"this kernel gives no io_uring ({exc.strerror})") from exc
+
+    def session(self, file: Blocks) -> Session:
+        return RingSession(file)

@@ -1,0 +1,79 @@
+"""SQLModel: instances of a class that is pydantic's and SQLAlchemy's at once."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from dbbench_plugins.layers.alchemy import Alchemy
+from dbbench_plugins.layers.orm import ORMSession
+from dbbench_plugins.mysql import MySQL
+from dbbench_plugins.postgresql import PostgreSQL
+from dbbench_plugins.sqlalchemy.core import core_table
+from dbbench_plugins.sqlite import SQLite
+
+if TYPE_CHECKING:
+    from dbbench.schema import Table
+
+_TYPES: dict[str, type] = {
+    **dict.fromkeys(("integer", "bigint"), int),
+    **dict.fromkeys(("real", "double"), float),
+    **dict.fromkeys(("char", "varchar"), str),
+    "decimal": Decimal,
+    "date": datetime.date,
+    "datetime": datetime.datetime,
+}
+_classes: dict[tuple[str, str], Any] = {}
+
+
+class SQLModelSession(ORMSession):
+    """A session of the ORM on models of SQLModel's."""
+
+    def mapped(self, name: str, table: Table) -> Any:
+        """The model of a table, made once."""
+        known = (name, table.model_dump_json())
+        if known not in _classes:
+            _classes[known] = _model(name, table)
+        return _classes[known]
+
+
+def _model(name: str, table: Table) -> Any:
+    from sqlalchemy import MetaData
+    from sqlmodel import Field, SQLModel
+
+    written = core_table(name, table)
+    columns = [column._copy() for column in written.columns]  # noqa: SLF001 - the public one is deprecated
+    members: dict[str, Any] = {
+        "__module__": __name__,
+        "__tablename__": written.name,
+        "metadata": MetaData(),
+        "__annotations__": {
+            key: _TYPES[column.data_type.name] if key == table.primary_key else _TYPES[column.data_type.name] | None
+            for key, column in table.columns.items()
+        },
+        **{key: Field(default=None, sa_column=column) for key, column in zip(table.columns, columns, strict=True)},
+    }
+    metaclass: Any = type(SQLModel)
+    return metaclass(name, (SQLModel,), members, table=True)
+
+
+class Models(Alchemy):
+    """Models of SQLModel's."""
+
+    layer = "SQLModel"
+    package = "sqlmodel"
+    extra = "sqlmodel"
+    session_class = SQLModelSession
+
+
+class SQLiteModels(Models, over=SQLite):
+    name = "sqlite+sqlmodel"
+
+
+class PostgreSQLModels(Models, over=PostgreSQL):
+    name = "postgresql+sqlmodel"
+
+
+class MySQLModels(Models, over=MySQL):
+    name = "mysql+sqlmodel"

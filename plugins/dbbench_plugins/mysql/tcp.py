@@ -1,0 +1,37 @@
+"""MariaDB through mysqlclient, its private server reached by TCP on loopback."""
+
+from __future__ import annotations
+
+from dbbench.server import PrivateServer
+from dbbench_plugins.loopback import HOST, USER, loopback, write
+from dbbench_plugins.mysql import MySQL
+from dbbench_plugins.mysql.address import Address
+
+_FIRST = "first.sql"
+
+
+class MySQLTCP(MySQL):
+    name = "mysql+tcp"
+    title = "MariaDB/MySQL (mysqlclient, TCP)"
+    extras = ("mysql",)
+
+    def _open_private(self) -> None:
+        super()._open_private()
+        door = loopback(self.directory)
+        self.address = Address(USER, door.password, HOST, door.port, database=self.address.database)
+
+    def _network(self, server: PrivateServer) -> list[str]:
+        """A port with one account, made before the first connection is taken; by name nobody comes in."""
+        door = loopback(self.directory)
+        statements = [
+            "DELETE FROM mysql.global_priv WHERE Host <> 'localhost';",
+            "FLUSH PRIVILEGES;",
+            f"GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'{HOST}' IDENTIFIED BY '{door.password}';",
+        ]
+        write(self.directory / _FIRST, "\n".join([*statements, ""]))
+        return [
+            f"--bind-address={HOST}",
+            f"--port={door.port}",
+            "--skip-name-resolve",
+            f"--init-file={server.root}/{_FIRST}",
+        ]

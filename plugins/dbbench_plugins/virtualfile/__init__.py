@@ -1,0 +1,157 @@
+"""A paged file with a cache of its own: a small store of blocks in plain Python, the counterpart of CloudGraph's."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from dbbench import machine
+from dbbench.engine import Concurrency, Engine, Options, Publication, Session
+from dbbench.errors import Unsupported
+from dbbench.suite import Tier
+from dbbench_plugins.blocks.file import KEY_BYTES, Pair, refuse_what_is_no_block
+from dbbench_plugins.virtualfile.page import HEAD, PAGE_BYTES
+from dbbench_plugins.virtualfile.store import DOUBLE, LOG, PAGES, Store
+
+if TYPE_CHECKING:
+    from dbbench.records import RecordSet
+
+_MIB = 2**20
+#: Names the size of the blocks.
+_SIZE = "block-size"
+
+
+class VirtualFileOptions(Options):
+    cache_mib: int = Field(default=64, ge=1, description="page cache, MiB")
+    log_mib: int = Field(default=16, ge=1, description="log, MiB; when it is full the changed pages are written")
+
+
+class VirtualFileSession(Session):
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def prepare_update(self) -> Callable[[bytes, bytes], object]:
+        size, number, commit = self.store.layout.size, int.from_bytes, self.store.commit
+
+        def update(key: bytes, value: bytes) -> None:
+            if len(value) != size:
+                raise wrong_size(value, size)
+            commit(((number(key, "big"), value),))
+
+        return update
+
+    def prepare_insert(self) -> Callable[[bytes, bytes], object]:
+        return self.prepare_update()
+
+    def prepare_update_many(self) -> Callable[[list[Pair]], object]:
+        size, number, commit = self.store.layout.size, int.from_bytes, self.store.commit
+
+        def update(pairs: list[Pair]) -> None:
+            blocks = [(number(key, "big"), value) for key, value in pairs]
+            if wrong := [value for _, value in blocks if len(value) != size]:
+                raise wrong_size(wrong[0], size)
+            if blocks:
+                commit(blocks)
+
+        return update
+
+    def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
+        return self.prepare_update_many()
+
+    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+        layout, page, number = self.store.layout, self.store.page, int.from_bytes
+        place, get = layout.place, layout.get
+
+        def read(key: bytes) -> bytes | None:
+            where, bit, at = place(number(key, "big"))
+            return get(page(where), bit, at)
+
+        return read
+
+    def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Pair | None]:
+        return lambda key: next(self._from(key), None)
+
+    def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], list[Pair]]:
+        return lambda key, count: list(islice(self._from(key), count))
+
+    def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
+        return lambda: self._from(bytes(KEY_BYTES))
+
+    def _from(self, key: bytes) -> Iterator[Pair]:
+        for number, block in self.store.blocks(int.from_bytes(key, "big")):
+            yield number.to_bytes(KEY_BYTES, "big"), block
+
+
+def wrong_size(value: bytes, size: int) -> ValueError:
+    """What a value of another size is."""
+    return ValueError(f"a value of {len(value)} bytes, where blocks have {size}")
+
+
+class VirtualFile(Engine):
+    name = "virtualfile"
+    title = "virtual file (pages of 8 KiB)"
+    license = "Apache-2.0"
+    publication = Publication.ALLOWED
+    options_class = VirtualFileOptions
+    session_class = VirtualFileSession
+    concurrency = Concurrency(threads=None, processes=1)
+    blocks = True
+    longest_value = PAGE_BYTES - HEAD.size
+    durability: ClassVar = {
+        Tier.POWER: {"log": "fdatasync"},
+        Tier.PROCESS: {"log": "no sync"},  # its pages are the system's: they outlive the process
+    }
+    impossible: ClassVar = {
+        "delete": "a block of a file can be written anew, but not taken out",
+        "delete_many": "a block of a file can be written anew, but not taken out",
+    }
+
+    store: Store | None = None
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {"Python": platform.python_version()}
+
+    def open(self) -> None:
+        if (self.directory / _SIZE).exists():
+            self._open(int((self.directory / _SIZE).read_text("ascii")))
+
+    def create_store(self, records: RecordSet) -> None:
+        """Make the files whole, of zeros, as those of the raw files are."""
+        refuse_what_is_no_block(self, records)
+        size = records.spec.value_bytes
+        if size > self.longest_value:
+            raise Unsupported(
+                f"{self.name} takes values of up to {self.longest_value:,} bytes, and these have {size:,}"
+            )
+        Store.make(self.directory, size, records.count, self.options.log_mib * _MIB)
+        (self.directory / _SIZE).write_text(str(size), "ascii")
+        self._open(size)
+
+    def _open(self, size: int) -> None:
+        capacity = self.options.cache_mib * _MIB // PAGE_BYTES
+        self.store = Store(self.directory, size, capacity, sync=self.tier is Tier.POWER)
+
+    def connect(self) -> Session:
+        return (
+            Session() if self.store is None else VirtualFileSession(self.store)
+        )  # before create_store it has no blocks
+
+    def flush(self) -> None:
+        if self.store is not None:
+            self.store.checkpoint()
+
+    def settings(self) -> dict[str, Any]:
+        return {"page_bytes": PAGE_BYTES, **super().settings(), "disk": machine.disk(self.directory)}
+
+    def part(self, name: str) -> Literal["data", "journal", "other"]:
+        return {PAGES: "data", LOG: "journal", DOUBLE: "journal"}.get(name, "other")  # type: ignore[return-value]
+
+    def close(self) -> None:
+        if self.store is not None:
+            store, self.store = self.store, None
+            store.close()

@@ -1,0 +1,69 @@
+"""A page of 8,192 bytes: a checksum of the rest, its number, which of its blocks were written, and the blocks.
+
+A page of zeros was never written.
+"""
+
+from __future__ import annotations
+
+import struct
+from zlib import crc32
+
+PAGE_BYTES = 8_192
+#: Checksum, number of the page, a bit for each block.
+HEAD = struct.Struct("<IIQ")
+#: Blocks of a page, at most: as many as there are bits.
+MOST_BLOCKS = 64
+_ZEROS = bytes(PAGE_BYTES)
+
+
+class TornPage(Exception):
+    """A page whose checksum is not that of what it holds: written in part, or damaged since."""
+
+
+class Layout:
+    """How blocks of `size` bytes lie in pages."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.per_page = min((PAGE_BYTES - HEAD.size) // size, MOST_BLOCKS)
+
+    def place(self, number: int) -> tuple[int, int, int]:
+        """Page, the block's bit in it, and where in it the block begins."""
+        page, slot = divmod(number, self.per_page)
+        return page, 1 << slot, HEAD.size + slot * self.size
+
+    def get(self, page: memoryview, bit: int, at: int) -> bytes | None:
+        """A block of a page; None if it was never written."""
+        return bytes(page[at : at + self.size]) if HEAD.unpack_from(page)[2] & bit else None
+
+    def put(self, page: memoryview, bit: int, at: int, block: bytes) -> None:
+        """Write a block into a page in memory."""
+        page[at : at + self.size] = block
+        checksum, number, bits = HEAD.unpack_from(page)
+        if not bits & bit:
+            HEAD.pack_into(page, 0, checksum, number, bits | bit)
+
+
+def empty(number: int) -> memoryview:
+    """A page without blocks."""
+    page = memoryview(bytearray(PAGE_BYTES))
+    HEAD.pack_into(page, 0, 0, number, 0)
+    return page
+
+
+def sealed(page: memoryview) -> bytes:
+    """A page as it goes to a file: with its checksum."""
+    copy = bytearray(page)
+    copy[:4] = crc32(copy[4:]).to_bytes(4, "little")
+    return bytes(copy)
+
+
+def checked(data: bytes, number: int, where: str) -> memoryview:
+    """A page as it came from a file. Raises TornPage if it isn't whole, or another one."""
+    if not data or data == _ZEROS:
+        return empty(number)
+    if len(data) == PAGE_BYTES:
+        checksum, held, _ = HEAD.unpack_from(data)
+        if held == number and checksum == crc32(memoryview(data)[4:]):
+            return memoryview(bytearray(data))
+    raise TornPage(f"page {number} of {where} is torn: its checksum is not that of what it holds")

@@ -1,0 +1,84 @@
+"""SQLite among many clients: a system that refuses every transaction, one that stays locked, clients that die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import sys
+from typing import Any
+
+from dbbench.engine import Concurrency
+from dbbench_plugins.sqlite import SQLite, SQLiteSession
+
+
+class StormSession(SQLiteSession):
+    def begin(self) -> None:
+        refused = sqlite3.OperationalError("database is locked")
+        refused.sqlite_errorcode = 517  # SQLITE_BUSY_SNAPSHOT
+        raise refused
+
+
+class Storm(SQLite):
+    name = "faulty-storm"
+    title = "Faulty: a conflict in every transaction"
+    session_class = StormSession
+
+
+class Locked(SQLite):
+    name = "faulty-locked"
+    title = "Faulty: locked all the time"
+
+    def _connection(self) -> Any:
+        connection = super()._connection()
+        connection.execute("PRAGMA busy_timeout = 10")
+        return connection
+
+    def statistics(self) -> dict[str, int]:
+        self.connection.execute("BEGIN IMMEDIATE")  # before the clients start, and for good
+        return {}
+
+
+class DyingSession(SQLiteSession):
+    commits = 0
+
+    def commit(self) -> None:
+        super().commit()
+        self.commits += 1
+        if self.commits == 10 and "clients" in sys.argv[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class ClientDies(SQLite):
+    name = "faulty-client-dies"
+    title = "Faulty: a client process is killed"
+    session_class = DyingSession
+
+
+class EndingSession(SQLiteSession):
+    commits = 0
+
+    def commit(self) -> None:
+        super().commit()
+        self.commits += 1
+        if self.commits == 10:
+            raise RuntimeError("this thread has had enough")
+
+
+class ThreadDies(SQLite):
+    name = "faulty-thread-dies"
+    title = "Faulty: a client thread ends"
+    session_class = EndingSession
+    concurrency = Concurrency(threads=None, processes=1)
+
+
+class LosingSession(SQLiteSession):
+    def prepare_call(self, sql: str, rows: int | None = None) -> Any:
+        call = super().prepare_call(sql, rows)
+        return (lambda *_values: None) if sql.startswith("UPDATE") else call
+
+
+class Loses(SQLite):
+    name = "faulty-loses"
+    title = "Faulty: an update is lost"
+    session_class = LosingSession

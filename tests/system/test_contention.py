@@ -1,0 +1,166 @@
+"""The suite `contention` as a user has it: its counts, and what becomes of clients and systems that come to harm."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from dbbench import jsonfile, registry
+from dbbench.datasets.files import materialise
+from dbbench.engine import Setup
+from dbbench.errors import Unavailable
+from dbbench.loader import find_suite, load_suite
+from dbbench.outcome import Outcome
+from dbbench.suite import ContentionStep, Tier
+from dbbench.testing.contract import required
+from dbbench.worker import described
+from dbbench.workloads import contention
+from dbbench.workloads.bench import Bench
+from tests.conftest import Dbbench, environment, summary
+
+STEPS = ("unlimited", "pool-31", "pool-16", "pool-8")
+#: Engine -> the outcome of the first round, and words of its detail.
+FAULTS = {
+    "faulty-storm": ("failed", "a transaction was given up after 99 tries: 99 times a conflict"),
+    "faulty-locked": ("failed", "times a lock timeout"),
+    "faulty-client-dies": ("failed", "a client process ended by itself with status -9"),
+    "faulty-thread-dies": ("failed", "this thread has had enough"),
+    "faulty-loses": ("wrong", "is not among those with the text 'another value'"),
+}
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the faulty engines beside SQLite; one iteration by each client."""
+    folder = tmp_path_factory.mktemp("contention")
+    engines = [word for name in (*FAULTS, "sqlite") for word in ("--engine", name)]
+    done = subprocess.run(
+        [sys.executable, "-m", "dbbench.cli", "suite", "contention", "--quick", "--scale", "0.02", "--out", "run", *engines],
+        cwd=folder, env=environment("faulty", TMPDIR=str(folder)), capture_output=True, text=True, timeout=280, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    return folder / "run"
+
+
+@pytest.mark.parametrize("engine", FAULTS)
+def test_each_fault_has_its_outcome_and_its_reason(faulty: Path, engine: str) -> None:
+    outcome, words = FAULTS[engine]
+    row = summary(faulty)["unlimited", engine]
+    assert (row["outcome"], row["value"]) == (outcome, "")
+    assert words in row["detail"]
+    assert summary(faulty)["all-rounds", engine]["outcome"] != "ok"
+
+
+def test_the_others_are_measured_all_the_same(faulty: Path) -> None:
+    rows = summary(faulty)
+    assert {rows[step, "sqlite"]["outcome"] for step in (*STEPS, "all-rounds")} == {"ok"}
+    whole = sum(float(rows[step, "sqlite"]["value"]) for step in STEPS)
+    assert float(rows["all-rounds", "sqlite"]["value"]) == pytest.approx(whole)
+
+
+def test_a_round_does_not_find_what_a_failed_one_has_left(faulty: Path) -> None:
+    """Each fault shows in every round, and none as an object that was there already."""
+    for engine in ("faulty-client-dies", "faulty-thread-dies"):
+        details = {summary(faulty)[step, engine]["detail"] for step in STEPS}
+        assert all(FAULTS[engine][1] in detail for detail in details), details
+
+
+def test_nothing_is_left_behind(faulty: Path) -> None:
+    assert not [
+        process for process in psutil.process_iter(["cmdline"])
+        if str(faulty) in " ".join(process.info["cmdline"] or ()) or _works_in(process, faulty)
+    ]  # fmt: skip
+    assert not list(faulty.glob("trials/*/work"))
+
+
+def _works_in(process: psutil.Process, folder: Path) -> bool:
+    try:
+        return "dbbench.clients" in process.cmdline() and str(folder) in process.environ().get("TMPDIR", "")
+    except psutil.Error:
+        return False
+
+
+def test_a_server_that_refuses_the_last_of_the_connections(dbbench: Dbbench, tmp_path: Path) -> None:
+    """16 at once are enough for a pool of 8."""
+    _here("postgresql")
+    done = dbbench(
+        "suite", "contention", "--quick", "--scale", "0.02", "--out", "run", "--engine", "postgresql", "--engine",
+        "sqlite", "--set", "postgresql.max_connections=16",
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    rows = summary(tmp_path / "run")
+    for step in ("unlimited", "pool-31", "pool-16"):
+        assert rows[step, "postgresql"]["outcome"] == "failed"
+        assert "too many clients already" in rows[step, "postgresql"]["detail"]
+    for step, engine in (("pool-8", "postgresql"), ("unlimited", "sqlite")):
+        assert (rows[step, engine]["outcome"], rows[step, engine]["detail"]) == ("ok", "")
+    assert "no sum, as unlimited, pool-31, pool-16 have no figure" in rows["all-rounds", "postgresql"]["detail"]
+
+
+@pytest.mark.parametrize("engine", ["postgresql", "mysql", "firebird"])
+def test_the_system_counts_what_we_count(dbbench: Dbbench, tmp_path: Path, engine: str) -> None:
+    _here(engine)
+    done = dbbench("suite", "contention", "--quick", "--scale", "0.04", "--out", "run", "--engine", engine)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = (tmp_path / "run" / "trials").glob(f"*-{engine}/result.json")
+    for step in jsonfile.read(path)["steps"][:4]:
+        facts = step["facts"]
+        assert facts["iterations"] == 2
+        if facts["retries"]:
+            continue  # what was rolled back counts in some
+        for what in ("inserts", "updates", "deletes"):
+            assert facts["counted"][what] == facts[what], what
+        assert facts["counted"].get("commits", facts["transactions"]) >= facts["transactions"]
+    text = (tmp_path / "run" / "report" / "index.md").read_text("utf-8")
+    assert "192/64/192" in text
+    assert "Then and now" in text
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        reason = "it takes root" if os.geteuid() else mounted.stderr.strip()
+        if required("mount"):
+            pytest.fail(f"a small tmpfs can't be mounted: {reason}")
+        pytest.skip(f"a small tmpfs can't be mounted: {reason}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_disk_that_fills_in_the_middle(small_disk: Path) -> None:
+    suite = load_suite(find_suite("contention"))
+    tables = suite.datasets["objects"].tables
+    engine = registry.load("sqlite")(Setup(small_disk, Tier.POWER))
+    engine.open()
+    engine.create(tables)
+    bench = Bench(engine, engine.connect(), tables, materialise(suite.datasets["objects"]), {})
+    step = suite.scenarios[0].steps[0]
+    assert isinstance(step, ContentionStep)
+    few = step.model_copy(update={"clients": step.clients.model_copy(update={"threads": 2, "processes": 1})})
+    with pytest.raises(Exception, match="disk") as full:  # the driver's own
+        contention.measure(few, bench)
+    bench.session.close()
+    engine.close()
+    outcome, detail = described(full.value)
+    assert outcome is Outcome.FAILED
+    assert "full" in detail or "disk I/O error" in detail
+
+
+def _here(name: str) -> None:
+    try:
+        registry.load(name).available()
+    except Unavailable as exc:
+        if required(name):
+            pytest.fail(f"{name} is required and unavailable: {exc.reason}")
+        pytest.skip(exc.reason)

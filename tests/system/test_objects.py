@@ -1,0 +1,56 @@
+"""The suite `object-load` as a user runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Dbbench, summary
+
+LAYERS = ["core", "core-text", "orm", "sqlmodel", "peewee", "django"]
+ENGINES = ["sqlite", *(f"sqlite+{layer}" for layer in LAYERS)]
+
+
+def test_layers_load_objects_and_are_drawn_in_parts(tmp_path: Path, dbbench: Dbbench) -> None:
+    for module in ("sqlalchemy", "sqlmodel", "peewee", "django"):
+        pytest.importorskip(module)
+    named = [word for name in ENGINES for word in ("--engine", name)]
+    done = dbbench("suite", "object-load", "--quick", "--scale", "0.01", "--out", "run", *named)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = summary(tmp_path / "run")
+    steps = ["persist", *(f"{what}-{count}" for what in ("by-key", "in-bulk", "all") for count in (13, 24)), "again-13"]
+    for engine in ENGINES:
+        assert {step for step, name in found if name == engine} == set(steps)
+        assert {found[step, engine]["outcome"] for step in steps} == {"ok"}
+    assert "materialise" in done.stdout
+    for step in steps[1:]:
+        assert (tmp_path / "run" / "report" / f"objects-{step}-parts.svg").is_file()
+    assert (tmp_path / "run" / "report" / "index.html").read_text("utf-8").count("SQLite 3.7.9")
+
+
+def test_a_layer_refuses_what_is_no_object(tmp_path: Path, dbbench: Dbbench) -> None:
+    pytest.importorskip("sqlalchemy")
+    (tmp_path / "one.yaml").write_text(
+        """
+dbbench: 1
+name: one
+title: One
+description: One.
+datasets:
+  d: {tables: {T: {rows: 5, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}}
+scenarios:
+  - name: one
+    title: One
+    dataset: d
+    steps:
+      - {kind: load, name: load, title: Load}
+      - {kind: objects, name: one, title: One, table: T, operation: get}
+      - {kind: query, name: all, title: All, sql: SELECT Id FROM T, read: T.Id, answer: {table: T, select: [T.Id]}}
+"""
+    )
+    done = dbbench("suite", "one.yaml", "--quick", "--engine", "sqlite", "--engine", "sqlite+orm", "--out", "run")
+    assert done.returncode == 1
+    found = summary(tmp_path / "run")
+    assert (found["one", "sqlite+orm"]["outcome"], found["all", "sqlite+orm"]["outcome"]) == ("ok", "unsupported")
+    assert {found[step, "sqlite"]["outcome"] for step in ("load", "one", "all")} == {"ok"}

@@ -1,0 +1,189 @@
+"""Steps on blocks as they are measured and shown: cold starts, records drawn from all over, yardsticks, spans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from dbbench import filecache, machine
+from dbbench.engine import Setup
+from dbbench.errors import SuiteError, Unsupported, WrongAnswer
+from dbbench.filecache import Dropped
+from dbbench.loader import parse_suite
+from dbbench.records import Held, RecordSet, shuffled, unshuffled
+from dbbench.report.charts import figures
+from dbbench.report.sheet import STYLE
+from dbbench.report.view import view
+from dbbench.schema import Records
+from dbbench.suite import KeyValueStep, Tier
+from dbbench.workloads import keyvalue
+from dbbench.workloads.bench import Bench
+from dbbench_plugins.dict import Dict
+from tests.fabricated import Fake, fabricate
+
+RECORDS = RecordSet(Records(count=1_000, value_bytes=32), 1)
+
+
+class Kept(Dict):
+    """A dict that outlives a restart, with a file that is there; it notes what is done to it."""
+
+    held: dict[bytes, bytes]
+    log: ClassVar[list[str]] = []
+    all: ClassVar[dict[bytes, bytes]] = {}
+
+    def open(self) -> None:
+        self.held = self.all
+        (self.directory / "file").write_bytes(b"x")
+        self.log.append("open")
+
+    def close(self) -> None:
+        self.log.append("close")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    Kept.log.clear()
+    Kept.all.clear()
+    setup = Setup(tmp_path, Tier.MEMORY)
+    engine = Kept(setup)
+    engine.open()
+    made = Bench(engine, engine.connect(), {}, None, {}, records=RECORDS, setup=setup)  # type: ignore[arg-type]
+    keyvalue.measure(step("insert"), made)
+    return made
+
+
+def step(operation: str, **more: Any) -> KeyValueStep:
+    return KeyValueStep.model_validate(
+        {"kind": "keyvalue", "name": "step", "title": "Step", "operation": operation, **more}
+    )
+
+
+# Cold starts
+
+
+@pytest.mark.parametrize("operation", ["read", "update", "scan"])
+def test_a_cold_step_restarts_the_engine_once_and_drops_its_files_meanwhile(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    monkeypatch.setattr(filecache, "drop", lambda _: Kept.log.append("drop") or Dropped(0.0, 10))
+    before = bench.engine
+    found = keyvalue.measure(step(operation, cache="cold"), bench)
+    assert Kept.log == ["open", "close", "drop", "open"]
+    assert bench.engine is not before
+    assert found.facts["cache"] == "cold"
+    assert found.facts["operations"] == 1_000
+    keyvalue.check(step(operation, cache="cold"), bench)
+
+
+def test_a_cold_step_says_when_it_was_lukewarm(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filecache, "drop", lambda _: Dropped(0.5, 10))
+    found = keyvalue.measure(step("read", cache="cold"), bench)
+    assert (found.facts["cache"], found.facts["resident"]) == ("lukewarm", 0.5)
+    assert "50%" in found.facts["why"]
+
+
+def test_without_a_file_there_is_no_cold_step(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filecache, "present", lambda _: 0)
+    with pytest.raises(Unsupported, match="keeps no file"):
+        keyvalue.measure(step("read", cache="cold"), bench)
+    assert keyvalue.measure(step("read"), bench).facts["cache"] == "warm"
+
+
+# Some of the records, drawn from all
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 1_000, 4_097])
+def test_what_was_shuffled_can_be_unshuffled(count: int) -> None:
+    numbers = np.arange(count, dtype=np.uint64)
+    assert (unshuffled(shuffled(numbers, count, 7), count, 7) == numbers).all()
+
+
+def test_some_in_random_order_are_drawn_from_all_over(bench: Bench) -> None:
+    before = dict(Kept.all)
+    keyvalue.measure(step("update", order="random", count=100), bench)
+    changed = sorted(int.from_bytes(key, "big") for key, value in Kept.all.items() if before[key] != value)
+    assert len(changed) == 100
+    assert changed[0] < 100
+    assert changed[-1] > 900
+    keyvalue.check(step("update"), bench)
+
+
+def test_later_writes_count_whether_of_some_or_of_all(bench: Bench) -> None:
+    for more in ({"order": "random", "count": 300}, {"count": 50}, {"order": "random", "count": 10}, {}, {"count": 7}):
+        keyvalue.measure(step("update", **more), bench)
+        keyvalue.check(step("update"), bench)
+    assert bench.held.newest == 5
+    bench.held.drawn = []
+    bench.held.write_some(10, 1_000, 99)
+    with pytest.raises(WrongAnswer, match="which is not its last"):
+        keyvalue.check(step("update"), bench)
+
+
+def test_records_before_those_drawn_keep_their_version() -> None:
+    held = Held(first=100, next=200)
+    held.write_some(100, 100, 1)
+    assert held.version_of(np.array([0, 99, 100, 199, 200], np.uint64)).tolist() == [0, 0, 1, 1, 0]
+
+
+# What is shown
+
+ENGINES = {
+    "rawfile+direct": Fake("raw file (O_DIRECT, O_DSYNC)", 1.0),
+    "lmdb": Fake("LMDB (lmdb)", 2.0),
+    "sqlite": Fake("SQLite (sqlite3)", 4.0),
+}
+
+
+def test_each_figure_is_told_as_a_multiple_of_the_yardsticks(tmp_path: Path) -> None:
+    shown = view(fabricate(tmp_path / "run", ENGINES, suite="virtual-file", noise=0))
+    (scenario,) = shown.scenarios
+    found = scenario.step("random-read-1-warm")
+    assert found.details[0] == "of rawfile+direct"
+    assert {line.row.engine: line.details[0] for line in found.lines} == {
+        line.row.engine: f"×{line.row.value / found.lines[0].row.value:.2f}"  # type: ignore[operator]
+        for line in found.lines
+    }
+    assert {len(line.details) for line in found.lines} == {len(found.details)}
+    assert "Of rawfile+direct" in found.details_note
+    without = view(fabricate(tmp_path / "without", {"lmdb": ENGINES["lmdb"]}, suite="virtual-file"))
+    assert not any(name.startswith("of ") for name in without.scenarios[0].step("random-read-1-warm").details)
+
+
+def test_cold_and_warm_are_the_ends_of_one_bar(tmp_path: Path) -> None:
+    shown = view(fabricate(tmp_path / "run", ENGINES, suite="virtual-file"))
+    (scenario,) = shown.scenarios
+    with mpl.rc_context(STYLE):
+        drawn = dict(figures(shown, scenario))
+    assert sum(stem.endswith("-span") for stem in drawn) == 8
+    axes = drawn["blocks-random-write-1-warm-span"].axes[0]
+    warm = scenario.step("random-write-1-warm")
+    assert [label.get_text() for label in axes.get_yticklabels()] == [line.row.title for line in warm.lines]
+    texts = {text.get_text() for text in axes.texts}
+    assert {"cold", "warm", "of rawfile+direct", "×1.00"} <= texts
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["cold start", "warm caches"]
+
+
+def test_then_and_now_has_both_ends() -> None:
+    suite = parse_suite(Path("scenarios/dbbench_scenarios/virtual-file.yaml").read_text("utf-8"), "it")
+    assert suite.source
+    known = {figure.step: figure.value for figure in suite.source.figures}
+    assert (known["random-write-1-cold"], known["random-write-1-warm"]) == (2_500, 15_000)
+    assert (known["sequential-write-128-cold"], known["sequential-write-128-warm"]) == (37_000, 92_000)
+
+
+def test_a_span_of_an_unknown_step_is_a_fault() -> None:
+    text = Path("scenarios/dbbench_scenarios/virtual-file.yaml").read_text("utf-8")
+    with pytest.raises(SuiteError, match="random-read-1-kold") as caught:
+        parse_suite(text.replace("cold: random-read-1-cold", "cold: random-read-1-kold"), "it")
+    assert "random-read-1-cold" in str(caught.value)
+
+
+def test_a_disk_is_told_in_words(tmp_path: Path) -> None:
+    words = machine.disk(tmp_path)
+    assert words.startswith(machine.file_system(tmp_path))
+    facts = machine.disk_facts(tmp_path)
+    assert all(facts[name] in words for name in ("device", "write_cache", "logical_block_size") if name in facts)

@@ -1,0 +1,529 @@
+"""Transactions in each other's way, on an engine in memory whose sessions note what is done and fail when they are told."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbbench.analysis.contention import fared
+from dbbench.analysis.summary import Row
+from dbbench.clients import Job, drive, share
+from dbbench.datasets.files import materialise
+from dbbench.engine import Concurrency, Setup
+from dbbench.errors import SuiteError, Unsupported, WrongAnswer
+from dbbench.keyvalue import to_json
+from dbbench.loader import find_suite, load_suite, parse_suite
+from dbbench.outcome import Outcome
+from dbbench.report.conditions import conditions, driven
+from dbbench.report.details import CLIENTS, detailed
+from dbbench.report.steps import Data, step_view
+from dbbench.sql import Dialect, Retry, SQLEngine, SQLSession
+from dbbench.suite import Clients, ContentionStep, Tier, TotalStep
+from dbbench.transactions import CHANGED, LONGEST_PAUSE, MOST_TRIES, TEXTS, Attempts, Calls, GivenUp, Transactions
+from dbbench.worker import described
+from dbbench.workloads import contention, total
+from dbbench.workloads.bench import Bench
+from dbbench_plugins.null import Null
+
+SUITE = load_suite(find_suite("contention"))
+SCENARIO = SUITE.scenarios[0]
+ROUNDS = [step for step in SCENARIO.steps if isinstance(step, ContentionStep)]
+TABLE = "Object"
+WORK = Transactions(TABLE, "Id", "Text", iterations=2, sub_iterations=3)
+
+
+class Refused(Exception):
+    """What the fake raises where the system would have a transaction made again."""
+
+
+class Store(SQLEngine):
+    """Rows in a dict. `fail` is asked before each step of a transaction, and may raise."""
+
+    name = "store"
+    sql = Dialect()
+    durability = {Tier.POWER: {}}
+    concurrency = Concurrency(threads=None, processes=1)
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        self.rows: dict[int, str] = {}
+        self.events: list[str] = []
+        self.lock = threading.Lock()
+        self.opened = self.most = self.busy = 0
+        self.fail: Callable[[str], object] = lambda _what: None
+
+    def connect(self) -> SQLSession:
+        self.opened += 1
+        return StoreSession(self)
+
+
+class StoreSession(SQLSession):
+    def __init__(self, store: Store) -> None:
+        super().__init__(None, store.sql)
+        self.store = store
+        self.before: dict[int, str] | None = None
+
+    def note(self, what: str) -> None:
+        self.store.events.append(what)
+        self.store.fail(what)
+
+    def begin(self) -> None:
+        self.note("begin")
+        self.store.busy += 1
+        self.store.most = max(self.store.most, self.store.busy)
+        self.before = dict(self.store.rows)
+
+    def begin_reading(self) -> None:
+        self.note("begin reading")
+        self.before = None
+
+    def commit(self) -> None:
+        self.note("commit")
+        self._end()
+
+    def rollback(self) -> None:
+        if self.before is not None:
+            self.store.rows = self.before
+        self._end()
+        self.store.events.append("rollback")
+
+    def _end(self) -> None:
+        if self.before is not None:
+            self.store.busy -= 1
+        self.before = None
+
+    def retried(self, exc: BaseException) -> Retry | None:
+        return exc.args[0] if isinstance(exc, Refused) else None
+
+    def close(self) -> None:
+        self.store.opened -= 1
+
+    def prepare_query(self, sql: str) -> Any:
+        return lambda: [(len(self.store.rows),)]
+
+    def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
+        word = sql.split(maxsplit=1)[0].lower()
+        store = self.store
+
+        def call(*values: Any) -> Any:
+            self.note(word if word != "select" else f"select {rows or 'all'}")
+            if word == "insert":
+                assert values[0] not in store.rows
+                store.rows[values[0]] = values[1]
+            elif word == "update":
+                store.rows[values[1]] = values[0]
+            elif word == "delete":
+                del store.rows[values[0]]
+            elif rows == 1:
+                return (values[0], store.rows[values[0]]) if values[0] in store.rows else None
+            return [(key, text) for key, text in store.rows.items() if not values or text == values[0]]
+
+        return call
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(Setup(tmp_path, Tier.POWER))
+
+
+@pytest.fixture
+def bench(store: Store) -> Bench:
+    dataset = SUITE.datasets["objects"]
+    return Bench(store, store.connect(), dataset.tables, materialise(dataset, scale=0.04), {})
+
+
+def step(**more: Any) -> ContentionStep:
+    asked = {"clients": {"threads": 1}, **more}
+    return ContentionStep.model_validate({"kind": "contention", "name": "s", "title": "S", "table": TABLE, **asked})
+
+
+# What a round is
+
+
+def test_the_four_rounds_have_the_counts_of_the_original() -> None:
+    assert [each.pool for each in ROUNDS] == [None, 31, 16, 8]
+    counts = [
+        Transactions(TABLE, "Id", "Text", each.iterations, each.sub_iterations).counts(each.clients.count)
+        for each in ROUNDS
+    ]
+    assert [(each.iterations, each.sub_iterations, each.clients.count) for each in ROUNDS] == [(50, 20, 32)] * 4
+    assert sum(each.inserts for each in counts) == 19_200
+    assert sum(each.updates for each in counts) == 6_400
+    assert sum(each.deletes for each in counts) == 19_200
+    assert sum(each.selects for each in counts) == 134_400
+    assert [each.left for each in counts] == [3_200] * 4
+    assert [each.transactions for each in counts] == [32 * 50 * 23] * 4
+
+
+def test_one_client_does_what_the_original_does(store: Store) -> None:
+    work = WORK.prepare(store, store.connect(), number=1, of=2)
+    assert list(work.given) == [6, 9]  # (1 * 2 + i) * 3
+    for key in work.given:
+        work.run(key)
+    insert = ["begin", "insert", "insert", "insert", "commit"]
+    change = ["begin", "select 1", "update", "commit"]
+    look = ["begin reading", "select all", "commit"]
+    assert store.events == 2 * [*insert, *change, *3 * look, "begin", "delete", "commit"]
+    assert store.rows == {7: TEXTS[1], 8: TEXTS[2], 10: TEXTS[1], 11: TEXTS[2]}
+    assert work.counts == {}
+
+
+def test_what_all_clients_leave_is_known(store: Store) -> None:
+    for number in range(3):
+        work = WORK.prepare(store, store.connect(), number, of=3)
+        for key in work.given:
+            work.run(key)
+    assert store.rows == WORK.left(3)
+    assert len(WORK.left(3)) == WORK.counts(3).left == 12
+
+
+def test_a_scale_makes_fewer_iterations_by_as_many_clients(bench: Bench, store: Store) -> None:
+    found = contention.measure(step(clients={"threads": 3}), bench)  # at scale 0.04
+    assert (found.facts["iterations"], found.facts["inserts"], found.facts["deletes"]) == (2, 18, 18)
+    assert found.facts["calls"] == 6
+    assert store.events.count("insert") == store.events.count("delete") == 18
+    assert store.events.count("select 1") + store.events.count("select all") == 6 * 21 + 1  # and the one that clears
+    assert store.rows == {}
+    contention.check(step(), bench)
+
+
+def test_the_time_of_a_round_is_that_of_the_clients_and_the_clearing(bench: Bench) -> None:
+    found = contention.measure(step(), bench)
+    assert found.value == pytest.approx(found.facts["clients_seconds"] + found.facts["clearing_seconds"])
+    assert (found.unit, found.direction) == ("s", "lower")
+
+
+# What comes out wrong
+
+
+def failing(what: str, times: int, exc: Callable[[], Exception]) -> Callable[[str], None]:
+    """Raises at the first so many of these."""
+    left = iter(range(times))
+
+    def fail(now: str) -> None:
+        if now == what and next(left, None) is not None:
+            raise exc()
+
+    return fail
+
+
+@pytest.mark.parametrize("what", ["begin", "insert", "select 1", "select all", "update", "delete", "commit"])
+def test_a_transaction_that_the_system_refuses_is_made_again_as_a_whole(
+    store: Store, bench: Bench, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr("dbbench.transactions.PAUSE", 0)
+    store.fail = failing(what, 3, lambda: Refused("deadlock"))
+    found = contention.measure(step(), bench)
+    assert found.facts["retries"] == {"deadlock": 3}
+    assert store.events.count("rollback") == 3
+    assert store.rows == {}
+
+
+def test_retries_are_counted_by_their_reasons_for_all_clients(store: Store, bench: Bench) -> None:
+    reasons = iter(["deadlock", "conflict", "lock timeout", "deadlock"])
+
+    def fail(what: str) -> None:
+        if what == "update" and (reason := next(reasons, None)):
+            raise Refused(reason)
+
+    store.fail = fail
+    work = [WORK.prepare(store, store.connect(), number, of=2) for number in (0, 1)]
+    for each in work:
+        for key in each.given:
+            each.run(key)
+    store.rows.clear()
+    found = drive(store, store.connect(), Job("statement", (), 0, 0, inputs=WORK), Clients())
+    assert work[0].counts == {"deadlock": 2, "conflict": 1, "lock timeout": 1}
+    assert found.counts == {}
+    assert len(found.spans) == 1
+
+
+class Scripted:
+    """A clock that moves with what is slept, and with each reading."""
+
+    def __init__(self, tick: float = 0.0) -> None:
+        self.now, self.tick, self.slept = 0.0, tick, list[float]()
+
+    def clock(self) -> float:
+        self.now += self.tick
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+def attempts(store: Store, script: Scripted) -> tuple[Attempts, list[Calls], dict[str, int]]:
+    calls, back, counts = WORK.calls(store, store.connect()), list[Calls](), dict[str, int]()
+    made = Attempts(lambda: calls, back.append, counts, random.Random(1), script.clock, script.sleep)
+    return made, back, counts
+
+
+def test_a_storm_of_deadlocks_ends_after_so_many_tries(store: Store) -> None:
+    store.fail = failing("commit", 10**6, lambda: Refused("deadlock"))
+    script = Scripted()
+    attempt, back, counts = attempts(store, script)
+    with pytest.raises(GivenUp, match=f"after {MOST_TRIES - 1} tries: {MOST_TRIES - 1} times a deadlock"):
+        attempt(lambda _calls, _key: None, 0)
+    assert counts == {"deadlock": MOST_TRIES - 1}
+    assert store.events.count("begin") == MOST_TRIES
+    assert len(script.slept) == MOST_TRIES - 2  # the second try comes at once
+    assert all(0 <= pause <= LONGEST_PAUSE for pause in script.slept)
+    assert max(script.slept) > LONGEST_PAUSE / 2
+    assert len(back) == 1
+    assert described(GivenUp("x"))[0] is Outcome.FAILED
+
+
+def test_locks_that_time_out_end_after_so_many_seconds(store: Store) -> None:
+    store.fail = failing("begin", 10**6, lambda: Refused("lock timeout"))
+    attempt, back, counts = attempts(store, Scripted(tick=25.0))
+    with pytest.raises(GivenUp, match="after 3 tries: 3 times a lock timeout"):
+        attempt(lambda _calls, _key: None, 0)
+    assert counts == {"lock timeout": 3}
+    assert len(back) == 1
+
+
+def test_any_other_error_is_raised_at_once_and_undone(store: Store) -> None:
+    store.fail = failing("update", 1, lambda: ValueError("disk full"))
+    store.rows = {0: TEXTS[0]}
+    attempt, back, counts = attempts(store, Scripted())
+    with pytest.raises(ValueError, match="disk full"):
+        attempt(lambda calls, key: calls.update(CHANGED, key), 0)
+    assert (counts, store.events.count("rollback"), len(back)) == ({}, 1, 1)
+
+
+def test_an_error_while_undoing_hides_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(_session: Any) -> None:
+        raise OSError("no connection")
+
+    monkeypatch.setattr(StoreSession, "rollback", gone)
+    store.fail = failing("commit", 1, lambda: ValueError("the server is gone"))
+    attempt, *_ = attempts(store, Scripted())
+    with pytest.raises(ValueError, match="the server is gone"):
+        attempt(lambda _calls, _key: None, 0)
+
+
+@pytest.mark.parametrize(
+    ("what", "change", "words"),
+    [
+        ("select 1", lambda rows: rows.update({0: "else"}), "object 0 is (0, 'else')"),
+        ("select 1", lambda rows: rows.pop(0), "object 0 is None"),
+        ("begin reading", lambda rows: rows.update({0: TEXTS[0]}), "object 0 is not among those"),
+    ],
+)
+def test_a_client_finds_what_it_wrote(
+    store: Store, bench: Bench, what: str, change: Callable[[dict[int, str]], object], words: str
+) -> None:
+    store.fail = lambda now: change(store.rows) if now == what else None
+    with pytest.raises(WrongAnswer) as wrong:
+        contention.measure(step(), bench)
+    assert words in str(wrong.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda rows: rows.pop(2), "left 3 objects instead of 4"),
+        (lambda rows: rows.update({77: "phantom"}), "left 5 objects instead of 4"),
+        (lambda rows: rows.update({2: "second object"}), "object 2, which is left, is 'second object' and not"),
+    ],
+)
+def test_what_is_left_is_what_it_should_be(
+    store: Store, bench: Bench, change: Callable[[dict[int, str]], object], words: str
+) -> None:
+    def fail(what: str) -> None:  # the select that clears is the last of them, with every object as it was left
+        if what == "select all" and len(store.rows) == 4 and CHANGED not in store.rows.values():
+            change(store.rows)
+            store.fail = lambda _what: None
+
+    store.fail = fail
+    with pytest.raises(WrongAnswer) as wrong:
+        contention.measure(step(), bench)
+    assert words in str(wrong.value)
+
+
+def test_an_object_that_stays_is_found(store: Store, bench: Bench) -> None:
+    store.rows = {1: "stays"}
+    with pytest.raises(WrongAnswer, match="1 objects are there"):
+        contention.check(step(), bench)
+
+
+# Who can
+
+
+class OneThread(Store):
+    concurrency = Concurrency()
+
+
+class NoTransactions(Store):
+    lacks = {"transactions": "each INSERT stands by itself"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (OneThread, "can't serve clients from 32 threads at once (at most 1)"),
+        (NoTransactions, "store has no transactions: each INSERT stands by itself"),
+    ],
+)
+def test_an_engine_that_cannot_is_refused_with_its_reason(
+    tmp_path: Path, bench: Bench, kind: type[Store], words: str
+) -> None:
+    bench.engine = kind(Setup(tmp_path, Tier.POWER))
+    with pytest.raises(Unsupported) as refused:
+        contention.measure(ROUNDS[0], bench)
+    assert words in str(refused.value)
+
+
+def test_clients_are_threads_of_one_process_where_no_more_can_be(store: Store, tmp_path: Path) -> None:
+    asked = Clients(threads=8, processes=4)
+    assert contention.fitting(store, asked) == Clients(threads=32, processes=1)
+    assert contention.fitting(Null(Setup(tmp_path, Tier.POWER)), asked) == asked
+
+
+# Pools
+
+
+@pytest.mark.parametrize("pool", [31, 16, 8, 5, 4])
+def test_every_session_of_a_pool_belongs_to_one_process(pool: int) -> None:
+    shares = [share(pool, range(first, first + 8), 32) for first in range(0, 32, 8)]
+    assert [number for each in shares for number in each] == list(range(pool))
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+    assert min(map(len, shares)) >= 1
+
+
+def test_clients_share_the_sessions_of_a_pool(store: Store, bench: Bench) -> None:
+    before = store.opened
+    peak: list[int] = []
+    store.fail = lambda _what: peak.append(store.opened)
+    found = contention.measure(step(clients={"threads": 6}, pool=2), bench)
+    assert max(peak) == before + 2
+    assert store.most <= 2
+    assert store.opened == before
+    assert (found.facts["pool"], found.facts["shares"]) == (2, [2])
+    assert found.facts["calls"] == 12
+
+
+def test_the_null_engine_does_as_much_of_nothing(tmp_path: Path, bench: Bench) -> None:
+    bench.engine = Null(Setup(tmp_path, Tier.POWER))
+    bench.session = bench.engine.connect()
+    for asked in (step(clients={"threads": 2, "processes": 2}, pool=3), step(clients={"threads": 2})):
+        found = contention.measure(asked, bench)
+        assert found.facts["calls"] == asked.clients.count * 2
+        assert found.facts["retries"] == {}
+        assert len(found.facts["fairness"]) == 3
+
+
+def test_the_work_of_a_client_goes_through_a_pipe() -> None:
+    fields = json.loads(json.dumps(to_json(WORK)))
+    assert fields.pop("kind") == "Transactions"
+    assert Transactions(**fields) == WORK
+
+
+# Fairness, totals
+
+
+def test_fairness_is_jains_index_of_the_rates() -> None:
+    assert contention.fairness([2, 2, 2])["jain"] == pytest.approx(1)
+    assert contention.fairness([10**9, 2 * 10**9]) == {
+        "fastest": 1.0, "slowest": 2.0, "jain": pytest.approx(1.5**2 / (2 * 1.25)),
+    }  # fmt: skip
+    assert contention.fairness([1, 10**9, 10**9, 10**9])["jain"] == pytest.approx(0.25)
+
+
+def test_a_total_is_a_sum_or_nothing(bench: Bench) -> None:
+    asked = TotalStep(kind="total", name="t", title="T", of=("a", "b"))
+    bench.seconds = {"a": 1.5, "b": 2.0, "c": 9.0}
+    assert total.measure(asked, bench).value == 3.5
+    del bench.seconds["b"]
+    with pytest.raises(Unsupported, match="no sum, as b has no figure"):
+        total.measure(asked, bench)
+
+
+# The suite format
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("table: Object, pool: 8", "table: Objects, pool: 8", "one of the tables Object; did you mean 'Object'?"),
+        ("pool: 8", "pool: 3", "a pool of 4 sessions or more: one for each process"),
+        ("pool: 8", "pool: 0", "greater than or equal to 1"),
+        ("varchar(32)", "varchar(12)", "a varchar(13) or longer without an index"),
+        ("type: integer", "type: varchar(40)", "a key, integer or bigint"),
+        ("primary_key: Id", "primary_key: Id\n        indexes: [Text]", "without an index"),
+        ("of: [unlimited, pool-31,", "of: [unlimted, pool-31,", "one of the steps before it that take seconds: unlim"),
+        ("of: [unlimited, pool-31,", "of: [all-rounds, pool-31,", "one of the steps before it that take seconds"),
+    ],
+)
+def test_faults_are_told(old: str, new: str, words: str) -> None:
+    text = find_suite("contention").read_text("utf-8")
+    assert old in text
+    with pytest.raises(SuiteError) as caught:
+        parse_suite(text.replace(old, new, 1), "x.yaml")
+    assert words in str(caught.value)
+
+
+def test_published_figures_are_of_all_rounds_together() -> None:
+    assert SUITE.source is not None
+    found = {figure.engine: (figure.step, figure.value) for figure in SUITE.source.figures}
+    assert found == {
+        "MySQL": ("all-rounds", 98), "PostgreSQL": ("all-rounds", 92),
+        "SQL Server": ("all-rounds", 102), "SQLite": ("all-rounds", 154),
+    }  # fmt: skip
+
+
+# The report
+
+
+def facts(**more: Any) -> dict[str, Any]:
+    counts = asdict(WORK.counts(32))
+    percentiles = {"p50": 1e6, "p90": 1e6, "p95": 2e6, "p99": 3e6, "p99.9": None}
+    return {
+        **counts, "clients": {"threads": 8, "processes": 4}, "pool": None, "retries": {},
+        "fairness": {"fastest": 1.0, "slowest": 2.0, "jain": 0.9}, "counted": {},
+        "times": {"service time": {"percentiles": percentiles, "max": 4e6, "count": 1600, "sum": 1e9}}, **more,
+    }  # fmt: skip
+
+
+def view(*rounds: dict[str, Any]) -> Any:
+    row = Row(
+        "contention", "unlimited", "store", "Store", Outcome.OK, metric="time", unit="s", blocks=(2.0,), value=2.0,
+        facts=rounds[-1], rounds=rounds,
+    )  # fmt: skip
+    return detailed(step_view(SCENARIO, ROUNDS[0], [row], Data(), []), [])
+
+
+def test_the_report_shows_how_the_clients_fared() -> None:
+    counted = {"inserts": 192, "updates": 64, "deletes": 190, "commits": 900}
+    shown = view(facts(retries={"deadlock": 2}), facts(retries={"deadlock": 1, "conflict": 4}, counted=counted))
+    (line,) = shown.lines
+    assert shown.details == CLIENTS
+    assert line.details[:3] == ("1.00 ms", "3.00 ms", "4.00 ms")
+    assert line.details[3:] == ("4 × 8", "1.00 s", "2.00 s", "0.900", "4 conflict, 3 deadlock", "192/64/190")
+    assert line.retries == "7 retries"
+    assert "Retries are of all rounds." in shown.conditions
+    assert "Jain" in shown.details_note
+
+
+def test_no_retries_are_told_too() -> None:
+    shown = view(facts())
+    assert shown.lines[0].retries == ""
+    assert shown.lines[0].details[-2:] == ("0", "–")
+    assert "No transaction had to be made again." in shown.conditions
+    assert fared([{}]) is None
+
+
+def test_it_says_by_whom_and_how_much() -> None:
+    one = facts(clients={"threads": 32, "processes": 1})
+    words = conditions(ROUNDS[0], [facts(), one], [], None)
+    assert "384 transactions: 192 objects inserted, 64 updated, 192 deleted; 256 selects." in words
+    assert "all 32 clients are its threads" in words
+    assert driven(ROUNDS[1]) == "4 processes of 8 threads at once, 31 sessions"
+    assert conditions(SCENARIO.steps[-1], [], [], None) == "The sum of unlimited, pool-31, pool-16 and pool-8."

@@ -1,0 +1,375 @@
+"""Objects: how they are made and compared, what a step of them measures, and what a wrong one comes to."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from dbbench.analysis.parts import parts
+from dbbench.datasets.files import materialise
+from dbbench.engine import Engine, Session, Setup
+from dbbench.errors import SuiteError, Unsupported, WrongAnswer
+from dbbench.loader import parse_suite
+from dbbench.objects import check_objects, getter, maker, object_class
+from dbbench.schema import Dataset, Pattern
+from dbbench.suite import ObjectStep, Tier
+from dbbench.watch import Watch
+from dbbench.workloads import objects
+from dbbench.workloads.bench import Bench
+
+DATASET = Dataset.model_validate(
+    {
+        "seed": 1,
+        "tables": {
+            "Thing": {
+                "rows": 40,
+                "primary_key": "Id",
+                "columns": {
+                    "Id": {"type": "bigint", "values": {"kind": "sequence", "start": 0}},
+                    "Text": {"type": "varchar(40)", "values": {"kind": "pattern", "text": "ab #", "repeat": 10}},
+                    "Made": {"type": "datetime", "values": {"kind": "moments", "first": "2011-11-02T12:00:00", "seconds": -3600}},
+                    "Seen": {
+                        "type": "datetime",
+                        "values": {"kind": "moments", "first": "2011-11-02T12:00:00", "seconds": 60, "null_every": 4},
+                    },
+                },
+            }
+        },
+    }
+)  # fmt: skip
+TABLE = DATASET.tables["Thing"]
+ROW = (3, "text", "2011-11-02 12:00:00", None)
+
+
+class Ticks:
+    """A clock that is as late as it was told to be."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def __call__(self) -> int:
+        return self.now
+
+
+class FakeCursor:
+    """A driver's: 100 ns to execute, 30 to fetch."""
+
+    def __init__(self, clock: Ticks, rows: dict[Any, Any]) -> None:
+        self.clock, self.rows = clock, rows
+
+    def execute(self, keys: Any) -> FakeCursor:
+        self.clock.now += 100
+        self.keys = list(self.rows) if keys is None else keys
+        return self
+
+    def fetchall(self) -> list[Any]:
+        self.clock.now += 30
+        return [self.rows[key] for key in self.keys if key in self.rows]
+
+
+class FakeSession(Session):
+    """An access layer that takes 70 ns of its own for each call."""
+
+    closed = 0
+
+    def __init__(self, clock: Ticks, rows: dict[Any, Any], forgotten: list[str]) -> None:
+        self.clock, self.forgotten = clock, forgotten
+        self.cursor: Any = FakeCursor(clock, rows)
+
+    def prepare_get(self, name: str, table: Any) -> Callable[[Any], Any]:
+        many = self.prepare_get_many(name, table)
+        return lambda key: next(iter(many([key])), None)
+
+    def prepare_get_many(self, name: str, table: Any) -> Callable[[Any], list[Any]]:
+        made = maker(name, table, {})
+
+        def get_many(keys: Any) -> list[Any]:
+            self.clock.now += 70
+            return list(map(made, self.cursor.execute(keys).fetchall()))
+
+        return get_many
+
+    def watch(self, watch: Watch) -> None:
+        self.cursor = watch.over(self.cursor)
+
+    def forget(self) -> None:
+        self.forgotten.append("forgotten")
+
+    def close(self) -> None:
+        FakeSession.closed += 1
+
+
+class Unwatched(FakeSession):
+    def watch(self, watch: Watch) -> None:
+        raise Unsupported("nobody sees its driver")
+
+
+class FakeEngine(Engine):
+    name = "fake"
+    title = "Fake"
+    durability = {tier: {} for tier in Tier}
+    session_class = FakeSession
+
+    def __init__(self, setup: Setup, clock: Ticks, rows: dict[Any, Any]) -> None:
+        super().__init__(setup)
+        self.clock, self.rows = clock, rows
+        self.forgotten: list[str] = []
+        self.connected = 0
+
+    def connect(self) -> Session:
+        self.clock.now += 1_000
+        self.connected += 1
+        made: Any = type(self).session_class
+        session: Session = made(self.clock, self.rows, self.forgotten)
+        return session
+
+
+class UnwatchedEngine(FakeEngine):
+    session_class = Unwatched
+
+
+@pytest.fixture
+def clock() -> Ticks:
+    return Ticks()
+
+
+@pytest.fixture
+def bench(tmp_path: Path, clock: Ticks, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
+    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(FakeSession, "closed", 0)
+    files = materialise(DATASET)
+    rows = {row["Id"]: tuple(row.values()) for row in files.table("Thing").to_pylist()}
+
+    def made(kind: type[FakeEngine] = FakeEngine, **changed: Any) -> Bench:
+        engine = kind(Setup(tmp_path, Tier.MEMORY), clock, {**rows, **changed.get("rows", {})})
+        return Bench(engine, engine.connect(), DATASET.tables, files, {})
+
+    return made
+
+
+def step(**said: Any) -> ObjectStep:
+    return ObjectStep.model_validate(
+        {"kind": "objects", "name": "s", "title": "S", "table": "Thing", "operation": "get", "count": 10, **said}
+    )
+
+
+# Objects
+
+
+def test_an_object_has_the_columns_as_members() -> None:
+    thing = maker("Thing", TABLE, {})(ROW)
+    assert (thing.Id, thing.Text, thing.Made, thing.Seen) == ROW
+    assert type(thing) is object_class("Thing", ("Id", "Text", "Made", "Seen"))
+    assert not hasattr(thing, "__dict__")
+
+
+def test_text_of_a_driver_becomes_a_moment_and_null_stays() -> None:
+    thing = maker("Thing", TABLE, {"datetime": "text"})(ROW)
+    assert thing.Made == datetime.datetime(2011, 11, 2, 12)
+    assert thing.Seen is None
+
+
+def test_a_getter_gives_none_for_no_row() -> None:
+    get = getter("Thing", TABLE, {"datetime": "text"}, {3: ROW}.get)
+    assert get(3).Made == datetime.datetime(2011, 11, 2, 12)
+    assert get(4) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"Made": "2011-11-02 12:00:00"}, "Made is '2011"),
+        ({"Made": datetime.date(2011, 11, 2)}, "Made"),
+        ({"Seen": datetime.datetime(2011, 1, 1)}, "Seen"),
+        ({"Text": "other"}, "Text is 'other' instead of 'text'"),
+        ({"Text": None}, "Text"),
+        ({"Id": 4}, "not asked for"),
+    ],
+)
+def test_a_wrong_object_is_found(changed: dict[str, Any], what: str) -> None:
+    row = (3, "text", datetime.datetime(2011, 11, 2, 12), None)
+    made = maker("Thing", TABLE, {})
+    check_objects([made(row)], {3: row}, TABLE)
+    thing = made(row)
+    for name, value in changed.items():
+        setattr(thing, name, value)
+    with pytest.raises(WrongAnswer, match=what):
+        check_objects([thing], {3: row}, TABLE)
+
+
+def test_a_missing_and_a_doubled_object_are_found() -> None:
+    row = (3, "text", datetime.datetime(2011, 11, 2, 12), None)
+    thing = maker("Thing", TABLE, {})(row)
+    with pytest.raises(WrongAnswer, match="1 objects are missing"):
+        check_objects([], {3: row}, TABLE)
+    with pytest.raises(WrongAnswer, match="twice"):
+        check_objects([thing, thing], {3: row}, TABLE)
+
+
+# The data
+
+
+def test_moments_follow_one_another_and_some_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path))
+    files = materialise(DATASET)
+    table = files.table("Thing")
+    first = datetime.datetime(2011, 11, 2, 12)
+    assert table["Made"].to_pylist()[:3] == [first - datetime.timedelta(hours=number) for number in range(3)]
+    seen = table["Seen"].to_pylist()
+    assert [number for number, moment in enumerate(seen) if moment is None] == list(range(3, 40, 4))
+    assert seen[4] == first + datetime.timedelta(minutes=4)
+    assert {len(text) for text in table["Text"].to_pylist()} == {40}
+    assert files.manifest["tables"]["Thing"]["columns"]["Seen"]["min"] == "2011-11-02 12:00:00"
+
+
+def test_a_pattern_repeated_beyond_its_column_is_refused() -> None:
+    assert Pattern(kind="pattern", text="ab", repeat=2).repeat == 2
+    text = """
+dbbench: 1
+name: s
+title: S
+description: D
+datasets:
+  d: {tables: {T: {rows: 1, primary_key: Id, columns: {
+    Id: {type: integer, values: {kind: sequence}},
+    Text: {type: varchar(9), values: {kind: pattern, text: "ab", repeat: 5}}}}}}
+scenarios:
+  - {name: s, title: S, dataset: d, steps: [{kind: objects, name: o, title: O, table: U, operation: get}]}
+"""
+    with pytest.raises(SuiteError) as caught:
+        parse_suite(text, "s.yaml")
+    assert "at most 9 characters" in str(caught.value)
+    assert "one of the tables T" in str(caught.value)
+
+
+def test_a_query_for_many_has_no_warm_map() -> None:
+    with pytest.raises(ValidationError, match="always asks the database"):
+        step(operation="get_many", identity_map="warm")
+
+
+# The step
+
+
+def test_a_figure_is_that_of_an_object_and_its_parts_are_the_drivers(bench: Any, clock: Ticks) -> None:
+    made = bench()
+    found = objects.measure(step(), made, clock)
+    assert found.value == pytest.approx(200e-9)
+    assert found.facts["parts"] == pytest.approx({"execute": 100e-9, "fetch": 30e-9, "materialise": 70e-9})
+    assert found.facts["connect"] == pytest.approx(1e-6)
+    assert found.facts["prepare"] == pytest.approx(200e-9)
+    assert found.facts["times"]["service time"]["count"] == 50
+    assert (len(found.samples), len(found.warm_up)) == (5, 1)
+    objects.check(step(), made)
+    assert FakeSession.closed == made.engine.connected - 1  # all but the trial's own
+
+
+def test_a_query_for_many_is_shared_among_its_objects(bench: Any, clock: Ticks) -> None:
+    made = bench()
+    for said, count in (({"count": 10}, 10), ({"count": None}, 40)):
+        found = objects.measure(step(operation="get_many", **said), made, clock)
+        assert found.value == pytest.approx(200e-9 / count)
+        assert found.facts["objects"] == count
+        objects.check(step(operation="get_many", **said), made)
+
+
+def test_each_pass_forgets_what_it_was_given(bench: Any, clock: Ticks) -> None:
+    made = bench()
+    objects.measure(step(warm_up=0, iterations=1), made, clock)
+    assert len(made.engine.forgotten) == 2  # the pass, and the one that is watched
+
+
+def test_with_a_warm_map_the_objects_have_been_loaded_before(bench: Any, clock: Ticks) -> None:
+    made = bench()
+    asked: list[Any] = []
+    prepare = made.session.prepare_get
+
+    def counted(name: str, table: Any) -> Any:
+        get = prepare(name, table)
+        return lambda key: (asked.append(key), get(key))[1]
+
+    made.session.prepare_get = counted
+    objects.measure(step(identity_map="warm", warm_up=0, iterations=1), made, clock)
+    assert len(asked) == 20
+    assert asked[:10] == asked[10:]
+
+
+def test_a_driver_that_nobody_sees_leaves_a_figure_without_parts(bench: Any, clock: Ticks) -> None:
+    made = bench(UnwatchedEngine)
+    found = objects.measure(step(), made, clock)
+    assert found.value == pytest.approx(200e-9)
+    assert found.facts["parts"] == {}
+    assert found.facts["not_parted"] == "nobody sees its driver"
+    assert FakeSession.closed == made.engine.connected - 1
+
+
+def test_a_wrong_object_of_an_engine_is_a_wrong_answer(bench: Any) -> None:
+    moment = datetime.datetime(2000, 1, 1)
+    with pytest.raises(WrongAnswer, match="object 7: Text is 'x'"):
+        objects.check(step(count=None), bench(rows={7: (7, "x", moment, None)}))
+    with pytest.raises(WrongAnswer, match="which no row has"):
+        objects.check(step(count=3), bench(rows={40: (40, "x", moment, None)}))
+
+
+def test_what_the_watch_takes_itself_is_not_the_drivers() -> None:
+    class Slow(Ticks):
+        def __call__(self) -> int:
+            self.now += 10  # each reading takes as long
+            return self.now
+
+    clock = Slow()
+    watch = Watch(clock)
+    shown, taken = watch.own
+    assert shown == 10
+    assert taken >= 10
+
+
+# The report
+
+
+def test_parts_are_the_median_shares_of_the_rounds() -> None:
+    rounds = [
+        {
+            "connect": 1e-3,
+            "prepare": 2e-3,
+            "parts": {"execute": 2.0, "fetch": 1.0, "materialise": 1.0},
+            "not_parted": "",
+        },
+        {
+            "connect": 3e-3,
+            "prepare": 2e-3,
+            "parts": {"execute": 4.0, "fetch": 2.0, "materialise": 2.0},
+            "not_parted": "",
+        },
+    ]
+    found = parts(8.0, rounds)
+    assert found is not None
+    assert found.parts == pytest.approx({"execute": 4.0, "fetch": 2.0, "materialise": 2.0})
+    assert found.connect == pytest.approx(2e-3)
+    assert parts(None, rounds) is None
+    assert parts(8.0, [{"rows": 1}]) is None
+
+
+def test_no_parts_where_they_could_not_be_told_apart() -> None:
+    found = parts(8.0, [{"connect": 1.0, "prepare": 1.0, "parts": {}, "not_parted": "why"}])
+    assert found is not None
+    assert (found.parts, found.why) == ({}, "why")
+
+
+def test_a_decimal_may_be_a_float() -> None:
+    table = TABLE.model_copy(
+        update={
+            "columns": {
+                "Id": TABLE.columns["Id"],
+                "Price": TABLE.columns["Id"].model_copy(update={"type": "decimal(9, 2)"}),
+            }
+        }
+    )
+    check_objects([maker("Thing", table, {"decimal": "float"})((1, "0.25"))], {1: (1, Decimal("0.25"))}, table)
+    with pytest.raises(WrongAnswer, match="Price"):
+        check_objects([maker("Thing", table, {})((1, "0.25"))], {1: (1, Decimal("0.25"))}, table)
