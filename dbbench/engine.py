@@ -188,6 +188,8 @@ class Engine:
     url_required: ClassVar[bool] = False
     #: What of it nobody has run yet, and why, like "not run against a live server". Empty: CI runs it.
     unverified: ClassVar[str] = ""
+    #: Why it runs only where its user names it. Empty: it runs wherever it is installed.
+    by_name_only: ClassVar[str] = ""
     #: What an insert of a key that is there does.
     duplicates: ClassVar[Literal["refused", "replaced"]] = "replaced"
     #: Whether a scan comes in the order of the keys.

@@ -54,6 +54,8 @@ class Probed:
     url_required: bool = False
     #: What of it nobody has run yet.
     unverified: str = ""
+    #: Why it runs only where its user names it.
+    by_name_only: str = ""
     #: What it doesn't have, though others do -> what that means.
     lacks: dict[str, str] = field(default_factory=dict)
     #: Option -> what it is for.
@@ -177,6 +179,7 @@ def _described(known: Probed, plugin: type[Engine]) -> Probed:
         url_example=plugin.url_example,
         url_required=plugin.url_required,
         unverified=plugin.unverified,
+        by_name_only=plugin.by_name_only,
         lacks={str(what): why for what, why in plugin.lacks.items()},
         options={key: str(value.description or "") for key, value in plugin.options_class.model_fields.items()},
     )

@@ -88,6 +88,11 @@ def new_run(request: Request) -> Ready:
         for name, found in probed.items()
         if name not in {*named, *absent} and not suite.operations.intersection(found.operations)
     }
+    absent |= {
+        name: replace(found, detail=found.by_name_only)
+        for name, found in probed.items()
+        if found.by_name_only and name not in {*named, *absent}
+    }
     engines = {name: found for name, found in probed.items() if name not in absent and found.ranked}
     usable = [found for found in engines.values() if found.status == "available"]
     if not usable:

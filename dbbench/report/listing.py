@@ -22,7 +22,8 @@ def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) 
             how = "give it" if engine.install.startswith("--") else "install"
             yield from hanging(columns, indent, f"{how}: {engine.install}")
         if engine.license:
-            words = [engine.license, published(engine), engine.unverified]
+            by_name = engine.by_name_only and f"runs only by name: {engine.by_name_only}"
+            words = [engine.license, published(engine), engine.unverified, by_name]
             yield from hanging(columns, indent, "; ".join(filter(None, words)))
         if verbose and engine.title:
             yield from hanging(columns, indent, engine.title)
@@ -40,7 +41,11 @@ def absent_lines(absent: Mapping[str, Probed]) -> Iterator[str]:
     for name, engine in absent.items():
         if engine.status != "available":
             yield "; ".join(filter(None, (f"not here: {name}: {engine.detail}", engine.install)))
-    idle = [name for name, engine in absent.items() if engine.status == "available"]
+    usable = {name: engine for name, engine in absent.items() if engine.status == "available"}
+    for name, engine in usable.items():
+        if engine.by_name_only:
+            yield f"only with --engine {name}: {engine.by_name_only}"
+    idle = [name for name, engine in usable.items() if not engine.by_name_only]
     if idle:
         yield f"without the operations of this suite: {', '.join(idle)}"
 

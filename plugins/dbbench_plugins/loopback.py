@@ -15,6 +15,8 @@ from pathlib import Path
 
 HOST = "127.0.0.1"
 USER = "loopback"
+#: Why such an engine waits to be named.
+OPENS = f"it opens a port of {HOST}, behind a random password"
 _FILE = "loopback.json"
 
 

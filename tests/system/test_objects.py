@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.probe import probe
+from dbbench_plugins.loopback import OPENS
 from tests.conftest import Dbbench, summary
 
 LAYERS = ["core", "core-text", "orm", "sqlmodel", "peewee", "django"]
@@ -54,3 +56,9 @@ scenarios:
     found = summary(tmp_path / "run")
     assert (found["one", "sqlite+orm"]["outcome"], found["all", "sqlite+orm"]["outcome"]) == ("ok", "unsupported")
     assert {found[step, "sqlite"]["outcome"] for step in ("load", "one", "all")} == {"ok"}
+
+
+def test_an_engine_that_opens_a_port_waits_to_be_named() -> None:
+    found = probe(["postgresql", "postgresql+tcp", "mysql+tcp"])
+    assert not found["postgresql"].by_name_only
+    assert found["postgresql+tcp"].by_name_only == found["mysql+tcp"].by_name_only == OPENS

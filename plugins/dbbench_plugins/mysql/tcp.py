@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbbench.server import PrivateServer
-from dbbench_plugins.loopback import HOST, USER, loopback, write
+from dbbench_plugins.loopback import HOST, OPENS, USER, loopback, write
 from dbbench_plugins.mysql import MySQL
 from dbbench_plugins.mysql.address import Address
 
@@ -14,6 +14,7 @@ class MySQLTCP(MySQL):
     name = "mysql+tcp"
     title = "MariaDB/MySQL (mysqlclient, TCP)"
     extras = ("mysql",)
+    by_name_only = OPENS
 
     def _open_private(self) -> None:
         super()._open_private()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dbbench_plugins.loopback import HOST, USER, Loopback, loopback
+from dbbench_plugins.loopback import HOST, OPENS, USER, Loopback, loopback
 from dbbench_plugins.postgresql import PostgreSQL
 from dbbench_plugins.postgresql.cluster import Cluster
 
@@ -24,6 +24,7 @@ class PostgreSQLTCP(PostgreSQL):
     name = "postgresql+tcp"
     title = "PostgreSQL (psycopg, TCP)"
     extras = ("postgresql",)
+    by_name_only = OPENS
 
     def _cluster(self) -> Cluster:
         self.door = loopback(self.directory)
