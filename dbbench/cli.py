@@ -289,7 +289,7 @@ def _run(ready: Ready, *, publish: bool) -> int:
     from dbbench.runner import run_trials
 
     console = _console()
-    for line in absent_lines(ready.absent):
+    for line in absent_lines(ready.absent, ready.idle):
         console.print(line, style="dim", highlight=False, markup=False)
     run = ready.run
     budget = Budget(run.manifest.precision, run.manifest.time_limit)

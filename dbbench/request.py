@@ -10,7 +10,7 @@ import difflib
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import psutil
@@ -64,6 +64,8 @@ class Ready:
     #: Engines that nobody asked for by name and that can't be run here: name -> what is known.
     absent: dict[str, Probed]
     urls: Mapping[str, str] = field(default_factory=dict, repr=False)
+    #: Those of them that have none of the suite's operations.
+    idle: Sequence[str] = ()
 
 
 def new_run(request: Request) -> Ready:
@@ -82,16 +84,16 @@ def new_run(request: Request) -> Ready:
     disturbs |= noise.between(at_first, noise.reading())
     check_options(request.options, probed)
     named = {*request.engines, *request.urls}
-    absent = {name: found for name, found in probed.items() if found.status != "available" and name not in named}
-    absent |= {
-        name: replace(found, detail="it has none of the operations of this suite")
-        for name, found in probed.items()
-        if name not in {*named, *absent} and not suite.operations.intersection(found.operations)
-    }
-    absent |= {
-        name: replace(found, detail=found.by_name_only)
-        for name, found in probed.items()
-        if found.by_name_only and name not in {*named, *absent}
+    unasked = {name: found for name, found in probed.items() if name not in named}
+    idle = [
+        name
+        for name, found in unasked.items()
+        if not suite.operations & {*found.operations} and (found.operations or found.status == "available")
+    ]
+    absent = {
+        name: found
+        for name, found in unasked.items()
+        if name in idle or found.status != "available" or found.by_name_only
     }
     engines = {name: found for name, found in probed.items() if name not in absent and found.ranked}
     usable = [found for found in engines.values() if found.status == "available"]
@@ -127,7 +129,7 @@ def new_run(request: Request) -> Ready:
         datasets={name: _facts(files) for name, files in datasets.items()},
     )
     run = Run.create(out, manifest, suite, text)
-    return Ready(run, _trials(run), datasets, absent, request.urls)
+    return Ready(run, _trials(run), datasets, absent, request.urls, idle)
 
 
 def resumed_run(path: Path, suite: str | None, urls: Mapping[str, str] | None = None) -> Ready:

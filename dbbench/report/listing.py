@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from dbbench.probe import Probed
 from dbbench.suite import ChurnStep, KeyValueStep, MixStep, QueryStep, SqlStep, Suite
@@ -36,16 +36,15 @@ def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) 
                 yield from hanging(columns, indent, f"--set {name}.{option}=...  {purpose}")
 
 
-def absent_lines(absent: Mapping[str, Probed]) -> Iterator[str]:
-    """Engines that nobody asked for by name and that take no part in a run."""
+def absent_lines(absent: Mapping[str, Probed], idle: Sequence[str]) -> Iterator[str]:
+    """Engines that nobody asked for by name and that take no part in a run; `idle` have nothing to do in its suite."""
     for name, engine in absent.items():
+        if name in idle:
+            continue
         if engine.status != "available":
             yield "; ".join(filter(None, (f"not here: {name}: {engine.detail}", engine.install)))
-    usable = {name: engine for name, engine in absent.items() if engine.status == "available"}
-    for name, engine in usable.items():
-        if engine.by_name_only:
+        else:
             yield f"only with --engine {name}: {engine.by_name_only}"
-    idle = [name for name, engine in usable.items() if not engine.by_name_only]
     if idle:
         yield f"without the operations of this suite: {', '.join(idle)}"
 
