@@ -242,7 +242,6 @@ for number in range(int(sys.argv[2]), 10**9):
 """
 
 
-@pytest.mark.xfail(strict=False, reason="failed once in a full run, by a block of another number: not yet understood")
 def test_after_a_kill_each_block_is_old_or_new_and_none_that_was_committed_is_lost(tmp_path: Path) -> None:
     opened("virtualfile", tmp_path / "data", count=3_000, log_mib=1).close()
     moments = random.Random(2006)
@@ -262,9 +261,7 @@ def test_after_a_kill_each_block_is_old_or_new_and_none_that_was_committed_is_lo
         assert writer.returncode == -signal.SIGKILL
         acknowledged = range(first, first + len(told) // 8)
         assert len(acknowledged) > 10
-        for number in acknowledged:
-            for block in (number * 7919 % 3000, 2999 - number * 7919 % 3000):
-                last[block] = number
+        last.update((block, number) for number in acknowledged for block in _blocks(number))
         first = acknowledged.stop
         again = opened("virtualfile", tmp_path / "data", cache_mib=1, log_mib=1)
         found = dict(run(again, again.connect(), "scan"))  # type: ignore[call-overload]
@@ -274,6 +271,8 @@ def test_after_a_kill_each_block_is_old_or_new_and_none_that_was_committed_is_lo
             assert int.from_bytes(value[:8], "big") in (number, first)  # the one that wasn't told may be there too
         pair = [int.from_bytes(found.get(key(block), b"")[:8], "big") == first for block in _blocks(first)]
         assert pair[0] == pair[1]
+        if pair[0]:
+            last.update((block, first) for block in _blocks(first))
         first += 1
         again.close()
 
@@ -359,6 +358,21 @@ def test_a_record_of_the_log_that_is_torn_is_no_commit(data: Path) -> None:
     engine = opened("virtualfile", data)
     found = dict(run(engine, engine.connect(), "scan"))  # type: ignore[call-overload]
     assert [found[key(number)][:1] for number in range(3)] == [b"a", b"\x02", b"\x03"]
+    engine.close()
+
+
+def test_records_of_a_log_that_was_begun_anew_count_no_more(data: Path) -> None:
+    """They lie where those of the next session end, and are whole."""
+    store = Store(data, SIZE, 100, sync=True)
+    for number in range(10):
+        store.commit([(number, b"a" * SIZE)])
+    store.close()
+    store = Store(data, SIZE, 100, sync=True)
+    store.commit([(5, b"b" * SIZE)])
+    store._close_files()  # as by a kill
+    engine = opened("virtualfile", data)
+    found = dict(run(engine, engine.connect(), "scan"))  # type: ignore[call-overload]
+    assert [found[key(number)][:1] for number in (4, 5, 6)] == [b"a", b"b", b"a"]
     engine.close()
 
 

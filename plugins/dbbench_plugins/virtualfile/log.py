@@ -1,13 +1,15 @@
 """What was committed since the last checkpoint: a record for each transaction, in a file that keeps its length.
 
-The file is made of zeros beforehand, so that a sync brings data to the disk and nothing else. After a checkpoint it is
-begun anew with the next epoch; a record counts if it is whole, and of the epoch of the first one.
+The file is made of zeros beforehand, so that a sync brings data to the disk and nothing else. After a checkpoint, and
+whenever it is opened, it is begun anew with another epoch; a record counts if it is whole, and of the epoch of the first
+one. Epochs are random: if they were counted, a session that finds no record would not know which ones are used up.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import secrets
 import struct
 import threading
 from collections.abc import Iterator, Sequence
@@ -32,7 +34,7 @@ class Log:
         self.size, self.sync = size, sync
         self.descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self.length = os.fstat(self.descriptor).st_size
-        self.epoch = 1
+        self.epoch = secrets.randbits(64)
         #: How far it is written, and how far it is known to be on the disk; both count on over all epochs.
         self.end = self.synced = 0
         self.at = 0
@@ -82,26 +84,25 @@ class Log:
                 self.synced = end
 
     def records(self) -> Iterator[list[Block]]:
-        """The blocks of each transaction, from the first to the last whole one; the log then goes on after that."""
+        """The blocks of each transaction, from the first to the last whole one; `begin_anew` is due then."""
         data = self._all()
         each = _NUMBER.size + self.size
-        self.at, first = 0, None
-        while self.at + _HEAD.size <= len(data):
-            checksum, epoch, count = _HEAD.unpack_from(data, self.at)
-            end = self.at + _HEAD.size + count * each
+        start, first = 0, None
+        while start + _HEAD.size <= len(data):
+            checksum, epoch, count = _HEAD.unpack_from(data, start)
+            end = start + _HEAD.size + count * each
             if not count or end > len(data) or first not in (None, epoch):
                 break
-            if crc32(memoryview(data)[self.at + 4 : end]) != checksum:
+            if crc32(memoryview(data)[start + 4 : end]) != checksum:
                 break
-            starts = range(self.at + _HEAD.size, end, each)
+            starts = range(start + _HEAD.size, end, each)
             yield [(_NUMBER.unpack_from(data, at)[0], data[at + _NUMBER.size : at + each]) for at in starts]
-            self.at, first = end, epoch
-        self.epoch = first or self.epoch
+            start, first = end, epoch
 
     def begin_anew(self) -> None:
         """Everything in it is in its place: the first record counts no more, and what comes next overwrites it."""
         os.pwrite(self.descriptor, bytes(_HEAD.size), 0)  # if that gets lost all is done again, to the same end
-        self.epoch += 1
+        self.epoch = secrets.randbits(64)
         self.at = 0
 
     def _all(self) -> bytes:
