@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict
 
 from dbbench.errors import Unsupported
-from dbbench.suite import Tier
+from dbbench.suite import Clients, Tier
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -142,6 +142,10 @@ class Concurrency:
 
     threads: int | None = 1
     processes: int | None = 1
+
+    def arranged(self, clients: Clients) -> Clients:
+        """As many clients, all of them threads of one process where no other could open the database."""
+        return Clients(threads=clients.count) if self.processes == 1 else clients
 
 
 @dataclass(frozen=True)

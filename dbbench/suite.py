@@ -162,7 +162,7 @@ class Rate(Model):
 
 
 class Clients(Model):
-    """Several sessions at once: `threads` in each of `processes`."""
+    """Several sessions at once: `threads` in each of `processes`, or all in one where no more can open the database."""
 
     threads: int = Field(default=1, ge=1)
     processes: int = Field(default=1, ge=1)
@@ -266,7 +266,7 @@ class ContentionStep(Step):
 
     `iterations` (scaled) by each client: a transaction that inserts three objects, one that changes the first of them,
     `sub_iterations` that look for it by its text, and one that deletes it. The clients share a `pool` of so many
-    sessions; without it each has its own. An engine that one process only can open gets all of them as threads.
+    sessions; without it each has its own.
     """
 
     kind: Literal["contention"]

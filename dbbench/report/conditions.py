@@ -96,8 +96,6 @@ def _contention(step: ContentionStep, facts: Sequence[Mapping[str, Any]]) -> lis
         f"{one['transactions']:,} transactions: {one['inserts']:,} objects inserted, {written}; {one['selects']:,} selects."
     ]
     words.append(f"Of the deletes {one['left']:,} come after the last client, in one transaction that counts too.")
-    if any(each["clients"]["processes"] < step.clients.processes for each in facts):
-        words.append(f"Where one process only can open the database, all {step.clients.count} clients are its threads.")
     retries = sum(sum(each["retries"].values()) for each in facts)
     words.append("Retries are of all rounds." if retries else "No transaction had to be made again.")
     return words

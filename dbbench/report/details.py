@@ -80,7 +80,10 @@ def _with_clients(view: StepView) -> StepView:
     for line in view.lines:
         found = fared(line.row.rounds)
         lines.append(line if found is None else replace(line, details=_fared(found, line)))
-    return replace(view, lines=tuple(lines), details=CLIENTS if any(line.details for line in lines) else ())
+    columns: tuple[str, ...] = CLIENTS if any(line.details for line in lines) else ()
+    if all(line.details[-1:] in ((), ("–",)) for line in lines):  # no system here counts by itself
+        columns, lines = columns[:-1], [replace(line, details=line.details[:-1]) for line in lines]
+    return replace(view, lines=tuple(lines), details=columns)
 
 
 def _fared(found: Fared, line: Line) -> tuple[str, ...]:

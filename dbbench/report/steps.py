@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dbbench.analysis.contention import fared
@@ -13,7 +13,17 @@ from dbbench.analysis.summary import Row
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report.conditions import conditions, driven
 from dbbench.schema import Records
-from dbbench.suite import AnyStep, ContentionStep, KeyValueStep, ObjectStep, QueryStep, Scenario, SqlStep, StatementStep
+from dbbench.suite import (
+    AnyStep,
+    Clients,
+    ContentionStep,
+    KeyValueStep,
+    ObjectStep,
+    QueryStep,
+    Scenario,
+    SqlStep,
+    StatementStep,
+)
 
 #: A harness's share of a result above which it is told, and above which the result is the harness's.
 NOTABLE_SHARE, BOUND_SHARE = 0.05, 0.20
@@ -140,9 +150,16 @@ class StepView:
         """How much was read or called for a figure, and what the figures don't say."""
         facts = [line.row.facts or {} for line in self.lines]
         arrow = [line.row.title for line in self.lines if line.arrow] if self.mixed else []
-        words = conditions(self.step, facts, arrow, self.data.records)
+        words = [conditions(self.step, facts, arrow, self.data.records), *self._in_one_process()]
         best = "Ratios are to the best figure that is shown." if any(line.withheld for line in self.lines) else ""
-        return " ".join(filter(None, (words, best)))
+        return " ".join(filter(None, (*words, best)))
+
+    def _in_one_process(self) -> Iterator[str]:
+        """Whose clients share one process, where others' are in several."""
+        asked = getattr(self.step, "clients", Clients()).processes
+        told = [(line.row.title, (line.row.facts or {}).get("clients")) for line in self.lines]
+        if names := [title for title, clients in told if clients and clients["processes"] < asked]:
+            yield f"All clients are threads of one process, since no other could open the database: {', '.join(names)}."
 
     @property
     def details_note(self) -> str:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from dbbench.clients import Job, drive, share
-from dbbench.engine import Engine
 from dbbench.errors import WrongAnswer
 from dbbench.measure import collector_off, timed
 from dbbench.schema import Table
@@ -26,7 +25,7 @@ def measure(step: ContentionStep, bench: Bench) -> Measured:
     """
     engine = bench.engine
     work = _work(step, bench.tables[step.table], bench.files.manifest["scale"])
-    clients = fitting(engine, step.clients)
+    clients = engine.concurrency.arranged(step.clients)
     counts = work.counts(clients.count)
     _clear_away(bench, step.table)
     before = engine.statistics()
@@ -57,13 +56,6 @@ def check(step: ContentionStep, bench: Bench) -> None:
     """Nothing is left. Raises WrongAnswer."""
     if count := _count(bench, step.table):
         raise WrongAnswer(f"{count:,} objects are there after all were deleted")
-
-
-def fitting(engine: Engine, clients: Clients) -> Clients:
-    """The same number of clients as threads of one process, where one process only can open the database."""
-    if engine.concurrency.processes == 1:
-        return Clients(threads=clients.count)
-    return clients
 
 
 def fairness(spans: Sequence[int]) -> dict[str, float]:

@@ -48,7 +48,8 @@ def _calls(step: KeyValueStep, bench: Bench, records: RecordSet, held: Held) -> 
         raise Unsupported(f"there are {there:,} records to {step.operation}, not {count:,}")
     inputs = replace(_inputs(step, records, held, count), version=held.newest + 1 if step.operation == "update" else 0)
     job = Job(step.operation, (), 0, 0, seed=records.seed, inputs=inputs, affinity=step.affinity)
-    found = throughput(drive(bench.engine, bench.session, job, step.clients), count, step.clients)
+    clients = bench.engine.concurrency.arranged(step.clients)
+    found = throughput(drive(bench.engine, bench.session, job, clients), count, clients)
     if step.operation == "insert":  # known to be done only now: whatever was refused has changed nothing
         held.next += count
     elif step.operation == "update":

@@ -39,8 +39,8 @@ def measure(step: MixStep, bench: Bench) -> Measured:
     )
     bench.draws = draws
     job = Job("mix", (), 0, 0, seed=records.seed, inputs=draws)
-    found = drive(bench.engine, bench.session, job, step.clients)
-    return throughput(found, draws.operations, step.clients)
+    clients = bench.engine.concurrency.arranged(step.clients)
+    return throughput(drive(bench.engine, bench.session, job, clients), draws.operations, clients)
 
 
 def check(step: MixStep, bench: Bench) -> None:

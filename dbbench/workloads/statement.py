@@ -10,7 +10,7 @@ from dbbench.errors import WrongAnswer
 from dbbench.outcome import Outcome
 from dbbench.samples import Samples
 from dbbench.sql import SQLEngine, fetch
-from dbbench.suite import StatementStep
+from dbbench.suite import Clients, StatementStep
 from dbbench.verify import check_value
 from dbbench.workloads.bench import Bench, Measured
 from dbbench.workloads.load import COUNT
@@ -23,20 +23,21 @@ def measure(step: StatementStep, bench: Bench) -> Measured:
     """Time each call: service times, or at a rate latencies from when each call was to be made."""
     seed = bench.files.manifest["seed"] if step.rate else 0
     job = Job("statement", (bench.statement(step),), step.warm_up, step.iterations, step.rate, seed)
-    found = drive(bench.engine, bench.session, job, step.clients)
+    clients = bench.engine.concurrency.arranged(step.clients)
+    found = drive(bench.engine, bench.session, job, clients)
     if step.adds is not None and step.adds.table in bench.rows:
         bench.rows[step.adds.table] += step.adds.rows * (found.warm_up.count + found.service.count)
-    return _measured(step, found)
+    return _measured(step, found, clients)
 
 
-def _measured(step: StatementStep, found: Measurement) -> Measured:
+def _measured(step: StatementStep, found: Measurement, clients: Clients) -> Measured:
     saturated = found.kept is not None and found.kept.saturated
     main = found.service if step.rate is None else found.latency
     kinds = {"service time": found.service} | ({"latency": found.latency} if step.rate else {})
     facts: dict[str, Any] = {
         "calls": found.service.count,
         "per_second": found.per_second,
-        "clients": step.clients.model_dump(),
+        "clients": clients.model_dump(),
         "times": {name: samples.to_json(percentiles=not saturated) for name, samples in kinds.items()},
     }
     outcome, detail = Outcome.OK, ""

@@ -4,13 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
+from itertools import chain, repeat
+from time import monotonic, sleep
 from typing import Any
 
 from dbbench.engine import Rows
 from dbbench_plugins.sqlite import SQLite, SQLiteSession, rows
 
+#: How long its driver waits for a lock, and the pauses between two looks, as SQLite itself has them; seconds.
+_WAIT = 5.0
+_PAUSES = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025)
+
 
 class LibSQLSession(SQLiteSession):
+    def begin(self) -> None:
+        """Wait for the lock here: its driver keeps Python's while it waits, and so keeps the thread that has it waiting."""
+        until = monotonic() + _WAIT
+        self.execute("PRAGMA busy_timeout = 0")
+        try:
+            for pause in chain(_PAUSES, repeat(_PAUSES[-1])):
+                try:
+                    return super().begin()
+                except ValueError as exc:
+                    if self.retried(exc) is None or monotonic() > until:
+                        raise
+                sleep(pause)
+        finally:
+            self.execute(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")
+
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         execute = self.connection.execute
         return lambda: iter(execute(sql).fetchone, None)  # its cursor is no iterator

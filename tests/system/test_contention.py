@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,6 +157,26 @@ def test_a_disk_that_fills_in_the_middle(small_disk: Path) -> None:
     outcome, detail = described(full.value)
     assert outcome is Outcome.FAILED
     assert "full" in detail or "disk I/O error" in detail
+
+
+def test_a_driver_that_holds_pythons_lock_lets_the_thread_go_on_that_has_the_databases(tmp_path: Path) -> None:
+    """While one of its threads waited for the database it would keep all others from ending their transactions."""
+    _here("libsql")
+    engine = registry.load("libsql")(Setup(tmp_path, Tier.PROCESS))
+    engine.open()
+    first, second = engine.connect(), engine.connect()
+    first.begin()
+    waiting = threading.Thread(target=second.begin)
+    waiting.start()
+    time.sleep(0.1)
+    begin = time.monotonic()
+    first.commit()
+    waiting.join(10)
+    assert not waiting.is_alive()
+    assert time.monotonic() - begin < 4  # not the five seconds after which the other one gives up
+    second.commit()
+    for each in (first, second, engine):
+        each.close()
 
 
 def _here(name: str) -> None:

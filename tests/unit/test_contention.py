@@ -383,8 +383,8 @@ def test_an_engine_that_cannot_is_refused_with_its_reason(
 
 def test_clients_are_threads_of_one_process_where_no_more_can_be(store: Store, tmp_path: Path) -> None:
     asked = Clients(threads=8, processes=4)
-    assert contention.fitting(store, asked) == Clients(threads=32, processes=1)
-    assert contention.fitting(Null(Setup(tmp_path, Tier.POWER)), asked) == asked
+    assert store.concurrency.arranged(asked) == Clients(threads=32, processes=1)
+    assert Null(Setup(tmp_path, Tier.POWER)).concurrency.arranged(asked) == asked
 
 
 # Pools
@@ -515,15 +515,17 @@ def test_the_report_shows_how_the_clients_fared() -> None:
 def test_no_retries_are_told_too() -> None:
     shown = view(facts())
     assert shown.lines[0].retries == ""
-    assert shown.lines[0].details[-2:] == ("0", "–")
+    assert shown.details == CLIENTS[:-1]  # nothing here counts by itself
+    assert shown.lines[0].details[-2:] == ("0.900", "0")
     assert "No transaction had to be made again." in shown.conditions
     assert fared([{}]) is None
 
 
 def test_it_says_by_whom_and_how_much() -> None:
-    one = facts(clients={"threads": 32, "processes": 1})
-    words = conditions(ROUNDS[0], [facts(), one], [], None)
+    words = conditions(ROUNDS[0], [facts()], [], None)
     assert "384 transactions: 192 objects inserted, 64 updated, 192 deleted; 256 selects." in words
-    assert "all 32 clients are its threads" in words
+    alone = view(facts(clients={"threads": 32, "processes": 1})).conditions
+    assert "All clients are threads of one process, since no other could open the database: Store." in alone
+    assert "threads of one process" not in view(facts()).conditions
     assert driven(ROUNDS[1]) == "4 processes of 8 threads at once, 31 sessions"
     assert conditions(SCENARIO.steps[-1], [], [], None) == "The sum of unlimited, pool-31, pool-16 and pool-8."
