@@ -49,6 +49,8 @@ class PrivateServer:
     its own. Without any it runs as whoever we are.
     """
 
+    stop_signal = signal.SIGTERM
+
     def __init__(self, name: str, directory: Path, accounts: Sequence[str] = ()) -> None:
         self.name = name
         self.directory = directory
@@ -121,12 +123,12 @@ class PrivateServer:
             return [self.process.pid, *(child.pid for child in children)]
         return []
 
-    def stop(self, number: int = signal.SIGTERM, seconds: float = _STOP_SECONDS) -> None:
-        """Ask the server to end with a signal, kill it if it doesn't, and let go of the directory."""
+    def stop(self, number: int = 0, seconds: float = _STOP_SECONDS) -> None:
+        """Ask the server to end with a signal (its own), kill it if it doesn't, and let go of the directory."""
         process, self.process = self.process, None
         if process is not None:
             if process.poll() is None:
-                process.send_signal(number)
+                process.send_signal(number or self.stop_signal)
             if not ended(process, seconds):
                 process.kill()
                 process.wait()

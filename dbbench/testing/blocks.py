@@ -15,11 +15,9 @@ from dbbench.errors import Unsupported
 from dbbench.keyvalue import Inputs
 from dbbench.outcome import Outcome
 from dbbench.records import RecordSet
-from dbbench.request import Request, new_run
-from dbbench.runner import run_trials
 from dbbench.schema import Records
 from dbbench.suite import Clients
-from dbbench.testing.contract import ON_RECORDS, EngineContract, Opener
+from dbbench.testing.contract import ON_RECORDS, EngineContract, Opener, WholeTrial
 
 #: Bytes of a block, which every disk can write by itself, and blocks of a file.
 SIZE, COUNT = 4_096, 300
@@ -204,18 +202,9 @@ class BlocksContract(EngineContract):
         engine.close()
         engine.close()
 
-    def test_a_whole_trial_is_right(
-        self, engine_class: type[Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """In a process of its own, with all blocks checked, also after cold starts."""
-        monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
-        suite = tmp_path / "kit.yaml"
-        suite.write_text(_SUITE.format(tier=next(iter(engine_class.durability))), "utf-8")
-        settings = {self.engine: {name: str(value) for name, value in self.options.items()}}
-        ready = new_run(Request(str(suite), [self.engine], rounds=1, options=settings, out=tmp_path / "run"))
-        run_trials(ready.run, ready.trials, ready.datasets, lambda _progress: None)
-        (result,) = [result for result in ready.run.results() if result.engine_name == self.engine]
-        found = {step.name: (step.outcome, step.detail) for step in result.steps}
+    def test_a_whole_trial_is_right(self, whole_trial: WholeTrial) -> None:
+        """With all blocks checked, also after cold starts."""
+        found = {step.name: (step.outcome, step.detail) for step in whole_trial(_SUITE).steps}
         assert list(found) == list(STEPS)
         assert set(found.values()) == {(Outcome.OK, "")}, found
 

@@ -16,6 +16,9 @@ from pydantic import ValidationError
 from dbbench import registry
 from dbbench.engine import Engine, Lack, Publication, Setup, offers
 from dbbench.errors import Unavailable, Unsupported
+from dbbench.request import Request, new_run
+from dbbench.runner import run_trials
+from dbbench.store import TrialResult
 from dbbench.suite import Tier
 from dbbench.urls import VARIABLE
 
@@ -34,6 +37,7 @@ ON_RECORDS = (
 )
 OPERATIONS = ("load", "query", "statement", *ON_RECORDS, "get", "get_many")
 Opener = Callable[..., Engine]
+WholeTrial = Callable[[str], TrialResult]
 
 
 def required(name: str) -> bool:
@@ -91,6 +95,26 @@ class EngineContract:
             yield open_engine
         if engines and self.url and "{tmp}" not in self.url:
             self.tidy(engines[-1])
+
+    @pytest.fixture
+    def whole_trial(self, engine_class: type[Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WholeTrial:
+        """Runs a suite, as a text in which `{tier}` is the engine's first tier, in a process of its own; nothing but the run directory is left."""
+        monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+
+        def run(text: str) -> TrialResult:
+            suite = tmp_path / "kit.yaml"
+            suite.write_text(text.format(tier=next(iter(engine_class.durability))), "utf-8")
+            settings = {self.engine: {name: str(value) for name, value in self.options.items()}}
+            urls = {self.engine: self.url.replace("{tmp}", str(tmp_path))} if self.url else {}
+            request = Request(str(suite), [self.engine], rounds=1, options=settings, out=tmp_path / "run", urls=urls)
+            ready = new_run(request)
+            run_trials(ready.run, ready.trials, ready.datasets, lambda _progress: None, urls=ready.urls)
+            (result,) = [result for result in ready.run.results() if result.engine_name == self.engine]
+            assert not result.remarks
+            assert not list(ready.run.path.glob("trials/*/work"))
+            return result
+
+        return run
 
     def tidy(self, engine: Engine) -> None:
         """Remove from a server at a URL, after a test, what the test has left there; `engine` is closed."""

@@ -16,11 +16,9 @@ from dbbench.errors import Unsupported
 from dbbench.keyvalue import Inputs
 from dbbench.outcome import Outcome
 from dbbench.records import RecordSet
-from dbbench.request import Request, new_run
-from dbbench.runner import run_trials
 from dbbench.schema import Records
 from dbbench.suite import Clients
-from dbbench.testing.contract import ON_RECORDS, EngineContract, Opener
+from dbbench.testing.contract import ON_RECORDS, EngineContract, Opener, WholeTrial
 from dbbench.workloads.keyvalue import refuse_too_long
 
 #: Bytes of a key in most of the tests; all keys of a store have one length, as in a suite.
@@ -426,19 +424,9 @@ class KeyValueContract(EngineContract):
         engine.close()
         engine.close()
 
-    def test_a_whole_trial_is_right(
-        self, engine_class: type[Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """In a process of its own, with all that the store holds checked; nothing but the run directory is left."""
-        monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
-        suite = tmp_path / "kit.yaml"
-        suite.write_text(_SUITE.format(tier=next(iter(engine_class.durability))), "utf-8")
-        settings = {self.engine: {name: str(value) for name, value in self.options.items()}}
-        urls = {self.engine: self.url.format(tmp=tmp_path)} if self.url else {}
-        request = Request(str(suite), [self.engine], rounds=1, options=settings, out=tmp_path / "run", urls=urls)
-        ready = new_run(request)
-        run_trials(ready.run, ready.trials, ready.datasets, lambda _progress: None, urls=ready.urls)
-        (result,) = [result for result in ready.run.results() if result.engine_name == self.engine]
+    def test_a_whole_trial_is_right(self, engine_class: type[Engine], whole_trial: WholeTrial) -> None:
+        """With all that the store holds checked."""
+        result = whole_trial(_SUITE)
         found = {step.name: (step.outcome, step.detail) for step in result.steps}
         assert list(found) == list(_NEEDS)
         assert found.pop("size")[0] in (Outcome.OK, Outcome.UNSUPPORTED)
@@ -446,8 +434,6 @@ class KeyValueContract(EngineContract):
             missing = [operation for operation in _NEEDS[name] if not offers(engine_class, operation)]
             assert outcome == (Outcome.UNSUPPORTED if missing else Outcome.OK), (name, detail)
             assert all(engine_class.impossible[operation] in detail for operation in missing[:1])
-        assert not result.remarks
-        assert not list(ready.run.path.glob("trials/*/work"))
 
 
 def records(key: int, value: int, count: int = 3_000) -> RecordSet:

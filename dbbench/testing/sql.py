@@ -18,12 +18,10 @@ from dbbench.datasets.generate import arrow_schema
 from dbbench.engine import Engine, Form, Session, Taken
 from dbbench.errors import Unsupported
 from dbbench.outcome import Outcome
-from dbbench.request import Request, new_run
-from dbbench.runner import run_trials
 from dbbench.schema import Table
 from dbbench.sql import Retry, SQLEngine, fetch
 from dbbench.suite import Clients
-from dbbench.testing.contract import EngineContract, Opener
+from dbbench.testing.contract import EngineContract, Opener, WholeTrial
 from dbbench.verify import check_batches, check_rows
 
 _ANY = {"kind": "sequence"}  # the kit brings its own values
@@ -323,19 +321,9 @@ class SQLContract(EngineContract):
         assert all(not Path(file.name).is_absolute() and file.apparent >= 0 for file in size.files)
         assert size.index is None or 0 < size.index < size.total
 
-    def test_a_whole_trial_is_right(
-        self, engine_class: type[Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """In a process of its own, with every answer checked; nothing but the run directory is left."""
-        monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
-        suite = tmp_path / "kit.yaml"
-        suite.write_text(_SUITE.format(tier=next(iter(engine_class.durability))), "utf-8")
-        settings = {self.engine: {name: str(value) for name, value in self.options.items()}}
-        urls = {self.engine: self.url.replace("{tmp}", str(tmp_path))} if self.url else {}
-        request = Request(str(suite), [self.engine], rounds=1, options=settings, out=tmp_path / "run", urls=urls)
-        ready = new_run(request)
-        run_trials(ready.run, ready.trials, ready.datasets, lambda _progress: None, urls=ready.urls)
-        (result,) = [result for result in ready.run.results() if result.engine_name == self.engine]
+    def test_a_whole_trial_is_right(self, whole_trial: WholeTrial) -> None:
+        """With every answer checked."""
+        result = whole_trial(_SUITE)
         *steps, cold = result.steps
         assert [(step.name, step.outcome, step.detail) for step in steps] == [
             (name, Outcome.OK, "") for name in ("load", "size", "sums", "wide", "insert", "churn")
@@ -343,8 +331,6 @@ class SQLContract(EngineContract):
         # An engine without files is refused; one with files lets go of them when it is closed.
         assert cold.outcome in (Outcome.OK, Outcome.UNSUPPORTED), cold.detail
         assert "keeps files open" not in cold.facts.get("why", "")
-        assert not result.remarks
-        assert not list(ready.run.path.glob("trials/*/work"))
 
 
 class _Opposed:

@@ -16,6 +16,7 @@ from dbbench.sql_keyvalue import TABLE
 if TYPE_CHECKING:
     from dbbench.records import RecordSet
     from dbbench.schema import Table
+    from dbbench.server import PrivateServer
 
 Kept = TypeVar("Kept", bound=SQLSession)
 
@@ -101,35 +102,45 @@ class SwitchedSession(SQLSession):
         super().close()
 
 
-class RemoteEngine(SQLEngine):
-    """An engine at a URL: it knows which tables are its own, and closes the sessions that were left open."""
+class ClientServer(SQLEngine):
+    """An engine with a server, private or at a URL: it knows which tables are its own, closes the sessions that were
+    left open, and then stops the server, if it is its own.
+    """
 
-    url_required = True
     concurrency = Concurrency(threads=None, processes=None)
+    server: PrivateServer | None = None
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
-        self.made: tuple[str, ...] = ()
+        self.made: list[str] = []
         self._sessions: list[SQLSession] = []
 
     def create(self, tables: Mapping[str, Table]) -> None:
         super().create(tables)
-        self.made = tuple(tables)
+        self.made += tables
 
     def create_store(self, records: RecordSet) -> None:
         super().create_store(records)
-        self.made = (TABLE,)
+        self.made.append(TABLE)
 
     def kept(self, session: Kept) -> Kept:
         """The session, which is closed with the engine at the latest."""
         self._sessions.append(session)
         return session
 
+    def processes(self) -> Sequence[int]:
+        return self.server.processes() if self.server else ()
+
+    def died(self) -> str:
+        return self.server.died() if self.server else ""
+
     def close(self) -> None:
         for session in self._sessions:
-            with suppress(Exception):  # it is closed, or the server is gone
+            with suppress(Exception):  # it is closed, or the server is gone; each driver has its own
                 session.close()
         self._sessions.clear()
+        if self.server:
+            self.server.stop()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dbbench.engine import File, Options, Publication, Size
 from dbbench.errors import Unsupported
 from dbbench.sql import STANDARD_TYPES, Dialect, Retry, fetch
 from dbbench.suite import Tier
-from dbbench_plugins.dbapi import CONNECT_SECONDS, RemoteEngine, SwitchedSession, address, failed
+from dbbench_plugins.dbapi import CONNECT_SECONDS, ClientServer, SwitchedSession, address, failed
 
 if TYPE_CHECKING:
     from dbbench.schema import Records, Table
@@ -76,7 +76,7 @@ class OracleDialect(Dialect):
         return statement.replace(f"RAW({records.value_bytes})", "BLOB") if long else statement
 
 
-class Oracle(RemoteEngine):
+class Oracle(ClientServer):
     name = "oracle"
     title = "Oracle Database (oracledb)"
     license = "proprietary; oracledb: Apache-2.0 or UPL-1.0"
@@ -87,6 +87,7 @@ class Oracle(RemoteEngine):
     )
     modules = ("oracledb",)
     unverified = "not run against a live server"
+    url_required = True
     url_example = "oracle://USER:PASSWORD@HOST:1521/SERVICE"
     dialect = "oracle"
     sql = OracleDialect(

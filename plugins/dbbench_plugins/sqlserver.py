@@ -11,7 +11,7 @@ from dbbench.engine import File, Publication, Size
 from dbbench.errors import Unsupported
 from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLSession, fetch
 from dbbench.suite import Tier
-from dbbench_plugins.dbapi import CONNECT_SECONDS, Address, RemoteEngine, SwitchedSession, address, failed
+from dbbench_plugins.dbapi import CONNECT_SECONDS, Address, ClientServer, SwitchedSession, address, failed
 from dbbench_plugins.odbc import connection as odbc
 from dbbench_plugins.odbc.session import ODBCSession
 
@@ -86,7 +86,7 @@ class SQLServerDialect(Dialect):
         return statement.replace(f"VARBINARY({longest})", "VARBINARY(MAX)") if longest > _LONGEST_BINARY else statement
 
 
-class SQLServer(RemoteEngine):
+class SQLServer(ClientServer):
     name = "sqlserver"
     title = "SQL Server (pyodbc)"
     license = "proprietary; pyodbc: MIT; msodbcsql: proprietary, or FreeTDS: LGPL-2.0"
@@ -97,6 +97,7 @@ class SQLServer(RemoteEngine):
     )
     modules = ("pyodbc",)
     unverified = "not run against a live server"
+    url_required = True
     url_example = "mssql://USER:PASSWORD@HOST:1433/DATABASE"
     dialect = "sqlserver"
     sql = SQLServerDialect(

@@ -23,14 +23,14 @@ from dbbench_plugins.postgresql.cluster import FOLDER, Cluster
 directory, address, network = sys.argv[1:]
 cluster = Cluster(Path(directory))
 cluster.open({})
-cluster.close()
+cluster.stop()
 with open(Path(directory, FOLDER, "pg_hba.conf"), "a") as rules:
     rules.write(f"host all all {network} trust\\n")
 cluster = Cluster(Path(directory))
 cluster.open({"listen_addresses": address, "synchronous_commit": "on"})
 print("ready", flush=True)
 sys.stdin.read()
-cluster.close()
+cluster.stop()
 """
 #: One row by its key, again and again: as good as nothing but the way there and back.
 _SUITE = """

@@ -23,7 +23,7 @@ from dbbench.sql_keyvalue import TABLE
 from dbbench.suite import QueryStep, StatementStep, Suite, Tier
 from dbbench.testing.sql import BATCH, KINDS, TABLES
 from dbbench_plugins import oracle, sqlserver
-from dbbench_plugins.dbapi import RemoteEngine, address
+from dbbench_plugins.dbapi import ClientServer, address
 from dbbench_plugins.dotnet_sql import SQLServerCompact, VistaDB
 
 SQLSERVER, ORACLE = sqlserver.SQLServer.sql, oracle.Oracle.sql
@@ -168,11 +168,11 @@ SERVER = {
     "SELECT s.segment_name": [("Order", "TABLE", 65536), ("ix_Order_Select", "INDEX", 8192)],
     "SELECT plan_table_output": [("Plan hash value: 1",), ("SELECT STATEMENT",)],
 }
-Made = tuple[RemoteEngine, Recorder]
+Made = tuple[ClientServer, Recorder]
 
 
 def made(
-    engine: type[RemoteEngine], tmp_path: Path, tier: Tier = Tier.POWER, answers: Mapping[str, Any] = SERVER
+    engine: type[ClientServer], tmp_path: Path, tier: Tier = Tier.POWER, answers: Mapping[str, Any] = SERVER
 ) -> Made:
     """An engine that is open on a recorder."""
     recorder = Recorder(answers)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, File, Options, Publication, Setup, Size
+from dbbench.engine import File, Options, Publication, Size
 from dbbench.errors import Unsupported
 from dbbench.server import PrivateServer, program
-from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLEngine, SQLSession, fetch
+from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLSession, fetch
 from dbbench.suite import Tier
-from dbbench_plugins.dbapi import failed
+from dbbench_plugins.dbapi import ClientServer, failed
 from dbbench_plugins.mysql.address import URL_EXAMPLE, Address, advice, parsed
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ class MySQLSession(SQLSession):
         return _RETRIED.get(number) if isinstance(number, int) else None
 
 
-class MySQLServer(SQLEngine):
+class MySQLServer(ClientServer):
     """What the engines have in common. A driver adds `raw`, a session class, and its versions."""
 
     license = "MariaDB and MySQL: GPL-2.0"
@@ -99,7 +98,6 @@ class MySQLServer(SQLEngine):
     )
     options_class = MySQLOptions
     session_class: ClassVar[type[SQLSession]] = MySQLSession
-    concurrency = Concurrency(threads=None, processes=None)
     url_example = URL_EXAMPLE
     longest_key = 3_072  # InnoDB's limit of an index
     longest_value = 8_000_000  # as text in a packet of at most 16 MiB, where each byte may become two
@@ -109,12 +107,6 @@ class MySQLServer(SQLEngine):
         Tier.PROCESS: {"innodb_flush_log_at_trx_commit": 2},
         Tier.MEMORY: {"innodb_flush_log_at_trx_commit": 0},
     }
-
-    server: PrivateServer | None = None
-
-    def __init__(self, setup: Setup) -> None:
-        super().__init__(setup)
-        self.sessions: list[SQLSession] = []
 
     def raw(self, address: Address) -> Any:
         """A connection of the driver: autocommit, utf8mb4, LOAD DATA LOCAL allowed."""
@@ -134,9 +126,7 @@ class MySQLServer(SQLEngine):
             raise
 
     def connect(self) -> SQLSession:
-        session: SQLSession = self.session_class(self.raw(self.address), self.sql)
-        self.sessions.append(session)
-        return session
+        return self.kept(self.session_class(self.raw(self.address), self.sql))
 
     def served_by(self) -> dict[str, str]:
         return {self.product: self.variables["version"].partition("-")[0]}
@@ -183,20 +173,6 @@ class MySQLServer(SQLEngine):
         names = ", ".join(f"'{name}'" for name in _STATISTICS)
         rows = fetch(self.session, f"SHOW GLOBAL STATUS WHERE Variable_name IN ({names})")
         return {_STATISTICS[str(name)]: int(value) for name, value in rows}
-
-    def processes(self) -> Sequence[int]:
-        return self.server.processes() if self.server else ()
-
-    def died(self) -> str:
-        return self.server.died() if self.server else ""
-
-    def close(self) -> None:
-        for session in self.sessions:
-            with contextlib.suppress(Exception):  # it is closed, or the server is dead
-                session.close()
-        self.sessions.clear()
-        if self.server:
-            self.server.stop()
 
     # A server of either kind
 

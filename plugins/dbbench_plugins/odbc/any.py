@@ -12,7 +12,7 @@ from dbbench.engine import File, Options, Publication, Size
 from dbbench.errors import Unsupported
 from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLSession, fetch
 from dbbench.suite import Tier
-from dbbench_plugins.dbapi import RemoteEngine, failed
+from dbbench_plugins.dbapi import ClientServer, failed
 from dbbench_plugins.odbc import connection
 from dbbench_plugins.odbc.session import ODBCSession
 
@@ -63,13 +63,14 @@ class AnyOptions(Options):
     )
 
 
-class ODBC(RemoteEngine):
+class ODBC(ClientServer):
     name = "odbc"
     title = "ODBC (pyodbc)"
     license = "pyodbc: MIT; the database's and the driver's own"
     publication = Publication.UNKNOWN
     publication_note = "the licence of the database at the URL says it"
     modules = ("pyodbc",)
+    url_required = True
     url_example = "odbc:Driver={NAME};Server=HOST;Database=NAME;UID=USER;PWD=PASSWORD"
     dialect = "odbc"
     options_class = AnyOptions

@@ -42,6 +42,7 @@ class Cluster(PrivateServer):
     #: Who gets in: whoever can enter the socket's folder.
     authentication: tuple[str, ...] = ("-A", "trust")
     port = _PORT
+    stop_signal = signal.SIGINT  # its fast shutdown, which doesn't wait for clients
     #: How it listens, where that isn't by the socket alone.
     listening: Mapping[str, Any] = {}
 
@@ -71,10 +72,6 @@ class Cluster(PrivateServer):
             [f"{folder}/postgres", "-D", cluster, *(f"--{name}={value}" for name, value in given.items())], self._ready
         )
         self._give_up_segment()
-
-    def close(self) -> None:
-        """Stop the server, if it was started here, by its fast shutdown, which doesn't wait for clients."""
-        self.stop(signal.SIGINT)
 
     def _listens(self) -> bool:
         """Whether there is a server at the socket: a file alone may be what a killed one left."""

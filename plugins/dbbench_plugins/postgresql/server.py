@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import time
@@ -11,16 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, File, Options, Publication, Setup, Size
+from dbbench.engine import File, Options, Publication, Size
 from dbbench.errors import ServerFailed, Unsupported
-from dbbench.sql import Dialect, Retry, SQLEngine, SQLSession, fetch
-from dbbench.sql_keyvalue import TABLE
+from dbbench.sql import Dialect, Retry, SQLSession, fetch
 from dbbench.suite import Tier
+from dbbench_plugins.dbapi import ClientServer
 from dbbench_plugins.postgresql.address import URL_EXAMPLE, advised, checked
 from dbbench_plugins.postgresql.cluster import FOLDER, Cluster
 
 if TYPE_CHECKING:
-    from dbbench.records import RecordSet
     from dbbench.schema import Table
 
 #: What is recorded: what a reader would ask for who has other figures.
@@ -85,7 +83,7 @@ class PostgreSQLOptions(Options):
     bin: str = Field(default="", description="folder of initdb and postgres; the newest that is found if not given")
 
 
-class PostgreSQLServer(SQLEngine):
+class PostgreSQLServer(ClientServer):
     """What the engines have in common. A driver adds `raw`, a session class and its versions."""
 
     license = "PostgreSQL: PostgreSQL Licence"
@@ -94,7 +92,6 @@ class PostgreSQLServer(SQLEngine):
     sql = Dialect(placeholder="%s", binary=("BYTEA", "BYTEA"), explain="EXPLAIN")
     options_class = PostgreSQLOptions
     session_class: ClassVar[type[SQLSession]] = PostgreSQLSession
-    concurrency = Concurrency(threads=None, processes=None)
     url_example = URL_EXAMPLE
     # Each commit writes the log to the system before it returns, and fsync has it wait for the disk. Without
     # synchronous_commit it stays in the server's own memory for up to three times 200 ms. full_page_writes stays
@@ -105,18 +102,10 @@ class PostgreSQLServer(SQLEngine):
         Tier.MEMORY: {"fsync": "off", "synchronous_commit": "off"},
     }
 
-    server: Cluster | None = None
     #: A URL for libpq, once it is open.
     address: str
     #: The folder of our database, as `size` finds it.
     ours = ""
-
-    def __init__(self, setup: Setup) -> None:
-        super().__init__(setup)
-        self.made: list[str] = []
-        self.sessions: list[SQLSession] = []
-
-    # What SQLEngine asks for
 
     def open(self) -> None:
         try:
@@ -135,17 +124,7 @@ class PostgreSQLServer(SQLEngine):
         raise NotImplementedError
 
     def connect(self) -> SQLSession:
-        session: SQLSession = self.session_class(self.raw(), self.sql)
-        self.sessions.append(session)
-        return session
-
-    def create(self, tables: Mapping[str, Table]) -> None:
-        super().create(tables)
-        self.made += tables
-
-    def create_store(self, records: RecordSet) -> None:
-        super().create_store(records)
-        self.made.append(TABLE)
+        return self.kept(self.session_class(self.raw(), self.sql))
 
     def served_by(self) -> dict[str, str]:
         return {self.product: self.version}
@@ -196,35 +175,21 @@ class PostgreSQLServer(SQLEngine):
             time.sleep(_BETWEEN_SECONDS)
         return last
 
-    def processes(self) -> Sequence[int]:
-        return self.server.processes() if self.server else ()
-
-    def died(self) -> str:
-        return self.server.died() if self.server else ""
-
-    def close(self) -> None:
-        for session in self.sessions:
-            with contextlib.suppress(Exception):  # it is closed, or the server is dead; each driver has its own
-                session.close()
-        self.sessions.clear()
-        if self.server:
-            self.server.close()
-
     # A server of either kind
 
     def _cluster(self) -> Cluster:
         return Cluster(self.directory)
 
     def _start(self) -> None:
-        self.server = self._cluster()
-        self.address = self.server.address
+        self.server = server = self._cluster()
+        self.address = server.address
         settings = {
             **self.durability[self.tier],
             "shared_buffers": f"{self.options.shared_buffers_mib}MB",
             "work_mem": f"{self.options.work_mem_mib}MB",
             "max_connections": self.options.max_connections,
         }
-        self.server.open(settings, self.options.bin)
+        server.open(settings, self.options.bin)
 
     def _reach(self) -> None:
         """Raise ServerFailed, which says what to do, if the server at the URL can't be reached."""
