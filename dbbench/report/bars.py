@@ -135,17 +135,7 @@ def sizes(view: StepView, captions: Sequence[str]) -> Figure:
     _failed(axes, view)
     dress(sheet, view)
     if view.lines:
-        below = axes.get_position().y0 - 0.3 / sheet.height  # 0.3 inches under the axis
-        axes.legend(
-            loc="upper right",
-            bbox_to_anchor=(1 - MARGIN / WIDTH, below),
-            bbox_transform=sheet.figure.transFigure,
-            ncols=5,
-            fontsize=8,
-            frameon=False,
-            columnspacing=1.4,
-            handlelength=1.6,
-        )
+        sheet.legend(ncols=5, columnspacing=1.4, handlelength=1.6)
     return sheet.figure
 
 
@@ -240,12 +230,8 @@ def dress(sheet: Sheet, view: StepView) -> None:
     ranks = blended_transform_factory(sheet.figure.transFigure, axes.transData)
     for place, line in enumerate(lines):
         axes.text(MARGIN / WIDTH, place, line.rank, transform=ranks, va="center_baseline", ha="left", fontsize=size)
-    axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", labelsize=8, colors=GREY)
     axes.xaxis.set_major_formatter(FuncFormatter(_tick))
-    axes.grid(axis="x", color=FAINT, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines["bottom"].set_color(FAINT)
+    sheet.ground()
     if not view.lines:
         axes.set_xticks([])
     for tick, line in zip(axes.get_yticklabels(), lines, strict=True):

@@ -111,17 +111,13 @@ def _dress(sheet: Sheet, places: Sequence[tuple[str, Line | None]], size: float)
         for (_, line), title in zip(there, _titles(there), strict=True)
     ]
     axes.set_yticks([y for y, _ in there], texts, fontsize=size, linespacing=1.0)
-    axes.tick_params(axis="y", length=0)
     for tick, (_, line) in zip(axes.get_yticklabels(), there, strict=True):
         tick.set_color(INK if line.row.value is not None else GREY)
-    axes.tick_params(axis="x", which="both", labelsize=8, colors=GREY)
     least, most = axes.get_xlim()
     axes.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if most / least < _NARROW else (1,)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _time(value)))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.grid(axis="x", color=FAINT, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines["bottom"].set_color(FAINT)
+    sheet.ground()
 
 
 def _titles(there: Sequence[tuple[int, Line]]) -> list[str]:
@@ -136,16 +132,7 @@ def _time(seconds: float) -> str:
 def _legend(sheet: Sheet) -> None:
     for name, (shape, colour, area) in zip(_NAMES, _DOTS, strict=True):
         sheet.axes.scatter([], [], s=area, marker=shape, color=colour, linewidths=1.4, label=name)
-    sheet.axes.legend(
-        loc="upper right",
-        bbox_to_anchor=(1 - MARGIN / WIDTH, sheet.axes.get_position().y0 - 0.3 / sheet.height),  # inches under the axis
-        bbox_transform=sheet.figure.transFigure,
-        ncols=len(_NAMES),
-        fontsize=8,
-        frameon=False,
-        columnspacing=1.6,
-        handletextpad=0.3,
-    )
+    sheet.legend(ncols=len(_NAMES), columnspacing=1.6, handletextpad=0.3)
 
 
 def _few(view: StepView) -> list[str]:

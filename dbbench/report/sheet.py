@@ -92,6 +92,20 @@ class Sheet:
         y = self._texts(notes, y, 0.17, size=8, color=INK) + 0.12
         self._texts(small, y, 0.15, size=6.8, color=GREY)
 
+    def ground(self) -> None:
+        """A light grid behind the rows, small grey figures under it, and no frame."""
+        self.axes.tick_params(axis="y", length=0)
+        self.axes.tick_params(axis="x", which="both", labelsize=8, colors=GREY)
+        self.axes.grid(axis="x", color=FAINT, linewidth=0.6)
+        self.axes.set_axisbelow(True)
+        self.axes.spines["bottom"].set_color(FAINT)
+
+    def legend(self, **more: Any) -> None:
+        """What has a label, at the right, 0.3 inches under the axis."""
+        place = (1 - MARGIN / WIDTH, self.axes.get_position().y0 - 0.3 / self.height)
+        where: Any = {"loc": "upper right", "bbox_to_anchor": place, "bbox_transform": self.figure.transFigure}
+        self.axes.legend(**where, fontsize=8, frameon=False, **more)
+
     def _texts(self, lines: Sequence[str], y: float, step: float, **style: Any) -> float:
         for line in lines:
             self.figure.text(MARGIN / WIDTH, 1 - y / self.height, line, va="top", ha="left", **style)

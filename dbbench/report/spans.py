@@ -17,7 +17,6 @@ from dbbench.report.sheet import (
     INK,
     MARGIN,
     ORANGE,
-    WIDTH,
     Sheet,
     inches,
     name_size,
@@ -93,8 +92,6 @@ def _dress(
     axes.set_yticks(range(len(lines)), marked, fontsize=size, linespacing=1.0)
     for tick, line in zip(axes.get_yticklabels(), lines, strict=True):
         tick.set_color(INK if line.row.value is not None else GREY)
-    axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", which="both", labelsize=8, colors=GREY)
     if wide:
         axes.set_xlim(min(known) / 1.6, max(known) * 1.6)
         axes.xaxis.set_major_locator(LogLocator(10))
@@ -102,17 +99,7 @@ def _dress(
     else:
         axes.set_xlim(0, max(known, default=1) * 1.05)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    axes.grid(axis="x", color=FAINT, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines["bottom"].set_color(FAINT)
+    sheet.ground()
     for name, shape, colour in (("cold start", "s", ORANGE), ("warm caches", "o", BLUE)):
         axes.scatter([], [], s=46, marker=shape, color=colour, label=name)
-    axes.legend(
-        loc="upper right",
-        bbox_to_anchor=(1 - MARGIN / WIDTH, axes.get_position().y0 - 0.3 / sheet.height),  # inches under the axis
-        bbox_transform=sheet.figure.transFigure,
-        ncols=2,
-        fontsize=8,
-        frameon=False,
-        handletextpad=0.3,
-    )
+    sheet.legend(ncols=2, handletextpad=0.3)

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from dbbench.analysis.parts import PARTS, parts
 from dbbench.analysis.units import fitting
 from dbbench.report.bars import RATIOS, dress, harness, label_width, notes, rows, value, values_width, words
-from dbbench.report.sheet import BAR, BLUE, FAINT, GREY, MARGIN, ORANGE, SKY, WIDTH, Sheet, row_height
+from dbbench.report.sheet import BAR, BLUE, FAINT, GREY, ORANGE, SKY, Sheet, row_height
 from dbbench.report.steps import StepView
 
 #: Colour and hatch of each part, so that neither is needed to tell them apart; and of what isn't parted.
@@ -69,16 +69,7 @@ def stacks(view: StepView, captions: Sequence[str]) -> Figure:
         words(axes, place, line)
     dress(sheet, view)
     if seen:
-        axes.legend(
-            loc="upper right",
-            bbox_to_anchor=(1 - MARGIN / WIDTH, axes.get_position().y0 - 0.3 / sheet.height),  # inches under the axis
-            bbox_transform=sheet.figure.transFigure,
-            ncols=4,
-            fontsize=8,
-            frameon=False,
-            columnspacing=1.4,
-            handlelength=1.8,
-        )
+        sheet.legend(ncols=4, columnspacing=1.4, handlelength=1.8)
     return sheet.figure
 
 

@@ -28,7 +28,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_every_package_and_file(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for name in (
-        "dbbench/cli.py",
+        "dbbench/cli/__init__.py",
         "dbbench/testing/sql.py",
         "dbbench/report/templates/index.html.j2",
         "dbbench/py.typed",

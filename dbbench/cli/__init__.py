@@ -1,0 +1,52 @@
+"""The command line. Thin: checks nothing itself, and is the only room that prints and exits."""
+
+from __future__ import annotations
+
+import signal
+
+import click
+
+import dbbench
+from dbbench.cli.common import command, examples
+from dbbench.cli.compare import compare
+from dbbench.cli.durability import durability
+from dbbench.cli.listing import check, dataset, describe, engines, suites
+from dbbench.cli.run import report, suite
+
+
+class _Plain(click.Group):
+    """Commands in the order they are written, not by the alphabet."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(
+    cls=_Plain,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=examples("dbbench suite invoices", "dbbench suite invoices --quick --engine sqlite", "dbbench engines"),
+)
+@click.version_option(dbbench.__version__, prog_name="dbbench")
+def main() -> None:
+    """Benchmark databases through plugins: verified answers, intervals, best-to-worst charts.
+
+    Start with `dbbench suite invoices`: it runs on every engine that is installed.
+    """
+    # Let a SIGTERM be as kind as Ctrl-C: what is finished stays, what runs is cleared up.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+@click.command(epilog=examples('eval "$(dbbench completion bash)"', "dbbench completion fish | source"))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@command
+def completion(shell: str) -> None:
+    """Print the code that completes dbbench's commands in SHELL."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(click.get_current_context().find_root().command, {}, "dbbench", "_DBBENCH_COMPLETE").source())
+
+
+for each in (suite, suites, engines, describe, check, dataset, report, compare, durability, completion):
+    main.add_command(each)

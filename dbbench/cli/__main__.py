@@ -1,0 +1,5 @@
+"""`python -m dbbench.cli`."""
+
+from dbbench.cli import main
+
+main()

@@ -1,0 +1,136 @@
+"""What the commands share: how they end, their parameters and the terminal."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:  # at run time each command imports what it needs: --help stays quick
+    from rich.console import Console
+
+INTERRUPTED = 130
+
+
+def examples(*lines: str) -> str:
+    """What stands under a command's options."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def command(function: Callable[..., int | None]) -> Callable[..., None]:
+    """A user's mistake is one line and exit status 2; an interruption is 130."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        from dbbench.errors import SuiteError, UserError
+
+        try:
+            status = function(*args, **kwargs)
+        except SuiteError as exc:
+            click.echo(str(exc), err=True)
+            click.echo(f"{len(exc.faults)} fault{'s' if len(exc.faults) > 1 else ''}", err=True)
+            sys.exit(2)
+        except UserError as exc:
+            click.echo(f"dbbench: {exc}", err=True)
+            sys.exit(2)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            sys.exit(INTERRUPTED)
+        sys.exit(status or 0)
+
+    return wrapped
+
+
+def engine_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    """For the shell: those that begin with what was typed."""
+    from dbbench import registry
+
+    return [name for name in registry.names() if name.startswith(typed)]
+
+
+def suite_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[Any]:
+    """For the shell: built-in ones that begin with what was typed, or else files."""
+    from click.shell_completion import CompletionItem
+
+    from dbbench.loader import builtin_suites
+
+    names = [CompletionItem(name) for name in builtin_suites() if name.startswith(typed)]
+    return names or [CompletionItem(typed, type="file")]
+
+
+def scale(text: Any) -> float:
+    """A multiple, like 0.1."""
+    try:
+        multiple = float(text)
+    except ValueError as exc:
+        raise click.BadParameter(f"{text!r} is not a number") from exc
+    if not 0 < multiple <= 10_000:
+        raise click.BadParameter(f"{text} is not above 0 (and at most 10,000): 1 is the original's size, 0.1 a tenth")
+    return multiple
+
+
+def share(text: Any) -> float:
+    """Like 5% or 0.05, as a fraction of one."""
+    try:
+        fraction = float(str(text).removesuffix("%")) / (100 if str(text).endswith("%") else 1)
+    except ValueError as exc:
+        raise click.BadParameter(f"{text!r} is not a share like 5% or 0.05") from exc
+    if not 0 < fraction < 1:
+        raise click.BadParameter(f"{text} is not above 0 % and below 100 %")
+    return fraction
+
+
+def seconds(text: Any) -> float:
+    """A time like 90s, 10m or 1h, in seconds."""
+    units = {"s": 1, "m": 60, "h": 3600}
+    number, unit = (str(text)[:-1], str(text)[-1:]) if str(text)[-1:] in units else (str(text), "s")
+    if number.replace(".", "", 1).isdigit() and float(number) > 0:
+        return float(number) * units[unit]
+    raise click.BadParameter(f"{text!r} is not a time like 90s, 10m or 1h")
+
+
+def memory(text: Any) -> int:
+    """A size like 500MiB or 4GB, in bytes."""
+    units = {"MiB": 2**20, "GiB": 2**30, "MB": 10**6, "GB": 10**9}
+    for unit, size in units.items():
+        number = str(text).removesuffix(unit)
+        if number != str(text) and number.replace(".", "", 1).isdigit() and float(number) > 0:
+            return int(float(number) * size)
+    raise click.BadParameter(f"{text!r} is not a size like 500MiB or 4GiB")
+
+
+scale_option = click.option(
+    "--scale",
+    type=scale,
+    metavar="NUMBER",
+    default=1.0,
+    show_default=True,
+    help="Rows, as a multiple of the original's.",
+)
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    help="Seed of the data and of the order of trials. [default: the suite's]",
+)
+publish_option = click.option(
+    "--publish",
+    is_flag=True,
+    help="Withhold the figures of engines whose licences forbid to publish them; write to RUN/publish alone.",
+)
+
+
+def columns() -> int:
+    """The terminal's width; lines that go elsewhere stay whole."""
+    import shutil
+
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
+
+
+def open_console() -> Console:
+    """The terminal, for text with colours and bars."""
+    from rich.console import Console
+
+    return Console(soft_wrap=True)

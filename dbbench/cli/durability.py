@@ -1,0 +1,95 @@
+"""`durability`: proofs of the tiers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from dbbench.cli.common import (
+    columns,
+    command,
+    engine_names,
+    examples,
+)
+
+
+@click.command(
+    epilog=examples(
+        "dbbench durability sqlite",
+        "dbbench durability duckdb firebird --tier power --kills 50",
+        "dbbench durability --all --markdown",
+    )
+)
+@click.argument("engines", nargs=-1, metavar="[ENGINE]...", shell_complete=engine_names)
+@click.option("--all", "everything", is_flag=True, help="Every engine that is installed.")
+@click.option("--tier", "tiers", multiple=True, metavar="TIER", help="memory, process or power; may be given again.")
+@click.option(
+    "--kills", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How often a writer is killed."
+)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the moments to kill. [default: a new one]")
+@click.option(
+    "--set", "settings", multiple=True, metavar="ENGINE.OPTION=VALUE", help="Set an engine's option, as for `suite`."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long an engine may take to open and make a commit.",
+)
+@click.option("--json", "out", type=click.Path(path_type=Path, dir_okay=False), help="Write all that was found there.")
+@click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
+@command
+def durability(
+    engines: tuple[str, ...],
+    everything: bool,
+    tiers: tuple[str, ...],
+    kills: int,
+    seed: int | None,
+    settings: tuple[str, ...],
+    timeout: float,
+    out: Path | None,
+    markdown: bool,
+) -> int:
+    """Prove the durability tiers of ENGINEs: kill -9 amid commits, and sync calls counted.
+
+    The databases are made in the current directory, on whose disk it all depends, and removed. Exit
+    status: 0 nothing refuted; 1 something was refuted or could not be tried; 2 wrong use.
+    """
+    from dataclasses import asdict
+
+    from dbbench import jsonfile
+    from dbbench.durability.proofs import Request, prove_all
+    from dbbench.errors import UserError
+    from dbbench.report import durability as shown
+    from dbbench.request import parse_settings
+
+    if everything == bool(engines):
+        raise UserError("name engines, like `dbbench durability sqlite`, or give --all for every one that is installed")
+    if out is not None and not os.access(out.absolute().parent, os.W_OK):  # told now, not after some minutes
+        raise UserError(f"{out} can't be written: {out.absolute().parent} is not a folder to write in")
+    request = Request(engines, tiers, kills, seed, parse_settings(settings), timeout)
+    with _status() as report:
+        proofs = prove_all(request, report)
+    for line in shown.markdown(proofs) if markdown else shown.lines(proofs, columns=columns()):
+        click.echo(line)
+    if out is not None:
+        try:
+            jsonfile.write(out, asdict(proofs))
+        except OSError as exc:
+            raise UserError(f"{out} can't be written: {exc.strerror}") from exc
+    return 1 if proofs.bad else 0
+
+
+@contextlib.contextmanager
+def _status() -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that says what goes on; elsewhere nothing."""
+    from rich.console import Console
+
+    with Console(stderr=True).status("looking at the engines") as status:
+        yield status.update

@@ -1,0 +1,112 @@
+"""What there is: suites and engines, what a suite does, whether a file is one, its data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dbbench.cli.common import (
+    columns,
+    command,
+    engine_names,
+    examples,
+    scale_option,
+    seed_option,
+    suite_names,
+)
+
+
+@click.command(epilog=examples("dbbench suites"))
+@command
+def suites() -> None:
+    """List the built-in suites."""
+    from dbbench.loader import builtin_suites, find_suite, load_suite
+
+    for name in builtin_suites():
+        click.echo(f"{name:<16} {' '.join(load_suite(find_suite(name)).description.split())}")
+
+
+@click.command(epilog=examples("dbbench engines", "dbbench engines -v sqlite duckdb", "dbbench engines --markdown"))
+@click.argument("names", nargs=-1, shell_complete=engine_names)
+@click.option("--verbose", "-v", is_flag=True, help="Show options, durability tiers and URLs too.")
+@click.option("--markdown", is_flag=True, help="Print what is supported as Markdown, the same on every machine.")
+@command
+def engines(names: tuple[str, ...], verbose: bool, markdown: bool) -> None:
+    """List the engines: status, versions, licence, whether results may be published, how to install."""
+    from dbbench import registry
+    from dbbench.probe import probe
+    from dbbench.report.listing import engine_lines, engine_matrix
+
+    registry.check_names(list(names))
+    found = probe(sorted(names) or registry.names())
+    if markdown:
+        known = {name: engine for name, engine in found.items() if engine.license and engine.ranked}
+        lines = engine_matrix(known, registry.installers(known))
+    else:
+        lines = engine_lines(found, verbose=verbose, columns=columns())
+    for line in lines:
+        click.echo(line)
+
+
+@click.command(epilog=examples("dbbench describe invoices"))
+@click.argument("suite", shell_complete=suite_names)
+@command
+def describe(suite: str) -> None:
+    """Say what SUITE does: data, steps, SQL."""
+    from dbbench.loader import find_suite, load_suite
+    from dbbench.report.listing import suite_lines
+
+    for line in suite_lines(load_suite(find_suite(suite)), columns=columns()):
+        click.echo(line)
+
+
+@click.command(epilog=examples("dbbench check my-suite.yaml", "dbbench check --schema > suite.schema.json"))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of suite files, for editors.")
+@command
+def check(files: tuple[Path, ...], schema: bool) -> int:
+    """Check suite FILES; every fault is told with its line and column."""
+    import json
+
+    from dbbench.errors import SuiteError, UserError
+    from dbbench.loader import find_suite, load_suite
+
+    if schema:
+        from dbbench.suite import Suite
+
+        click.echo(json.dumps(Suite.model_json_schema(), indent=2))
+        return 0
+    if not files:
+        raise UserError("name the files to check, like `dbbench check my-suite.yaml`")
+    status = 0
+    for file in files:
+        try:
+            load_suite(find_suite(str(file)))
+            click.echo(f"{file}: ok")
+        except SuiteError as exc:
+            click.echo(str(exc), err=True)
+            status = 2
+        except UserError as exc:
+            click.echo(f"dbbench: {exc}", err=True)
+            status = 2
+    return status
+
+
+@click.command(epilog=examples("dbbench dataset invoices --scale 0.1 --seed 7 --format csv --out data"))
+@click.argument("suite", shell_complete=suite_names)
+@scale_option
+@seed_option
+@click.option("--format", "form", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
+@command
+def dataset(suite: str, scale: float, seed: int | None, form: str, out: Path) -> None:
+    """Write SUITE's data out, so that any answer can be checked by other means."""
+    from dbbench.datasets.export import export
+    from dbbench.loader import find_suite, load_suite
+
+    loaded = load_suite(find_suite(suite))
+    for name, data in loaded.datasets.items():
+        folder = out / name if len(loaded.datasets) > 1 else out
+        for path, rows in export(data, folder, form, scale=scale, seed=seed):
+            click.echo(f"{path}: {rows:,} rows")
