@@ -22,6 +22,4 @@ class APSW(SQLite):
     def _raw(self) -> Any:
         import apsw
 
-        connection = apsw.Connection(str(self.path))
-        connection.set_busy_timeout(5_000)  # as sqlite3 has it by default
-        return connection
+        return apsw.Connection(str(self.path))

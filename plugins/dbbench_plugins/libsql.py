@@ -9,17 +9,21 @@ from time import monotonic, sleep
 from typing import Any
 
 from dbbench.engine import Rows
+from dbbench.sql import Dialect
 from dbbench_plugins.sqlite import SQLite, SQLiteSession, rows
 
-#: How long its driver waits for a lock, and the pauses between two looks, as SQLite itself has them; seconds.
-_WAIT = 5.0
+#: Between two looks at a lock, as SQLite itself has them; seconds.
 _PAUSES = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025)
 
 
 class LibSQLSession(SQLiteSession):
+    def __init__(self, connection: Any, dialect: Dialect) -> None:
+        super().__init__(connection, dialect)
+        ((self.milliseconds,),) = rows(connection, "PRAGMA busy_timeout")
+
     def begin(self) -> None:
         """Wait for the lock here: its driver keeps Python's while it waits, and so keeps the thread that has it waiting."""
-        until = monotonic() + _WAIT
+        until = monotonic() + self.milliseconds / 1_000
         self.execute("PRAGMA busy_timeout = 0")
         try:
             for pause in chain(_PAUSES, repeat(_PAUSES[-1])):
@@ -30,7 +34,7 @@ class LibSQLSession(SQLiteSession):
                         raise
                 sleep(pause)
         finally:
-            self.execute(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")
+            self.execute(f"PRAGMA busy_timeout = {self.milliseconds}")
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         execute = self.connection.execute

@@ -24,6 +24,9 @@ class SQLiteOptions(Options):
     page_size: Literal["512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"] = Field(
         default="4096", description="bytes"
     )
+    busy_seconds: int = Field(
+        default=60, ge=0, le=3600, description="how long a client waits for the one lock, seconds"
+    )
 
 
 class SQLiteSession(SQLSession):
@@ -97,8 +100,13 @@ class SQLite(SQLEngine):
 
     def pragmas(self) -> dict[str, Any]:
         """What a connection is set to, in order."""
-        cache = -1024 * self.options.cache_mib
-        return {"page_size": self.options.page_size, "cache_size": cache, **self.durability[self.tier]}
+        return {
+            # Long, as many clients may stand before one, and none of them has a turn of its own.
+            "busy_timeout": 1_000 * self.options.busy_seconds,
+            "page_size": self.options.page_size,
+            "cache_size": -1024 * self.options.cache_mib,
+            **self.durability[self.tier],
+        }
 
     def _set(self, connection: Any, pragma: str) -> None:
         rows(connection, pragma)  # some give a row, which must be fetched

@@ -8,7 +8,7 @@ from typing import Any
 
 from dbbench.engine import Concurrency
 from dbbench.suite import Tier
-from dbbench_plugins.sqlite import SQLite, SQLiteSession, rows
+from dbbench_plugins.sqlite import SQLite, SQLiteSession
 
 
 class TursoSession(SQLiteSession):
@@ -37,9 +37,7 @@ class Turso(SQLite):
     def _raw(self) -> Any:
         import turso
 
-        connection = turso.connect(str(self.path), isolation_level=None)
-        rows(connection, "PRAGMA busy_timeout = 5000")  # as sqlite3 has it by default
-        return connection
+        return turso.connect(str(self.path), isolation_level=None)
 
     def close(self) -> None:
         if self.connection is not None:

@@ -1,16 +1,19 @@
 """Every built-in engine through the same kit."""
 
 import os
+from typing import ClassVar
 
 from dbbench.testing import EngineContract, SQLContract
 
 
 class TestSQLite(SQLContract):
     engine = "sqlite"
+    options: ClassVar = {"busy_seconds": 1}
 
 
 class TestAPSW(SQLContract):
     engine = "sqlite+apsw"
+    options: ClassVar = {"busy_seconds": 1}
 
 
 class TestDuckDB(SQLContract):
@@ -27,10 +30,12 @@ class TestFirebird(SQLContract):
 
 class TestLibSQL(SQLContract):
     engine = "libsql"
+    options: ClassVar = {"busy_seconds": 1}
 
 
 class TestTurso(SQLContract):
     engine = "turso"
+    options: ClassVar = {"busy_seconds": 1}
 
 
 class TestChDB(SQLContract):
@@ -68,6 +73,7 @@ class TestPyMySQL(SQLContract):
 
 class TestSQLiteODBC(SQLContract):
     engine = "odbc+sqlite"
+    options: ClassVar = {"busy_seconds": 1}
 
 
 class TestPostgreSQLODBC(SQLContract):

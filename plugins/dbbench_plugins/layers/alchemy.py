@@ -19,6 +19,8 @@ _URLS = {
     "mysql": "mysql+mysqldb://",
     "firebird": "firebird+firebird://",
 }
+#: Where every statement is in a transaction: the first one begins it, and reads go on in it.
+_NO_AUTOCOMMIT = ("firebird",)
 
 
 class AlchemySession(Session):
@@ -77,4 +79,5 @@ def engine_over(engine: SQLEngine) -> Any:
     from sqlalchemy.pool import NullPool
 
     creator = partial(raw, engine)
-    return create_engine(_URLS[engine.dialect], creator=creator, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    level: Any = {} if engine.dialect in _NO_AUTOCOMMIT else {"isolation_level": "AUTOCOMMIT"}
+    return create_engine(_URLS[engine.dialect], creator=creator, poolclass=NullPool, **level)
