@@ -126,6 +126,10 @@ class TestMySQLCore(ObjectContract):
     engine = "mysql+core"
 
 
+class TestFirebirdCore(ObjectContract):
+    engine = "firebird+core"
+
+
 class TestSQLiteCoreText(ObjectContract):
     engine = "sqlite+core-text"
 
@@ -136,6 +140,10 @@ class TestPostgreSQLCoreText(ObjectContract):
 
 class TestMySQLCoreText(ObjectContract):
     engine = "mysql+core-text"
+
+
+class TestFirebirdCoreText(ObjectContract):
+    engine = "firebird+core-text"
 
 
 class Mapped(ObjectContract):
@@ -164,6 +172,10 @@ class TestMySQLORM(Mapped):
     engine = "mysql+orm"
 
 
+class TestFirebirdORM(ObjectContract):
+    engine = "firebird+orm"
+
+
 class TestSQLiteModels(Mapped):
     engine = "sqlite+sqlmodel"
 
@@ -174,6 +186,10 @@ class TestPostgreSQLModels(Mapped):
 
 class TestMySQLModels(Mapped):
     engine = "mysql+sqlmodel"
+
+
+class TestFirebirdSQLModel(ObjectContract):
+    engine = "firebird+sqlmodel"
 
 
 class TestSQLitePeewee(ObjectContract):

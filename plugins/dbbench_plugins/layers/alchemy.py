@@ -19,6 +19,8 @@ _URLS = {
     "mysql": "mysql+mysqldb://",
     "firebird": "firebird+firebird://",
 }
+#: Those that SQLAlchemy doesn't bring -> the package, and extra, that does.
+_DIALECTS = {"firebird": "sqlalchemy-firebird"}
 #: Where every statement is in a transaction: the first one begins it, and reads go on in it.
 _NO_AUTOCOMMIT = ("firebird",)
 
@@ -57,6 +59,13 @@ class Alchemy(Layer):
     layer_license = "MIT"
     extra = "sqlalchemy"
     session_class: ClassVar[type[Session]] = AlchemySession
+
+    def __init_subclass__(cls, over: type[SQLEngine] | None = None, **more: Any) -> None:
+        super().__init_subclass__(over=over, **more)
+        if over is not None and over.dialect in _DIALECTS:
+            package = _DIALECTS[over.dialect]
+            cls.modules = (*cls.modules, package.replace("-", "_"))
+            cls.extras = (*cls.extras, package)
 
     def open(self) -> None:
         super().open()

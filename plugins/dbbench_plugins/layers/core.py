@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dbbench.objects import maker
+from dbbench_plugins.firebird import Firebird
 from dbbench_plugins.layers.alchemy import Alchemy, AlchemySession
 from dbbench_plugins.mysql import MySQL
 from dbbench_plugins.postgresql import PostgreSQL
@@ -24,7 +25,7 @@ class CoreSession(AlchemySession):
         statement, _, _ = self.statements(core_table(name, table), table.primary_key)
 
         def get(key: Any) -> Any:
-            row = execute(statement, {"key": key}).fetchone()
+            row = execute(statement, {"key": key}).first()
             return None if row is None else construct(row)
 
         return get
@@ -87,6 +88,10 @@ class MySQLCore(Core, over=MySQL):
     name = "mysql+core"
 
 
+class FirebirdCore(Core, over=Firebird):
+    name = "firebird+core"
+
+
 class SQLiteCoreText(CoreText, over=SQLite):
     name = "sqlite+core-text"
 
@@ -97,3 +102,7 @@ class PostgreSQLCoreText(CoreText, over=PostgreSQL):
 
 class MySQLCoreText(CoreText, over=MySQL):
     name = "mysql+core-text"
+
+
+class FirebirdCoreText(CoreText, over=Firebird):
+    name = "firebird+core-text"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dbbench_plugins.firebird import Firebird
 from dbbench_plugins.layers.alchemy import Alchemy, AlchemySession
 from dbbench_plugins.mysql import MySQL
 from dbbench_plugins.postgresql import PostgreSQL
@@ -82,3 +83,7 @@ class PostgreSQLORM(ORM, over=PostgreSQL):
 
 class MySQLORM(ORM, over=MySQL):
     name = "mysql+orm"
+
+
+class FirebirdORM(ORM, over=Firebird):
+    name = "firebird+orm"

@@ -6,6 +6,7 @@ import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from dbbench_plugins.firebird import Firebird
 from dbbench_plugins.layers.alchemy import Alchemy
 from dbbench_plugins.layers.orm import ORMSession
 from dbbench_plugins.mysql import MySQL
@@ -77,3 +78,7 @@ class PostgreSQLModels(Models, over=PostgreSQL):
 
 class MySQLModels(Models, over=MySQL):
     name = "mysql+sqlmodel"
+
+
+class FirebirdModels(Models, over=Firebird):
+    name = "firebird+sqlmodel"
