@@ -285,9 +285,11 @@ def _together(found: list[Measurement]) -> Measurement:
 def _processes(engine: Engine, job: Job, clients: Clients) -> Measurement:
     """Clients in processes of their own, each with an engine of its own on the same directory.
 
-    A process of several threads keeps to one processor where there are as many processes as processors.
+    A process of several threads that ask a server keeps to one processor where there are as many processes as
+    processors. Where the threads do the work themselves the system's own, which end their writes, would stand behind them.
     """
     kind = type(engine)
+    served = bool(engine.processes() or engine.url)
     common = {
         "engine": f"{kind.__module__}:{kind.__qualname__}",
         "directory": str(engine.directory),
@@ -300,7 +302,7 @@ def _processes(engine: Engine, job: Job, clients: Clients) -> Measurement:
         },
         "threads": clients.threads,
         "of": clients.count,
-        "bound": clients.threads > 1 and clients.processes >= (os.cpu_count() or 1),
+        "bound": served and clients.threads > 1 and clients.processes >= (os.cpu_count() or 1),
     }
     with ExitStack() as ending:
         children = []
