@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -299,8 +300,10 @@ def heading(unit: Unit) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio in words, without its sign."""
-    return f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
+    """A ratio in words, without its sign: two decimals, or so many that a small one has two figures."""
+    if ratio >= 100:
+        return f"{ratio:,.0f}"
+    return f"{ratio:.{1 - math.floor(math.log10(ratio)) if 0 < ratio < 0.1 else 2}f}"
 
 
 def yardstick(view: StepView, line: Line) -> str:
