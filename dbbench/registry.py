@@ -34,7 +34,7 @@ def check_names(wanted: list[str]) -> None:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise UserError(f"there is no engine {name!r}{hint} (`dbbench engines` lists them: {', '.join(known)})")
+            raise UserError(f"there is no engine {name!r}{hint} (`dbbench engines` lists them)")
 
 
 def find(name: str) -> type[Engine]:

@@ -192,7 +192,7 @@ def _run(ready: Ready, *, publish: bool) -> int:
     from dbbench.runner import run_trials
 
     console = open_console()
-    for line in absent_lines(ready.absent, ready.idle):
+    for line in absent_lines(ready.absent, ready.idle, columns=console.width):
         console.print(line, style="dim", highlight=False, markup=False)
     run = ready.run
     budget = Budget(run.manifest.precision, run.manifest.time_limit)

@@ -50,8 +50,11 @@ def _step(view: StepView, missing: Collection[str], *, ascii_only: bool) -> Iter
     """A step. Why an engine is missing altogether stands once, at the end."""
     yield Text()
     yield from (Text(line, style="bold") for line in textwrap.wrap(view.step.title, WIDTH))
-    measure = view.measure + (" (logarithmic)" if view.wide else "")
-    yield from (Text(f"  {line}", style="dim") for line in textwrap.wrap(measure, WIDTH - 2))
+    measure = view.measure + (" (log scale)" if view.wide else "")
+    heading = "harness" if any(line.share for line in view.lines) else ""
+    *full, last = textwrap.wrap(measure, WIDTH - 2 - len(heading) - bool(heading))
+    yield from (Text(f"  {line}", style="dim") for line in full)
+    yield Text(f"  {last:<{WIDTH - 2 - len(heading)}}{heading}".rstrip(), style="dim")
     names = max((len(line.row.engine) for line in (*view.lines, *view.failed)), default=4)
     values = max((len(line.value) for line in view.lines if not line.withheld), default=1)
     intervals = max((len(line.interval) for line in view.lines), default=0)

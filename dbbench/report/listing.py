@@ -36,17 +36,25 @@ def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) 
                 yield from hanging(columns, indent, f"--set {name}.{option}=...  {purpose}")
 
 
-def absent_lines(absent: Mapping[str, Probed], idle: Sequence[str]) -> Iterator[str]:
-    """Engines that nobody asked for by name and that take no part in a run; `idle` have nothing to do in its suite."""
-    for name, engine in absent.items():
-        if name in idle:
-            continue
-        if engine.status != "available":
-            yield "; ".join(filter(None, (f"not here: {name}: {engine.detail}", engine.install)))
-        else:
-            yield f"only with --engine {name}: {engine.by_name_only}"
+def absent_lines(absent: Mapping[str, Probed], idle: Sequence[str], *, columns: int) -> Iterator[str]:
+    """Engines that nobody asked for by name and that take no part in a run; `idle` have nothing to do in its suite.
+
+    One that is broken has its reason at once, for it surprises; what the others need, `dbbench engines` tells.
+    """
+    others = {name: engine for name, engine in absent.items() if name not in idle}
+    for name, engine in others.items():
+        if engine.status == "broken":
+            yield from hanging(columns, "", f"broken: {name}: {engine.detail}", 2)
+    missing = [name for name, engine in others.items() if engine.status == "unavailable"]
+    named = [name for name, engine in others.items() if engine.status == "available"]
+    for label, names in (
+        ("not here (`dbbench engines` says what each needs)", missing),
+        ("only with --engine (`dbbench engines` says why)", named),
+    ):
+        if names:
+            yield from hanging(columns, "", f"{label}: {', '.join(names)}", 2)
     if idle:
-        yield f"without the operations of this suite: {', '.join(idle)}"
+        yield from hanging(columns, "", f"without the operations of this suite: {len(idle)} engines", 2)
 
 
 def published(engine: Probed) -> str:

@@ -102,7 +102,8 @@ def test_the_terminal_has_a_line_for_each_engine_within_80_columns(many: View) -
     assert [line[4:].split()[0] for line in table] == [
         line.row.engine for line in (*many.scenarios[0].step("join-1").lines, *many.scenarios[0].step("join-1").failed)
     ]
-    assert "(logarithmic)" in lines[start + 1]
+    assert "(log scale)" in lines[start + 1]
+    assert lines[start + 1].endswith("harness")
 
 
 def test_bars_over_several_decades_are_points_on_a_logarithmic_scale(many: View) -> None:
