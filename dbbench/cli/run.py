@@ -9,6 +9,7 @@ import click
 
 from dbbench.cli.common import (
     INTERRUPTED,
+    columns,
     command,
     engine_names,
     examples,
@@ -192,7 +193,7 @@ def _run(ready: Ready, *, publish: bool) -> int:
     from dbbench.runner import run_trials
 
     console = open_console()
-    for line in absent_lines(ready.absent, ready.idle, columns=console.width):
+    for line in absent_lines(ready.absent, ready.idle, columns=columns()):
         console.print(line, style="dim", highlight=False, markup=False)
     run = ready.run
     budget = Budget(run.manifest.precision, run.manifest.time_limit)
