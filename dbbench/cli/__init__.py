@@ -11,6 +11,7 @@ from dbbench.cli.common import command, examples
 from dbbench.cli.compare import compare
 from dbbench.cli.durability import durability
 from dbbench.cli.listing import check, dataset, describe, engines, suites
+from dbbench.cli.plugin import plugin
 from dbbench.cli.run import report, suite
 
 
@@ -48,5 +49,5 @@ def completion(shell: str) -> None:
     click.echo(kind(click.get_current_context().find_root().command, {}, "dbbench", "_DBBENCH_COMPLETE").source())
 
 
-for each in (suite, suites, engines, describe, check, dataset, report, compare, durability, completion):
+for each in (suite, suites, engines, describe, check, dataset, report, compare, durability, plugin, completion):
     main.add_command(each)

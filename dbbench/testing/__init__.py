@@ -9,6 +9,11 @@ An engine whose driver is missing is skipped, unless the environment variable DB
 (engines with commas between, or "all"): then it fails.
 """
 
+import pytest
+
+# Without it a failed assertion of the kit would not say what was compared.
+pytest.register_assert_rewrite(*(f"{__name__}.{part}" for part in ("blocks", "contract", "keyvalue", "objects", "sql")))
+
 from dbbench.testing.blocks import BlocksContract
 from dbbench.testing.contract import EngineContract
 from dbbench.testing.keyvalue import KeyValueContract

@@ -50,10 +50,19 @@ def section(text: str, heading: str) -> str:
 # The command line
 
 
-@pytest.mark.parametrize("name", cli.main.commands)
-def test_every_command_and_option_is_described(name: str) -> None:
+def commands(group: click.Group = cli.main, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command with its words, those of groups too."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands()))
+def test_every_command_and_option_is_described(name: str, command: click.Command) -> None:
     text = section(CLI, f"## `dbbench {name}")
-    for parameter in cli.main.commands[name].params:
+    for parameter in command.params:
         if isinstance(parameter, click.Argument):
             assert (parameter.metavar or parameter.name or "").upper() in text
             continue
@@ -62,7 +71,7 @@ def test_every_command_and_option_is_described(name: str) -> None:
 
 
 def test_every_option_described_exists() -> None:
-    known = {option for command in cli.main.commands.values() for item in command.params for option in item.opts}
+    known = {option for _, command in commands() for item in command.params for option in item.opts}
     assert set(re.findall(r"`(--[a-z-]+)", CLI)) <= known | {"--help", "--version"}
 
 

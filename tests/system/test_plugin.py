@@ -1,0 +1,86 @@
+"""An engine of one's own: the package that `plugin new` makes, and `plugin check` on it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Dbbench, summary
+
+#: Engine -> what `plugin new` is told besides, and a suite for it.
+MADE: dict[str, tuple[list[str], str]] = {"mine": ([], "invoices"), "mine+fast.2": (["--records"], "mixes")}
+
+
+def installed(package: Path, site: Path) -> None:
+    command = ["-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target", str(site), str(package)]
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(params=MADE)
+def made(request: pytest.FixtureRequest, dbbench: Dbbench, tmp_path: Path) -> tuple[str, Path]:
+    """A new engine's name and where its package is installed."""
+    options, _ = MADE[request.param]
+    done = dbbench("plugin", "new", request.param, *options, "--out", "package")
+    assert done.returncode == 0, done.stderr
+    assert "pip install -e 'package[test]'" in done.stdout
+    installed(tmp_path / "package", tmp_path / "site")
+    return request.param, tmp_path / "site"
+
+
+def test_a_new_package_keeps_to_the_kit_and_runs_as_it_stands(
+    made: tuple[str, Path], dbbench: Dbbench, tmp_path: Path
+) -> None:
+    name, site = made
+    checked = dbbench("plugin", "check", name, plugins=(str(site),))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert f"{name} keeps to the kit" in checked.stdout
+    suite = MADE[name][1]
+    run = dbbench("suite", suite, "-e", name, "--scale", "0.01", "--quick", "--out", "run", plugins=(str(site),))
+    outcomes = {row["outcome"] for (_, engine), row in summary(tmp_path / "run").items() if engine == name}
+    expected = {"ok"} if suite == "invoices" else {"ok", "unsupported"}  # a hash has no order for scans
+    assert outcomes == expected, run.stdout + run.stderr
+    test = next((tmp_path / "package" / "tests").glob("test_*.py"))
+    assert [line.name for line in ast.parse(test.read_text()).body if isinstance(line, ast.ClassDef)]
+
+
+def test_the_kit_finds_what_is_wrong_and_says_what(dbbench: Dbbench, tmp_path: Path) -> None:
+    assert dbbench("plugin", "new", "mine", "--records", "--out", "package").returncode == 0
+    module = tmp_path / "package" / "dbbench_mine.py"
+    right = "        return self.store.get\n"
+    assert right in module.read_text()
+    module.write_text(module.read_text().replace(right, "        return lambda key: self.store.get(key, b'')\n"))
+    installed(tmp_path / "package", tmp_path / "site")
+    checked = dbbench("plugin", "check", "mine", plugins=(str(tmp_path / "site"),))
+    assert checked.returncode == 1
+    assert "FAILED" in checked.stdout
+    assert "assert b'' is None" in checked.stdout  # what was compared, as pytest rewrites it
+    assert "keeps to the kit" not in checked.stdout
+
+
+def test_an_option_reaches_the_kit(dbbench: Dbbench) -> None:
+    assert dbbench("plugin", "check", "sqlite", "--set", "sqlite.busy_seconds=1").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["new", "Mine"], "'Mine' can't be an engine's name"),
+        (["new", "../mine"], "'../mine' can't be an engine's name"),
+        (["new", "sqlite"], "there is an engine 'sqlite' already"),
+        (["new", "mine", "--out", "."], ". is not empty; name another folder with --out"),
+        (["check", "sqlit"], "there is no engine 'sqlit'; did you mean 'sqlite'?"),
+        (["check", "sqlce"], "sqlce can't be checked here: it is a Windows library"),
+        (["check", "sqlite", "--set", "sqlite.cache=1"], "sqlite has no option 'cache'; did you mean 'cache_mib'?"),
+    ],
+)
+def test_a_mistake_is_one_line(arguments: list[str], said: str, dbbench: Dbbench, tmp_path: Path) -> None:
+    (tmp_path / "there").touch()
+    done = dbbench("plugin", *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"dbbench: {said}")
+    assert len(done.stderr.splitlines()) == 1
