@@ -129,7 +129,7 @@ class StepView:
     @property
     def higher(self) -> bool:
         """Whether more is better."""
-        return any(line.row.direction == "higher" for line in (*self.lines, *self.failed))
+        return self.rates or any(line.row.direction == "higher" for line in (*self.lines, *self.failed))
 
     @property
     def rates(self) -> bool:

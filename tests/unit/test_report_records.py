@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from dbbench.analysis.spread import tails
+from dbbench.outcome import Outcome
 from dbbench.references import dangling
 from dbbench.report import charts, console
 from dbbench.report.sheet import STYLE
@@ -57,6 +58,12 @@ def test_a_rate_is_worded_as_one_with_the_best_first_and_ratios_of_time(two: Vie
         "1,000,000 records inserted by one client, in the order of their keys, one in a transaction; "
         "ascending keys of 8 bytes, values of 32."
     )
+
+
+def test_more_of_a_rate_is_better_also_where_nobody_has_one(tmp_path: Path) -> None:
+    refused = {"a": Fake("A", bad={"insert": (Outcome.UNSUPPORTED, "no")})}
+    step = view(fabricate(tmp_path / "run", refused, suite="esent", rounds=1)).scenarios[0].step("insert")
+    assert step.measure.startswith("operations per second, more is better")
 
 
 @pytest.mark.parametrize(
