@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from dbbench.engine import Session
 
@@ -138,3 +138,18 @@ class SQLKeyValue(Session):
         table, key, value = self._names()
         query = f"SELECT {key}, {value} FROM {table} WHERE {key} >= {self.sql.placeholder} ORDER BY {key}"
         return self.sql.limited(query, count)
+
+
+class WithoutRecords:
+    """Before SQLSession among a session's bases: for a system that can't keep records, or nobody has written it yet."""
+
+    prepare_insert: ClassVar[Any] = None
+    prepare_update: ClassVar[Any] = None
+    prepare_delete: ClassVar[Any] = None
+    prepare_read: ClassVar[Any] = None
+    prepare_seek: ClassVar[Any] = None
+    prepare_range: ClassVar[Any] = None
+    prepare_scan: ClassVar[Any] = None
+    prepare_insert_many: ClassVar[Any] = None
+    prepare_update_many: ClassVar[Any] = None
+    prepare_delete_many: ClassVar[Any] = None

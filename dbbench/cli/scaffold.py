@@ -11,11 +11,8 @@ import jinja2
 from dbbench import registry
 from dbbench.errors import UserError
 
-#: Kind of engine -> the class of the kit that tests it, a suite to try it on, and an engine to beat there.
-_KINDS = {
-    "sql": {"kit": "SQLContract", "suite": "invoices", "rival": "sqlite"},
-    "records": {"kit": "KeyValueContract", "suite": "mixes", "rival": "dict"},
-}
+#: Kind of engine -> a suite to try it on, and an engine to stand beside it there.
+_KINDS = {"sql": {"suite": "invoices", "rival": "sqlite"}, "records": {"suite": "mixes", "rival": "dict"}}
 
 
 def write(name: str, folder: Path, *, kind: Literal["sql", "records"]) -> list[Path]:

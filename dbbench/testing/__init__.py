@@ -1,9 +1,10 @@
 """The conformance kit: what every engine must keep to, as tests that a plugin inherits.
 
-    from dbbench.testing import SQLContract
+    from dbbench.testing import kit
 
-    class TestMine(SQLContract):
-        engine = "mine"
+    TestMine = kit("mine")
+
+`kit` makes a class of the contracts for all that the engine offers. Each is one to derive from by itself, too.
 
 An engine whose driver is missing is skipped, unless the environment variable DBBENCH_REQUIRE names it
 (engines with commas between, or "all"): then it fails.
@@ -17,7 +18,8 @@ pytest.register_assert_rewrite(*(f"{__name__}.{part}" for part in ("blocks", "co
 from dbbench.testing.blocks import BlocksContract
 from dbbench.testing.contract import EngineContract
 from dbbench.testing.keyvalue import KeyValueContract
+from dbbench.testing.kits import kit
 from dbbench.testing.objects import ObjectContract
 from dbbench.testing.sql import SQLContract
 
-__all__ = ["BlocksContract", "EngineContract", "KeyValueContract", "ObjectContract", "SQLContract"]
+__all__ = ["BlocksContract", "EngineContract", "KeyValueContract", "ObjectContract", "SQLContract", "kit"]

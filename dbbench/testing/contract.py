@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, get_args
 
@@ -64,6 +64,10 @@ class EngineContract:
 
     @pytest.fixture
     def engine_class(self) -> type[Engine]:
+        return self.usable()
+
+    def usable(self) -> type[Engine]:
+        """The engine's class. Skips the test, or fails it if the engine must be there, where it can't be used."""
         try:
             found = registry.load(self.engine)
             if self.url or not found.url_required:
@@ -76,11 +80,17 @@ class EngineContract:
         pytest.skip(f"{self.engine}: {missing}")
 
     @pytest.fixture
-    def opened(self, engine_class: type[Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opener]:
+    def opened(self, engine_class: type[Engine], tmp_path: Path) -> Iterator[Opener]:
         """Opens the engine in a folder of its own (or one named), and closes it in the end."""
-        monkeypatch.setenv(VARIABLE, self.url.replace("{tmp}", str(tmp_path)))  # for clients in processes of their own
+        with self.opening(engine_class, tmp_path) as open_engine:
+            yield open_engine
+
+    @contextmanager
+    def opening(self, engine_class: type[Engine], tmp_path: Path) -> Iterator[Opener]:
+        """What `opened` gives, for as long as wanted."""
         engines: list[Engine] = []
-        with ExitStack() as closing:
+        with pytest.MonkeyPatch.context() as patch, ExitStack() as closing:
+            patch.setenv(VARIABLE, self.url.replace("{tmp}", str(tmp_path)))  # for clients in processes of their own
 
             def open_engine(folder: str = "data", tier: Tier | None = None) -> Engine:
                 directory = tmp_path / folder

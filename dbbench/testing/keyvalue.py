@@ -345,7 +345,7 @@ class KeyValueContract(EngineContract):
             call(engine, session, "insert_many")(PAIRS[1:])
             assert scanned(engine, session) == dict(PAIRS)
 
-    def test_what_was_committed_is_there_after_reopening(self, filled: Store, opened: Opener) -> None:
+    def test_records_that_were_committed_are_there_after_reopening(self, filled: Store, opened: Opener) -> None:
         engine, session = filled
         call(engine, session, "update")(KEYS[1], b"last")
         session.close()
@@ -383,7 +383,7 @@ class KeyValueContract(EngineContract):
     # Clients
 
     @pytest.mark.parametrize("what", ["threads", "processes"])
-    def test_serves_as_many_clients_as_it_says(self, store: OpenStore, what: str) -> None:
+    def test_serves_records_to_as_many_clients_as_it_says(self, store: OpenStore, what: str) -> None:
         """Four threads or two processes that insert and update at once; or it refuses them."""
         engine, session = store()
         number = 4 if what == "threads" else 2
@@ -407,7 +407,7 @@ class KeyValueContract(EngineContract):
 
     # The whole
 
-    def test_has_a_size(self, filled: Store) -> None:
+    def test_a_store_has_a_size(self, filled: Store) -> None:
         """Or it says why it has none."""
         engine, _ = filled
         engine.flush()
@@ -424,7 +424,7 @@ class KeyValueContract(EngineContract):
         engine.close()
         engine.close()
 
-    def test_a_whole_trial_is_right(self, engine_class: type[Engine], whole_trial: WholeTrial) -> None:
+    def test_a_whole_trial_on_records_is_right(self, engine_class: type[Engine], whole_trial: WholeTrial) -> None:
         """With all that the store holds checked."""
         result = whole_trial(_SUITE)
         found = {step.name: (step.outcome, step.detail) for step in result.steps}

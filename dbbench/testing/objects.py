@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -52,26 +53,33 @@ WANTED = {row[0]: row for row in ROWS}
 ABSENT, KEYS = 3, [7, 1, 2**40, 2]
 
 
+def _filled(engine: Engine) -> Engine:
+    """With the kit's table in it, loaded by the engine beneath, where there is one."""
+    engine.create({NAME: THINGS})
+    loading: Any = (engine.beneath or engine).connect()
+    insert = loading.prepare_load(NAME, THINGS)
+    loading.begin()
+    insert(chunk(BATCH, THINGS, loading.takes, loading.bind))
+    loading.finish_load({NAME: THINGS})
+    loading.close()
+    return engine
+
+
 class ObjectContract(EngineContract):
     """Inherit it, and say which engine."""
 
-    @pytest.fixture
-    def filled(self, opened: Opener) -> Engine:
-        """An engine with the kit's table in it, filled by the engine beneath, where there is one."""
-        engine = opened()
-        engine.create({NAME: THINGS})
-        loading: Any = (engine.beneath or engine).connect()
-        insert = loading.prepare_load(NAME, THINGS)
-        loading.begin()
-        insert(chunk(BATCH, THINGS, loading.takes, loading.bind))
-        loading.finish_load({NAME: THINGS})
-        loading.close()
-        return engine
+    @pytest.fixture(scope="class")
+    @classmethod
+    def things(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+        """An engine with the kit's table in it; one for all tests, since they only read."""
+        kit = cls()
+        with kit.opening(kit.usable(), tmp_path_factory.mktemp("things")) as open_engine:
+            yield _filled(open_engine())
 
     @pytest.fixture
-    def session(self, filled: Engine) -> Session:
+    def session(self, things: Engine) -> Session:
         """A session of it."""
-        return filled.connect()
+        return things.connect()
 
     def test_gives_objects(self, engine_class: type[Engine]) -> None:
         assert offers(engine_class, "get")
@@ -98,11 +106,12 @@ class ObjectContract(EngineContract):
         check_objects(session.prepare_get_many(NAME, THINGS)([ABSENT, 1]), {1: WANTED[1]}, THINGS)
         session.close()
 
-    def test_an_object_is_whole_when_it_is_given(self, filled: Engine) -> None:
-        session: Any = filled.connect()
+    def test_an_object_is_whole_when_it_is_given(self, opened: Opener) -> None:
+        engine = _filled(opened())
+        session: Any = engine.connect()
         held = [*session.prepare_get_many(NAME, THINGS)(None), session.prepare_get(NAME, THINGS)(7)]
         session.close()
-        filled.close()  # so that no member can be read but what the object holds
+        engine.close()  # so that no member can be read but what the object holds
         check_objects(held[:-1], WANTED, THINGS)
         check_objects(held[-1:], {7: WANTED[7]}, THINGS)
 
@@ -113,17 +122,17 @@ class ObjectContract(EngineContract):
         del held
         session.close()
 
-    def test_sessions_are_apart(self, filled: Engine) -> None:
-        first, second = (filled.connect() for _ in range(2))
+    def test_sessions_are_apart(self, things: Engine) -> None:
+        first, second = (things.connect() for _ in range(2))
         gets: list[Any] = [session.prepare_get(NAME, THINGS) for session in (first, second)]  # type: ignore[attr-defined]
         check_objects([gets[0](1), gets[0](2)], {1: WANTED[1], 2: WANTED[2]}, THINGS)
         first.close()
         check_objects([gets[1](1)], {1: WANTED[1]}, THINGS)
         second.close()
 
-    def test_its_driver_is_seen(self, filled: Engine) -> None:
+    def test_its_driver_is_seen(self, things: Engine) -> None:
         watch = Watch()
-        session: Any = filled.connect()
+        session: Any = things.connect()
         try:
             session.watch(watch)
         except Unsupported:

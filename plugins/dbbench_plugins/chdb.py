@@ -13,12 +13,11 @@ import pyarrow as pa
 from pydantic import Field
 
 from dbbench.engine import Concurrency, Options, Publication, Rows, Session
-from dbbench.errors import Unsupported
 from dbbench.sql import Dialect, SQLEngine, SQLSession, fetch
+from dbbench.sql_keyvalue import WithoutRecords
 from dbbench.suite import Tier
 
 if TYPE_CHECKING:
-    from dbbench.records import RecordSet
     from dbbench.schema import Table
 
 _TYPES = {
@@ -62,7 +61,7 @@ class ChDBOptions(Options):
     threads: int | None = Field(default=None, ge=1, description="threads of a query; as many as cores if not given")
 
 
-class ChDBSession(SQLSession):
+class ChDBSession(WithoutRecords, SQLSession):
     takes = "batches"
     gives = "batches"
     prepare_get: ClassVar = None  # type: ignore[assignment]  # it has no statements with parameters here
@@ -143,9 +142,6 @@ class ChDB(SQLEngine):
 
     def connect(self) -> Session:
         return self.session_class(self._connection(), self.sql)
-
-    def create_store(self, records: RecordSet) -> None:
-        raise Unsupported("records under keys are not yet written for chdb")
 
     def settings(self) -> dict[str, Any]:
         ((threads,),) = fetch(self.session_class(self.connection, self.sql), "SELECT getSetting('max_threads')")

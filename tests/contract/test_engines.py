@@ -1,87 +1,102 @@
-"""Every built-in engine through the same kit."""
+"""Every built-in engine through the kits of all that it offers."""
+
+from __future__ import annotations
 
 import os
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
-from dbbench.testing import EngineContract, SQLContract
+import psutil
+import pytest
 
+from dbbench import machine
+from dbbench.errors import Unavailable
+from dbbench.server import program
+from dbbench.testing import EngineContract, ObjectContract, SQLContract, kit
+from dbbench.testing.contract import Opener, required
+from dbbench.testing.objects import NAME, THINGS
+from dbbench_plugins.loopback import loopback
+from tests import dotnet, esent
 
-class TestSQLite(SQLContract):
-    engine = "sqlite"
-    options: ClassVar = {"busy_seconds": 1}
+# SQL, in process
 
+_BUSY = {"busy_seconds": 1}  # nobody waits a minute for a lock that is held on purpose
 
-class TestAPSW(SQLContract):
-    engine = "sqlite+apsw"
-    options: ClassVar = {"busy_seconds": 1}
-
-
-class TestDuckDB(SQLContract):
-    engine = "duckdb"
-
-
-class TestDuckDBArrow(SQLContract):
-    engine = "duckdb+arrow"
-
-
-class TestFirebird(SQLContract):
-    engine = "firebird"
-
-
-class TestLibSQL(SQLContract):
-    engine = "libsql"
-    options: ClassVar = {"busy_seconds": 1}
-
-
-class TestTurso(SQLContract):
-    engine = "turso"
-    options: ClassVar = {"busy_seconds": 1}
+TestSQLite = kit("sqlite", options=_BUSY)
+TestAPSW = kit("sqlite+apsw", options=_BUSY)
+TestSQLiteODBC = kit("odbc+sqlite", options=_BUSY)
+TestLibSQL = kit("libsql", options=_BUSY)
+TestTurso = kit("turso", options=_BUSY)
+TestDuckDB = kit("duckdb")
+TestDuckDBArrow = kit("duckdb+arrow")
+TestFirebird = kit("firebird")
+TestChDB = kit("chdb")
+TestH2 = kit("h2")
+TestHSQLDB = kit("hsqldb", waits=True)  # it locks whole tables
+TestDerby = kit("derby")
+TestAccess = kit("access", waits=True)  # the mirror locks whole tables
+TestAccessAccdb = kit("access", waits=True, options={"format": "V2010"})
 
 
-class TestChDB(SQLContract):
-    engine = "chdb"
+# SQL, with a server
+
+TestPostgreSQL = kit("postgresql")
+TestPostgreSQLPQ = kit("postgresql+pq")
+TestPostgreSQLADBC = kit("postgresql+adbc")
+TestPostgreSQLODBC = kit("postgresql+pyodbc")
+TestMySQL = kit("mysql")
+TestMySQLLowLevel = kit("mysql+_mysql")
+TestPyMySQL = kit("mysql+pymysql")
+TestMySQLODBC = kit("mysql+pyodbc")
+
+
+class Loopback:
+    """A port of 127.0.0.1 that lets nobody in without the password."""
+
+    def test_listens_on_loopback_alone_and_asks_for_a_password(self, opened: Opener) -> None:
+        engine: Any = opened()
+        port = loopback(engine.directory).port
+        server, *_ = engine.processes()  # others, like PostgreSQL's workers, come and go
+        listening = {
+            connection.laddr.ip
+            for connection in psutil.Process(server).net_connections("inet")
+            if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
+        }
+        assert listening == {"127.0.0.1"}
+        assert os.stat(engine.directory / "loopback.json").st_mode & 0o077 == 0
+        for user in ("root", "bench", "loopback", "postgres", ""):
+            with pytest.raises(Exception, match=r"(?i)denied|authentication|password|role"):
+                self.strangers(port, user)
+
+    def strangers(self, port: int, user: str) -> None:
+        """Connect without the password."""
+        raise NotImplementedError
+
+
+class TestPostgreSQLTCP(Loopback, ObjectContract):  # else it is what `postgresql` is
+    engine = "postgresql+tcp"
+
+    def strangers(self, port: int, user: str) -> None:
+        import psycopg
+
+        psycopg.connect(f"host=127.0.0.1 port={port} dbname=postgres user={user or 'nobody'}").close()
+
+
+class TestMySQLTCP(Loopback, ObjectContract):
+    engine = "mysql+tcp"
+
+    def strangers(self, port: int, user: str) -> None:
+        import MySQLdb
+
+        MySQLdb.connect(host="127.0.0.1", port=port, user=user).close()
+
+
+# SQL, at a URL
 
 
 class TestSQLAlchemy(SQLContract):
     engine = "sqlalchemy"
     url = "sqlite:///{tmp}/core.db"
-
-
-class NullContract(EngineContract):
-    test_tells_its_versions = None  # it is the harness itself
-
-
-class TestNull(NullContract):
-    engine = "null"
-
-
-class TestNullArrow(NullContract):
-    engine = "null+arrow"
-
-
-class TestMySQL(SQLContract):
-    engine = "mysql"
-
-
-class TestMySQLLowLevel(SQLContract):
-    engine = "mysql+_mysql"
-
-
-class TestPyMySQL(SQLContract):
-    engine = "mysql+pymysql"
-
-
-class TestSQLiteODBC(SQLContract):
-    engine = "odbc+sqlite"
-    options: ClassVar = {"busy_seconds": 1}
-
-
-class TestPostgreSQLODBC(SQLContract):
-    engine = "postgresql+pyodbc"
-
-
-class TestMySQLODBC(SQLContract):
-    engine = "mysql+pyodbc"
 
 
 class TestODBC(SQLContract):
@@ -105,59 +120,182 @@ class TestOracle(SQLContract):
     url = os.environ.get("DBBENCH_URL_ORACLE", "")
 
 
-class TestSQLServerCompact(EngineContract):
-    engine = "sqlce"
+TestSQLServerCompact = kit("sqlce")
+TestVistaDB = kit("vistadb")
 
 
-class TestVistaDB(EngineContract):
-    engine = "vistadb"
+# Access layers
 
 
-class TestH2(SQLContract):
-    engine = "h2"
+class Mapped:
+    """A session that keeps an identity map."""
+
+    def test_gives_the_very_object_that_is_held(self, session: Any) -> None:
+        get = session.prepare_get(NAME, THINGS)
+        held = get(7)
+        assert get(7) is held
+        session.forget()
+        assert get(7) is not held
+        session.close()
 
 
-class TestHSQLDB(SQLContract):
-    engine = "hsqldb"
-    waits = True  # it locks whole tables
+TestSQLiteCore = kit("sqlite+core")
+TestSQLiteCoreText = kit("sqlite+core-text")
+TestSQLitePeewee = kit("sqlite+peewee")
+TestSQLiteDjango = kit("sqlite+django")
+TestPostgreSQLCore = kit("postgresql+core")
+TestPostgreSQLCoreText = kit("postgresql+core-text")
+TestPostgreSQLPeewee = kit("postgresql+peewee")
+TestPostgreSQLDjango = kit("postgresql+django")
+TestMySQLCore = kit("mysql+core")
+TestMySQLCoreText = kit("mysql+core-text")
+TestMySQLPeewee = kit("mysql+peewee")
+TestMySQLDjango = kit("mysql+django")
+TestFirebirdCore = kit("firebird+core")
+TestFirebirdCoreText = kit("firebird+core-text")
 
 
-class TestDerby(SQLContract):
-    engine = "derby"
+class TestSQLiteORM(Mapped, kit("sqlite+orm")): ...
 
 
-class TestAccess(SQLContract):
-    engine = "access"
-    waits = True  # the mirror locks whole tables
+class TestPostgreSQLORM(Mapped, kit("postgresql+orm")): ...
 
 
-class TestAccessAccdb(SQLContract):
-    engine = "access"
-    waits = True
-    options = {"format": "V2010"}
+class TestMySQLORM(Mapped, kit("mysql+orm")): ...
 
 
-class TestPostgreSQL(SQLContract):
-    engine = "postgresql"
+class TestFirebirdORM(Mapped, kit("firebird+orm")): ...
 
 
-class TestPostgreSQLPQ(SQLContract):
-    engine = "postgresql+pq"
+class TestSQLiteModels(Mapped, kit("sqlite+sqlmodel")): ...
 
 
-class TestPostgreSQLADBC(SQLContract):
-    engine = "postgresql+adbc"
+class TestPostgreSQLModels(Mapped, kit("postgresql+sqlmodel")): ...
 
 
-def test_every_engine_has_a_contract_test() -> None:
+class TestMySQLModels(Mapped, kit("mysql+sqlmodel")): ...
+
+
+class TestFirebirdModels(Mapped, kit("firebird+sqlmodel")): ...
+
+
+# Records under keys
+
+TestLMDB = kit("lmdb")
+TestLevelDB = kit("leveldb")
+TestRocksDB = kit("rocksdb")
+TestBerkeleyDB = kit("berkeleydb")
+TestBerkeleyDBPlain = kit("berkeleydb+nontxn")
+TestUnQLite = kit("unqlite")
+TestLibMDBX = kit("libmdbx")
+TestGDBM = kit("dbm.gnu")
+TestNDBM = kit("dbm.ndbm")
+TestWiredTiger = kit("wiredtiger")
+
+
+class InMemory:
+    """It keeps nothing."""
+
+    test_records_that_were_committed_are_there_after_reopening = None
+
+
+class TestDict(InMemory, kit("dict")): ...
+
+
+class TestDotNetDictionary(InMemory, kit("dotnet-dictionary")): ...
+
+
+class TestRedis(kit("redis")):
+    @pytest.fixture(autouse=True)
+    def _server(self) -> None:
+        try:
+            program("redis-server", install="apt install redis-server")
+        except Unavailable as exc:
+            (pytest.fail if required(self.engine) else pytest.skip)(f"{exc.reason}; {exc.install}")
+
+
+class StandIn:
+    """The library is its user's to bring: here one with the same interface, compiled from C#."""
+
+    engine: ClassVar[str]
+
+    @pytest.fixture(autouse=True)
+    def _assembly(self, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+        if dotnet.compiler() is None:
+            (pytest.fail if required(self.engine) else pytest.skip)("there is no mcs: apt install mono-devel")
+        made = dotnet.assembly(self.engine, tmp_path_factory.getbasetemp())
+        monkeypatch.setenv(f"DBBENCH_ASSEMBLY_{self.engine.upper()}", str(made))
+
+
+class TestBPlusTree(StandIn, kit("bplustree")): ...
+
+
+class TestRaptorDB(StandIn, kit("raptordb")):
+    test_says_what_a_store_is = None  # it has numbers and Guids for keys, of at most 16 bytes
+
+
+class TestBplusDotNet(StandIn, kit("bplusdotnet")): ...
+
+
+class TestSTSdb(StandIn, kit("stsdb")): ...
+
+
+class TestESENT(kit("esent")):
+    """With a stand-in for esent.dll, compiled from C: there is none but on Windows."""
+
+    @pytest.fixture(autouse=True)
+    def _library(self, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DBBENCH_ESENT_LIBRARY", str(esent.library(tmp_path_factory.getbasetemp())))
+
+
+# Blocks
+
+
+class OnADisk:
+    @pytest.fixture(autouse=True)
+    def _disk(self, tmp_path: Path) -> None:
+        if machine.file_system(tmp_path) in ("tmpfs", "ramfs"):
+            pytest.skip("there is no disk under the tests' folder to go to directly: give --basetemp")
+
+
+TestRawFile = kit("rawfile")
+TestRawFileSync = kit("rawfile+dsync")
+TestRawFileMapped = kit("rawfile+mmap")
+
+
+class TestRawFileDirect(OnADisk, kit("rawfile+direct")): ...
+
+
+class TestIOUring(OnADisk, kit("io_uring")): ...
+
+
+TestVirtualFile = kit("virtualfile")
+#: Of 128 pages, where the kit's blocks take more, and a log that is full every 250 blocks.
+TestVirtualFileWithASmallCache = kit("virtualfile", options={"cache_mib": 1, "log_mib": 1})
+
+
+# Nothing
+
+
+class Nothing:
+    """It is the harness itself."""
+
+    test_tells_its_versions = None
+
+
+class TestNull(Nothing, EngineContract):
+    engine = "null"
+
+
+class TestNullArrow(Nothing, EngineContract):
+    engine = "null+arrow"
+
+
+def test_every_engine_is_tested() -> None:
     from importlib.metadata import entry_points
 
-    tested = {cls.engine for cls in (*_all(EngineContract),) if "engine" in vars(cls)}
+    tested = {value.engine for name, value in globals().items() if name.startswith("Test")}
     points = entry_points(group="dbbench.engines")
     built_in = {point.name for point in points if point.dist is not None and point.dist.name == "dbbench"}
     assert built_in
-    assert built_in <= tested
-
-
-def _all(cls: type) -> list[type]:
-    return [found for sub in cls.__subclasses__() for found in (sub, *_all(sub))]
+    assert built_in == tested

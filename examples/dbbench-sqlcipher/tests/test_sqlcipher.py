@@ -1,5 +1,3 @@
-from dbbench.testing import SQLContract
+from dbbench.testing import kit
 
-
-class TestSQLCipher(SQLContract):
-    engine = "sqlcipher"
+TestSQLCipher = kit("sqlcipher")

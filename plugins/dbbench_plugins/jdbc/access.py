@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from dbbench.sql import STANDARD_TYPES, Dialect
+from dbbench.sql_keyvalue import WithoutRecords
 from dbbench.suite import Tier
 from dbbench_plugins.jdbc.columns import Reader
 from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
@@ -16,12 +17,7 @@ class AccessOptions(JDBCOptions):
     format: Literal["V2003", "V2010"] = Field(default="V2003", description="V2003 is Jet 4 in .mdb, V2010 .accdb")
 
 
-class AccessSession(JDBCSession):
-    # See `impossible`.
-    prepare_insert = prepare_update = prepare_delete = None  # type: ignore[assignment]
-    prepare_insert_many = prepare_update_many = prepare_delete_many = None  # type: ignore[assignment]
-    prepare_read = prepare_seek = prepare_range = prepare_scan = None  # type: ignore[assignment]
-
+class AccessSession(WithoutRecords, JDBCSession):  # see `impossible`
     def explain(self, sql: str) -> str:
         """The plan that the mirror has."""
         mirror = self.connection.getHSQLDBConnection()
