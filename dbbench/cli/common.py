@@ -92,6 +92,13 @@ def seconds(text: Any) -> float:
     raise click.BadParameter(f"{text!r} is not a time like 90s, 10m or 1h")
 
 
+def seed(text: Any) -> int:
+    """A whole number of 63 bits."""
+    if not str(text).isdecimal() or int(text) >= 2**63:
+        raise click.BadParameter(f"{text!r} is not a whole number from 0 to 2^63 - 1")
+    return int(text)
+
+
 def memory(text: Any) -> int:
     """A size like 500MiB or 4GB, in bytes."""
     units = {"MiB": 2**20, "GiB": 2**30, "MB": 10**6, "GB": 10**9}
@@ -108,12 +115,13 @@ scale_option = click.option(
     metavar="NUMBER",
     default=1.0,
     show_default=True,
-    help="Rows, as a multiple of the original's.",
+    help="Rows or records, as a multiple of the suite's.",
 )
 seed_option = click.option(
     "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    help="Seed of the data and of the order of trials. [default: the suite's]",
+    type=seed,
+    metavar="N",
+    help="Seed of all that is drawn. [default: the suite's]",
 )
 publish_option = click.option(
     "--publish",

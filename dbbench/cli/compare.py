@@ -19,7 +19,8 @@ from dbbench.cli.common import (
         "dbbench compare before after",
         "dbbench compare before after --fail-above 5%",
         "dbbench compare before after --markdown > comment.md",
-    )
+    ),
+    short_help="Compare two runs.",
 )
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))

@@ -14,6 +14,7 @@ from dbbench.cli.common import (
     command,
     engine_names,
     examples,
+    seed,
 )
 
 
@@ -22,15 +23,21 @@ from dbbench.cli.common import (
         "dbbench durability sqlite",
         "dbbench durability duckdb firebird --tier power --kills 50",
         "dbbench durability --all --markdown",
-    )
+    ),
+    short_help="Prove what a commit survives.",
 )
 @click.argument("engines", nargs=-1, metavar="[ENGINE]...", shell_complete=engine_names)
-@click.option("--all", "everything", is_flag=True, help="Every engine that is installed.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Every engine that is installed, keeps data of its own and doesn't run by name only.",
+)
 @click.option("--tier", "tiers", multiple=True, metavar="TIER", help="memory, process or power; may be given again.")
 @click.option(
     "--kills", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How often a writer is killed."
 )
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the moments to kill. [default: a new one]")
+@click.option("--seed", type=seed, metavar="N", help="Seed of the moments to kill. [default: a new one]")
 @click.option(
     "--set", "settings", multiple=True, metavar="ENGINE.OPTION=VALUE", help="Set an engine's option, as for `suite`."
 )
@@ -42,7 +49,12 @@ from dbbench.cli.common import (
     metavar="SECONDS",
     help="How long an engine may take to open and make a commit.",
 )
-@click.option("--json", "out", type=click.Path(path_type=Path, dir_okay=False), help="Write all that was found there.")
+@click.option(
+    "--json",
+    "out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write everything that was found to this file.",
+)
 @click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
 @command
 def durability(
@@ -59,7 +71,8 @@ def durability(
     """Prove the durability tiers of ENGINEs: kill -9 amid commits, and sync calls counted.
 
     The databases are made in the current directory, on whose disk it all depends, and removed. Exit
-    status: 0 nothing refuted; 1 something was refuted or could not be tried; 2 wrong use.
+    status: 0 nothing refuted; 1 something was refuted or could not be tried; 2 wrong use;
+    130 interrupted.
     """
     from dataclasses import asdict
 

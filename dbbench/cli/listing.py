@@ -27,7 +27,10 @@ def suites() -> None:
         click.echo(f"{name:<16} {' '.join(load_suite(find_suite(name)).description.split())}")
 
 
-@click.command(epilog=examples("dbbench engines", "dbbench engines -v sqlite duckdb", "dbbench engines --markdown"))
+@click.command(
+    epilog=examples("dbbench engines", "dbbench engines -v sqlite duckdb", "dbbench engines --markdown"),
+    short_help="List the engines: status, versions, licence.",
+)
 @click.argument("names", nargs=-1, shell_complete=engine_names)
 @click.option("--verbose", "-v", is_flag=True, help="Show options, durability tiers and URLs too.")
 @click.option("--markdown", is_flag=True, help="Print what is supported as Markdown, the same on every machine.")
@@ -40,6 +43,8 @@ def engines(names: tuple[str, ...], verbose: bool, markdown: bool) -> None:
 
     registry.check_names(list(names))
     found = probe(sorted(names) or registry.names())
+    if not names:  # null engines are the harness's own
+        found = {name: engine for name, engine in found.items() if engine.ranked}
     if markdown:
         known = {name: engine for name, engine in found.items() if engine.license and engine.ranked}
         lines = engine_matrix(known, registry.installers(known))
@@ -61,7 +66,10 @@ def describe(suite: str) -> None:
         click.echo(line)
 
 
-@click.command(epilog=examples("dbbench check my-suite.yaml", "dbbench check --schema > suite.schema.json"))
+@click.command(
+    epilog=examples("dbbench check my-suite.yaml", "dbbench check --schema > suite.schema.json"),
+    short_help="Check suite files.",
+)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of suite files, for editors.")
 @command
@@ -93,11 +101,16 @@ def check(files: tuple[Path, ...], schema: bool) -> int:
     return status
 
 
-@click.command(epilog=examples("dbbench dataset invoices --scale 0.1 --seed 7 --format csv --out data"))
+@click.command(
+    epilog=examples("dbbench dataset invoices --scale 0.1 --seed 7 --format csv --out data"),
+    short_help="Write a suite's data out.",
+)
 @click.argument("suite", shell_complete=suite_names)
 @scale_option
 @seed_option
-@click.option("--format", "form", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True, help="Of the files."
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
 @command
 def dataset(suite: str, scale: float, seed: int | None, form: str, out: Path) -> None:

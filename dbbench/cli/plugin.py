@@ -22,7 +22,8 @@ def plugin() -> None:
 
 
 @plugin.command(
-    epilog=examples("dbbench plugin new mine", "dbbench plugin new mine --records --out ~/src/dbbench-mine")
+    epilog=examples("dbbench plugin new mine", "dbbench plugin new mine --records --out ~/src/dbbench-mine"),
+    short_help="Make a package for an engine.",
 )
 @click.argument("name")
 @click.option("--records", is_flag=True, help="For a store of records under keys. [default: for a SQL database]")
@@ -43,7 +44,10 @@ def new(name: str, *, records: bool, out: Path | None) -> None:
     click.echo(f"  pip install -e '{folder}[test]'\n  dbbench plugin check {name}")
 
 
-@plugin.command(epilog=examples("dbbench plugin check mine", "dbbench plugin check mine --set mine.cache_mib=8"))
+@plugin.command(
+    epilog=examples("dbbench plugin check mine", "dbbench plugin check mine --set mine.cache_mib=8"),
+    short_help="Put an engine through the conformance kit.",
+)
 @click.argument("name", shell_complete=engine_names)
 @click.option("--set", "settings", multiple=True, metavar="ENGINE.OPTION=VALUE", help="Set an option, as for `suite`.")
 @command

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
         "dbbench suite invoices --url postgresql=postgresql://me@db.example/bench",
         "dbbench suite invoices --url cockroach=env:COCKROACH_URL",
         "dbbench suite --resume r1",
-    )
+    ),
+    short_help="Run a suite and report best to worst.",
 )
 @click.argument("suite", required=False, shell_complete=suite_names)
 @click.option(
@@ -50,14 +51,19 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME",
     shell_complete=engine_names,
-    help="Run this engine; may be given again. [default: all that are installed]",
+    help="Run this engine; may be given again. [default: all that are installed and have work in the suite]",
 )
 @click.option(
     "--rounds",
     type=click.IntRange(1, 1000),
     help="Passes over all engines. [default: 5, or as many as it takes to tell the engines apart]",
 )
-@click.option("--precision", type=share, metavar="SHARE", help="Go on until every interval is within, like 5%.")
+@click.option(
+    "--precision",
+    type=share,
+    metavar="SHARE",
+    help="Go on, up to 50 rounds, until every interval is within this share of its median, like 5%.",
+)
 @click.option("--time-limit", type=seconds, metavar="TIME", help="Start no round that would not fit, like 10m.")
 @scale_option
 @seed_option
@@ -163,14 +169,25 @@ def suite(
 
 
 @click.command(
-    epilog=examples("dbbench report r1", "dbbench report r1 --format png,csv", "dbbench report r1 --publish")
+    epilog=examples("dbbench report r1", "dbbench report r1 --format png,csv", "dbbench report r1 --publish"),
+    short_help="Show a run again and draw its charts anew.",
 )
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--format", "formats", default="png,svg,html,md,csv", show_default=True, help="What to write.")
+@click.option(
+    "--format",
+    "formats",
+    metavar="FORMATS",
+    default="png,svg,html,md,csv",
+    show_default=True,
+    help="What to write, with commas between.",
+)
 @publish_option
 @command
 def report(run: Path, formats: str, publish: bool) -> int:
-    """Show a RUN again and draw its charts anew; no engine needs to be installed."""
+    """Show a RUN again and draw its charts anew; no engine needs to be installed.
+
+    Exit status: 0 all went well in the run; 1 something was unsuccessful; 2 wrong use.
+    """
     from dbbench.errors import UserError
     from dbbench.report.write import FORMATS
     from dbbench.store import Run

@@ -12,7 +12,7 @@ from dbbench import registry
 from dbbench.errors import UserError
 
 #: Kind of engine -> a suite to try it on, and an engine to stand beside it there.
-_KINDS = {"sql": {"suite": "invoices", "rival": "sqlite"}, "records": {"suite": "mixes", "rival": "dict"}}
+_KINDS = {"sql": {"suite": "invoices", "rival": "sqlite"}, "records": {"suite": "mixes", "rival": "sqlite"}}
 
 
 def write(name: str, folder: Path, *, kind: Literal["sql", "records"]) -> list[Path]:

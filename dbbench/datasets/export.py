@@ -4,32 +4,40 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
 from dbbench.datasets.files import csv_batch, csv_schema
-from dbbench.datasets.generate import arrow_schema, batches
+from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema, batches
 from dbbench.errors import UserError
+from dbbench.records import RecordSet
 from dbbench.schema import Dataset
+
+Part = tuple[pa.Schema, Iterable[pa.RecordBatch]]
+_RECORDS = pa.schema([pa.field("key", pa.binary()), pa.field("value", pa.binary())])
 
 
 def export(dataset: Dataset, out: Path, form: str, *, scale: float, seed: int | None) -> Iterator[tuple[Path, int]]:
-    """Write each table to `out` as `form` ("csv" or "parquet"); yields (file, rows) as each is done.
+    """Write each table, or the records, to `out` as `form` ("csv" or "parquet"); yields (file, rows) as each is done.
+
+    Records are a file of keys and values, as hexadecimal text in CSV.
 
     The files appear under their names when all of them are whole. Raises UserError if `out` holds one
     of them already, or can't be written.
     """
-    taken = [name for name in (f"{table}.{form}" for table in dataset.tables) if (out / name).exists()]
+    parts = dict(_parts(dataset, scale, seed))
+    taken = [name for name in (f"{part}.{form}" for part in parts) if (out / name).exists()]
     if taken:
         raise UserError(f"{out / taken[0]} is there already; name an empty folder with --out")
     made: Path | None = None
     try:
         out.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=".making-", dir=out))
-        written = [(name, _write(dataset, name, made / f"{name}.{form}", form, scale, seed)) for name in dataset.tables]
+        written = [(name, _write(*part, made / f"{name}.{form}", form)) for name, part in parts.items()]
         for name, rows in written:
             (made / f"{name}.{form}").rename(out / f"{name}.{form}")
             yield out / f"{name}.{form}", rows
@@ -40,19 +48,33 @@ def export(dataset: Dataset, out: Path, form: str, *, scale: float, seed: int | 
             shutil.rmtree(made, ignore_errors=True)
 
 
-def _write(dataset: Dataset, table: str, path: Path, form: str, scale: float, seed: int | None) -> int:
-    schema = arrow_schema(dataset.tables[table])
+def _parts(dataset: Dataset, scale: float, seed: int | None) -> Iterator[tuple[str, Part]]:
+    """What becomes a file each: its name, schema and batches."""
+    for name, table in dataset.tables.items():
+        yield name, (arrow_schema(table), batches(dataset, name, scale=scale, seed=seed))
+    if dataset.records is not None:
+        records = RecordSet(dataset.records, dataset.seed if seed is None else seed, scale)
+        yield "records", (_RECORDS, _records(records))
+
+
+def _records(records: RecordSet) -> Iterator[pa.RecordBatch]:
+    for first in range(0, records.count, CHUNK_ROWS):
+        numbers = np.arange(first, min(first + CHUNK_ROWS, records.count), dtype=np.uint64)
+        yield pa.record_batch([pa.array(records.keys(numbers)), pa.array(records.values(numbers))], schema=_RECORDS)
+
+
+def _write(schema: pa.Schema, data: Iterable[pa.RecordBatch], path: Path, form: str) -> int:
     rows = 0
     if form == "csv":
         with pyarrow.csv.CSVWriter(str(path), csv_schema(schema)) as csv:
-            for batch in batches(dataset, table, scale=scale, seed=seed):
+            for batch in data:
                 csv.write_batch(csv_batch(batch))
                 rows += batch.num_rows
         return rows
     from pyarrow import parquet  # 0.1 s to import, and few ask for it
 
     with parquet.ParquetWriter(str(path), schema) as file:
-        for batch in batches(dataset, table, scale=scale, seed=seed):
+        for batch in data:
             file.write_table(pa.Table.from_batches([batch]), row_group_size=1 << 20)
             rows += batch.num_rows
     return rows

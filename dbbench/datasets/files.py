@@ -116,18 +116,33 @@ def _write(dataset: Dataset, scale: float, seed: int, folder: Path) -> None:
 
 
 def csv_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema of the CSV form: dates are YYYYMMDD text."""
-    return pa.schema([pa.field(f.name, pa.string() if pa.types.is_temporal(f.type) else f.type) for f in schema])
+    """The schema of the CSV form: dates, moments and bytes are text."""
+    return pa.schema([pa.field(f.name, pa.string() if _is_text(f.type) else f.type) for f in schema])
 
 
 def csv_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A batch as it goes into a CSV file."""
-    schema = csv_schema(batch.schema)
-    columns = [
-        pc.strftime(column, format="%Y%m%d") if pa.types.is_temporal(column.type) else column
-        for column in batch.columns
-    ]
-    return pa.record_batch(columns, schema=schema)
+    """A batch as it goes into a CSV file.
+
+    A date, and a moment at midnight, is YYYYMMDD, any other moment in the form of ISO 8601; bytes are hexadecimal.
+    """
+    columns = [_as_text(column) if _is_text(column.type) else column for column in batch.columns]
+    return pa.record_batch(columns, schema=csv_schema(batch.schema))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_temporal(kind) or pa.types.is_binary(kind))
+
+
+def _as_text(column: pa.Array) -> pa.Array:
+    if pa.types.is_binary(column.type):
+        return pa.array([value.hex() for value in column.to_pylist()])
+    day = pc.strftime(column, format="%Y%m%d")
+    if pa.types.is_date(column.type):
+        return day
+    midnight = pc.equal(column, pc.floor_temporal(column, unit="day"))
+    if pc.all(midnight).as_py():
+        return day
+    return pc.if_else(midnight, day, pc.strftime(column.cast(pa.timestamp("s")), format="%Y-%m-%dT%H:%M:%S"))
 
 
 def csv_bytes(batch: pa.RecordBatch) -> int:

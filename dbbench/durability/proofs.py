@@ -48,10 +48,11 @@ def prove_all(request: Request, report: Callable[[str], None]) -> Proofs:
     tiers = checked_tiers(request.tiers)
     probed = probe(list(dict.fromkeys(request.engines)) or registry.names(), request.options)
     check_options(request.options, probed)
-    if idle := [name for name in request.engines if probed[name].status == "available" and not probed[name].ranked]:
-        raise UserError(f"{idle[0]} keeps no data: there is nothing to prove")
-    absent = {} if request.engines else {n: _why(p) for n, p in probed.items() if p.status != "available"}
-    engines = [found for name, found in probed.items() if name not in absent and found.ranked]
+    idle = {name for name, found in probed.items() if found.status == "available" and not _keeps(found)}
+    if asked := [name for name in request.engines if name in idle]:
+        raise UserError(f"{asked[0]} keeps no data of its own: there is nothing to prove")
+    absent = {} if request.engines else {name: _why(found) for name, found in probed.items() if _left_out(found)}
+    engines = [found for name, found in probed.items() if name not in absent and name not in idle]
     seed = random.SystemRandom().randrange(2**32) if request.seed is None else request.seed
     here = machine.describe(Path.cwd())
     try:
@@ -79,6 +80,15 @@ def prove_all(request: Request, report: Callable[[str], None]) -> Proofs:
     return Proofs(created, here, seed, request.kills, tuple(proofs), absent)
 
 
+def _keeps(engine: Probed) -> bool:
+    """Whether it has tables or records; an access layer has those of the engine beneath it."""
+    return engine.ranked and bool({"load", "insert"} & {*engine.operations})
+
+
+def _left_out(engine: Probed) -> bool:
+    return engine.status != "available" or bool(engine.by_name_only)
+
+
 def checked_tiers(names: Sequence[str]) -> list[Tier]:
     """The tiers of these names, or all. Raises UserError for an unknown one, with the nearest."""
     known = [tier.value for tier in Tier]
@@ -101,6 +111,8 @@ def _without_trying(engine: Probed, tier: Tier) -> Proof | None:
 
 
 def _why(engine: Probed) -> str:
+    if engine.status == "available":
+        return f"runs only by name: {engine.by_name_only}"
     return f"{engine.detail}; {engine.install}" if engine.install else engine.detail
 
 

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from dbbench.probe import Probed
-from dbbench.suite import ChurnStep, KeyValueStep, MixStep, QueryStep, SqlStep, Suite
+from dbbench.suite import (
+    AnyStep,
+    ChurnStep,
+    ContentionStep,
+    KeyValueStep,
+    MixStep,
+    ObjectStep,
+    QueryStep,
+    SqlStep,
+    StatementStep,
+    Suite,
+    TotalStep,
+)
+
+_COMMAND = re.compile("pip |apt |python ")
 
 
 def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) -> Iterator[str]:
@@ -19,7 +34,13 @@ def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) 
         what = versions or engine.title if engine.status == "available" else engine.detail
         yield from hanging(columns, f"{name:<{width}}  {engine.status:<{states}}  ", what)
         if engine.install:
-            how = "give it" if engine.install.startswith("--") else "install"
+            how = (
+                "give it"
+                if engine.install.startswith("--")
+                else "install"
+                if _COMMAND.match(engine.install)
+                else "needed"
+            )
             yield from hanging(columns, indent, f"{how}: {engine.install}")
         if engine.license:
             by_name = engine.by_name_only and f"runs only by name: {engine.by_name_only}"
@@ -110,33 +131,56 @@ def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
             yield f"  {known.key_order} keys of {known.key_bytes} bytes, values of {known.value_bytes} bytes"
             continue
         total = sum(table.rows for table in dataset.tables.values())
-        yield f"Dataset {name}: {total:,} rows at scale 1, seed {dataset.seed}"
+        yield f"Dataset {name}: {_number(total, 'row')} at scale 1, seed {dataset.seed}"
         for table_name, table in dataset.tables.items():
             described = ", ".join(f"{column} {facts.type}" for column, facts in table.columns.items())
             indexes = f"; indexes on {', '.join(table.indexes)}" if table.indexes else ""
-            text = f"{table.rows:,} rows; {described}; primary key {table.primary_key}{indexes}"
+            text = f"{_number(table.rows, 'row')}; {described}; primary key {table.primary_key}{indexes}"
             yield from _hanging(f"  {table_name}: ", text, 4)
     for scenario in suite.scenarios:
         yield ""
         yield f"Scenario {scenario.name} on {scenario.dataset}, durability {scenario.durability}"
         for number, step in enumerate(scenario.steps, 1):
-            kind = f"{step.kind}, cold" if isinstance(step, QueryStep) and step.cache == "cold" else step.kind
+            cold = isinstance(step, QueryStep | KeyValueStep) and step.cache == "cold"
+            kind = f"{step.kind}, cold" if cold else step.kind
             yield from _hanging(f"  {number}. {step.name}: ", f"{step.title} ({kind})", 5)
-            if isinstance(step, KeyValueStep):
-                what = f"{step.operation}, {step.order}, " + (f"{step.count:,}" if step.count else "all")
-                yield from _hanging("     ", f"{what}; transactions of {step.transaction:,}; {step.clients}")
-            if isinstance(step, MixStep):
-                shares = ", ".join(f"{name} {weight:g}" for name, weight in step.weights.items())
-                yield from _hanging(
-                    "     ", f"{step.operations:,} operations: {shares}; {step.keys} keys; {step.clients}"
-                )
-            if isinstance(step, ChurnStep):
-                what = f"{step.passes} times {step.share:.0%} of {step.table}, {step.transaction:,} rows at once"
+            if what := _work(step):
                 yield from _hanging("     ", what)
             if isinstance(step, SqlStep):
                 yield from _hanging("     ", " ".join(step.sql.split()))
                 for dialect, override in step.dialects.items():
                     yield from _hanging(f"     {dialect}: ", " ".join(override.split()), 7)
+
+
+def _work(step: AnyStep) -> str:
+    """How much a step does, and by whom; empty where its SQL or its title says all."""
+    if isinstance(step, KeyValueStep):
+        what = f"{step.operation}, {step.order}, " + (f"{step.count:,}" if step.count else "all")
+        in_one = f"; transactions of {step.transaction:,}" if step.transaction > 1 else ""
+        return f"{what}{in_one}; {step.clients}"
+    if isinstance(step, MixStep):
+        shares = ", ".join(f"{name} {weight:g}" for name, weight in step.weights.items())
+        return f"{step.operations:,} operations: {shares}; {step.keys} keys; {step.clients}"
+    if isinstance(step, ChurnStep):
+        return f"{step.passes} times {step.share:.0%} of {step.table}, {step.transaction:,} rows at once"
+    if isinstance(step, ObjectStep):
+        what = "each by its key" if step.operation == "get" else "by one query"
+        held = "; still held" if step.identity_map == "warm" else ""
+        return f"{step.count or 'all'} of {step.table}, {what}, {step.iterations} times{held}"
+    if isinstance(step, ContentionStep):
+        pool = "a session each" if step.pool is None else f"{step.pool} sessions"
+        each = f"{step.iterations} iterations of {step.sub_iterations} searches"
+        return f"{step.clients}, {pool}; each {each} in {step.table}"
+    if isinstance(step, TotalStep):
+        return f"of {', '.join(step.of)}"
+    if isinstance(step, StatementStep) and (step.rate or step.clients.count > 1):
+        rate = f"{step.rate.per_second:g} calls a second for {step.rate.seconds:g} s, " if step.rate else ""
+        return f"{rate}{step.clients}"
+    return ""
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def hanging(columns: int, start: str, text: str, indent: int | None = None) -> list[str]:

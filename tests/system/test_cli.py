@@ -112,7 +112,7 @@ MISTAKES = {
     "scale text": (["suite", "invoices", "--scale", "big"], "'big' is not a number"),
     "rounds 0": (["suite", "invoices", "--rounds", "0"], "0 is not in the range"),
     "quick and rounds": (["suite", "invoices", "--quick", "--rounds", "3"], "--quick is one round"),
-    "seed below 0": (["suite", "invoices", "--seed", "-1"], "-1 is not in the range"),
+    "seed below 0": (["suite", "invoices", "--seed", "-1"], "'-1' is not a whole number from 0 to 2^63 - 1"),
     "memory": (["suite", "invoices", "--trial-memory", "4"], "is not a size like 500MiB"),
     "timeout": (["suite", "invoices", "--trial-timeout", "0"], "0"),
     "null alone": (["suite", "invoices", "-e", "null"], "no engine to run"),
@@ -215,6 +215,8 @@ def test_help_has_examples(dbbench, command: str) -> None:
 
 def test_listings(dbbench) -> None:
     assert "invoices" in dbbench("suites").stdout
+    described = " ".join(dbbench("describe", "contention").stdout.split())
+    assert "4 processes of 8 threads, 31 sessions; each 50 iterations of 20 searches in Object" in described
     described = dbbench("describe", "invoices").stdout
     assert "297,450 rows at scale 1" in described
     assert "SELECT * FROM Invoice A" in described

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from dbbench import registry
+from dbbench.durability import proofs as proofs_module
 from dbbench.durability import strace
 from dbbench.durability.proof import Kills, Proof, Proofs, Syncs, Verdict, judge
-from dbbench.durability.proofs import checked_tiers
+from dbbench.durability.proofs import Request as ProofRequest
+from dbbench.durability.proofs import checked_tiers, prove_all
 from dbbench.durability.writer import spans
 from dbbench.errors import SuiteError, UserError
 from dbbench.loader import parse_suite
+from dbbench.probe import Probed
 from dbbench.report.durability import lines, markdown
 from dbbench.suite import Tier
 
@@ -174,6 +180,44 @@ def test_lines_of_other_kinds_are_passed_over() -> None:
 def test_a_machine_without_strace_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     assert strace.usable() == "strace is not here (apt install strace)"
+
+
+# Which engines
+
+KEEPS = {"status": "available", "durability": ["process"], "operations": ["load", "query"]}
+KNOWN = {
+    "keeps": Probed("keeps", **KEEPS),
+    "layer": Probed("layer", "available", durability=["process"], operations=["get"]),
+    "null": Probed("null", **KEEPS | {"ranked": False}),
+    "port": Probed("port", **KEEPS, by_name_only="it opens a port"),
+    "gone": Probed("gone", "unavailable", detail="no driver"),
+}
+
+
+@pytest.fixture
+def provable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "names", lambda: list(KNOWN))
+    monkeypatch.setattr(proofs_module, "probe", lambda names, _options: {name: KNOWN[name] for name in names})
+    monkeypatch.setattr(
+        proofs_module, "_prove", lambda _, task, _report: Proof(task["engine"], Tier(task["tier"]), Verdict.PROVEN, "")
+    )
+
+
+@pytest.mark.usefixtures("provable")
+def test_all_are_those_that_keep_data_and_need_not_be_named() -> None:
+    found = prove_all(ProofRequest(tiers=["process"]), lambda _: None)
+    assert [proof.engine for proof in found.proofs] == ["keeps"]
+    assert found.absent == {"port": "runs only by name: it opens a port", "gone": "no driver"}
+    named = prove_all(ProofRequest(["port"], ["process"]), lambda _: None)
+    assert [proof.engine for proof in named.proofs] == ["port"]
+
+
+@pytest.mark.parametrize("name", ["layer", "null"])
+@pytest.mark.usefixtures("provable")
+def test_what_keeps_nothing_has_nothing_to_prove(name: str) -> None:
+    with pytest.raises(UserError, match=f"{name} keeps no data of its own"):
+        prove_all(ProofRequest([name]), lambda _: None)
 
 
 # Showing

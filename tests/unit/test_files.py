@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -22,7 +23,8 @@ from dbbench.datasets.export import export
 from dbbench.datasets.files import Files, materialise
 from dbbench.datasets.generate import batches
 from dbbench.errors import UserError
-from dbbench.schema import Dataset
+from dbbench.records import RecordSet
+from dbbench.schema import Dataset, Records
 from dbbench.suite import Suite
 
 DAY = 24 * 3600
@@ -55,6 +57,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def fail(*_: Any, **__: Any) -> Iterator[pa.RecordBatch]:
     raise OSError(28, "No space left on device")
+    yield  # as the generator that it stands for, which fails once it is asked
 
 
 def test_files_hold_what_was_drawn(things: Dataset, cache: Path) -> None:
@@ -191,6 +194,34 @@ def test_csv_has_every_row_with_dates_as_yyyymmdd(
         {name: f"{value:%Y%m%d}" if name == "InvoiceDate" else str(value) for name, value in row.items()}
         for row in expected
     ]
+
+
+def test_a_moment_keeps_its_time_of_day_in_a_csv_and_a_missing_one_is_empty(tmp_path: Path) -> None:
+    moments = {"kind": "moments", "first": "2011-11-02T23:00:00", "seconds": 3600, "null_every": 3}
+    columns = {"Id": {"type": "integer", "values": {"kind": "sequence"}}, "At": {"type": "datetime", "values": moments}}
+    tables = {"T": {"rows": 4, "primary_key": "Id", "columns": columns}}
+    list(export(Dataset.model_validate({"tables": tables}), tmp_path, "csv", scale=1, seed=None))
+    with open(tmp_path / "T.csv", encoding="utf-8", newline="") as file:
+        assert [row["At"] for row in csv.DictReader(file)] == [
+            "2011-11-02T23:00:00",
+            "20111103",
+            "",
+            "2011-11-03T02:00:00",
+        ]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_records_are_written_with_the_keys_and_values_that_engines_get(form: str, tmp_path: Path) -> None:
+    spec = Dataset.model_validate({"records": {"count": 40_000, "key_order": "scattered", "value_bytes": 16}})
+    assert isinstance(spec.records, Records)
+    records = RecordSet(spec.records, seed=7)
+    assert dict(export(spec, tmp_path, form, scale=1, seed=7)) == {tmp_path / f"records.{form}": 40_000}
+    if form == "csv":
+        with open(tmp_path / "records.csv", encoding="utf-8", newline="") as file:
+            found = [(bytes.fromhex(row["key"]), bytes.fromhex(row["value"])) for row in csv.DictReader(file)]
+    else:
+        found = [(row["key"], row["value"]) for row in parquet.read_table(tmp_path / "records.parquet").to_pylist()]
+    assert found == records.pairs(np.arange(40_000, dtype=np.uint64))
 
 
 def test_parquet_holds_the_same_tables(invoices_data: Dataset, invoices_files: Files, tmp_path: Path) -> None:
