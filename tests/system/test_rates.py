@@ -55,10 +55,10 @@ scenarios:
         adds: {table: T}
       - kind: statement
         name: processes
-        title: Two processes
+        title: Three processes
         sql: *insert
         iterations: 1100
-        clients: {processes: 2}
+        clients: {processes: 3}
         adds: {table: T}
 """
 #: Arrivals of the step `rate`, and those that a stall of 1 s holds up, the first and the last of them left aside.
@@ -142,12 +142,12 @@ def test_an_engine_that_cannot_keep_up_is_saturated_and_has_no_figure(run: Path)
 
 def test_several_clients_make_all_their_calls(run: Path) -> None:
     facts = figures(run, "sqlite", "processes")
-    assert (facts["calls"], facts["clients"]) == (2_200, {"threads": 1, "processes": 2})
+    assert (facts["calls"], facts["clients"]) == (3_300, {"threads": 1, "processes": 3})
     assert facts["times"]["service time"]["percentiles"]["p99"] is not None
     step = result(run, "sqlite", "processes")
     assert step["samples"] == []  # too many to keep: a histogram instead
     assert step["value"] == pytest.approx(mean(facts["times"]["service time"]))
-    assert sum(facts["times"]["service time"]["counts"]) == 2_200
+    assert sum(facts["times"]["service time"]["counts"]) == 3_300
 
 
 def test_random_arrivals_are_the_same_for_every_engine(run: Path) -> None:
@@ -158,17 +158,22 @@ def test_random_arrivals_are_the_same_for_every_engine(run: Path) -> None:
 
 def test_more_clients_than_an_engine_allows_are_its_outcome(run: Path) -> None:
     assert result(run, "faulty-one", "rate")["outcome"] == "ok"
-    for step in ("threads", "processes"):  # it allows one process, so the clients of two would be its threads
-        found = result(run, "faulty-one", step)
+    # One process, so that those of several would be its threads.
+    for name, step, asked, most in (
+        ("faulty-one", "threads", 2, 1),
+        ("faulty-one", "processes", 3, 1),
+        ("faulty-slow", "processes", 3, 2),
+    ):
+        found = result(run, name, step)
         assert found["outcome"] == "unsupported"
-        assert found["detail"] == "faulty-one can't serve clients from 2 threads at once (at most 1)"
+        assert found["detail"] == f"{name} can't serve clients from {asked} threads at once (at most {most})"
 
 
 def test_the_reports_tell_rate_clients_percentiles_and_who_is_saturated(run: Path) -> None:
     terminal, page = (run / "stdout.txt").read_text(), (run / "report" / "index.md").read_text()
     for text in (terminal, page):
         assert "50 calls a second (constant), from when they were due" in " ".join(text.split())
-        assert "2 processes at once" in " ".join(text.split())
+        assert "3 processes at once" in " ".join(text.split())
         assert f" of {ARRIVALS}" in text
         assert "arrivals in time" in text
     assert "| P50 | P90 | P99 | P99.9 | Max | Calls/s | Service | Late |" in page

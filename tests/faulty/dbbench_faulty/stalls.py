@@ -52,7 +52,7 @@ class Slow(SQLite):
     name = "faulty-slow"
     title = "Faulty: slow statements"
     session_class = SlowSession
-    concurrency = Concurrency(threads=None)
+    concurrency = Concurrency(threads=2)
 
 
 class One(SQLite):
