@@ -49,6 +49,9 @@ def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) 
         if verbose and engine.title:
             yield from hanging(columns, indent, engine.title)
             yield from hanging(columns, indent, f"durability: {', '.join(engine.durability) or 'none'}")
+            if work := _offered(engine):
+                dialect = f"; SQL dialect: {engine.dialect}" if engine.dialect else ""
+                yield from hanging(columns, indent, f"for steps on: {work}{dialect}")
             for what, why in engine.lacks.items():
                 yield from hanging(columns, indent, f"no {what}: {why}")
             if engine.url_example:
@@ -78,6 +81,14 @@ def absent_lines(absent: Mapping[str, Probed], idle: Sequence[str], *, columns: 
         yield from hanging(columns, "", f"without the operations of this suite: {len(idle)} engines", 2)
 
 
+def _offered(engine: Probed) -> str:
+    """The kinds of work that it has operations for."""
+    if not engine.durability:  # it is listed, and not written
+        return ""
+    kinds = {"query": "tables", "read": "records", "get": "objects"}
+    return ", ".join(kind for operation, kind in kinds.items() if operation in engine.operations)
+
+
 def published(engine: Probed) -> str:
     """Whether an engine's results may be published, in words."""
     words = {
@@ -94,8 +105,18 @@ def engine_matrix(engines: Mapping[str, Probed], extras: Mapping[str, str]) -> I
 
     `extras` tells the command that installs an engine's driver, where it takes one.
     """
-    yield "| engine | database (access layer) | server | tiers | rows come as | licence | publication | install | run |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+    heads = [
+        "engine",
+        "database (access layer)",
+        "server",
+        "tiers",
+        "steps on",
+        "rows come as",
+        "licence",
+        "publication",
+    ]
+    yield f"| {' | '.join([*heads, 'install', 'run'])} |"
+    yield "|---" * (len(heads) + 2) + "|"
     for name, engine in engines.items():
         server = (
             "by `--url`" if engine.url_required else "private, or by `--url`" if engine.url_example else "in process"
@@ -105,6 +126,7 @@ def engine_matrix(engines: Mapping[str, Probed], extras: Mapping[str, str]) -> I
             engine.title,
             server,
             ", ".join(engine.durability),
+            _offered(engine),
             {"rows": "Python values", "batches": "Arrow batches"}[engine.gives],
             engine.license,
             published(engine).removeprefix("results "),
