@@ -19,7 +19,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
 from itertools import repeat
 from operator import call
 from pathlib import Path
@@ -30,10 +29,9 @@ from typing import Any, TextIO
 from dbbench.arrivals import constant, poisson
 from dbbench.engine import Engine, Session, Setup, prepared
 from dbbench.errors import DbbenchError, Unsupported, WrongAnswer
-from dbbench.keyvalue import Draws, Inputs, from_json, to_json
-from dbbench.measure import LATE, Kept, collector_off, open_loop, stream
+from dbbench.job import Job, Measurement
+from dbbench.measure import LATE, collector_off, open_loop, stream
 from dbbench.processes import end_with_parent
-from dbbench.samples import Samples
 from dbbench.suite import Clients, Rate, Tier
 from dbbench.transactions import Pool, Transactions
 from dbbench.urls import VARIABLE
@@ -46,92 +44,6 @@ _LEAD_NANOSECONDS = 20_000_000
 
 class ClientFailed(DbbenchError):
     """A process of clients came to a bad end."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """What each client does: a prepared operation, called `warm_up` times, then `calls` times or at a rate."""
-
-    operation: str
-    arguments: tuple[Any, ...]
-    warm_up: int
-    calls: int
-    rate: Rate | None = None
-    #: Of random arrivals.
-    seed: int = 0
-    #: What each call takes, if it takes anything; it knows the operation and the number of calls then.
-    inputs: Inputs | Draws | Transactions | None = None
-    #: So many sessions for all clients together, for transactions alone; each process has its share. None: one each.
-    pool: int | None = None
-    #: Whether each client's thread is bound to a processor of its own.
-    affinity: bool = False
-
-
-@dataclass
-class Measurement:
-    """What some clients measured. `kept`, and latencies, only at a rate. The span in nanoseconds of the clock."""
-
-    warm_up: Samples = field(default_factory=Samples)
-    service: Samples = field(default_factory=Samples)
-    latency: Samples = field(default_factory=Samples)
-    kept: Kept | None = None
-    begin: int = 0
-    end: int = 0
-    #: Service times by operation, where there are several.
-    by: dict[str, Samples] = field(default_factory=dict)
-    #: What the calls counted by themselves.
-    counts: dict[str, int] = field(default_factory=dict)
-    #: How long each client took for all of its calls, in nanoseconds, in no order.
-    spans: list[int] = field(default_factory=list)
-
-    @property
-    def per_second(self) -> float:
-        """Calls made in a second of the span, by all clients together."""
-        return self.service.count / max(self.end - self.begin, 1) * 1e9
-
-    def merge(self, other: Measurement) -> None:
-        """Take what another client measured."""
-        for mine, its in zip(self._samples(), other._samples(), strict=True):
-            mine.merge(its)
-        for name, samples in other.by.items():
-            self.by.setdefault(name, Samples()).merge(samples)
-        for name, count in other.counts.items():
-            self.counts[name] = self.counts.get(name, 0) + count
-        self.spans += other.spans
-        both = [kept for kept in (self.kept, other.kept) if kept]
-        if both:
-            due, late, dropped = (sum(getattr(kept, key) for kept in both) for key in ("due", "late", "dropped"))
-            self.kept = Kept(due, late, dropped, saturated=any(kept.saturated for kept in both))
-        self.begin = min(self.begin or other.begin, other.begin)
-        self.end = max(self.end, other.end)
-
-    def to_json(self) -> dict[str, Any]:
-        """In a form for a pipe."""
-        samples: dict[str, Any] = {key: getattr(self, key).to_json() for key in ("warm_up", "service", "latency")}
-        samples["by"] = {name: each.to_json() for name, each in self.by.items()}
-        samples |= {"counts": self.counts, "spans": self.spans}
-        return {**samples, "kept": asdict(self.kept) if self.kept else None, "begin": self.begin, "end": self.end}
-
-    @classmethod
-    def from_json(cls, document: dict[str, Any]) -> Measurement:
-        """What `to_json` gave."""
-        warm_up, service, latency = (Samples.from_json(document[key]) for key in ("warm_up", "service", "latency"))
-        kept = Kept(**document["kept"]) if document["kept"] else None
-        by = {name: Samples.from_json(each) for name, each in document["by"].items()}
-        return cls(
-            warm_up,
-            service,
-            latency,
-            kept,
-            document["begin"],
-            document["end"],
-            by,
-            document["counts"],
-            document["spans"],
-        )
-
-    def _samples(self) -> tuple[Samples, ...]:
-        return self.warm_up, self.service, self.latency
 
 
 def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> Measurement:
@@ -295,11 +207,7 @@ def _processes(engine: Engine, job: Job, clients: Clients) -> Measurement:
         "directory": str(engine.directory),
         "tier": engine.tier,
         "options": engine.options.model_dump(mode="json"),
-        "job": {
-            **asdict(job),
-            "rate": job.rate.model_dump() if job.rate else None,
-            "inputs": to_json(job.inputs) if job.inputs else None,
-        },
+        "job": job.to_json(),
         "threads": clients.threads,
         "of": clients.count,
         "bound": served and clients.threads > 1 and clients.processes >= (os.cpu_count() or 1),
@@ -347,8 +255,6 @@ def _hear(child: subprocess.Popen[str]) -> Any:
 
 def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None]) -> None:
     """What one process of clients does with its order."""
-    job = order["job"]
-    rate = Rate.model_validate(job["rate"]) if job["rate"] else None
     kind: type[Engine] = resolve_name(order["engine"])
     engine = kind(Setup(Path(order["directory"]), Tier(order["tier"]), order["options"], os.environ.get(VARIABLE, "")))
 
@@ -360,20 +266,13 @@ def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None
     try:
         numbers = range(order["first"], order["first"] + order["threads"])
         with collector_off():
-            inputs = _inputs(job["inputs"]) if job["inputs"] else None
-            mine = Job(**{**job, "arguments": tuple(job["arguments"]), "rate": rate, "inputs": inputs})
+            job = Job.from_json(order["job"])
             # Python's threads take turns: on one processor they need not wake each other up across two of them.
             with bound(order["first"] // order["threads"] if order["bound"] else None):
-                found = _threads(engine, mine, numbers, order["of"], agree)
+                found = _threads(engine, job, numbers, order["of"], agree)
     finally:
         engine.close()
     say(found.to_json())
-
-
-def _inputs(document: Mapping[str, Any]) -> Inputs | Draws | Transactions:
-    if document["kind"] != Transactions.__name__:
-        return from_json(document)
-    return Transactions(**{key: value for key, value in document.items() if key != "kind"})
 
 
 def main() -> None:

@@ -36,12 +36,11 @@ def new(name: str, *, records: bool, out: Path | None) -> None:
     """
     from dbbench.cli.scaffold import write
 
-    folder = out or Path(f"dbbench-{name.replace('+', '-')}")
-    paths = write(name, folder, kind="records" if records else "sql")
+    paths = write(name, out, kind="records" if records else "sql")
     for path in paths:
         click.echo(f"wrote {path}")
     click.echo(f"It runs as it stands: install it, check it, then put your driver into {paths[0].name}.")
-    click.echo(f"  pip install -e '{folder}[test]'\n  dbbench plugin check {name}")
+    click.echo(f"  pip install -e '{paths[0].parent}[test]'\n  dbbench plugin check {name}")
 
 
 @plugin.command(

@@ -11,20 +11,21 @@ import jinja2
 from dbbench import registry
 from dbbench.errors import UserError
 
-#: Kind of engine -> a suite to try it on, and an engine to stand beside it there.
-_KINDS = {"sql": {"suite": "invoices", "rival": "sqlite"}, "records": {"suite": "mixes", "rival": "sqlite"}}
+#: Kind of engine -> a suite to try it on.
+_SUITES = {"sql": "invoices", "records": "mixes"}
 
 
-def write(name: str, folder: Path, *, kind: Literal["sql", "records"]) -> list[Path]:
-    """Write the package, its module first. Raises UserError if the name won't do or something is there already."""
+def write(name: str, out: Path | None, *, kind: Literal["sql", "records"]) -> list[Path]:
+    """Write the package to `out`, or a folder of its own name; the paths, its module first.
+
+    Raises UserError if the name won't do or something is there already.
+    """
     if not re.fullmatch(r"[a-z][a-z0-9._-]*(\+[a-z0-9][a-z0-9._-]*)?", name):
         raise UserError(
             f"{name!r} can't be an engine's name: `engine` or `engine+driver`, of small letters, digits and . _ -"
         )
     if name in registry.names():
         raise UserError(f"there is an engine {name!r} already; choose another name, or uninstall its package")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UserError(f"{folder} is not empty; name another folder with --out")
     words = re.findall(r"[a-z0-9]+", name)
     engine, _, driver = name.partition("+")
     facts = {
@@ -33,8 +34,11 @@ def write(name: str, folder: Path, *, kind: Literal["sql", "records"]) -> list[P
         "package": "-".join(["dbbench", *words]),
         "module": "_".join(["dbbench", *words]),
         "engine": "".join(word.capitalize() for word in words),
-        **_KINDS[kind],
+        "suite": _SUITES[kind],
     }
+    folder = out or Path(facts["package"])
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"{folder} is not empty; name another folder with --out")
     files = {
         f"{facts['module']}.py": f"{kind}.py",
         "pyproject.toml": "pyproject.toml",

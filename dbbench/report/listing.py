@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from dbbench.probe import Probed
+from dbbench.report.conditions import driven
 from dbbench.suite import (
     AnyStep,
     ChurnStep,
@@ -16,12 +16,9 @@ from dbbench.suite import (
     ObjectStep,
     QueryStep,
     SqlStep,
-    StatementStep,
     Suite,
     TotalStep,
 )
-
-_COMMAND = re.compile("pip |apt |python ")
 
 
 def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) -> Iterator[str]:
@@ -34,14 +31,7 @@ def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) 
         what = versions or engine.title if engine.status == "available" else engine.detail
         yield from hanging(columns, f"{name:<{width}}  {engine.status:<{states}}  ", what)
         if engine.install:
-            how = (
-                "give it"
-                if engine.install.startswith("--")
-                else "install"
-                if _COMMAND.match(engine.install)
-                else "needed"
-            )
-            yield from hanging(columns, indent, f"{how}: {engine.install}")
+            yield from hanging(columns, indent, f"{_verb(engine.install)}: {engine.install}")
         if engine.license:
             by_name = engine.by_name_only and f"runs only by name: {engine.by_name_only}"
             words = [engine.license, published(engine), engine.unverified, by_name]
@@ -81,6 +71,13 @@ def absent_lines(absent: Mapping[str, Probed], idle: Sequence[str], *, columns: 
         yield from hanging(columns, "", f"without the operations of this suite: {len(idle)} engines", 2)
 
 
+def _verb(install: str) -> str:
+    """What is to be done with what an engine needs: an option, a command, or something else."""
+    if install.startswith("--"):
+        return "give it"
+    return "install" if install.startswith(("pip ", "apt ", "python ")) else "needed"
+
+
 def _offered(engine: Probed) -> str:
     """The kinds of work that it has operations for."""
     if not engine.durability:  # it is listed, and not written
@@ -105,18 +102,11 @@ def engine_matrix(engines: Mapping[str, Probed], extras: Mapping[str, str]) -> I
 
     `extras` tells the command that installs an engine's driver, where it takes one.
     """
-    heads = [
-        "engine",
-        "database (access layer)",
-        "server",
-        "tiers",
-        "steps on",
-        "rows come as",
-        "licence",
-        "publication",
-    ]
-    yield f"| {' | '.join([*heads, 'install', 'run'])} |"
-    yield "|---" * (len(heads) + 2) + "|"
+    yield (
+        "| engine | database (access layer) | server | tiers | steps on | rows come as | licence | publication "
+        "| install | run |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|"
     for name, engine in engines.items():
         server = (
             "by `--url`" if engine.url_required else "private, or by `--url`" if engine.url_example else "in process"
@@ -190,15 +180,10 @@ def _work(step: AnyStep) -> str:
         held = "; still held" if step.identity_map == "warm" else ""
         return f"{step.count or 'all'} of {step.table}, {what}, {step.iterations} times{held}"
     if isinstance(step, ContentionStep):
-        pool = "a session each" if step.pool is None else f"{step.pool} sessions"
-        each = f"{step.iterations} iterations of {step.sub_iterations} searches"
-        return f"{step.clients}, {pool}; each {each} in {step.table}"
+        return f"{driven(step)}; each {step.iterations} iterations of {step.sub_iterations} searches in {step.table}"
     if isinstance(step, TotalStep):
         return f"of {', '.join(step.of)}"
-    if isinstance(step, StatementStep) and (step.rate or step.clients.count > 1):
-        rate = f"{step.rate.per_second:g} calls a second for {step.rate.seconds:g} s, " if step.rate else ""
-        return f"{rate}{step.clients}"
-    return ""
+    return driven(step)
 
 
 def _number(count: int, what: str) -> str:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, NoReturn, get_args
 
 import psutil
 import pytest
@@ -46,6 +46,13 @@ def required(name: str) -> bool:
     return name in names or "all" in names
 
 
+def missing(engine: str, why: str) -> NoReturn:
+    """Skip the test of an engine that can't be used here, or fail it if it must be there."""
+    if required(engine):
+        pytest.fail(f"{engine} is required and unavailable: {why}")
+    pytest.skip(f"{engine}: {why}")
+
+
 class EngineContract:
     """Inherit it, and say which engine."""
 
@@ -72,12 +79,10 @@ class EngineContract:
             found = registry.load(self.engine)
             if self.url or not found.url_required:
                 return found
-            missing = f"it runs against a server of yours: give its test a url like {found.url_example}"
+            why = f"it runs against a server of yours: give its test a url like {found.url_example}"
         except Unavailable as exc:
-            missing = f"{exc.reason}; {exc.install}"
-        if required(self.engine):
-            pytest.fail(f"{self.engine} is required and unavailable: {missing}")
-        pytest.skip(f"{self.engine}: {missing}")
+            why = f"{exc.reason}; {exc.install}"
+        missing(self.engine, why)
 
     @pytest.fixture
     def opened(self, engine_class: type[Engine], tmp_path: Path) -> Iterator[Opener]:

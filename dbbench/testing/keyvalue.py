@@ -10,9 +10,10 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from dbbench.clients import Job, drive
+from dbbench.clients import drive
 from dbbench.engine import Engine, Session, offers, prepared
 from dbbench.errors import Unsupported
+from dbbench.job import Job
 from dbbench.keyvalue import Inputs
 from dbbench.outcome import Outcome
 from dbbench.records import RecordSet

@@ -12,11 +12,12 @@ from typing import Any, ClassVar, get_args
 import pyarrow as pa
 import pytest
 
-from dbbench.clients import Job, drive
+from dbbench.clients import drive
 from dbbench.datasets import rows
 from dbbench.datasets.generate import arrow_schema
 from dbbench.engine import Engine, Form, Session, Taken
 from dbbench.errors import Unsupported
+from dbbench.job import Job
 from dbbench.outcome import Outcome
 from dbbench.schema import Table
 from dbbench.sql import Retry, SQLEngine, fetch

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from dbbench.clients import Job, drive, share
+from dbbench.clients import drive, share
 from dbbench.errors import WrongAnswer
+from dbbench.job import Job
 from dbbench.measure import collector_off, timed
 from dbbench.schema import Table
 from dbbench.sql import SQLSession, fetch

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from dbbench.clients import Job, Measurement, drive
+from dbbench.clients import drive
 from dbbench.engine import Engine, offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.job import Job, Measurement
 from dbbench.keyvalue import Inputs
 from dbbench.measure import collector_off, timed
 from dbbench.records import Held, Numbers, RecordSet, mix, shuffled

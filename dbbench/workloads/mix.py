@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from dbbench.clients import Job, drive
+from dbbench.clients import drive
 from dbbench.engine import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.job import Job
 from dbbench.keyvalue import OPERATIONS, Draws
 from dbbench.records import Held, Numbers, shuffled
 from dbbench.suite import MixStep

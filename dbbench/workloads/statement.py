@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from dbbench.clients import Job, Measurement, drive
+from dbbench.clients import drive
 from dbbench.errors import WrongAnswer
+from dbbench.job import Job, Measurement
 from dbbench.outcome import Outcome
 from dbbench.samples import Samples
 from dbbench.sql import SQLEngine, fetch

@@ -13,7 +13,7 @@ from dbbench import machine
 from dbbench.errors import Unavailable
 from dbbench.server import program
 from dbbench.testing import EngineContract, ObjectContract, SQLContract, kit
-from dbbench.testing.contract import Opener, required
+from dbbench.testing.contract import Opener, missing
 from dbbench.testing.objects import NAME, THINGS
 from dbbench_plugins.loopback import loopback
 from tests import dotnet, esent
@@ -211,7 +211,7 @@ class TestRedis(kit("redis")):
         try:
             program("redis-server", install="apt install redis-server")
         except Unavailable as exc:
-            (pytest.fail if required(self.engine) else pytest.skip)(f"{exc.reason}; {exc.install}")
+            missing(self.engine, f"{exc.reason}; {exc.install}")
 
 
 class StandIn:
@@ -222,7 +222,7 @@ class StandIn:
     @pytest.fixture(autouse=True)
     def _assembly(self, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
         if dotnet.compiler() is None:
-            (pytest.fail if required(self.engine) else pytest.skip)("there is no mcs: apt install mono-devel")
+            missing(self.engine, "there is no mcs: apt install mono-devel")
         made = dotnet.assembly(self.engine, tmp_path_factory.getbasetemp())
         monkeypatch.setenv(f"DBBENCH_ASSEMBLY_{self.engine.upper()}", str(made))
 

@@ -216,7 +216,7 @@ def test_help_has_examples(dbbench, command: str) -> None:
 def test_listings(dbbench) -> None:
     assert "invoices" in dbbench("suites").stdout
     described = " ".join(dbbench("describe", "contention").stdout.split())
-    assert "4 processes of 8 threads, 31 sessions; each 50 iterations of 20 searches in Object" in described
+    assert "4 processes of 8 threads at once, 31 sessions; each 50 iterations of 20 searches in Object" in described
     described = dbbench("describe", "invoices").stdout
     assert "297,450 rows at scale 1" in described
     assert "SELECT * FROM Invoice A" in described

@@ -20,7 +20,7 @@ from dbbench.request import Request, new_run
 from dbbench.runner import run_trials
 from dbbench.schema import Records
 from dbbench.suite import Tier
-from dbbench.testing.contract import required
+from dbbench.testing.contract import missing
 from dbbench_plugins.dotnet import host
 from tests import dotnet
 from tests.conftest import Dbbench, environment
@@ -62,11 +62,11 @@ os.kill(os.getpid(), 9)
 def _runtime() -> None:
     try:
         registry.load("dotnet-dictionary")
-        missing = "" if dotnet.compiler() else "there is no mcs; apt install mono-devel"
+        why = "" if dotnet.compiler() else "there is no mcs; apt install mono-devel"
     except Unavailable as exc:
-        missing = f"{exc.reason}; {exc.install}"
-    if missing:
-        (pytest.fail if required("dotnet-dictionary") else pytest.skip)(missing)
+        why = f"{exc.reason}; {exc.install}"
+    if why:
+        missing("dotnet-dictionary", why)
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ def test_a_process_ends_though_a_thread_that_called_mono_lives_on() -> None:
     try:
         host.find("mono")
     except Unavailable as exc:
-        (pytest.fail if required("dotnet-dictionary") else pytest.skip)(exc.reason)
+        missing("dotnet-dictionary", exc.reason)
     program = """
 import threading
 from dbbench_plugins.dotnet import host

@@ -11,7 +11,7 @@ import pytest
 
 from dbbench import registry
 from dbbench.errors import Unavailable
-from dbbench.testing.contract import required
+from dbbench.testing.contract import missing
 from tests.conftest import environment
 
 SUITE = """
@@ -144,7 +144,7 @@ def there(name: str) -> None:
     try:
         registry.load(name)
     except Unavailable as exc:
-        (pytest.fail if required(name) else pytest.skip)(f"{name}: {exc.reason}")
+        missing(name, exc.reason)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from dbbench.schema import Records
 from dbbench.server import PrivateServer, program
 from dbbench.suite import Tier
 from dbbench.testing import KeyValueContract
-from dbbench.testing.contract import required
+from dbbench.testing.contract import missing
 
 RECORDS = RecordSet(Records(count=10, value_bytes=16), 1)
 
@@ -30,7 +30,7 @@ def kind() -> type[Engine]:
         program("redis-server", install="apt install redis-server")
         return registry.load("redis")
     except Unavailable as exc:
-        (pytest.fail if required("redis") else pytest.skip)(f"redis: {exc.reason}; {exc.install}")
+        missing("redis", f"{exc.reason}; {exc.install}")
         raise
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dbbench.clients import ClientFailed, Job, Measurement, drive
+from dbbench.clients import ClientFailed, drive
 from dbbench.engine import Concurrency, Engine, Session, Setup
 from dbbench.errors import Unsupported
+from dbbench.job import Job, Measurement
 from dbbench.measure import Kept
 from dbbench.suite import Clients, Rate, Tier
 from dbbench_plugins.null import Null

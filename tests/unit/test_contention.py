@@ -14,10 +14,11 @@ import pytest
 
 from dbbench.analysis.contention import fared
 from dbbench.analysis.summary import Row
-from dbbench.clients import Job, drive, share
+from dbbench.clients import drive, share
 from dbbench.datasets.files import materialise
 from dbbench.engine import Concurrency, Setup
 from dbbench.errors import SuiteError, Unsupported, WrongAnswer
+from dbbench.job import Job
 from dbbench.keyvalue import to_json
 from dbbench.loader import find_suite, load_suite, parse_suite
 from dbbench.outcome import Outcome

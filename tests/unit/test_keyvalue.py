@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbbench.clients import Job, drive
+from dbbench.clients import drive
 from dbbench.engine import Setup
 from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.job import Job
 from dbbench.keyvalue import OPERATIONS, Draws, Inputs, from_json, to_json
 from dbbench.measure import CHUNK, stream
 from dbbench.records import Held, RecordSet
