@@ -33,6 +33,8 @@ MOMENTS = (0.02, 0.6)
 #: Commits whose sync calls are counted.
 COUNTED = 50
 _POLL_SECONDS = 0.1
+#: So long may a writer that has closed its pipe take to say why.
+_LAST_WORDS_SECONDS = 10
 
 
 class Interrupted(Exception):
@@ -184,7 +186,7 @@ class Prover:
             return ""
         if goes_on:
             return f"no {'answer' if last_look else 'commit'} within {limit:g} s (--timeout)"
-        if last_look and ended(writer.process, 1) and self._found() is not None and not self._failed():
+        if last_look and ended(writer.process, _LAST_WORDS_SECONDS) and self._found() is not None and not self._failed():
             return ""  # a crash on closing is no concern of this
         return self._last_words(writer)
 
@@ -297,7 +299,7 @@ class Prover:
 
     def _last_words(self, writer: Writer) -> str:
         """How the writer ended: what the engine raised, or the signal or status."""
-        ended(writer.process, 1)
+        ended(writer.process, _LAST_WORDS_SECONDS)
         if failed := self._failed():
             return failed
         status = writer.process.returncode

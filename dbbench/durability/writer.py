@@ -207,6 +207,7 @@ def main() -> None:
     try:
         write(task)
     except Exception as exc:
+        os.close(task["acknowledge"])  # the prover hears of it now, before its next kill
         from dbbench.worker import described
 
         traceback.print_exc()
