@@ -220,12 +220,16 @@ class SQLEngine(Engine):
     def remove(self, tables: Mapping[str, Table]) -> None:
         """Drop the tables that were made at a URL; a database in the engine's directory goes with that."""
         if self.url:
-            session = self.connect()
-            assert isinstance(session, SQLSession)
-            for name in reversed(list(tables) or [TABLE]):
-                if self._has(session, name):
-                    session.execute(f"DROP TABLE {self.sql.quoted(name)}")
-            session.close()
+            self.drop(list(tables) or [TABLE])
+
+    def drop(self, names: Sequence[str]) -> None:
+        """Drop tables, the last first, as far as they are there."""
+        session = self.connect()
+        assert isinstance(session, SQLSession)
+        for name in reversed(names):
+            if self._has(session, name):
+                session.execute(f"DROP TABLE {self.sql.quoted(name)}")
+        session.close()
 
     def _has(self, session: SQLSession, name: str) -> bool:
         try:

@@ -186,7 +186,12 @@ class Prover:
             return ""
         if goes_on:
             return f"no {'answer' if last_look else 'commit'} within {limit:g} s (--timeout)"
-        if last_look and ended(writer.process, _LAST_WORDS_SECONDS) and self._found() is not None and not self._failed():
+        if (
+            last_look
+            and ended(writer.process, _LAST_WORDS_SECONDS)
+            and self._found() is not None
+            and not self._failed()
+        ):
             return ""  # a crash on closing is no concern of this
         return self._last_words(writer)
 

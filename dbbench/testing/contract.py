@@ -62,6 +62,8 @@ class EngineContract:
     options: ClassVar[dict[str, Any]] = {}
     #: Where its database is, as after --url; `{tmp}` stands for the test's own folder.
     url: ClassVar[str] = ""
+    #: Whether an engine joins the server that another one runs in its directory: then one serves most tests of the class.
+    joins: ClassVar[bool] = False
 
     def asked(self, tmp_path: Path, directory: Path, tier: Tier, options: dict[str, Any] | None = None) -> Setup:
         """What the engine is made from."""
@@ -84,32 +86,50 @@ class EngineContract:
             why = f"{exc.reason}; {exc.install}"
         missing(self.engine, why)
 
+    @pytest.fixture(scope="class")
+    @classmethod
+    def shared(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path | None]:
+        """The folder of the server that the tests of the class share, if they do."""
+        if not cls.joins:
+            yield None
+            return
+        kit, folder = cls(), tmp_path_factory.mktemp("shared")
+        with kit.opening(kit.usable(), folder) as open_engine:
+            open_engine()
+            yield folder
+
     @pytest.fixture
-    def opened(self, engine_class: type[Engine], tmp_path: Path) -> Iterator[Opener]:
-        """Opens the engine in a folder of its own (or one named), and closes it in the end."""
-        with self.opening(engine_class, tmp_path) as open_engine:
+    def opened(self, engine_class: type[Engine], tmp_path: Path, shared: Path | None) -> Iterator[Opener]:
+        """Opens the engine, with nothing in it, and closes it in the end.
+
+        In a folder of its own if it is named or a tier is asked for; else at the server that tests share, if they do.
+        """
+        with self.opening(engine_class, tmp_path, shared) as open_engine:
             yield open_engine
 
     @contextmanager
-    def opening(self, engine_class: type[Engine], tmp_path: Path) -> Iterator[Opener]:
+    def opening(self, engine_class: type[Engine], tmp_path: Path, shared: Path | None = None) -> Iterator[Opener]:
         """What `opened` gives, for as long as wanted."""
-        engines: list[Engine] = []
+        tidied: Engine | None = None
         with pytest.MonkeyPatch.context() as patch, ExitStack() as closing:
             patch.setenv(VARIABLE, self.url.replace("{tmp}", str(tmp_path)))  # for clients in processes of their own
 
-            def open_engine(folder: str = "data", tier: Tier | None = None) -> Engine:
-                directory = tmp_path / folder
+            def open_engine(folder: str = "", tier: Tier | None = None) -> Engine:
+                nonlocal tidied
+                place = shared if shared and not (folder or tier) else tmp_path
+                directory = place / (folder or "data")
                 directory.mkdir(mode=0o700, exist_ok=True)
                 chosen = tier or next(iter(engine_class.durability))
                 engine = engine_class(self.asked(tmp_path, directory, chosen))
                 engine.open()
                 closing.callback(engine.close)
-                engines.append(engine)
+                if place is shared or (self.url and "{tmp}" not in self.url):
+                    tidied = engine
                 return engine
 
             yield open_engine
-        if engines and self.url and "{tmp}" not in self.url:
-            self.tidy(engines[-1])
+        if tidied:
+            self.tidy(tidied)
 
     @pytest.fixture
     def whole_trial(self, engine_class: type[Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WholeTrial:
@@ -132,7 +152,7 @@ class EngineContract:
         return run
 
     def tidy(self, engine: Engine) -> None:
-        """Remove from a server at a URL, after a test, what the test has left there; `engine` is closed."""
+        """Remove from a server at a URL, or a shared one, what a test has left there; `engine` is closed."""
 
     def test_says_what_it_is(self, engine_class: type[Engine]) -> None:
         assert engine_class.name == self.engine
@@ -189,9 +209,9 @@ class EngineContract:
         assert isinstance(json.dumps(opened().settings()), str)
 
     def test_leaves_no_process_behind(self, engine_class: type[Engine], tmp_path: Path) -> None:
-        before = set(psutil.Process().children(recursive=True))
+        before = set(psutil.Process().children())  # not theirs: a shared server has workers that come and go
         engine = engine_class(self.asked(tmp_path, tmp_path, next(iter(engine_class.durability))))
         engine.open()
         engine.connect().close()
         engine.close()
-        assert set(psutil.Process().children(recursive=True)) <= before
+        assert set(psutil.Process().children()) <= before

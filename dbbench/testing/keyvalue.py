@@ -116,7 +116,7 @@ class KeyValueContract(EngineContract):
     def store(self, opened: Opener) -> OpenStore:
         """Opens the engine with an empty store in it, and a session; `key` and `value` are lengths in bytes."""
 
-        def make(key: int = WIDTH, value: int = 64, folder: str = "data") -> Store:
+        def make(key: int = WIDTH, value: int = 64, folder: str = "") -> Store:
             engine = opened(folder)
             engine.create_store(records(key, value))
             return engine, engine.connect()
@@ -346,12 +346,13 @@ class KeyValueContract(EngineContract):
             call(engine, session, "insert_many")(PAIRS[1:])
             assert scanned(engine, session) == dict(PAIRS)
 
-    def test_records_that_were_committed_are_there_after_reopening(self, filled: Store, opened: Opener) -> None:
-        engine, session = filled
+    def test_records_that_were_committed_are_there_after_reopening(self, store: OpenStore, opened: Opener) -> None:
+        engine, session = store(folder="own")
+        call(engine, session, "insert_many")(PAIRS)
         call(engine, session, "update")(KEYS[1], b"last")
         session.close()
         engine.close()
-        again = opened()
+        again = opened("own")
         other = again.connect()
         assert scanned(again, other) == {**dict(PAIRS), KEYS[1]: b"last"}
         call(again, other, "delete")(KEYS[1])

@@ -21,6 +21,7 @@ from dbbench.job import Job
 from dbbench.outcome import Outcome
 from dbbench.schema import Table
 from dbbench.sql import Retry, SQLEngine, fetch
+from dbbench.sql_keyvalue import TABLE
 from dbbench.suite import Clients
 from dbbench.testing.contract import EngineContract, Opener, WholeTrial
 from dbbench.verify import check_batches, check_rows
@@ -140,19 +141,15 @@ class SQLContract(EngineContract):
     waits: ClassVar[bool] = False
 
     def tidy(self, engine: Engine) -> None:
-        """Drop the kit's table from a server at a URL."""
+        """Drop the kits' tables."""
         engine.open()
-        engine.remove(TABLES)
+        sql_engine(engine).drop([*TABLES, TABLE])
         engine.close()
 
     @pytest.fixture
     def loaded(self, opened: Opener) -> tuple[SQLEngine, Session]:
         """An engine with the kit's table in it, and a session."""
-        engine = sql_engine(opened())
-        engine.create(TABLES)
-        session = engine.connect()
-        load(session, [BATCH.slice(0, 3), BATCH.slice(3)])
-        return engine, session
+        return filled(opened())
 
     def test_speaks_sql(self, engine_class: type[Engine]) -> None:
         assert issubclass(engine_class, SQLEngine)
@@ -289,14 +286,12 @@ class SQLContract(EngineContract):
         engine = sql_engine(opened())
         assert len(engine.sql.create_indexes("Order", KINDS)) == (0 if "indexes" in engine.lacks else 1)
 
-    def test_what_was_committed_is_there_after_reopening(
-        self, loaded: tuple[SQLEngine, Session], opened: Opener
-    ) -> None:
-        engine, session = loaded
+    def test_what_was_committed_is_there_after_reopening(self, opened: Opener) -> None:
+        engine, session = filled(opened("own"))
         session.close()
         engine.flush()
         engine.close()
-        again = sql_engine(opened())
+        again = sql_engine(opened("own"))
         other = again.connect()
         check(again, other, "SELECT * FROM Order ORDER BY Id", pa.Table.from_batches([BATCH]))
         other.close()
@@ -393,6 +388,15 @@ def sql_engine(engine: Engine) -> SQLEngine:
     """The engine, known to speak SQL."""
     assert isinstance(engine, SQLEngine)
     return engine
+
+
+def filled(engine: Engine) -> tuple[SQLEngine, Session]:
+    """The engine with the kit's table in it, and a session."""
+    made = sql_engine(engine)
+    made.create(TABLES)
+    session = made.connect()
+    load(session, [BATCH.slice(0, 3), BATCH.slice(3)])
+    return made, session
 
 
 def chunk(session: Session, batch: pa.RecordBatch) -> Any:

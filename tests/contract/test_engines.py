@@ -40,14 +40,14 @@ TestAccessAccdb = kit("access", waits=True, options={"format": "V2010"})
 
 # SQL, with a server
 
-TestPostgreSQL = kit("postgresql")
-TestPostgreSQLPQ = kit("postgresql+pq")
-TestPostgreSQLADBC = kit("postgresql+adbc")
-TestPostgreSQLODBC = kit("postgresql+pyodbc")
-TestMySQL = kit("mysql")
-TestMySQLLowLevel = kit("mysql+_mysql")
-TestPyMySQL = kit("mysql+pymysql")
-TestMySQLODBC = kit("mysql+pyodbc")
+TestPostgreSQL = kit("postgresql", joins=True)
+TestPostgreSQLPQ = kit("postgresql+pq", joins=True)
+TestPostgreSQLADBC = kit("postgresql+adbc", joins=True)
+TestPostgreSQLODBC = kit("postgresql+pyodbc", joins=True)
+TestMySQL = kit("mysql", joins=True)
+TestMySQLLowLevel = kit("mysql+_mysql", joins=True)
+TestPyMySQL = kit("mysql+pymysql", joins=True)
+TestMySQLODBC = kit("mysql+pyodbc", joins=True)
 
 
 class Loopback:
