@@ -134,6 +134,10 @@ scenarios:
 """
 
 
+#: Seconds for which a transaction waits for the other to come so far: longer than the engines' own limits for a lock.
+_PATIENCE = 15.0
+
+
 class SQLContract(EngineContract):
     """The whole kit for an engine that speaks SQL."""
 
@@ -224,7 +228,7 @@ class SQLContract(EngineContract):
         engine, _ = loaded
         if "transactions" in engine.lacks or engine.concurrency.threads == 1:
             return
-        opposed = _Opposed(engine)
+        opposed = _Opposed(engine, patience=1.0 if self.waits else _PATIENCE)
         opposed.run()
         assert opposed.unknown == [], "if these are reasons to try again, let the session's `retried` say which"
         assert bool(opposed.reasons) != self.waits, opposed.reasons
@@ -332,11 +336,10 @@ class SQLContract(EngineContract):
 class _Opposed:
     """Two threads with a transaction each; both hold a row when they ask for the other's, if the system lets them."""
 
-    #: Seconds for which one waits for the other to come so far: longer than the engines' own limits for a lock.
-    PATIENCE = 15.0
     TRIES = 50
 
-    def __init__(self, engine: SQLEngine) -> None:
+    def __init__(self, engine: SQLEngine, patience: float) -> None:
+        self.patience = patience
         value = engine.sql.placeholder
         self.update = engine.sql.translate(f"UPDATE Order SET Text = {value} WHERE Id = {value}", TABLES)
         self.sessions: list[Any] = [engine.connect(), engine.connect()]
@@ -379,7 +382,7 @@ class _Opposed:
         session.begin()
         call(f"by {number}", 1 + number)
         self.there[number].set()
-        self.there[1 - number].wait(self.PATIENCE)
+        self.there[1 - number].wait(self.patience)
         call(f"by {number}", 2 - number)
         session.commit()
 
