@@ -72,15 +72,18 @@ def bars(view: StepView, axis: str, captions: Sequence[str]) -> Figure:
     return sheet.figure
 
 
-def notes(view: StepView) -> list[str]:
-    """What stands under a chart of a step: footnotes, conditions, and what the harness takes."""
+def notes(view: StepView, *, marked: bool = True) -> list[str]:
+    """What stands under a chart of a step: footnotes, conditions, and what the harness takes.
+
+    `marked`: whether its lines mark what is bound by the harness.
+    """
     found = [f"{superscript(str(number))} {note}" for number, note in enumerate(view.footnotes, 1)]
     if view.mixed:
         found.append("Light: Arrow batches. Dark: rows.")
     if view.conditions:
         found.append(view.conditions)
-    if view.harness:
-        found.append(view.harness[0].upper() + view.harness[1:] + ".")
+    if own := view.own_time(marked=marked):
+        found.append(own[0].upper() + own[1:] + ".")
     return found
 
 

@@ -61,7 +61,7 @@ def percentiles(view: StepView, captions: Sequence[str]) -> Figure:
         if view.blocks > 1
         else "Percentiles, less is better; one round (logarithmic axis)",
         len(places),
-        [*_few(view), *notes(view)],
+        [*_few(view), *notes(view, marked=False)],
         captions,
         MARGIN + inches(titles, size) + 0.2,
         right=2 * _COLUMN + MARGIN,
@@ -81,7 +81,7 @@ def percentiles(view: StepView, captions: Sequence[str]) -> Figure:
     for column, name in enumerate(("p50", "p99")):
         axes.annotate(name, (1, -0.5), (8 + 72 * _COLUMN * column, 2), fontsize=8, color=GREY, **_BESIDE)
     _dress(sheet, places, size)
-    _legend(sheet)
+    _legend(sheet, [tail.points for line in view.lines for tail in line.tails.values()])
     return sheet.figure
 
 
@@ -129,10 +129,14 @@ def _time(seconds: float) -> str:
     return f"{round(seconds / unit.size):,} {unit.symbol}"
 
 
-def _legend(sheet: Sheet) -> None:
-    for name, (shape, colour, area) in zip(_NAMES, _DOTS, strict=True):
+def _legend(sheet: Sheet, drawn: Sequence[Sequence[float | None]]) -> None:
+    """The shapes that are somewhere in the chart."""
+    known = [any(points) for points in zip(*drawn, strict=True)]
+    shown = [(name, dot) for name, dot, there in zip(_NAMES, _DOTS, known, strict=False) if there]
+    for name, (shape, colour, area) in shown:
         sheet.axes.scatter([], [], s=area, marker=shape, color=colour, linewidths=1.4, label=name)
-    sheet.legend(ncols=len(_NAMES), columnspacing=1.6, handletextpad=0.3)
+    if shown:
+        sheet.legend(ncols=len(shown), columnspacing=1.6, handletextpad=0.3)
 
 
 def _few(view: StepView) -> list[str]:

@@ -49,7 +49,7 @@ def spans(title: str, cold: StepView, warm: StepView, captions: Sequence[str]) -
         title,
         f"{what}, {better} is better; {rounds}{' (logarithmic axis)' if wide else ''}",
         max(len(lines), 1),
-        [*notes(warm), *(f"Cold: {note}" for note in cold.footnotes if note not in warm.footnotes)],
+        [*notes(warm, marked=False), *(f"Cold: {note}" for note in cold.footnotes if note not in warm.footnotes)],
         captions,
         MARGIN + inches(titles, size) + 0.2,
         right=sum(widths) + MARGIN,

@@ -108,6 +108,13 @@ class StepView:
         known = [value for line in self.lines for value in (line.row.value, line.row.high) if value]
         return bool(known) and max(known) / min(known) > WIDE_RANGE
 
+    def own_time(self, *, marked: bool = True) -> str:
+        """What the harness takes; what is bound by it has a mark in its line, or else is named here."""
+        bound = [line.row.title for line in self.lines if (line.row.harness_share or 0) > BOUND_SHARE]
+        if not bound:
+            return self.harness
+        return f"{self.harness}; " + ("! is bound by the harness" if marked else f"bound by it: {', '.join(bound)}")
+
     @property
     def mixed(self) -> bool:
         """Whether some engines give Arrow batches, and others rows."""
@@ -330,7 +337,7 @@ def _harness(good: Sequence[Row], nulls: Sequence[Row]) -> str:
     most = max(good, key=lambda row: row.harness_share or 0)
     if max(shares) >= LEAST_SHARE:
         words += f"; at most {max(shares):.1%} of a result ({most.title})"
-    return words + ("; ! is bound by the harness" if max(shares) > BOUND_SHARE else "")
+    return words
 
 
 def _own_time(null: Row) -> str:

@@ -193,12 +193,12 @@ def _warnings(run: Run, found: Figures) -> list[str]:
 def _lacks(run: Run, results: Sequence[TrialResult]) -> list[str]:
     """What an engine doesn't have, and so isn't timed for, though its neighbours are."""
     called = titles(run.manifest, results)
-    lacking = {name: run.manifest.engines[name].get("lacks", {}) for name in called}
-    return [
-        f"{called[name]} has {', '.join(f'no {what} ({why})' for what, why in lacks.items())}"
-        for name, lacks in lacking.items()
-        if lacks
-    ]
+    lacking: dict[str, list[str]] = {}
+    for name, title in called.items():
+        if lacks := run.manifest.engines[name].get("lacks", {}):
+            without = ", ".join(f"no {what} ({why})" for what, why in lacks.items())
+            lacking.setdefault(without, []).append(title)
+    return [f"{', '.join(titles)}: {without}" for without, titles in lacking.items()]
 
 
 def _publication(run: Run, results: Sequence[TrialResult], *, publish: bool) -> list[str]:

@@ -91,6 +91,20 @@ def test_the_harnesss_share_of_a_rate_is_of_the_time_for_one_operation(two: View
     )
 
 
+def test_what_the_harness_binds_is_named_where_no_line_can_mark_it(tmp_path: Path) -> None:
+    fakes = {"a": Fake("A", 0.008), "b": Fake("B", 1.0), "c": Fake("C", 0.004)}
+    step = view(plain(fabricate(tmp_path / "run", fakes, suite="esent", rounds=1, noise=0))).scenarios[0].step("seek")
+    assert step.own_time() == f"{step.harness}; ! is bound by the harness"
+    assert step.own_time(marked=False) == f"{step.harness}; bound by it: C, A"
+
+
+def test_engines_that_lack_the_same_for_the_same_reason_are_named_together(tmp_path: Path) -> None:
+    run = plain(fabricate(tmp_path / "run", {name: Fake(name.upper()) for name in "abcd"}, suite="esent", rounds=1))
+    for name, why in (("a", "it has one file"), ("b", "it forgets"), ("c", "it has one file")):
+        run.manifest.engines[name]["lacks"] = {"transactions": why}
+    assert view(run).remarks == ("A, C: no transactions (it has one file)", "B: no transactions (it forgets)")
+
+
 def test_more_durability_than_asked_for_is_told_at_every_figure_but_sizes(two: View) -> None:
     words = "durability power, more than was asked for (memory)"
     for step in two.scenarios[0].steps:
@@ -142,6 +156,22 @@ def test_a_step_with_calls_enough_has_a_chart_of_percentiles(tmp_path: Path) -> 
     shown = view(run)
     assert not any("percentiles" in stem for stem, _ in charts.figures(shown, shown.scenarios[0]))
     assert shown.scenarios[0].step("insert-1").details == ()
+
+
+def test_the_key_of_percentiles_has_the_shapes_that_are_drawn(tmp_path: Path) -> None:
+    def fewer(result: dict[str, Any]) -> None:
+        for step in result["steps"]:
+            for times in step.get("facts", {}).get("times", {}).values():
+                times["percentiles"]["p99.9"] = None
+
+    found = {}
+    for name, change in (("all", lambda _: None), ("fewer", fewer)):
+        run = fabricate(tmp_path / name, {"a": Fake("A")}, suite="esent", rounds=1, change=change)
+        shown = view(run)
+        drawn = dict(charts.figures(shown, shown.scenarios[0]))["esent-seek-percentiles"]
+        (key,) = [axes.get_legend() for axes in drawn.axes if axes.get_legend()] or drawn.legends
+        found[name] = [text.get_text() for text in key.get_texts()]
+    assert found == {"all": ["p50", "p95", "p99", "p99.9", "max"], "fewer": ["p50", "p95", "p99", "max"]}
 
 
 def without_percentiles(result: dict[str, Any]) -> None:
