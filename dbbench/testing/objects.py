@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -70,10 +71,10 @@ class ObjectContract(EngineContract):
 
     @pytest.fixture(scope="class")
     @classmethod
-    def things(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    def things(cls, tmp_path_factory: pytest.TempPathFactory, shared: Path | None) -> Iterator[Engine]:
         """An engine with the kit's table in it; one for all tests, since they only read."""
         kit = cls()
-        with kit.opening(kit.usable(), tmp_path_factory.mktemp("things")) as open_engine:
+        with kit.opening(kit.usable(), tmp_path_factory.mktemp("things"), shared) as open_engine:
             yield _filled(open_engine())
 
     @pytest.fixture
@@ -107,7 +108,7 @@ class ObjectContract(EngineContract):
         session.close()
 
     def test_an_object_is_whole_when_it_is_given(self, opened: Opener) -> None:
-        engine = _filled(opened())
+        engine = _filled(opened("own"))
         session: Any = engine.connect()
         held = [*session.prepare_get_many(NAME, THINGS)(None), session.prepare_get(NAME, THINGS)(7)]
         session.close()

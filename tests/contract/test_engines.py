@@ -54,7 +54,7 @@ class Loopback:
     """A port of 127.0.0.1 that lets nobody in without the password."""
 
     def test_listens_on_loopback_alone_and_asks_for_a_password(self, opened: Opener) -> None:
-        engine: Any = opened()
+        engine: Any = opened("own")
         port = loopback(engine.directory).port
         server, *_ = engine.processes()  # others, like PostgreSQL's workers, come and go
         listening = {
@@ -75,6 +75,7 @@ class Loopback:
 
 class TestPostgreSQLTCP(Loopback, ObjectContract):  # else it is what `postgresql` is
     engine = "postgresql+tcp"
+    joins = True
 
     def strangers(self, port: int, user: str) -> None:
         import psycopg
@@ -84,6 +85,7 @@ class TestPostgreSQLTCP(Loopback, ObjectContract):  # else it is what `postgresq
 
 class TestMySQLTCP(Loopback, ObjectContract):
     engine = "mysql+tcp"
+    joins = True
 
     def strangers(self, port: int, user: str) -> None:
         import MySQLdb
@@ -143,14 +145,14 @@ TestSQLiteCore = kit("sqlite+core")
 TestSQLiteCoreText = kit("sqlite+core-text")
 TestSQLitePeewee = kit("sqlite+peewee")
 TestSQLiteDjango = kit("sqlite+django")
-TestPostgreSQLCore = kit("postgresql+core")
-TestPostgreSQLCoreText = kit("postgresql+core-text")
-TestPostgreSQLPeewee = kit("postgresql+peewee")
-TestPostgreSQLDjango = kit("postgresql+django")
-TestMySQLCore = kit("mysql+core")
-TestMySQLCoreText = kit("mysql+core-text")
-TestMySQLPeewee = kit("mysql+peewee")
-TestMySQLDjango = kit("mysql+django")
+TestPostgreSQLCore = kit("postgresql+core", joins=True)
+TestPostgreSQLCoreText = kit("postgresql+core-text", joins=True)
+TestPostgreSQLPeewee = kit("postgresql+peewee", joins=True)
+TestPostgreSQLDjango = kit("postgresql+django", joins=True)
+TestMySQLCore = kit("mysql+core", joins=True)
+TestMySQLCoreText = kit("mysql+core-text", joins=True)
+TestMySQLPeewee = kit("mysql+peewee", joins=True)
+TestMySQLDjango = kit("mysql+django", joins=True)
 TestFirebirdCore = kit("firebird+core")
 TestFirebirdCoreText = kit("firebird+core-text")
 
@@ -158,10 +160,10 @@ TestFirebirdCoreText = kit("firebird+core-text")
 class TestSQLiteORM(Mapped, kit("sqlite+orm")): ...
 
 
-class TestPostgreSQLORM(Mapped, kit("postgresql+orm")): ...
+class TestPostgreSQLORM(Mapped, kit("postgresql+orm", joins=True)): ...
 
 
-class TestMySQLORM(Mapped, kit("mysql+orm")): ...
+class TestMySQLORM(Mapped, kit("mysql+orm", joins=True)): ...
 
 
 class TestFirebirdORM(Mapped, kit("firebird+orm")): ...
@@ -170,10 +172,10 @@ class TestFirebirdORM(Mapped, kit("firebird+orm")): ...
 class TestSQLiteModels(Mapped, kit("sqlite+sqlmodel")): ...
 
 
-class TestPostgreSQLModels(Mapped, kit("postgresql+sqlmodel")): ...
+class TestPostgreSQLModels(Mapped, kit("postgresql+sqlmodel", joins=True)): ...
 
 
-class TestMySQLModels(Mapped, kit("mysql+sqlmodel")): ...
+class TestMySQLModels(Mapped, kit("mysql+sqlmodel", joins=True)): ...
 
 
 class TestFirebirdModels(Mapped, kit("firebird+sqlmodel")): ...
