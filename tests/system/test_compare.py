@@ -15,8 +15,8 @@ from tests.conftest import TESTS, environment
 
 TINY = str(TESTS.parent / "docs" / "examples" / "tiny.yaml")
 ENGINE = "faulty-slowed"
-#: Four times as long, so that a noisy machine can't hide it.
-SLOWED = 300
+#: Ten times as long, so that a noisy machine can't hide it.
+SLOWED = 900
 
 
 @pytest.fixture(scope="module")
