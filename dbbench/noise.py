@@ -23,6 +23,8 @@ _ROOT = Path("/")
 _CPUS = "sys/devices/system/cpu"
 #: The probe of fdatasync: this many writes of this many bytes, but no longer than this once a few are done.
 _WRITES, _FEWEST_WRITES, _WRITE_BYTES, _WRITE_SECONDS = 20, 3, 4096, 0.1
+#: Bytes of the file of which one is changed: more than a kernel keeps together.
+_OVERWRITTEN = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ def before(directory: Path, *, root: Path = _ROOT) -> dict[str, Any]:
         "disk_total": disk and disk.total,
         "on_battery": _on_battery(),
         "fdatasync": fdatasync(directory),
+        "overwritten": overwritten(directory),
     }
 
 
@@ -124,6 +127,24 @@ def fdatasync(directory: Path) -> dict[str, float] | None:
     if not times:
         return None
     return {"writes": len(times), "min": min(times), "median": median(times), "max": max(times)}
+
+
+def overwritten(directory: Path) -> int | None:
+    """Bytes that the system counts as written when one byte changes of a large file in `directory`; None if it doesn't tell.
+
+    The kernel counts the memory that gets dirty, and may keep a file's in pieces (folios) of up to 2 MiB.
+    """
+    with (
+        contextlib.suppress(OSError, AttributeError, psutil.AccessDenied, NotImplementedError),
+        tempfile.NamedTemporaryFile(prefix=".dbbench-probe-", dir=directory) as file,
+    ):
+        os.write(file.fileno(), bytes(_OVERWRITTEN))
+        os.fdatasync(file.fileno())
+        before = psutil.Process().io_counters().write_bytes
+        os.pwrite(file.fileno(), b"1", 0)
+        os.fdatasync(file.fileno())
+        return int(psutil.Process().io_counters().write_bytes - before)
+    return None
 
 
 def _disk(directory: Path) -> Any:

@@ -15,11 +15,22 @@ LEAST_FDATASYNC = 20e-6
 #: Least shares of the memory and of the disk that should be free, and of the CPU's greatest frequency that it may reach.
 LEAST_MEMORY, LEAST_DISK, LEAST_FREQUENCY = 0.10, 0.05, 0.95
 _IN_MEMORY = ("tmpfs", "ramfs")
+#: The largest page of memory (bytes). A system that counts more as written for one changed byte keeps files in larger pieces.
+LARGEST_PAGE = 64 << 10
 
 
 def disturbances(manifest: Manifest, results: Sequence[TrialResult]) -> list[str]:
     """A warning for each thing that makes this run's figures worth less."""
     return [*_during(results), *_cpu(manifest.noise), *_room(manifest.noise), *_disk(manifest)]
+
+
+def upper_limits(manifest: Manifest) -> list[str]:
+    """Which figures the system counts too high, and how far, if it does."""
+    counted = manifest.noise.get("overwritten") or 0
+    if counted <= LARGEST_PAGE:
+        return []
+    most = fitting("B", [counted]).text(counted)
+    return [f"bytes written are upper limits: this system counts up to {most} for one byte of a file that changes"]
 
 
 def _during(results: Sequence[TrialResult]) -> Iterator[str]:

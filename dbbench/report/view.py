@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dbbench import machine
-from dbbench.analysis.environment import disturbances
+from dbbench.analysis.environment import disturbances, upper_limits
 from dbbench.analysis.publication import Figures, doubts, figures, forbidden, remarks, withhold
 from dbbench.analysis.summary import Resources, Row, Standing, ranked, resources, stronger, titles
 from dbbench.outcome import Outcome
@@ -134,7 +134,11 @@ def view(run: Run, *, publish: bool = False) -> View:
         stopped=found.stopped,
         then_and_now=then_and_now(run.suite.source, [step for scenario in scenarios for step in scenario.steps]),
         published=publish,
-        remarks=(*_lacks(run, found.results), *(remarks(run.manifest, found.results) if publish else ())),
+        remarks=(
+            *_lacks(run, found.results),
+            *upper_limits(run.manifest),
+            *(remarks(run.manifest, found.results) if publish else ()),
+        ),
     )
 
 

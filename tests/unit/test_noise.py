@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from dbbench import machine as this_machine
 from dbbench import noise
-from dbbench.analysis.environment import disturbances
+from dbbench.analysis.environment import disturbances, upper_limits
+from dbbench.durability.proof import VOLATILE
 from dbbench.noise import Reading, between, cpu_times, reading
 from dbbench.store import Manifest, TrialResult
 from tests.unit.test_summary import manifest, trial
@@ -95,7 +97,15 @@ def test_governors_that_differ_are_all_told(machine: Path, tmp_path: Path) -> No
 
 def test_what_a_machine_does_not_tell_is_none(tmp_path: Path) -> None:
     found = noise.before(tmp_path / "gone", root=tmp_path)
-    for key in ("governor", "frequency_limit_hz", "frequency_most_hz", "disk_free", "disk_total", "fdatasync"):
+    for key in (
+        "governor",
+        "frequency_limit_hz",
+        "frequency_most_hz",
+        "disk_free",
+        "disk_total",
+        "fdatasync",
+        "overwritten",
+    ):
         assert found[key] is None
 
 
@@ -107,6 +117,15 @@ def test_the_probe_of_fdatasync_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_probe_of_what_counts_as_written_leaves_nothing(tmp_path: Path) -> None:
+    counted = noise.overwritten(tmp_path)
+    if this_machine.describe(tmp_path)["file_system"] in VOLATILE:
+        assert counted == 0
+    else:
+        assert counted in {size << 10 for size in (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)}
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_slow_disk_is_probed_a_few_times_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(1000))
     monkeypatch.setattr(noise, "perf_counter", lambda: float(next(clock)))
@@ -114,6 +133,21 @@ def test_a_slow_disk_is_probed_a_few_times_only(tmp_path: Path, monkeypatch: pyt
 
 
 # In words
+
+
+@pytest.mark.parametrize(
+    ("counted", "words"),
+    [
+        (None, []),
+        (0, []),
+        (4096, []),
+        (65536, []),
+        (2 << 20, ["bytes written are upper limits: this system counts up to 2.10 MB for one byte of a file that changes"]),
+    ],
+)  # fmt: skip
+def test_bytes_written_are_said_to_be_upper_limits_where_they_are(counted: int | None, words: list[str]) -> None:
+    assert upper_limits(of({"overwritten": counted})) == words
+
 
 QUIET: dict[str, Any] = {
     "others": 0.1, "steal": 0.02, "throttled": 0, "governor": "performance",
