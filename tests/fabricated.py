@@ -23,7 +23,7 @@ MACHINE = {
 #: Seconds of each step of the invoices by an engine of factor 1, and of any operation on a record.
 SECONDS = {
     "bulk-insert": 0.9, "join-1": 0.06, "join-2": 0.08, "insert-1": 0.0002, "scan-1": 0.02, "scan-2": 0.018,
-    "scan-3": 0.004,
+    "scan-3": 0.004, "persist": 0.2,
 }  # fmt: skip
 OPERATION = 4e-6
 DATASETS: dict[str, dict[str, Any]] = {
@@ -186,11 +186,16 @@ def _step(step: AnyStep, fake: Fake, chance: random.Random, noise: float, rows: 
                 "facts": {"before_flush": fake.size * 1.1, "index": fake.size * 0.2, "rows": rows, "files": files}}  # fmt: skip
     if isinstance(step, KeyValueStep | MixStep):
         return {**known, **_rate(step, OPERATION * fake.factor(step.name) * chance.uniform(1, 1 + noise))}
-    value = SECONDS[step.name] * fake.factor(step.name) * chance.uniform(1, 1 + noise)
+    usual = OPERATION if step.kind == "objects" else SECONDS[step.name]
+    value = usual * fake.factor(step.name) * chance.uniform(1, 1 + noise)
     facts: dict[str, Any] = {}
     if step.kind == "query":
         facts = {"rows": 57_579, "gives": fake.gives, "cache": "warm"}
         known["no_plan"] = "" if step.name in fake.plans else "it tells no query plan"
+    elif step.kind == "objects":
+        shares = {"execute": 0.5, "fetch": 0.3, "materialise": 0.2}
+        facts = {"objects": 500, "passes": 10, "warm_up": 1, "connect": 1e-4, "prepare": 2e-4, "not_parted": "",
+                 "parts": {name: share * value for name, share in shares.items()}}  # fmt: skip
     elif step.kind == "load":
         facts = {"rows": 297_450, "csv_bytes": 17_200_000, "takes": fake.gives}
     return {**known, "metric": "time", "unit": "s", "value": value, "samples": [value], "facts": facts}

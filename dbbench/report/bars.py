@@ -39,7 +39,7 @@ def bars(view: StepView, axis: str, captions: Sequence[str]) -> Figure:
     lines = view.lines
     shown = [(line.row.value or 0.0) / view.unit.size for line in lines]
     positive = [value for value in shown if value > 0]
-    greatest = max(_ends(view), default=0.0)
+    greatest = max(ends(view), default=0.0)
     logarithmic = bool(positive) and (axis == "logarithmic" or (axis == "auto" and view.wide))
     sheet = Sheet(
         view.step.title,
@@ -65,7 +65,7 @@ def bars(view: StepView, axis: str, captions: Sequence[str]) -> Figure:
         axes.set_xlim(0, greatest * 1.04 or 1)
         axes.xaxis.set_major_locator(MaxNLocator(6))
     for place, line in enumerate(lines):
-        _interval(axes, place, line, view.unit)
+        interval(axes, place, line, view.unit)
         value(axes, place, line, view)
     _failed(axes, view)
     dress(sheet, view)
@@ -87,15 +87,15 @@ def notes(view: StepView, *, marked: bool = True) -> list[str]:
     return found
 
 
-def _interval(axes: Axes, place: int, line: Line, unit: Unit) -> None:
-    """A line from end to end, with a stop at each."""
+def interval(axes: Axes, place: float, line: Line, unit: Unit, *, color: str = INK, stop: float = 0.12) -> None:
+    """A line from end to end, with a stop at each, which reaches as far to both sides."""
     if line.row.low is None or line.row.high is None:
         return
     low, high = line.row.low / unit.size, line.row.high / unit.size
     axes.plot(
         [low, high, np.nan, low, low, np.nan, high, high],
-        [place, place, np.nan, place - 0.12, place + 0.12, np.nan, place - 0.12, place + 0.12],
-        color=INK,
+        [place, place, np.nan, place - stop, place + stop, np.nan, place - stop, place + stop],
+        color=color,
         linewidth=1.4,
         solid_capstyle="butt",
         zorder=3,
@@ -160,7 +160,7 @@ def rows(view: StepView) -> float:
     return max(len(view.lines) + len(view.failed), 1)
 
 
-def _ends(view: StepView) -> list[float]:
+def ends(view: StepView) -> list[float]:
     return [max(line.row.value or 0, line.row.high or 0) / view.unit.size for line in view.lines]
 
 

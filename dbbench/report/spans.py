@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dbbench.analysis.units import fitting
-from dbbench.report.bars import notes, superscript, words
+from dbbench.report.bars import interval, notes, superscript, words
 from dbbench.report.sheet import (
     BLUE,
     FAINT,
@@ -27,6 +27,8 @@ from dbbench.report.steps import WIDE_RANGE, Line, StepView, heading, yardstick
 
 #: Inches for each figure on the right.
 _COLUMN = 0.62
+#: Rows from the bar to the interval of an end: that of the cold one above it, that of the warm one below.
+_BESIDE_BAR = 0.25
 _BESIDE: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right"}
 
 
@@ -44,7 +46,7 @@ def spans(title: str, cold: StepView, warm: StepView, captions: Sequence[str]) -
     size, wide = name_size(len(lines)), bool(known) and max(known) / min(known) > WIDE_RANGE
     better = "more" if warm.higher else "less"
     what = heading(unit).replace("/s", " per second")
-    rounds = f"medians of {warm.blocks} rounds" if warm.blocks > 1 else "one round"
+    rounds = f"medians of {warm.blocks} rounds with {warm.interval}" if warm.blocks > 1 else "one round"
     sheet = Sheet(
         title,
         f"{what}, {better} is better; {rounds}{' (logarithmic axis)' if wide else ''}",
@@ -66,21 +68,30 @@ def spans(title: str, cold: StepView, warm: StepView, captions: Sequence[str]) -
         first, last = (None if value is None else value / unit.size for value in pair)
         if first and last:
             axes.plot([first, last], [y, y], color=FAINT, linewidth=7, solid_capstyle="butt", zorder=1)
-        for value, shape, colour in ((first, "s", ORANGE), (last, "o", BLUE)):
-            if value:
-                axes.scatter([value], [y], s=46, marker=shape, color=colour, zorder=2)
+        for end, value, shape, colour, beside in (
+            (at_start.get(line.row.engine), first, "s", ORANGE, -_BESIDE_BAR),
+            (line, last, "o", BLUE, _BESIDE_BAR),
+        ):
+            if end and value:
+                interval(axes, y + beside, end, unit, color=colour, stop=0.07)
+                axes.scatter([value], [y], s=46, marker=shape, color=colour, zorder=4)
         multiple = yardstick(warm, line)
         texts = ["–" if value is None else unit.figure(value) for value in pair] + [multiple or "–"]
         for at, text in enumerate(texts[: len(columns)]):
             axes.annotate(text, (1, y), (72 * sum(widths[: at + 1]), 0), fontsize=8.5, va="center", **_BESIDE)
     for at, column in enumerate(columns):
         axes.annotate(column, (1, -0.5), (72 * sum(widths[: at + 1]), 2), fontsize=8, color=GREY, **_BESIDE)
-    _dress(sheet, lines, titles, size, known=[value / unit.size for value in known], wide=wide)
+    reach = [bound / unit.size for line in (*at_start.values(), *lines) for bound in _reach(line) if bound]
+    _dress(sheet, lines, titles, size, known=reach, wide=wide)
     return sheet.figure
 
 
 def _value(line: Line | None) -> float | None:
     return None if line is None else line.row.value
+
+
+def _reach(line: Line) -> tuple[float | None, ...]:
+    return line.row.value, line.row.low, line.row.high
 
 
 def _dress(

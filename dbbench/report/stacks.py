@@ -11,7 +11,19 @@ from matplotlib.ticker import MaxNLocator
 
 from dbbench.analysis.parts import PARTS, parts
 from dbbench.analysis.units import fitting
-from dbbench.report.bars import RATIOS, dress, harness, label_width, notes, rows, value, values_width, words
+from dbbench.report.bars import (
+    RATIOS,
+    dress,
+    ends,
+    harness,
+    interval,
+    label_width,
+    notes,
+    rows,
+    value,
+    values_width,
+    words,
+)
 from dbbench.report.sheet import BAR, BLUE, FAINT, GREY, ORANGE, SKY, Sheet, row_height
 from dbbench.report.steps import StepView
 
@@ -58,12 +70,13 @@ def stacks(view: StepView, captions: Sequence[str]) -> Figure:
                     place, width, BAR, left=left, color=colour, hatch=hatch, edgecolor="white", linewidth=0, label=label
                 )
                 left += width
+            interval(axes, place, line, view.unit)
             value(axes, place, line, view)
             for column, once in enumerate((found.connect, found.prepare) if found else ()):
                 _beside(axes, fitting("s", [once]).text(once), place, view, column)
     for column, name in enumerate(("connect", "prepare")):
         _beside(axes, name, -0.75, view, column)
-    axes.set_xlim(0, max([(line.row.value or 0) / view.unit.size for line in view.lines], default=0) * 1.04 or 1)
+    axes.set_xlim(0, max(ends(view), default=0.0) * 1.04 or 1)
     axes.xaxis.set_major_locator(MaxNLocator(6))
     for place, line in enumerate(view.failed, len(view.lines)):
         words(axes, place, line)

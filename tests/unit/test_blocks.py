@@ -165,6 +165,8 @@ def test_cold_and_warm_are_the_ends_of_one_bar(tmp_path: Path) -> None:
     texts = {text.get_text() for text in axes.texts}
     assert {"cold", "warm", "of rawfile+direct", "×1.00"} <= texts
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["cold start", "warm caches"]
+    with_stops = [line for line in axes.lines if np.isnan(line.get_xdata()).any()]  # the intervals of both ends
+    assert len(with_stops) == 2 * len(ENGINES)
 
 
 def test_then_and_now_has_both_ends() -> None:

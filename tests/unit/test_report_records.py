@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -172,6 +173,12 @@ def test_the_key_of_percentiles_has_the_shapes_that_are_drawn(tmp_path: Path) ->
         (key,) = [axes.get_legend() for axes in drawn.axes if axes.get_legend()] or drawn.legends
         found[name] = [text.get_text() for text in key.get_texts()]
     assert found == {"all": ["p50", "p95", "p99", "p99.9", "max"], "fewer": ["p50", "p95", "p99", "max"]}
+
+
+def test_bars_in_parts_have_their_intervals(tmp_path: Path) -> None:
+    shown = view(fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0)}, suite="object-load", rounds=6))
+    drawn = dict(charts.figures(shown, shown.scenarios[0]))["objects-by-key-13-parts"]
+    assert sum(np.isnan(line.get_xdata()).any() for line in drawn.axes[0].lines) == 2
 
 
 def without_percentiles(result: dict[str, Any]) -> None:
