@@ -161,6 +161,7 @@ def rows(view: StepView) -> float:
 
 
 def ends(view: StepView) -> list[float]:
+    """How far each bar or its interval reaches, in the unit of the step."""
     return [max(line.row.value or 0, line.row.high or 0) / view.unit.size for line in view.lines]
 
 
