@@ -19,6 +19,8 @@ from typing import Any
 
 import psutil
 
+from dbbench.usage import usage
+
 _ROOT = Path("/")
 _CPUS = "sys/devices/system/cpu"
 #: The probe of fdatasync: this many writes of this many bytes, but no longer than this once a few are done.
@@ -130,20 +132,21 @@ def fdatasync(directory: Path) -> dict[str, float] | None:
 
 
 def overwritten(directory: Path) -> int | None:
-    """Bytes that the system counts as written when one byte changes of a large file in `directory`; None if it doesn't tell.
+    """Bytes that the system counts as written when one byte changes of a large file in `directory`; None if it doesn't tell, or
+    the file can't be made.
 
     The kernel counts the memory that gets dirty, and may keep a file's in pieces (folios) of up to 2 MiB.
     """
     with (
-        contextlib.suppress(OSError, AttributeError, psutil.AccessDenied, NotImplementedError),
+        contextlib.suppress(OSError, AttributeError),
         tempfile.NamedTemporaryFile(prefix=".dbbench-probe-", dir=directory) as file,
     ):
         os.write(file.fileno(), bytes(_OVERWRITTEN))
         os.fdatasync(file.fileno())
-        before = psutil.Process().io_counters().write_bytes
+        earlier = usage()
         os.pwrite(file.fileno(), b"1", 0)
         os.fdatasync(file.fileno())
-        return int(psutil.Process().io_counters().write_bytes - before)
+        return usage().since(earlier).written
     return None
 
 

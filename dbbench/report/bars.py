@@ -82,8 +82,8 @@ def notes(view: StepView, *, marked: bool = True) -> list[str]:
         found.append("Light: Arrow batches. Dark: rows.")
     if view.conditions:
         found.append(view.conditions)
-    if own := view.own_time(marked=marked):
-        found.append(own[0].upper() + own[1:] + ".")
+    if note := view.harness_note(marked=marked):
+        found.append(note[0].upper() + note[1:] + ".")
     return found
 
 

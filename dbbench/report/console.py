@@ -93,8 +93,8 @@ def _step(view: StepView, missing: Collection[str], *, ascii_only: bool) -> Iter
         yield from (
             Text(line, style="dim") for line in textwrap.wrap(f"  [{number}] {note}", WIDTH, subsequent_indent="      ")
         )
-    if own := view.own_time():
-        yield from (Text(line, style="dim") for line in textwrap.wrap(f"  {own}", WIDTH, subsequent_indent="  "))
+    if note := view.harness_note():
+        yield from (Text(line, style="dim") for line in textwrap.wrap(f"  {note}", WIDTH, subsequent_indent="  "))
 
 
 def _fitting(widths: Sequence[int], room: int) -> list[list[int]]:

@@ -108,7 +108,7 @@ class StepView:
         known = [value for line in self.lines for value in (line.row.value, line.row.high) if value]
         return bool(known) and max(known) / min(known) > WIDE_RANGE
 
-    def own_time(self, *, marked: bool = True) -> str:
+    def harness_note(self, *, marked: bool = True) -> str:
         """What the harness takes; what is bound by it has a mark in its line, or else is named here."""
         bound = [line.row.title for line in self.lines if (line.row.harness_share or 0) > BOUND_SHARE]
         if not bound:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -40,14 +41,15 @@ TestAccessAccdb = kit("access", waits=True, options={"format": "V2010"})
 
 # SQL, with a server
 
-TestPostgreSQL = kit("postgresql", joins=True)
-TestPostgreSQLPQ = kit("postgresql+pq", joins=True)
-TestPostgreSQLADBC = kit("postgresql+adbc", joins=True)
-TestPostgreSQLODBC = kit("postgresql+pyodbc", joins=True)
-TestMySQL = kit("mysql", joins=True)
-TestMySQLLowLevel = kit("mysql+_mysql", joins=True)
-TestPyMySQL = kit("mysql+pymysql", joins=True)
-TestMySQLODBC = kit("mysql+pyodbc", joins=True)
+served = partial(kit, joins=True)
+TestPostgreSQL = served("postgresql")
+TestPostgreSQLPQ = served("postgresql+pq")
+TestPostgreSQLADBC = served("postgresql+adbc")
+TestPostgreSQLODBC = served("postgresql+pyodbc")
+TestMySQL = served("mysql")
+TestMySQLLowLevel = served("mysql+_mysql")
+TestPyMySQL = served("mysql+pymysql")
+TestMySQLODBC = served("mysql+pyodbc")
 
 
 class Loopback:
@@ -145,14 +147,14 @@ TestSQLiteCore = kit("sqlite+core")
 TestSQLiteCoreText = kit("sqlite+core-text")
 TestSQLitePeewee = kit("sqlite+peewee")
 TestSQLiteDjango = kit("sqlite+django")
-TestPostgreSQLCore = kit("postgresql+core", joins=True)
-TestPostgreSQLCoreText = kit("postgresql+core-text", joins=True)
-TestPostgreSQLPeewee = kit("postgresql+peewee", joins=True)
-TestPostgreSQLDjango = kit("postgresql+django", joins=True)
-TestMySQLCore = kit("mysql+core", joins=True)
-TestMySQLCoreText = kit("mysql+core-text", joins=True)
-TestMySQLPeewee = kit("mysql+peewee", joins=True)
-TestMySQLDjango = kit("mysql+django", joins=True)
+TestPostgreSQLCore = served("postgresql+core")
+TestPostgreSQLCoreText = served("postgresql+core-text")
+TestPostgreSQLPeewee = served("postgresql+peewee")
+TestPostgreSQLDjango = served("postgresql+django")
+TestMySQLCore = served("mysql+core")
+TestMySQLCoreText = served("mysql+core-text")
+TestMySQLPeewee = served("mysql+peewee")
+TestMySQLDjango = served("mysql+django")
 TestFirebirdCore = kit("firebird+core")
 TestFirebirdCoreText = kit("firebird+core-text")
 
@@ -160,10 +162,10 @@ TestFirebirdCoreText = kit("firebird+core-text")
 class TestSQLiteORM(Mapped, kit("sqlite+orm")): ...
 
 
-class TestPostgreSQLORM(Mapped, kit("postgresql+orm", joins=True)): ...
+class TestPostgreSQLORM(Mapped, served("postgresql+orm")): ...
 
 
-class TestMySQLORM(Mapped, kit("mysql+orm", joins=True)): ...
+class TestMySQLORM(Mapped, served("mysql+orm")): ...
 
 
 class TestFirebirdORM(Mapped, kit("firebird+orm")): ...
@@ -172,10 +174,10 @@ class TestFirebirdORM(Mapped, kit("firebird+orm")): ...
 class TestSQLiteModels(Mapped, kit("sqlite+sqlmodel")): ...
 
 
-class TestPostgreSQLModels(Mapped, kit("postgresql+sqlmodel", joins=True)): ...
+class TestPostgreSQLModels(Mapped, served("postgresql+sqlmodel")): ...
 
 
-class TestMySQLModels(Mapped, kit("mysql+sqlmodel", joins=True)): ...
+class TestMySQLModels(Mapped, served("mysql+sqlmodel")): ...
 
 
 class TestFirebirdModels(Mapped, kit("firebird+sqlmodel")): ...

@@ -95,8 +95,8 @@ def test_the_harnesss_share_of_a_rate_is_of_the_time_for_one_operation(two: View
 def test_what_the_harness_binds_is_named_where_no_line_can_mark_it(tmp_path: Path) -> None:
     fakes = {"a": Fake("A", 0.008), "b": Fake("B", 1.0), "c": Fake("C", 0.004)}
     step = view(plain(fabricate(tmp_path / "run", fakes, suite="esent", rounds=1, noise=0))).scenarios[0].step("seek")
-    assert step.own_time() == f"{step.harness}; ! is bound by the harness"
-    assert step.own_time(marked=False) == f"{step.harness}; bound by it: C, A"
+    assert step.harness_note() == f"{step.harness}; ! is bound by the harness"
+    assert step.harness_note(marked=False) == f"{step.harness}; bound by it: C, A"
 
 
 def test_engines_that_lack_the_same_for_the_same_reason_are_named_together(tmp_path: Path) -> None:
