@@ -6,9 +6,13 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """From best to worst: of several rounds, the worst one stands."""
+    """From best to worst: of several rounds, the worst one stands.
+
+    A step is "not run" if a step before it did not leave the data that it needs.
+    """
 
     OK = "ok"
+    NOT_RUN = "not run"
     WRONG = "wrong"
     SATURATED = "saturated"
     FAILED = "failed"

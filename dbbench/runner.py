@@ -160,7 +160,13 @@ def _no_repeat(trials: Sequence[Trial], trial: Trial, done: Mapping[str, TrialRe
         bad = next((step for step in result.steps if step.outcome in _NOT_REPEATED), None)
         if bad is not None:
             why = {"outcome": bad.outcome, "detail": f"not repeated: {bad.outcome} in round {earlier.round}"}
-            again = [{"name": step.name, **why} for step in result.steps if step.outcome is not Outcome.OK]
+            again = [
+                {"name": step.name, "outcome": step.outcome, "detail": step.detail}
+                if step.outcome is Outcome.NOT_RUN
+                else {"name": step.name, **why}
+                for step in result.steps
+                if step.outcome is not Outcome.OK
+            ]
             document = {key: getattr(result, key) for key in ("scenario_name", "engine_name", "engine")}
             return document | {"id": trial.id, "round": trial.round, "steps": again}
     return None

@@ -76,11 +76,31 @@ class Step(Model):
     title: str
     note: str = ""
 
+    @property
+    def needs_data(self) -> bool:
+        """Whether it works on the rows or records that steps before it left."""
+        return True
+
+    @property
+    def fills(self) -> bool:
+        """Whether it changes the rows or records that steps after it work on."""
+        return False
+
 
 class LoadStep(Step):
     """All rows of all tables in one transaction, then the indexes."""
 
     kind: Literal["load"]
+
+    @property
+    def needs_data(self) -> bool:
+        """It starts from empty tables."""
+        return False
+
+    @property
+    def fills(self) -> bool:
+        """All that a dataset of tables has."""
+        return True
 
 
 class SizeStep(Step):
@@ -100,6 +120,11 @@ class ChurnStep(Step):
     share: float = Field(default=0.2, gt=0, le=1)
     passes: int = Field(default=5, ge=1)
     transaction: int = Field(default=1000, ge=1)
+
+    @property
+    def fills(self) -> bool:
+        """The rows that it inserts again."""
+        return True
 
 
 class SqlStep(Step):
@@ -207,6 +232,11 @@ class KeyValueStep(Step):
     affinity: bool = False
     cache: Literal["warm", "cold"] = "warm"
 
+    @property
+    def fills(self) -> bool:
+        """If it writes."""
+        return self.operation in ("insert", "update", "delete")
+
     @model_validator(mode="after")
     def _possible(self) -> KeyValueStep:
         if self.transaction > 1 and self.operation not in ("insert", "update", "delete"):
@@ -231,6 +261,11 @@ class MixStep(Step):
     keys: Literal["uniform", "zipfian", "latest"] = "zipfian"
     scan_length: int = Field(default=100, ge=1, le=10_000)
     clients: Clients = Clients()
+
+    @property
+    def fills(self) -> bool:
+        """Its inserts and updates."""
+        return True
 
     @model_validator(mode="after")
     def _positive(self) -> MixStep:
@@ -276,6 +311,11 @@ class ContentionStep(Step):
     sub_iterations: int = Field(default=20, ge=0, le=100_000)
     pool: int | None = Field(default=None, ge=1)
 
+    @property
+    def needs_data(self) -> bool:
+        """Its clients work on objects of their own, and leave none."""
+        return False
+
     @model_validator(mode="after")
     def _a_session_for_each_process(self) -> ContentionStep:
         if self.pool is not None and self.pool < self.clients.processes:
@@ -288,6 +328,11 @@ class TotalStep(Step):
 
     kind: Literal["total"]
     of: tuple[Slug, ...] = Field(min_length=2)
+
+    @property
+    def needs_data(self) -> bool:
+        """It adds up figures."""
+        return False
 
 
 #: What a step asks of a session, for those whose kind doesn't name it.

@@ -121,7 +121,11 @@ class Trial:
         start = usage(engine.processes())
         forgets = forget_peak()
         self.record["memory_includes_checks"] = not forgets
+        missing = ""  # why the data of later steps isn't what it should be
         for step in self.scenario.steps:
+            if missing and step.needs_data:
+                self.record["steps"].append({"name": step.name, "outcome": Outcome.NOT_RUN, "detail": missing})
+                continue
             self.record["running"] = step.name
             self._save()
             result = self._run_step(step, bench)
@@ -136,13 +140,12 @@ class Trial:
                 self._give_up(Outcome.CRASHED, f"not reached: {died} in {step.name}", None)
                 self._save()
                 break
+            if step.fills and result["outcome"] != Outcome.OK:
+                missing = missing or f"{step.name} {result['outcome']}: {result['detail']}"
             if result["outcome"] not in (Outcome.OK, Outcome.WRONG, Outcome.SATURATED, Outcome.UNSUPPORTED):
-                if _fills(step):  # nobody knows what is there now
-                    self._give_up(Outcome(result["outcome"]), f"not run: {step.name} {result['outcome']}", None)
-                    self._save()
-                    break
                 bench.session.close()  # a failed statement may leave its transaction open
                 bench.session = bench.engine.connect()
+        self._save()
         bench.session.close()
 
     def _run_step(self, step: AnyStep, bench: Bench) -> dict[str, Any]:
@@ -204,13 +207,6 @@ class Trial:
 
     def _save(self) -> None:
         jsonfile.write(self.directory / "steps.json", scrubbed(self.record, self.hidden))
-
-
-def _fills(step: AnyStep) -> bool:
-    """Whether the steps after it rely on what it writes."""
-    if step.kind == "keyvalue":
-        return step.operation in ("insert", "update", "delete")
-    return step.kind in ("load", "mix")
 
 
 def described(exc: BaseException) -> tuple[Outcome, str]:
