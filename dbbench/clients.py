@@ -31,7 +31,7 @@ from dbbench.engine import Engine, Session, Setup, prepared
 from dbbench.errors import DbbenchError, Unsupported, WrongAnswer
 from dbbench.job import Job, Measurement
 from dbbench.measure import LATE, collector_off, open_loop, stream
-from dbbench.processes import end_with_parent
+from dbbench.processes import end_with_parent, environment, python
 from dbbench.suite import Clients, Rate, Tier
 from dbbench.transactions import Pool, Transactions
 from dbbench.urls import VARIABLE
@@ -216,7 +216,7 @@ def _processes(engine: Engine, job: Job, clients: Clients) -> Measurement:
         children = []
         for number in range(clients.processes):
             child = subprocess.Popen(
-                [sys.executable, "-m", "dbbench.clients"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                python("dbbench.clients"), env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
             ending.enter_context(child)
             ending.callback(child.kill)

@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from dbbench import registry
 from dbbench.engine import OPERATIONS, Engine, offers
 from dbbench.errors import Unavailable
+from dbbench.processes import environment, python
 
 #: Without an answer for so long, the engine that is being looked at hangs.
 _SECONDS = 60.0
@@ -99,7 +100,6 @@ def probe(
 
 def _asked(request: Mapping[str, object]) -> tuple[list[str], str, str]:
     """What a process that looks has printed, its last words, and how it ended; it is killed when it hangs."""
-    command = [sys.executable, "-m", "dbbench.probe", json.dumps(request)]
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def read(stream: IO[str]) -> None:
@@ -108,8 +108,16 @@ def _asked(request: Mapping[str, object]) -> tuple[list[str], str, str]:
         lines.put(None)
 
     with (
+        tempfile.TemporaryDirectory(prefix="dbbench-probe-") as folder,  # drivers look for files of theirs in it
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as error,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=error, encoding="utf-8") as child,
+        subprocess.Popen(
+            python("dbbench.probe", json.dumps(request)),
+            stdout=subprocess.PIPE,
+            stderr=error,
+            encoding="utf-8",
+            env=environment(),
+            cwd=folder,
+        ) as child,
     ):
         reader = threading.Thread(target=read, args=(child.stdout,), daemon=True)
         reader.start()

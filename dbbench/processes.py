@@ -1,4 +1,4 @@
-"""Child processes: waiting for one without polling, ending it, and letting none get away."""
+"""Child processes: starting one, waiting for it without polling, ending it, and letting none get away."""
 
 from __future__ import annotations
 
@@ -16,6 +16,34 @@ import psutil
 
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2), Linux
 _SET_CHILD_SUBREAPER = 36
+#: The environment variable that tells children, which have a current folder of their own, where dbbench was started.
+FOLDER = "DBBENCH_FOLDER"
+
+
+def python(module: str, *arguments: str) -> list[str]:
+    """The command of a child: one of our modules, in a Python that imports nothing from the current folder."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a child: ours and `more`, in which no Python of its own imports from the current folder either.
+
+    The folders of PYTHONPATH are the user's wish; an empty one, which would be the current folder, seldom is.
+    """
+    found = {**os.environ, "PYTHONSAFEPATH": "1", FOLDER: started_in(), **more}
+    if named := found.get("PYTHONPATH"):
+        found["PYTHONPATH"] = os.pathsep.join(os.path.abspath(each) for each in named.split(os.pathsep) if each)
+    return found
+
+
+def started_in() -> str:
+    """The folder that dbbench was started in: relative paths that the user names are meant from there."""
+    return os.environ.get(FOLDER) or os.getcwd()
+
+
+def local(path: str) -> str:
+    """A path of the user's, absolute; an empty one stays empty."""
+    return os.path.join(started_in(), os.path.expanduser(path)) if path else path
 
 
 def ended(process: subprocess.Popen[bytes], seconds: float) -> bool:

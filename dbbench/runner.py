@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +15,7 @@ from dbbench.errors import RunError
 from dbbench.oracle import answer_file
 from dbbench.outcome import Outcome
 from dbbench.plan import Trial
-from dbbench.processes import ended, stop
+from dbbench.processes import ended, environment, python, stop
 from dbbench.store import Run, TrialResult
 from dbbench.supervisor import INTERRUPTED
 from dbbench.urls import VARIABLE
@@ -59,7 +57,7 @@ def run_trials(
     """
     answers = {
         scenario.name: {
-            step.name: str(answer_file(step.answer, datasets[scenario.dataset]))
+            step.name: str(answer_file(step.answer, datasets[scenario.dataset]).resolve())
             for step in scenario.steps
             if step.kind == "query"
         }
@@ -105,7 +103,7 @@ def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: dict[
         "round": trial.round,
         "scenario": scenario.model_dump(mode="json"),
         "dataset": run.suite.datasets[scenario.dataset].model_dump(mode="json"),
-        "files": str(datasets[scenario.dataset].directory),
+        "files": str(datasets[scenario.dataset].directory.resolve()),
         "answers": answers,
         "work": str((run.directory(trial) / "work").resolve()),
         "options": run.manifest.options.get(trial.engine, {}),
@@ -115,14 +113,13 @@ def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: dict[
 
 def _supervise(directory: Path, url: str, report_step: Callable[[str], None]) -> None:
     """One trial from its start to its end. The URL is handed on where nobody else can read it."""
-    command = [sys.executable, "-m", "dbbench.supervisor", str(directory.resolve())]
     supervisor = subprocess.Popen(
-        command,
+        python("dbbench.supervisor", str(directory.resolve())),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        env={**os.environ, VARIABLE: url},
+        env=environment(**{VARIABLE: url}),
     )
     try:
         shown = ""

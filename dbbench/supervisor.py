@@ -24,7 +24,7 @@ import psutil
 
 from dbbench import jsonfile, noise
 from dbbench.outcome import Outcome
-from dbbench.processes import adopt_orphans, ended, kill_all
+from dbbench.processes import adopt_orphans, ended, environment, kill_all, python
 from dbbench.urls import VARIABLE, scrub, secrets
 
 INTERRUPTED = 130
@@ -74,14 +74,14 @@ class Supervisor:
     def _start(self, work: Path) -> subprocess.Popen[bytes]:
         work.mkdir(mode=0o700, parents=True)
         (work / "tmp").mkdir(mode=0o700)
-        environment = {**os.environ, "TMPDIR": str(work / "tmp")}
         with open(self.directory / "stdout.txt", "wb") as out, open(self.directory / "stderr.txt", "wb") as err:
             return subprocess.Popen(
-                [sys.executable, "-m", "dbbench.worker", str(self.directory)],
+                python("dbbench.worker", str(self.directory)),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
-                env=environment,
+                env=environment(TMPDIR=str(work / "tmp")),
+                cwd=work / "tmp",  # drivers look for files of theirs in the current folder
                 start_new_session=True,
             )
 
@@ -156,10 +156,16 @@ class Supervisor:
         if not (self.directory / "steps.json").is_file():
             return
         with open(self.directory / "stderr.txt", "ab") as err, contextlib.suppress(subprocess.TimeoutExpired):
-            command = [sys.executable, "-m", "dbbench.worker", str(self.directory), "remove"]
             work.mkdir(mode=0o700, parents=True, exist_ok=True)
             subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=err, stderr=err, timeout=_REMOVE_SECONDS, check=False
+                python("dbbench.worker", str(self.directory), "remove"),
+                stdin=subprocess.DEVNULL,
+                stdout=err,
+                stderr=err,
+                env=environment(),
+                cwd=work,
+                timeout=_REMOVE_SECONDS,
+                check=False,
             )
 
     def _clear_secrets(self) -> None:

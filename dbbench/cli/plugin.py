@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -75,14 +73,18 @@ def check(name: str, settings: tuple[str, ...]) -> int:
 
 def _run_kit(name: str, options: Mapping[str, str]) -> int:
     """Run the tests in a process of their own, which a driver may crash; nothing of the folder that this runs in counts."""
+    from dbbench.processes import environment, python
+
     with tempfile.TemporaryDirectory(prefix="dbbench-kit-") as folder:
         config = Path(folder) / "pytest.ini"
         config.write_text("[pytest]\n", "utf-8")
         arguments = ["-c", str(config), "--basetemp", str(Path(folder) / "data"), "-p", "no:cacheprovider"]
+        arguments += ["--noconftest"]  # else pytest runs one of the current folder
         shown = ["-q", "--no-header", "--tb=short", "-rfE"]
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", *arguments, *shown, "--pyargs", "dbbench.testing.asked"],
-            env=os.environ | {"DBBENCH_ASKED": json.dumps({"engine": name, "options": dict(options)})},
+            python("pytest", *arguments, *shown, "--pyargs", "dbbench.testing.asked"),
+            env=environment(DBBENCH_ASKED=json.dumps({"engine": name, "options": dict(options)})),
+            cwd=folder,
             check=False,
         )
     return min(abs(done.returncode), 1)

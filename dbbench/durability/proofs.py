@@ -7,7 +7,6 @@ import difflib
 import random
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from dbbench import jsonfile, machine, registry
 from dbbench.durability.proof import Kills, Proof, Proofs, Syncs, Verdict
 from dbbench.errors import UserError
 from dbbench.probe import Probed, probe
-from dbbench.processes import stop
+from dbbench.processes import environment, python, stop
 from dbbench.request import check_options
 from dbbench.suite import Tier
 from dbbench.supervisor import INTERRUPTED
@@ -123,7 +122,8 @@ def _prove(directory: Path, task: Mapping[str, Any], report: Callable[[str], Non
     error = directory / "prover.txt"
     with error.open("wb") as stderr:
         prover = subprocess.Popen(
-            [sys.executable, "-m", "dbbench.durability.prover", str(directory)],
+            python("dbbench.durability.prover", str(directory)),
+            env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=stderr,

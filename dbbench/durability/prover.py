@@ -24,7 +24,7 @@ from typing import Any
 from dbbench import jsonfile
 from dbbench.durability import strace
 from dbbench.durability.proof import NUMBER_BYTES, Kills, Proof, Syncs, Verdict, judge
-from dbbench.processes import adopt_orphans, end_with_parent, ended, kill_all
+from dbbench.processes import adopt_orphans, end_with_parent, ended, environment, kill_all, python
 from dbbench.suite import Tier
 from dbbench.supervisor import INTERRUPTED
 
@@ -262,14 +262,15 @@ class Prover:
             "first": first,
             "commits": commits,
         }
-        command = [sys.executable, "-m", "dbbench.durability.writer", json.dumps(task)]
+        command = python("dbbench.durability.writer", json.dumps(task))
         with open(self.directory / "stdout.txt", "wb") as stdout, open(self.directory / "stderr.txt", "wb") as stderr:
             process = subprocess.Popen(
                 strace.command(trace, command) if trace else command,
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,
-                env={**os.environ, "TMPDIR": str(temporary)},
+                env=environment(TMPDIR=str(temporary)),
+                cwd=temporary,
                 start_new_session=True,
                 pass_fds=(marker,),
                 preexec_fn=end_with_parent,  # noqa: PLW1509 - no threads here; strace can't do it for itself

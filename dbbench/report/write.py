@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import tempfile
 from pathlib import Path
 
 from dbbench.errors import UserError
@@ -25,7 +27,9 @@ def write_report(shown: View, formats: tuple[str, ...] = FORMATS) -> list[Path]:
             written.append(summary.write(shown))
         pages = tuple(form for form in formats if form in ("md", "html"))
         if pages or {"png", "svg"} & set(formats):
-            from dbbench.report import charts  # matplotlib takes a third of a second to import
+            # matplotlib takes a third of a second to import, and reads a matplotlibrc of the current folder.
+            with tempfile.TemporaryDirectory(prefix="dbbench-charts-") as empty, contextlib.chdir(empty):
+                from dbbench.report import charts
 
             folder = shown.folder / "report"
             folder.mkdir(exist_ok=True)

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from dbbench.engine import Concurrency, Engine, Lack, Options, Session
 from dbbench.errors import Unavailable, Unsupported
+from dbbench.processes import local
 from dbbench.suite import Tier
 from dbbench_plugins.dotnet import host
 from dbbench_plugins.dotnet.store import Pair, Store
@@ -171,7 +172,7 @@ class AssemblyEngine(DotNetEngine):
     def path(cls, given: object) -> Path:
         """Where the library is. Raises Unavailable if it isn't named, or isn't there."""
         variable = f"DBBENCH_ASSEMBLY_{cls.name.upper()}"
-        named = str(given or os.environ.get(variable, ""))
+        named = local(str(given or os.environ.get(variable, "")))
         how = f"--set {cls.name}.assembly=PATH, or {variable}=PATH in the environment"
         if not named:
             raise Unavailable("its library is yours to bring: an assembly for .NET", how)

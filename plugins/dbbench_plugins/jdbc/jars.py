@@ -21,6 +21,7 @@ from pathlib import Path
 
 from dbbench.datasets.files import cache_folder
 from dbbench.errors import Unavailable, UserError
+from dbbench.processes import local
 
 #: A folder of the user's own jars: for an engine that has its first jar there, all that are in it are taken.
 FOLDER = "DBBENCH_JARS"
@@ -97,7 +98,7 @@ def find(engine: str) -> list[Path]:
     """
     first, *_ = jars = JARS[engine]
     if own := os.environ.get(FOLDER):
-        folder = Path(own)
+        folder = Path(local(own))
         for pattern in (f"{first.artifact}-[0-9]*.jar", f"{first.artifact}.jar"):
             if mine := sorted(folder.glob(pattern)):
                 return [mine[-1], *sorted(set(folder.glob("*.jar")) - set(mine))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 from typing import Any, ClassVar
@@ -10,6 +12,7 @@ from pydantic import Field
 
 from dbbench.engine import File, Options, Publication, Size
 from dbbench.errors import Unsupported
+from dbbench.processes import local
 from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLSession, fetch
 from dbbench.suite import Tier
 from dbbench_plugins.dbapi import ClientServer, failed
@@ -17,6 +20,8 @@ from dbbench_plugins.odbc import connection
 from dbbench_plugins.odbc.session import ODBCSession
 
 _SCHEME = "odbc:"
+#: A keyword whose value may be the path of a file.
+_FILE = re.compile(r"(?i)(\b(?:database|dbq)=)([^;{]+)")
 _ACCESS = Dialect(
     types={
         **STANDARD_TYPES,
@@ -63,6 +68,11 @@ class AnyOptions(Options):
     )
 
 
+def _located(database: str) -> str:
+    """The path of a database's file, absolute; the name of one that is no file as it is."""
+    return path if os.path.isfile(path := local(database)) else database
+
+
 class ODBC(ClientServer):
     name = "odbc"
     title = "ODBC (pyodbc)"
@@ -91,7 +101,7 @@ class ODBC(ClientServer):
         import pyodbc
 
         try:
-            raw = connection.connect(self.url.removeprefix(_SCHEME))
+            raw = self._raw()
         except Exception as exc:  # pyodbc's own
             drivers = ", ".join(pyodbc.drivers()) or "none"
             failed(exc, f"check the connection string, which must name a driver that is there ({drivers})")
@@ -109,7 +119,7 @@ class ODBC(ClientServer):
         self.session = self._session(raw)
 
     def connect(self) -> SQLSession:
-        return self._session(connection.connect(self.url.removeprefix(_SCHEME)))
+        return self._session(self._raw())
 
     def served_by(self) -> dict[str, str]:
         return self.found
@@ -120,6 +130,12 @@ class ODBC(ClientServer):
             raise Unsupported("ODBC has no way to ask a database for its size, and dbbench knows none of this one's")
         ((count,),) = fetch(self.session, self.known.size)
         return Size((File("the database, as it says", "data", int(count), int(count)),))
+
+    def _raw(self) -> Any:
+        """A connection; a database file in its string is meant from where dbbench was started."""
+        return connection.connect(
+            _FILE.sub(lambda found: found[1] + _located(found[2]), self.url.removeprefix(_SCHEME))
+        )
 
     def _session(self, raw: Any) -> SQLSession:
         return self.kept(AnySession(raw, self.sql, self.options.rows_at_once, self.knower))

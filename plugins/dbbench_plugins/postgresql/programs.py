@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dbbench.errors import Unavailable
+from dbbench.processes import local
 
 _NEEDED = ("initdb", "postgres")
 _INSTALL = "apt install postgresql, or pip install 'dbbench[postgresql-server]'"
@@ -19,7 +20,7 @@ def folder_of_programs(named: str = "") -> Path:
 
     Raises Unavailable.
     """
-    for folder in [Path(named)] if named else _folders():
+    for folder in [Path(local(named))] if named else _folders():
         if all(os.access(folder / name, os.X_OK) and (folder / name).is_file() for name in _NEEDED):
             return folder
     if named:

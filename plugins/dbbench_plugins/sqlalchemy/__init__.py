@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from dbbench.engine import Concurrency, File, Publication, Session, Size
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
+from dbbench.processes import local
 from dbbench.sql import SQLEngine, fetch
 from dbbench.sql_keyvalue import TABLE
 from dbbench.suite import Tier
@@ -52,6 +53,8 @@ _PRODUCTS = {
     "oracle": Product("Oracle", _FORBIDDEN),
     "mssql": Product("SQL Server", _FORBIDDEN, dialect="sqlserver"),
 }
+#: Those whose database is a file, named by its path.
+_FILES = ("sqlite", "duckdb")
 
 
 class SQLAlchemy(SQLEngine):
@@ -133,7 +136,7 @@ class SQLAlchemy(SQLEngine):
                 f"SELECT data_length, index_length FROM information_schema.tables WHERE {where}", "'{0}'"
             )
         path = self.alchemy.url.database
-        if name in ("sqlite", "duckdb") and path and not path.startswith(":"):
+        if name in _FILES and path and not path.startswith(":"):
             return _files(Path(path))
         raise Unsupported(f"dbbench doesn't know how {self.product.title} tells its size through SQLAlchemy")
 
@@ -184,6 +187,8 @@ def _engine(url: str) -> Any:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError:
         raise Unsupported(f"it is given no SQLAlchemy URL, which looks like {SQLAlchemy.url_example}") from None
+    if parsed.get_backend_name() in _FILES and parsed.database and not parsed.database.startswith((":", "file:")):
+        parsed = parsed.set(database=local(parsed.database))
     try:
         return sa.create_engine(parsed, poolclass=NullPool)
     except sa.exc.NoSuchModuleError as exc:

@@ -1,0 +1,146 @@
+"""dbbench is started in a folder full of traps: none of its files is run, read or missed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import environment, summary
+
+#: Modules that children import: of the standard library, of dbbench's own needs, drivers, and dbbench itself.
+MODULES = ("json", "signal", "psutil", "numpy", "pydantic", "pyarrow", "click", "pytest", "sqlite3", "duckdb", "apsw")
+MODULES += ("jpype", "dbbench_plugins", "sitecustomize", "conftest")
+TRAP = "open({marker!r}, 'a').write(__name__ + '\\n')\nraise SystemExit('a trap: ' + __name__)\n"
+SUITE = """
+dbbench: 1
+name: trapped
+title: Clients in processes
+description: One load, and statements by two processes.
+datasets:
+  d:
+    tables:
+      T:
+        rows: 100
+        primary_key: Id
+        columns:
+          Id: {type: integer, values: {kind: sequence}}
+          N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}
+scenarios:
+  - name: trapped
+    title: Trapped
+    dataset: d
+    durability: process
+    steps:
+      - {kind: load, name: load, title: Load}
+      - kind: statement
+        name: processes
+        title: Two processes
+        sql: INSERT INTO T (Id, N) SELECT MAX(Id) + 1, 1 FROM T
+        iterations: 4
+        clients: {processes: 2}
+        adds: {table: T}
+"""
+SCRIPT = (str(Path(sys.executable).with_name("dbbench")),)
+
+
+@pytest.fixture
+def trapped(tmp_path: Path) -> Path:
+    """A folder with a trap for each module, as a file and as a package, and with files that drivers look for."""
+    folder = tmp_path / "trapped"
+    folder.mkdir()
+    trap = TRAP.format(marker=str(tmp_path / "sprung"))
+    for name in MODULES:
+        (folder / f"{name}.py").write_text(trap, "utf-8")
+    (folder / "dbbench").mkdir()
+    (folder / "dbbench" / "__init__.py").write_text(trap, "utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n", "utf-8")
+    (folder / "matplotlibrc").write_bytes(b"backend: module://psutil\nfont.size: \xff\n")
+    (folder / "derby.properties").write_text("derby.storage.pageSize=nonsense\n", "utf-8")
+    (folder / "config.xml").write_text("<no xml", "utf-8")
+    (folder / "suite.yaml").write_text(SUITE, "utf-8")
+    return folder
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command in the folder. Nothing of it may have been run afterwards."""
+    done = subprocess.run(
+        words, cwd=folder, env=environment(), capture_output=True, text=True, timeout=300, check=False
+    )
+    sprung = folder.parent / "sprung"
+    assert not sprung.exists(), sprung.read_text("utf-8") + done.stderr
+    return done
+
+
+def test_a_run_with_clients_in_processes(trapped: Path) -> None:
+    engines = ("-e", "sqlite", "-e", "duckdb")
+    done = run(trapped, *SCRIPT, "suite", "suite.yaml", *engines, "--quick", "--out", "run")
+    assert "wrote run/report/index.html" in done.stdout, done.stdout + done.stderr
+    rows = summary(trapped / "run")
+    assert rows["processes", "sqlite"]["outcome"] == rows["load", "duckdb"]["outcome"] == "ok"
+    assert list((trapped / "run" / "report").glob("*.svg"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("engines", "sqlite", "duckdb", "derby", "chdb"),
+        ("durability", "sqlite", "--tier", "process", "--kills", "1"),
+        ("plugin", "check", "lmdb"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_other_child(trapped: Path, words: tuple[str, ...]) -> None:
+    pytest.importorskip("lmdb")
+    done = run(trapped, *SCRIPT, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_started_as_a_module(trapped: Path) -> None:
+    """Where Python itself looks in the current folder, for dbbench and for nothing after it."""
+    (trapped / "dbbench" / "__init__.py").unlink()
+    (trapped / "dbbench").rmdir()
+    done = run(trapped, sys.executable, "-m", "dbbench", "engines", "sqlite")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("engine", ["derby", "chdb"])
+def test_a_driver_finds_none_of_its_files(trapped: Path, engine: str) -> None:
+    """Derby would take its settings from the current folder, ClickHouse its configuration."""
+    listed = run(trapped, *SCRIPT, "engines", engine)
+    if "installed" not in listed.stdout and "available" not in listed.stdout.replace("unavailable", ""):
+        pytest.skip(f"{engine} can't be used here")
+    before = {*trapped.iterdir()}
+    done = run(trapped, *SCRIPT, "suite", "invoices", "-e", engine, "--scale", "0.01", "--quick", "--out", "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {*trapped.iterdir()} - before == {trapped / "run"}
+
+
+def test_paths_of_the_user_are_meant_from_his_folder(tmp_path: Path) -> None:
+    """Trials run in a folder of their own: a database, a folder of plugins and the cache are found all the same."""
+    pytest.importorskip("sqlalchemy")
+    faulty = os.path.relpath(Path(__file__).parents[1] / "faulty", tmp_path)
+    variables = {"PYTHONPATH": f":{faulty}", "DBBENCH_CACHE": "cache"}
+    words = (
+        "suite",
+        "invoices",
+        "-e",
+        "faulty-slowed",
+        "--url",
+        "mine=sqlite:///mine.db",
+        "--scale",
+        "0.01",
+        "--quick",
+    )
+    done = subprocess.run(
+        [*SCRIPT, *words, "--out", "run"],
+        cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {row["outcome"] for row in summary(tmp_path / "run").values()} == {"ok"}
+    with sqlite3.connect(tmp_path / "mine.db") as connection:  # which was opened there, and emptied again
+        assert connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone() == (0,)
