@@ -8,7 +8,8 @@ DbbenchError
     ├── Unavailable      its driver or library is missing; says how to install it
     ├── Unsupported      it can't do what the step asks; says why
     ├── ServerFailed     a server doesn't start or can't be reached; says what to do
-    └── WrongAnswer      it answered, and the oracle disagrees
+    ├── WrongAnswer      it answered, and the oracle disagrees
+    └── NotVerified      there was nothing to check its work by; no outcome of its own
 """
 
 from __future__ import annotations
@@ -80,3 +81,7 @@ class ServerFailed(TrialError):
 
 class WrongAnswer(TrialError):
     """The engine's answer differs from the oracle's."""
+
+
+class NotVerified(TrialError):
+    """A step was measured, and there is nothing to check it by. Says why."""

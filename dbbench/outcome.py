@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+#: What every report says of a figure whose work nothing was compared with.
+UNVERIFIED = "not verified"
+
 
 class Outcome(StrEnum):
     """From best to worst: of several rounds, the worst one stands.

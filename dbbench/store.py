@@ -45,6 +45,8 @@ class StepResult(BaseModel):
     unit: str = ""
     direction: str = "lower"
     value: float | None = None
+    #: Whether its work was checked and found right. Runs older than this field checked whatever they could.
+    verified: bool = True
     samples: tuple[float, ...] = ()
     warm_up: tuple[float, ...] = ()
     facts: dict[str, Any] = {}

@@ -17,8 +17,8 @@ from typing import Any
 from dbbench import jsonfile, queryplan, registry
 from dbbench.datasets.files import Files
 from dbbench.engine import Engine, Setup
-from dbbench.errors import ServerFailed, Unavailable, Unsupported, WrongAnswer
-from dbbench.outcome import Outcome
+from dbbench.errors import NotVerified, ServerFailed, Unavailable, Unsupported, WrongAnswer
+from dbbench.outcome import UNVERIFIED, Outcome
 from dbbench.processes import end_with_parent
 from dbbench.records import RecordSet
 from dbbench.schema import Dataset
@@ -26,7 +26,7 @@ from dbbench.suite import AnyStep, QueryStep, Scenario, Tier
 from dbbench.urls import VARIABLE, scrub, scrubbed, secrets
 from dbbench.usage import forget_peak, peak_memory, resident, usage
 from dbbench.workloads import churn, contention, keyvalue, load, mix, objects, query, size, statement, total
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.bench import Bench, Measured
 
 KINDS: dict[str, Any] = {
     "load": load,
@@ -152,7 +152,7 @@ class Trial:
         """Measure, then check. The memory that the check takes does not count as the engine's."""
         workload = KINDS[step.kind]
         started = time.perf_counter()
-        result: dict[str, Any] = {"name": step.name, "outcome": Outcome.OK, "detail": ""}
+        result: dict[str, Any] = {"name": step.name, "outcome": Outcome.OK, "detail": "", "verified": False}
         try:
             before = usage(bench.engine.processes())
             measured = workload.measure(step, bench)
@@ -162,7 +162,7 @@ class Trial:
             peak = (peak_memory() or 0) + resident(servers)
             self.record["peak_memory"] = max(peak, self.record["peak_memory"] or 0)
             if bench.engine.ranked:
-                workload.check(step, bench)
+                result |= self._verdict(step, bench, measured)
             if measured.unit == "s" and measured.value is not None:
                 bench.seconds[step.name] = measured.value
         except Exception as exc:
@@ -174,6 +174,15 @@ class Trial:
         forget_peak()
         result["elapsed"] = time.perf_counter() - started
         return result
+
+    def _verdict(self, step: AnyStep, bench: Bench, measured: Measured) -> dict[str, Any]:
+        """Whether the step's work was checked, and why not. Raises WrongAnswer."""
+        try:
+            KINDS[step.kind].check(step, bench)
+        except NotVerified as exc:
+            bench.unverified.add(step.name)
+            return {"detail": "; ".join(filter(None, (measured.detail, f"{UNVERIFIED}: {exc}")))}
+        return {"verified": True}
 
     def _keep_plan(self, step: QueryStep, result: dict[str, Any], bench: Bench) -> None:
         """Keep the engine's plan of a query. Its result is safe by now, whatever a driver does over this.

@@ -126,6 +126,7 @@ def _bare_row(row: Row, clause: str) -> Row:
         title=row.title,
         outcome=row.outcome,
         ranked=row.ranked,
+        verified=row.verified,
         metric=row.metric,
         unit=row.unit,
         direction=row.direction,

@@ -27,6 +27,8 @@ class Row:
     outcome: Outcome
     #: False for a null engine, which shows the harness's own share.
     ranked: bool = True
+    #: Whether its work was checked in every round. If not, it has a figure, but no place and no ratio.
+    verified: bool = True
     metric: str = ""
     unit: str = ""
     direction: str = "lower"
@@ -52,6 +54,11 @@ class Row:
     def measured(self) -> bool:
         """Whether it has a figure, be it one that is withheld."""
         return self.value is not None or (bool(self.withheld) and self.outcome is Outcome.OK)
+
+    @property
+    def checked(self) -> bool | None:
+        """Whether its figure is of verified work; None where it has no figure, and for a null engine."""
+        return self.verified if self.measured and self.ranked else None
 
 
 @dataclass(frozen=True)
@@ -132,7 +139,12 @@ def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str)
 
 
 def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
-    """Engines by the geometric mean of their ratios; those that failed in a step come after the rest."""
+    """Engines by the geometric mean of their ratios; those that failed in a step come after the rest.
+
+    A step that was verified for no engine is not in the mean, and neither are sizes.
+    """
+    figures = [row for row in rows if row.scenario == scenario.name and row.ranked and row.measured]
+    unverified = {row.step for row in figures} - {row.step for row in figures if row.verified}
     steps = [step.name for step in scenario.steps]
     by_engine: dict[str, dict[str, Row]] = {}
     for row in rows:
@@ -140,7 +152,8 @@ def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
             by_engine.setdefault(row.engine, {})[row.step] = row
     found = []
     for engine, mine in by_engine.items():
-        ratios = [mine[step].ratio for step in steps if step in mine and mine[step].unit != "B"]
+        timed = [step for step in steps if step in mine and mine[step].unit != "B" and step not in unverified]
+        ratios = [mine[step].ratio for step in timed]
         whole = [ratio.value for ratio in ratios if ratio is not None]
         mean = geometric_mean(whole) if whole and len(whole) == len(ratios) and all(whole) else None
         found.append(Standing(engine, next(iter(mine.values())).title, mean, mine))
@@ -190,10 +203,24 @@ def _row(
         low=middle.low,
         high=middle.high,
         original=_original(scenario.worst_of_last, blocks, steps[0].direction),
-        detail="; ".join([*_lukewarm(steps), *_stronger(scenario, steps[0].unit, mine, part=part), *notes]),
+        verified=all(result.verified for result in steps),
+        detail="; ".join(
+            [
+                *_unverified(steps, part=part),
+                *_lukewarm(steps),
+                *_stronger(scenario, steps[0].unit, mine, part=part),
+                *notes,
+            ]
+        ),
         facts=steps[-1].facts,
         rounds=tuple(result.facts for result in steps),
     )
+
+
+def _unverified(steps: Sequence[StepResult], *, part: bool) -> list[str]:
+    """That nothing of a step was checked, and why. Of the null engine there is nothing to check."""
+    unchecked = [step for step in steps if not step.verified]
+    return [_in_rounds(unchecked[0].detail, len(unchecked), len(steps))] if unchecked and part else []
 
 
 def _lukewarm(steps: Sequence[StepResult]) -> list[str]:
@@ -226,11 +253,16 @@ def _original(method: WorstOfLast | None, blocks: Sequence[float], direction: st
 
 
 def placed(rows: Sequence[Row]) -> list[Row]:
-    """Rows of one step with places, ratios and the harness's share, best first; the null engines' last."""
+    """Rows of one step with places, ratios and the harness's share, best first; the null engines' last.
+
+    After the ranked ones come those that were not verified, then the failed ones.
+    """
     higher = any(row.direction == "higher" for row in rows)
     nulls = [row for row in rows if not row.ranked]
-    good = [row for row in rows if row.value is not None and row.ranked]
+    good = [row for row in rows if row.value is not None and row.ranked and row.verified]
     good.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
+    unverified = [row for row in rows if row.value is not None and row.ranked and not row.verified]
+    unverified.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
     # An engine with fewer rounds than the others (one that came to harm) has a figure, but no place.
     most = max((len(row.blocks) for row in good), default=0)
     whole = {row.engine: _costs(row.blocks, higher=higher) for row in good if len(row.blocks) == most}
@@ -245,7 +277,7 @@ def placed(rows: Sequence[Row]) -> list[Row]:
         for row in good
     ]
     failed = sorted((row for row in rows if row.value is None and row.ranked), key=_failed_order)
-    return good + failed + nulls
+    return good + [replace(row, harness_share=_share(row, nulls)) for row in unverified] + failed + nulls
 
 
 def _costs(blocks: Sequence[float], *, higher: bool) -> list[float]:

@@ -79,6 +79,7 @@ def _used(used: Resources, scenario: ScenarioView) -> dict[str, Any]:
 
 def _row(row: Row) -> dict[str, Any]:
     known = {"engine": row.engine, "title": row.title, "outcome": row.outcome, "ranked": row.ranked}
+    known["verified"] = row.checked
     if row.withheld:
         return {**known, "withheld": row.withheld}
     return {

@@ -266,7 +266,7 @@ def _plans(plans: Sequence[QueryPlan], order: Sequence[str]) -> tuple[QueryPlan,
 
 
 def _line(row: Row, unit: Unit, mark: str) -> Line:
-    rank = "" if row.place is None else str(row.place)
+    rank = "–" if row.checked is False else "" if row.place is None else str(row.place)
     if row.withheld and row.measured:
         return Line(row, rank, f"withheld: {textwrap.shorten(row.withheld, CLAUSE, placeholder=' …')}", "", "", mark)
     if row.value is None:

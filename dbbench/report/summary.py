@@ -10,8 +10,9 @@ from dbbench.report.view import View
 
 COLUMNS = (
     "suite", "scenario", "step", "engine", "outcome", "metric", "unit", "direction",
-    "blocks", "value", "ci_low", "ci_high", "rank", "detail",
+    "blocks", "value", "ci_low", "ci_high", "rank", "detail", "verified",
 )  # fmt: skip
+_VERIFIED = {True: "yes", False: "no", None: ""}
 
 
 def write(shown: View) -> Path:
@@ -24,13 +25,15 @@ def write(shown: View) -> Path:
             [
                 run.suite.name, row.scenario, row.step, row.engine, row.outcome, row.metric, row.unit, row.direction,
                 len(row.blocks), _figure(row.value), _figure(row.low), _figure(row.high),
-                "" if row.place is None else row.place.number, row.detail,
+                "" if row.place is None else row.place.number, row.detail, _VERIFIED[row.checked],
             ]
         )  # fmt: skip
         if row.original is not None:
             metric = f"{row.metric}, {run.suite.scenario(row.scenario).worst_of_last}"
             start = [run.suite.name, row.scenario, row.step, row.engine, row.outcome, metric]
-            table.writerow([*start, row.unit, row.direction, len(row.blocks), _figure(row.original), "", "", "", ""])
+            table.writerow(
+                [*start, row.unit, row.direction, len(row.blocks), _figure(row.original), "", "", "", "", ""]
+            )
     for scenario in shown.scenarios:
         for used in scenario.resources:
             for metric, unit, value in (
@@ -41,7 +44,7 @@ def write(shown: View) -> Path:
                 start = [run.suite.name, scenario.scenario.name, "(trial)", used.engine, "ok", metric, unit, "lower"]
                 withheld = ["withheld"] if used.engine in scenario.withheld else []
                 detail = "; ".join([*withheld, *used.remarks])
-                table.writerow([*start, run.manifest.rounds, _figure(value), "", "", "", detail])
+                table.writerow([*start, run.manifest.rounds, _figure(value), "", "", "", detail, ""])
     temporary, path = shown.folder / ".summary.csv", shown.folder / "summary.csv"
     temporary.write_text(text.getvalue(), "utf-8")
     temporary.replace(path)

@@ -177,7 +177,7 @@ def _warnings(run: Run, found: Figures) -> list[str]:
         words.append(f"{missing} of {wanted} trials have not been run: --resume {run.path} does them")
     most = max(
         (
-            len({row.engine for row in rows if row.step == step and row.blocks and row.ranked})
+            len({row.engine for row in rows if row.step == step and row.blocks and row.ranked and row.verified})
             for step in {row.step for row in rows}
         ),
         default=0,

@@ -36,6 +36,8 @@ class Bench:
     held: Held = field(default_factory=Held)
     #: Seconds of each step that came out well so far.
     seconds: dict[str, float] = field(default_factory=dict)
+    #: The steps among them whose work was not checked.
+    unverified: set[str] = field(default_factory=set)
     #: The last mix.
     draws: Draws | None = None
     #: What the engine was made from, to make it again; None where it need not be.

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from dbbench.clients import drive
-from dbbench.errors import WrongAnswer
+from dbbench.errors import NotVerified, WrongAnswer
 from dbbench.job import Job, Measurement
 from dbbench.outcome import Outcome
 from dbbench.samples import Samples
@@ -67,14 +67,19 @@ def _kept(samples: Samples) -> list[float]:
 
 
 def check(step: StatementStep, bench: Bench) -> None:
-    """Count the rows that it must have added, and make the check's query. Raises WrongAnswer."""
-    engine, session = bench.engine, bench.session
-    if step.adds is not None and isinstance(engine, SQLEngine) and step.adds.table in bench.rows:
-        ((found,),) = fetch(session, f"SELECT COUNT(*) FROM {engine.sql.quoted(step.adds.table)}")
+    """Count the rows that it must have added, and make the check's query.
+
+    Raises WrongAnswer, and NotVerified where there is neither a table to count nor a query to make.
+    """
+    counted = isinstance(bench.engine, SQLEngine) and step.adds is not None and step.adds.table in bench.rows
+    if step.check is None and not counted:
+        raise NotVerified("the step has no table to count (`adds`) and no `check`")
+    if counted and step.adds is not None:
+        ((found,),) = fetch(bench.session, bench.quoted(f"SELECT COUNT(*) FROM {step.adds.table}"))
         check_value(found, str(bench.rows[step.adds.table]), COUNT, f"rows of {step.adds.table}")
     if step.check is None:
         return
-    rows = fetch(session, bench.statement(step.check))
+    rows = fetch(bench.session, bench.statement(step.check))
     if len(rows) != len(step.check.rows):
         raise WrongAnswer(f"the check found {len(rows)} rows instead of {len(step.check.rows)}")
     for row, wanted in zip(rows, step.check.rows, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbbench.errors import Unsupported
+from dbbench.errors import NotVerified, Unsupported
 from dbbench.suite import TotalStep
 from dbbench.workloads.bench import Bench, Measured
 
@@ -15,4 +15,6 @@ def measure(step: TotalStep, bench: Bench) -> Measured:
 
 
 def check(step: TotalStep, bench: Bench) -> None:
-    """Each of the steps was checked by itself."""
+    """Each of the steps was checked by itself. Raises NotVerified if one was not."""
+    if unverified := [name for name in step.of if name in bench.unverified]:
+        raise NotVerified(f"{', '.join(unverified)} {'were' if unverified[1:] else 'was'} not verified")

@@ -291,7 +291,8 @@ def test_the_json_says_what_is_withheld(published: Run) -> None:
     rows = {row["engine"]: row for row in scenario["steps"][0]["rows"]}
     assert list(rows) == ["quick", "slow", "secret", "slower", "null", "null+arrow"]
     assert rows["secret"] == {
-        "engine": "secret", "title": "Secret DB (driver)", "outcome": "ok", "ranked": True, "withheld": CLAUSE,
+        "engine": "secret", "title": "Secret DB (driver)", "outcome": "ok", "ranked": True, "verified": True,
+        "withheld": CLAUSE,
     }  # fmt: skip
     assert rows["slow"]["value"] == pytest.approx(0.9, rel=0.02)
     assert {"engine": "secret", "withheld": True} in scenario["overall"]

@@ -1,0 +1,66 @@
+"""Statements that nothing is compared with, in a real run: timed, and never ranked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Dbbench, summary
+
+SUITE = """
+dbbench: 1
+name: unread
+title: Unread
+description: Statements with and without a check.
+datasets:
+  d:
+    tables:
+      T:
+        rows: 500
+        primary_key: Id
+        columns:
+          Id: {type: integer, values: {kind: sequence}}
+          N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}
+scenarios:
+  - name: unread
+    title: Unread
+    dataset: d
+    durability: process
+    steps:
+      - {kind: load, name: load, title: Load}
+      - {kind: statement, name: change, title: Change, sql: UPDATE T SET N = N + 1}
+      - kind: statement
+        name: add
+        title: Add
+        sql: INSERT INTO T (Id, N) SELECT MAX(Id) + 1, 1 FROM T
+        adds: {table: T}
+      - {kind: total, name: both, title: Both, of: [change, add]}
+      - {kind: total, name: checked, title: Checked, of: [load, add]}
+"""
+
+
+@pytest.fixture
+def run(dbbench: Dbbench, tmp_path: Path) -> Path:
+    (tmp_path / "unread.yaml").write_text(SUITE)
+    done = dbbench("suite", "unread.yaml", "--rounds", "4", "-e", "sqlite", "-e", "sqlite+apsw", "--out", "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return tmp_path / "run"
+
+
+def test_a_statement_without_a_check_is_timed_and_not_ranked(run: Path) -> None:
+    rows = summary(run)
+    for engine in ("sqlite", "sqlite+apsw"):
+        verified = {step: rows[step, engine]["verified"] for step in ("load", "change", "add", "both", "checked")}
+        assert verified == {"load": "yes", "change": "no", "add": "yes", "both": "no", "checked": "yes"}
+        assert float(rows["change", engine]["value"]) > 0
+        assert rows["change", engine]["rank"] == rows["both", engine]["rank"] == ""
+        assert rows["add", engine]["rank"]
+        assert (
+            "not verified: the step has no table to count (`adds`) and no `check`" in rows["change", engine]["detail"]
+        )
+        assert "not verified: change was not verified" in rows["both", engine]["detail"]
+    (trial, *_) = sorted(run.glob("trials/*-sqlite/result.json"))
+    steps = {step["name"]: step["verified"] for step in json.loads(trial.read_text())["steps"]}
+    assert steps == {"load": True, "change": False, "add": True, "both": False, "checked": True}
