@@ -203,8 +203,14 @@ class Engine:
     longest_value: ClassVar[int | None] = None
     #: Whether it keeps blocks: keys are their numbers, ascending ones of 8 bytes, and values all have one length.
     blocks: ClassVar[bool] = False
-    #: The extras that bring what it needs, where that isn't the one named after the engine.
+    #: The extras that bring its driver, where that isn't the one named after the engine.
     extras: ClassVar[Sequence[str]] = ()
+    #: Debian packages that it needs to run: libraries, programs, a server.
+    debian: ClassVar[Sequence[str]] = ()
+    #: Debian packages that its driver is built on, besides a compiler, where no wheel brings it.
+    built_on: ClassVar[Sequence[str]] = ()
+    #: A module that fetches what neither pip nor apt brings, run as `python -m MODULE ENGINE...`.
+    fetched_by: ClassVar[str] = ""
     #: For a layer that gives objects alone: the engine beneath it, whose tables they are.
     beneath: Engine | None = None
     #: False only for an engine that shows the harness's own share: never verified, never ranked.
@@ -234,11 +240,17 @@ class Engine:
 
     @classmethod
     def available(cls) -> None:
-        """Raise Unavailable if a library or program is missing that importing the module didn't ask for."""
+        """Raise Unavailable if a library or program is missing that importing the module didn't ask for.
+
+        Where it names no command, the one that installs the engine's Debian packages is told.
+        """
 
     @classmethod
     def available_with(cls, options: Mapping[str, Any]) -> None:
-        """Raise Unavailable if what the user has to bring isn't named in the options, or isn't there."""
+        """Raise Unavailable if what the user has to bring, or the program of a private server, isn't there.
+
+        Not asked where a server is named by its URL.
+        """
 
     @classmethod
     def versions(cls) -> dict[str, str]:

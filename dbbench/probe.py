@@ -53,6 +53,9 @@ class Probed:
     dialect: str = ""
     url_example: str = ""
     url_required: bool = False
+    #: What installs it: the extras of dbbench, Debian packages, and whether jars are to be fetched too.
+    extras: list[str] = field(default_factory=list)
+    debian: list[str] = field(default_factory=list)
     #: What of it nobody has run yet.
     unverified: str = ""
     #: Why it runs only where its user names it.
@@ -153,8 +156,8 @@ def look(name: str, engine: str, options: Mapping[str, object], *, url: bool) ->
         registry.load(engine)
         _check_url(plugin, url=url)
         fault = _fault(plugin, options)
-        if not fault:
-            plugin.available_with(options)
+        if not fault and not url:
+            registry.require(engine, options)
         return replace(known, status="available", versions=plugin.versions(), fault=fault)
     except Unavailable as exc:
         return replace(known, status="unavailable", detail=exc.reason, install=exc.install)
@@ -186,6 +189,8 @@ def _described(known: Probed, plugin: type[Engine]) -> Probed:
         dialect=plugin.dialect,
         url_example=plugin.url_example,
         url_required=plugin.url_required,
+        extras=list(registry.extras(plugin)),
+        debian=list(registry.install_steps([plugin.name]).debian),
         unverified=plugin.unverified,
         by_name_only=plugin.by_name_only,
         lacks={str(what): why for what, why in plugin.lacks.items()},

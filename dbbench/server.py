@@ -33,13 +33,13 @@ _POLL_SECONDS = 0.02
 _FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin")
 
 
-def program(name: str, *folders: str, install: str) -> str:
+def program(name: str, *folders: str) -> str:
     """The path of a program, in `folders` (the last first), on the PATH or in the usual places. Raises Unavailable."""
     for folder in (*reversed(folders), *os.get_exec_path(), *_FOLDERS):
         path = os.path.join(folder, name)
         if os.access(path, os.X_OK) and os.path.isfile(path):
             return path
-    raise Unavailable(f"the program {name} is missing", install)
+    raise Unavailable(f"the program {name} is missing")
 
 
 class PrivateServer:

@@ -10,7 +10,8 @@ import dbbench
 from dbbench.cli.common import command, examples
 from dbbench.cli.compare import compare
 from dbbench.cli.durability import durability
-from dbbench.cli.listing import check, dataset, describe, engines, suites
+from dbbench.cli.engines import engines
+from dbbench.cli.listing import check, dataset, describe, suites
 from dbbench.cli.plugin import plugin
 from dbbench.cli.run import report, suite
 

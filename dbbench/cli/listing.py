@@ -1,4 +1,4 @@
-"""What there is: suites and engines, what a suite does, whether a file is one, its data."""
+"""What there is: suites, what a suite does, whether a file is one, its data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import click
 from dbbench.cli.common import (
     columns,
     command,
-    engine_names,
     examples,
     scale_option,
     seed_option,
@@ -25,33 +24,6 @@ def suites() -> None:
 
     for name in builtin_suites():
         click.echo(f"{name:<16} {' '.join(load_suite(find_suite(name)).description.split())}")
-
-
-@click.command(
-    epilog=examples("dbbench engines", "dbbench engines -v sqlite duckdb", "dbbench engines --markdown"),
-    short_help="List the engines: status, versions, licence.",
-)
-@click.argument("names", nargs=-1, shell_complete=engine_names)
-@click.option("--verbose", "-v", is_flag=True, help="Show options, durability tiers and URLs too.")
-@click.option("--markdown", is_flag=True, help="Print what is supported as Markdown, the same on every machine.")
-@command
-def engines(names: tuple[str, ...], verbose: bool, markdown: bool) -> None:
-    """List the engines: status, versions, licence, whether results may be published, how to install."""
-    from dbbench import registry
-    from dbbench.probe import probe
-    from dbbench.report.listing import engine_lines, engine_matrix
-
-    registry.check_names(list(names))
-    found = probe(sorted(names) or registry.names())
-    if not names:  # null engines are the harness's own
-        found = {name: engine for name, engine in found.items() if engine.ranked}
-    if markdown:
-        known = {name: engine for name, engine in found.items() if engine.license and engine.ranked}
-        lines = engine_matrix(known, registry.installers(known))
-    else:
-        lines = engine_lines(found, verbose=verbose, columns=columns())
-    for line in lines:
-        click.echo(line)
 
 
 @click.command(epilog=examples("dbbench describe invoices"))

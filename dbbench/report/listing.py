@@ -75,7 +75,7 @@ def _verb(install: str) -> str:
     """What is to be done with what an engine needs: an option, a command, or something else."""
     if install.startswith("--"):
         return "give it"
-    return "install" if install.startswith(("pip ", "apt ", "python ")) else "needed"
+    return "install" if install.startswith(("pip ", "apt ", "dbbench ")) else "needed"
 
 
 def _offered(engine: Probed) -> str:
@@ -97,16 +97,13 @@ def published(engine: Probed) -> str:
     return f"{words} ({engine.publication_note})" if engine.publication_note else words
 
 
-def engine_matrix(engines: Mapping[str, Probed], extras: Mapping[str, str]) -> Iterator[str]:
-    """Every engine as a row of a Markdown table, by what its class says: the same on every machine.
-
-    `extras` tells the command that installs an engine's driver, where it takes one.
-    """
+def engine_matrix(engines: Mapping[str, Probed]) -> Iterator[str]:
+    """Every engine as a row of a Markdown table, by what its class says: the same on every machine."""
     yield (
         "| engine | database (access layer) | server | tiers | steps on | rows come as | licence | publication "
-        "| install | run |"
+        "| extras | Debian packages | run |"
     )
-    yield "|---|---|---|---|---|---|---|---|---|---|"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for name, engine in engines.items():
         server = (
             "by `--url`" if engine.url_required else "private, or by `--url`" if engine.url_example else "in process"
@@ -120,7 +117,8 @@ def engine_matrix(engines: Mapping[str, Probed], extras: Mapping[str, str]) -> I
             {"rows": "Python values", "batches": "Arrow batches"}[engine.gives],
             engine.license,
             published(engine).removeprefix("results "),
-            f"`{extras[name]}`" if name in extras else "with dbbench",
+            ", ".join(f"`{extra}`" for extra in engine.extras) or "none",
+            " ".join(engine.debian) or "none",
             engine.unverified or "in CI",
         ]
         yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, get_args
@@ -50,7 +50,18 @@ def missing(engine: str, why: str) -> NoReturn:
     """Skip the test of an engine that can't be used here, or fail it if it must be there."""
     if required(engine):
         pytest.fail(f"{engine} is required and unavailable: {why}")
-    pytest.skip(f"{engine}: {why}")
+    pytest.skip(f"{engine}: {why}", allow_module_level=True)
+
+
+def usable(name: str, options: Mapping[str, Any] | None = None, *, url: str = "") -> type[Engine]:
+    """An engine's class. Skips the test, or fails it if the engine must be there, where it can't be used."""
+    try:
+        engine = registry.load(name)
+        if not url:
+            registry.require(name, options or {})
+    except Unavailable as exc:
+        missing(name, "; ".join(filter(None, (exc.reason, exc.install))))
+    return engine
 
 
 class EngineContract:
@@ -77,14 +88,10 @@ class EngineContract:
 
     def usable(self) -> type[Engine]:
         """The engine's class. Skips the test, or fails it if the engine must be there, where it can't be used."""
-        try:
-            found = registry.load(self.engine)
-            if self.url or not found.url_required:
-                return found
-            why = f"it runs against a server of yours: give its test a url like {found.url_example}"
-        except Unavailable as exc:
-            why = f"{exc.reason}; {exc.install}"
-        missing(self.engine, why)
+        found = usable(self.engine, self.options, url=self.url)
+        if found.url_required and not self.url:
+            missing(self.engine, f"it runs against a server of yours: give its test a url like {found.url_example}")
+        return found
 
     @pytest.fixture(scope="class")
     @classmethod

@@ -13,8 +13,6 @@ from dbbench.suite import Tier
 
 Pair = tuple[bytes, bytes]
 
-_INSTALL = "apt install libdb5.3-dev, then pip install berkeleydb"
-
 
 class PlainOptions(Options):
     cache_mib: int = Field(default=64, ge=1, description="page cache, MiB")
@@ -199,6 +197,8 @@ class BerkeleyDB(Engine):
     license = "Sleepycat (Berkeley DB 5.3); driver: BSD-3-Clause"
     publication = Publication.ALLOWED
     modules = ("berkeleydb",)
+    debian = ("libdb5.3",)
+    built_on = ("libdb5.3-dev",)
     options_class: ClassVar[type[PlainOptions]] = TransactionalOptions
     session_class: ClassVar[type[BerkeleyDBSession]] = TransactionalSession
     concurrency = Concurrency(threads=None, processes=1)

@@ -96,6 +96,7 @@ class GNU(DBM):
     name = "dbm.gnu"
     title = "GDBM (dbm.gnu)"
     license = "GPL-3.0; dbm.gnu: PSF-2.0"
+    debian = ("libgdbm6",)
     session_class = GDBMSession
     # A process that is killed in the middle of a change leaves a file that can't be relied on.
     durability: ClassVar = {Tier.MEMORY: {"flags": "fast"}}

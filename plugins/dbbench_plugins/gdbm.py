@@ -37,7 +37,7 @@ def library() -> Any:
         except OSError:
             continue
         return _typed(found)
-    raise Unavailable("this Python was built without dbm.gnu, and there is no libgdbm", "apt install libgdbm6")
+    raise Unavailable("this Python was built without dbm.gnu, and there is no libgdbm")
 
 
 def _typed(found: Any) -> Any:

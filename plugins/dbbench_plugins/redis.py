@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 Pair = tuple[bytes, bytes]
 
-_INSTALL = "apt install redis-server"
 _SOCKET = "redis.sock"
 #: Keys in one command.
 _AT_ONCE = 1_000
@@ -99,6 +98,7 @@ class Redis(Engine):
     license = "BSD-3-Clause up to 7.2, then RSALv2 or SSPLv1, from 8 also AGPL-3.0; redis-py: MIT"
     publication = Publication.ALLOWED
     modules = ("redis",)
+    debian = ("redis-server",)
     url_example = _URL_EXAMPLE
     session_class = RedisSession
     concurrency = Concurrency(threads=None, processes=None)
@@ -122,6 +122,10 @@ class Redis(Engine):
         self.sessions: list[Session] = []
         #: What the driver takes to find the server.
         self.where: dict[str, Any] = {}
+
+    @classmethod
+    def available_with(cls, options: Mapping[str, Any]) -> None:
+        program("redis-server")
 
     @classmethod
     def versions(cls) -> dict[str, str]:
@@ -232,7 +236,7 @@ class Redis(Engine):
                 "maxclients": "10000",
                 **self.durability[self.tier],
             }
-            command = [program("redis-server", install=_INSTALL)]
+            command = [program("redis-server")]
             command += [word for name, value in settings.items() for word in (f"--{name}", value)]
             server.start(command, self._look)
 

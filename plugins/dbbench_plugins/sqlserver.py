@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 #: Microsoft's drivers, the newest first, and the one that Debian has.
 MICROSOFT = ("ODBC Driver 18 for SQL Server", "ODBC Driver 17 for SQL Server")
 FREETDS = "FreeTDS"
-_INSTALL = "apt install tdsodbc, or Microsoft's msodbcsql18, which loads faster"
 _ADVICE = (
     "check host, port, user, password and database, and whether the server runs and takes TCP connections; "
     "for a certificate of its own add ?TrustServerCertificate=yes to the URL"
@@ -96,6 +95,7 @@ class SQLServer(ClientServer):
         "to a third party with Microsoft's prior written approval only"
     )
     modules = ("pyodbc",)
+    debian: ClassVar[Sequence[str]] = ("unixodbc", "tdsodbc")  # Microsoft's msodbcsql18 loads faster
     unverified = "not run against a live server"
     url_required = True
     url_example = "mssql://USER:PASSWORD@HOST:1433/DATABASE"
@@ -124,7 +124,7 @@ class SQLServer(ClientServer):
 
     @classmethod
     def available(cls) -> None:
-        odbc.driver(*MICROSOFT, FREETDS, install=_INSTALL)
+        odbc.driver(*MICROSOFT, FREETDS)
 
     @classmethod
     def versions(cls) -> dict[str, str]:
@@ -132,7 +132,7 @@ class SQLServer(ClientServer):
 
     def raw(self, where: Address) -> Any:
         """A connection of the driver."""
-        driver = where.parameters.get("driver") or odbc.driver(*MICROSOFT, FREETDS, install=_INSTALL)
+        driver = where.parameters.get("driver") or odbc.driver(*MICROSOFT, FREETDS)
         return odbc.connect(odbc.connection_string({"Driver": driver, **keywords(where, driver)}))
 
     def open(self) -> None:
@@ -198,6 +198,7 @@ class SQLServerPython(SQLServer):
     title = "SQL Server (mssql-python)"
     license = "proprietary; mssql-python: MIT, with Microsoft's ODBC driver: proprietary"
     modules = ("mssql_python",)
+    debian = ()
     session_class = ArraySession
 
     @classmethod

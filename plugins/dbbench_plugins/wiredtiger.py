@@ -168,6 +168,7 @@ class WiredTiger(Engine):
     license = "GPL-2.0 or GPL-3.0"
     publication = Publication.ALLOWED
     modules = ("wiredtiger",)
+    built_on = ("swig",)
     options_class = WiredTigerOptions
     session_class = WiredTigerSession
     concurrency = Concurrency(threads=None, processes=1)

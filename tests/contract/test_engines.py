@@ -11,8 +11,6 @@ import psutil
 import pytest
 
 from dbbench import machine
-from dbbench.errors import Unavailable
-from dbbench.server import program
 from dbbench.testing import EngineContract, ObjectContract, SQLContract, kit
 from dbbench.testing.contract import Opener, missing
 from dbbench.testing.objects import NAME, THINGS
@@ -209,13 +207,7 @@ class TestDict(InMemory, kit("dict")): ...
 class TestDotNetDictionary(InMemory, kit("dotnet-dictionary")): ...
 
 
-class TestRedis(kit("redis")):
-    @pytest.fixture(autouse=True)
-    def _server(self) -> None:
-        try:
-            program("redis-server", install="apt install redis-server")
-        except Unavailable as exc:
-            missing(self.engine, f"{exc.reason}; {exc.install}")
+TestRedis = kit("redis")
 
 
 class StandIn:

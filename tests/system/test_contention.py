@@ -16,11 +16,10 @@ import pytest
 from dbbench import jsonfile, registry
 from dbbench.datasets.files import materialise
 from dbbench.engine import Setup
-from dbbench.errors import Unavailable
 from dbbench.loader import find_suite, load_suite
 from dbbench.outcome import Outcome
 from dbbench.suite import ContentionStep, Tier
-from dbbench.testing.contract import required
+from dbbench.testing.contract import required, usable
 from dbbench.worker import described
 from dbbench.workloads import contention
 from dbbench.workloads.bench import Bench
@@ -94,7 +93,7 @@ def _works_in(process: psutil.Process, folder: Path) -> bool:
 
 def test_a_server_that_refuses_the_last_of_the_connections(dbbench: Dbbench, tmp_path: Path) -> None:
     """16 at once are enough for a pool of 8."""
-    _here("postgresql")
+    usable("postgresql")
     done = dbbench(
         "suite", "contention", "--quick", "--scale", "0.02", "--out", "run", "--engine", "postgresql", "--engine",
         "sqlite", "--set", "postgresql.max_connections=16",
@@ -111,7 +110,7 @@ def test_a_server_that_refuses_the_last_of_the_connections(dbbench: Dbbench, tmp
 
 @pytest.mark.parametrize("engine", ["postgresql", "mysql", "firebird"])
 def test_the_system_counts_what_we_count(dbbench: Dbbench, tmp_path: Path, engine: str) -> None:
-    _here(engine)
+    usable(engine)
     done = dbbench("suite", "contention", "--quick", "--scale", "0.04", "--out", "run", "--engine", engine)
     assert done.returncode == 0, done.stdout + done.stderr
     (path,) = (tmp_path / "run" / "trials").glob(f"*-{engine}/result.json")
@@ -165,7 +164,7 @@ def test_a_disk_that_fills_in_the_middle(small_disk: Path) -> None:
 
 def test_a_driver_that_holds_pythons_lock_lets_the_thread_go_on_that_has_the_databases(tmp_path: Path) -> None:
     """While one of its threads waited for the database it would keep all others from ending their transactions."""
-    _here("libsql")
+    usable("libsql")
     engine = registry.load("libsql")(Setup(tmp_path, Tier.PROCESS, {"busy_seconds": 10}))
     engine.open()
     first, second = engine.connect(), engine.connect()
@@ -181,12 +180,3 @@ def test_a_driver_that_holds_pythons_lock_lets_the_thread_go_on_that_has_the_dat
     second.commit()
     for each in (first, second, engine):
         each.close()
-
-
-def _here(name: str) -> None:
-    try:
-        registry.load(name).available()
-    except Unavailable as exc:
-        if required(name):
-            pytest.fail(f"{name} is required and unavailable: {exc.reason}")
-        pytest.skip(exc.reason)

@@ -20,8 +20,7 @@ from dbbench.request import Request, new_run
 from dbbench.runner import run_trials
 from dbbench.schema import Records
 from dbbench.suite import Tier
-from dbbench.testing.contract import missing
-from dbbench_plugins.dotnet import host
+from dbbench.testing.contract import missing, usable
 from tests import dotnet
 from tests.conftest import Dbbench, environment
 
@@ -60,13 +59,9 @@ os.kill(os.getpid(), 9)
 
 @pytest.fixture(autouse=True)
 def _runtime() -> None:
-    try:
-        registry.load("dotnet-dictionary")
-        why = "" if dotnet.compiler() else "there is no mcs; apt install mono-devel"
-    except Unavailable as exc:
-        why = f"{exc.reason}; {exc.install}"
-    if why:
-        missing("dotnet-dictionary", why)
+    usable("dotnet-dictionary")
+    if dotnet.compiler() is None:
+        missing("dotnet-dictionary", "there is no mcs; apt install mono-devel")
 
 
 @pytest.fixture
@@ -201,11 +196,7 @@ def test_the_path_of_an_assembly_is_in_no_settings(tmp_path: Path, assemblies: d
 
 def test_a_process_ends_though_a_thread_that_called_mono_lives_on() -> None:
     """Mono's own clean-up would wait for it for ever."""
-    pytest.importorskip("pythonnet")
-    try:
-        host.find("mono")
-    except Unavailable as exc:
-        missing("dotnet-dictionary", exc.reason)
+    usable("dotnet-dictionary", {"runtime": "mono"})
     program = """
 import threading
 from dbbench_plugins.dotnet import host

@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from dbbench import machine, registry
+from dbbench import machine
 from dbbench.durability import strace
 from dbbench.durability.proof import VOLATILE
-from dbbench.errors import Unavailable
-from dbbench.testing.contract import required
+from dbbench.testing.contract import required, usable
 from tests.conftest import environment
 from tests.system.test_interrupt import until
 
@@ -71,12 +70,7 @@ CALLS = {"duckdb": "fdatasync", "firebird": "O_DSYNC write"}
 @pytest.mark.usefixtures("traces")
 @pytest.mark.parametrize("engine", CALLS)
 def test_the_other_engines_keep_power(tmp_path: Path, engine: str) -> None:
-    try:
-        registry.load(engine)
-    except Unavailable as exc:
-        if required(engine):
-            pytest.fail(str(exc))
-        pytest.skip(str(exc))
+    usable(engine)
     done, proofs = prove(tmp_path, engine, "--kills", "2", "--tier", "power", "--tier", "memory")
     assert done.returncode == 0, done.stdout
     assert proofs[engine, "power"]["verdict"] == power(tmp_path)

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dbbench import registry
 from dbbench.engine import Setup
-from dbbench.errors import Unavailable
 from dbbench.suite import Tier
-from dbbench.testing.contract import required
+from dbbench.testing.contract import usable
 
 #: Engine -> its drivers.
 DRIVERS = {
@@ -51,12 +49,7 @@ def test_a_plugin_tells_its_title_without_its_driver(name: str) -> None:
 @pytest.mark.parametrize("name", ["sqlite", "sqlite+apsw", "libsql", "turso"])
 @pytest.mark.parametrize("tier", list(Tier))
 def test_the_pragmas_of_a_tier_take(name: str, tier: Tier, tmp_path: Path) -> None:
-    try:
-        kind = registry.load(name)
-    except Unavailable as exc:
-        if required(name):
-            raise
-        pytest.skip(exc.reason)
+    kind = usable(name)
     if tier not in kind.durability:
         return  # refused, as the contract tests
     engine = kind(Setup(tmp_path, tier, {"page_size": "8192"}))

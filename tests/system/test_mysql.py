@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -24,13 +23,12 @@ from dbbench.engine import Engine, Setup
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.schema import Table
 from dbbench.suite import Tier
+from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, environment, summary
 from tests.system.test_interrupt import until
 
-pytest.importorskip("MySQLdb")
-pytest.importorskip("pymysql")
-if not any(shutil.which("mariadbd", path=folder) for folder in (os.environ["PATH"], "/usr/sbin")):
-    pytest.skip("apt install mariadb-server", allow_module_level=True)
+usable("mysql")
+usable("mysql+pymysql")
 
 SECRET = "geheim-4711"
 ENGINES = ("mysql", "mysql+_mysql", "mysql+pymysql")
@@ -211,9 +209,11 @@ def test_a_load_that_would_lose_something_fails(
 def test_a_program_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "_FOLDERS", ())
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Unavailable, match="the program mariadbd is missing") as caught:
+    with pytest.raises(Unavailable, match="the program mariadbd is missing"):
         made("mysql", tmp_path / "data").open()
-    assert "mariadb-server" in caught.value.install
+    with pytest.raises(Unavailable, match="the program mariadbd is missing") as caught:
+        registry.require("mysql", {})
+    assert caught.value.install == "apt install mariadb-server"
 
 
 @pytest.mark.parametrize(

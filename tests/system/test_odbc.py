@@ -9,29 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from dbbench import registry
-from dbbench.engine import Engine, Setup
-from dbbench.errors import ServerFailed, Unavailable
+from dbbench.engine import Setup
+from dbbench.errors import ServerFailed
 from dbbench.sql import SQLSession, fetch
 from dbbench.suite import Tier
-from dbbench.testing.contract import required
+from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, summary
 
 CLOSED = "127.0.0.1:1"
 
 
-def engine_class(name: str) -> type[Engine]:
-    try:
-        return registry.load(name)
-    except Unavailable as exc:
-        if required(name):
-            pytest.fail(f"{name} is required: {exc.reason}; {exc.install}")
-        pytest.skip(f"{name}: {exc.reason}; {exc.install}")
-
-
 def test_any_database_by_its_connection_string(dbbench: Dbbench, tmp_path: Path) -> None:
     """All steps are right, nothing is left in the database, and the password is nowhere."""
-    engine_class("odbc+sqlite")
+    usable("odbc+sqlite")
     database = tmp_path / "mine.db"
     url = f"odbc:Driver={{SQLite3}};Database={database};BigInt=1;PWD=geheim"
     run = tmp_path / "run"
@@ -49,8 +39,8 @@ def test_any_database_by_its_connection_string(dbbench: Dbbench, tmp_path: Path)
 
 
 def test_a_driver_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
-    engine_class("odbc+sqlite")
-    engine = engine_class("odbc")(Setup(tmp_path, Tier.POWER, url="odbc:Driver={No Such Driver};PWD=geheim"))
+    usable("odbc+sqlite")
+    engine = usable("odbc")(Setup(tmp_path, Tier.POWER, url="odbc:Driver={No Such Driver};PWD=geheim"))
     with pytest.raises(ServerFailed, match="SQLite3") as told:
         engine.open()
     assert "geheim" not in str(told.value)
@@ -70,7 +60,7 @@ def test_a_driver_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) 
 def test_a_server_that_is_not_there_is_told_in_time(
     name: str, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = engine_class(name)
+    found = usable(name)
     monkeypatch.setattr("dbbench_plugins.sqlserver.CONNECT_SECONDS", 2)  # mssql-python tries again until then
     engine = found(Setup(tmp_path, Tier.POWER, url=url))
     started = time.monotonic()
@@ -82,7 +72,7 @@ def test_a_server_that_is_not_there_is_told_in_time(
 
 
 def test_a_server_that_is_not_there_is_an_outcome(dbbench: Dbbench, tmp_path: Path) -> None:
-    engine_class("oracle")
+    usable("oracle")
     run = tmp_path / "run"
     url = f"oracle=oracle://me:geheim@{CLOSED}/service"
     done = dbbench(
@@ -110,7 +100,7 @@ def test_a_server_that_is_not_there_is_an_outcome(dbbench: Dbbench, tmp_path: Pa
 
 def test_a_number_that_is_computed_comes_whole(tmp_path: Path) -> None:
     """libsqliteodbc gives the lowest 32 bits of it, unless it is told otherwise."""
-    engine = engine_class("odbc+sqlite")(Setup(tmp_path, Tier.POWER))
+    engine = usable("odbc+sqlite")(Setup(tmp_path, Tier.POWER))
     engine.open()
     session = engine.connect()
     assert isinstance(session, SQLSession)
@@ -121,7 +111,7 @@ def test_a_number_that_is_computed_comes_whole(tmp_path: Path) -> None:
 
 def test_the_journal_is_emptied_beside_other_clients(tmp_path: Path) -> None:
     """A query that was read holds no lock, and what the driver reads of its own accord none either."""
-    engine = engine_class("odbc+sqlite")(Setup(tmp_path, Tier.POWER))
+    engine = usable("odbc+sqlite")(Setup(tmp_path, Tier.POWER))
     engine.open()
     reader, writer = engine.connect(), engine.connect()
     assert isinstance(reader, SQLSession)

@@ -19,13 +19,13 @@ from dbbench.engine import Setup
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.sql import SQLEngine
 from dbbench.suite import Tier
-from dbbench.testing.contract import required
+from dbbench.testing.contract import usable
 from dbbench_plugins.postgresql.programs import folder_of_programs
 from tests.conftest import Dbbench, environment, summary
 from tests.system.test_interrupt import until
 from tests.system.test_url import everything_written
 
-pytest.importorskip("psycopg")
+usable("postgresql")
 
 ENGINES = ("postgresql", "postgresql+pq", "postgresql+adbc")
 SECRET = "geheim-4711"
@@ -70,12 +70,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLEngine]:
     """A server of the user's own: it asks `me` for a password."""
     directory = tmp_path_factory.mktemp("server")
     own = engine("postgresql", directory, Tier.POWER)
-    try:
-        own.open()
-    except Unavailable as exc:
-        if required("postgresql"):
-            pytest.fail(exc.reason)
-        pytest.skip(exc.reason)
+    own.open()
     (directory / "cluster" / "pg_hba.conf").write_text("local all bench trust\nlocal all all scram-sha-256\n")
     session = own.connect()
     for statement in (f"CREATE ROLE me LOGIN PASSWORD '{SECRET}'", "CREATE DATABASE mine OWNER me"):

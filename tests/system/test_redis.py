@@ -11,27 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from dbbench import registry
 from dbbench.engine import Engine, Setup
-from dbbench.errors import ServerFailed, Unavailable, Unsupported
+from dbbench.errors import ServerFailed, Unsupported
 from dbbench.records import RecordSet
 from dbbench.schema import Records
-from dbbench.server import PrivateServer, program
+from dbbench.server import PrivateServer
 from dbbench.suite import Tier
 from dbbench.testing import KeyValueContract
-from dbbench.testing.contract import missing
+from dbbench.testing.contract import usable
 
 RECORDS = RecordSet(Records(count=10, value_bytes=16), 1)
 
 
 @pytest.fixture
 def kind() -> type[Engine]:
-    try:
-        program("redis-server", install="apt install redis-server")
-        return registry.load("redis")
-    except Unavailable as exc:
-        missing("redis", f"{exc.reason}; {exc.install}")
-        raise
+    return usable("redis")
 
 
 @pytest.fixture

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.testing.contract import usable
 from tests.conftest import environment, summary
 from tests.network import ROOT, Hosts, hosts
 
-pytest.importorskip("psycopg")
+usable("postgresql")
 
 DELAY = 0.000_1
 #: A server on a host of its own. It takes any client from the other one.

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dbbench import registry
 from dbbench.engine import Setup
 from dbbench.errors import ServerFailed, TrialError, Unavailable, Unsupported
 from dbbench.schema import Table
 from dbbench.sql import SQLEngine, fetch
 from dbbench.suite import Tier
-from dbbench.testing.contract import required
+from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, summary
 
 PASSWORD = "geheim4711"
@@ -33,12 +32,7 @@ TABLES = {
 
 
 def engine_at(url: str, tmp_path: Path) -> SQLEngine:
-    try:
-        found = registry.load("sqlalchemy")(Setup(tmp_path, Tier.POWER, {}, url))
-    except Unavailable as exc:
-        if required("sqlalchemy"):
-            raise
-        pytest.skip(exc.reason)
+    found = usable("sqlalchemy")(Setup(tmp_path, Tier.POWER, {}, url))
     assert isinstance(found, SQLEngine)
     return found
 

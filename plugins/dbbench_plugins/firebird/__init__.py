@@ -178,6 +178,7 @@ class Firebird(SQLEngine):
     options_class = FirebirdOptions
     session_class = FirebirdSession
     modules = ("firebird.driver", "firebird.embedded.provider")
+    debian = ("libtommath1",)
     concurrency = Concurrency(threads=None, processes=1)  # SuperServer's lock on the file
     # A commit writes four pages (counted with strace) and calls no fsync, not even at close. With forced
     # writes the file is opened O_DSYNC, so that they are on the disk; without, the system has them.
@@ -188,7 +189,7 @@ class Firebird(SQLEngine):
         try:
             ctypes.CDLL("libtommath.so.1")
         except OSError as exc:
-            raise Unavailable(f"Firebird needs a library of the system: {exc}", "apt install libtommath1") from exc
+            raise Unavailable(f"Firebird needs a library of the system: {exc}") from exc
 
     @classmethod
     def versions(cls) -> dict[str, str]:

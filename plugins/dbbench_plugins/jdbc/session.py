@@ -120,6 +120,8 @@ class JDBCEngine(SQLEngine):
     options_class = JDBCOptions
     publication = Publication.ALLOWED
     modules = ("jpype",)
+    debian = ("default-jre-headless", "maven")  # Maven fetches the jars
+    fetched_by = "dbbench_plugins.jdbc.jars"
     concurrency = Concurrency(threads=None, processes=1)  # the database is in the JVM of one process
     #: The oldest Java that it runs with.
     oldest_java: ClassVar[int] = 11

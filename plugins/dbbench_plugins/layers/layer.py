@@ -39,7 +39,7 @@ class Layer(Engine):
         cls.publication, cls.publication_note = over.publication, over.publication_note
         cls.options_class, cls.durability, cls.dialect = over.options_class, over.durability, over.dialect
         cls.concurrency, cls.url_example, cls.url_required = over.concurrency, over.url_example, over.url_required
-        cls.modules = (*over.modules, cls.package.lower())
+        cls.modules, cls.debian, cls.built_on = (*over.modules, cls.package.lower()), over.debian, over.built_on
         driver = over.name.replace("+", "-")
         cls.extras = (*([driver] if over.modules else []), cls.extra)
 

@@ -150,6 +150,7 @@ class MySQL(MySQLServer):
     title = "MariaDB/MySQL (mysqlclient)"
     license = "GPL-2.0; mysqlclient: GPL-2.0"
     modules = ("MySQLdb",)
+    built_on: ClassVar[Sequence[str]] = ("default-libmysqlclient-dev",)
     session_class: ClassVar[type[SQLSession]] = StreamSession
 
     @classmethod
@@ -195,6 +196,7 @@ class PyMySQL(MySQL):
     title = "MariaDB/MySQL (PyMySQL)"
     license = "GPL-2.0; PyMySQL: MIT"
     modules = ("pymysql",)
+    built_on = ()
     session_class = CursorSession
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -22,7 +22,6 @@ from dbbench_plugins.mysql.address import URL_EXAMPLE, Address, advice, parsed
 if TYPE_CHECKING:
     from dbbench.schema import Table
 
-INSTALL = "apt install mariadb-server"
 _DATABASE = "dbbench"
 _SOCKET = "mysqld.sock"
 #: Of the directory, in bytes. The server crashes over a temporary file in one that is longer than 511 in all.
@@ -98,6 +97,7 @@ class MySQLServer(ClientServer):
     )
     options_class = MySQLOptions
     session_class: ClassVar[type[SQLSession]] = MySQLSession
+    debian: ClassVar[Sequence[str]] = ("mariadb-server",)
     url_example = URL_EXAMPLE
     longest_key = 3_072  # InnoDB's limit of an index
     longest_value = 8_000_000  # as text in a packet of at most 16 MiB, where each byte may become two
@@ -194,6 +194,11 @@ class MySQLServer(ClientServer):
 
     # A private server
 
+    @classmethod
+    def available_with(cls, options: Mapping[str, Any]) -> None:
+        program("mariadbd")
+        program("mariadb-install-db")
+
     def _open_private(self) -> None:
         if len(os.fsencode(os.path.realpath(self.directory))) > _LONGEST_PATH:
             raise Unsupported(
@@ -207,7 +212,7 @@ class MySQLServer(ClientServer):
             self._start(server)
 
     def _start(self, server: PrivateServer) -> None:
-        mariadbd = program("mariadbd", install=INSTALL)
+        mariadbd = program("mariadbd")
         new = not (self.directory / "data" / "mysql").exists()
         data = server.folder("data")
         # A user of its own could not reach a folder below one that only root may enter.
@@ -216,7 +221,7 @@ class MySQLServer(ClientServer):
         if new:
             # --force: it asks no name server. With a plain --user it would change files of the system's own.
             loose = [argument.replace("--", "--loose-", 1) for argument in account]
-            script = program("mariadb-install-db", install=INSTALL)
+            script = program("mariadb-install-db")
             server.run(
                 [script, *common, *loose, "--auth-root-authentication-method=normal", "--skip-test-db", "--force"]
             )

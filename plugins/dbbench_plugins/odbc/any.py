@@ -80,6 +80,7 @@ class ODBC(ClientServer):
     publication = Publication.UNKNOWN
     publication_note = "the licence of the database at the URL says it"
     modules = ("pyodbc",)
+    debian = ("unixodbc",)
     url_required = True
     url_example = "odbc:Driver={NAME};Server=HOST;Database=NAME;UID=USER;PWD=PASSWORD"
     dialect = "odbc"

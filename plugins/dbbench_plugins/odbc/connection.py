@@ -18,7 +18,7 @@ def versions() -> dict[str, str]:
     return {"pyodbc": version("pyodbc")}
 
 
-def driver(*names: str, install: str) -> str:
+def driver(*names: str) -> str:
     """The first of some drivers that is installed. Raises Unavailable if none is."""
     import pyodbc
 
@@ -26,7 +26,7 @@ def driver(*names: str, install: str) -> str:
     for name in names:
         if name in installed:
             return name
-    raise Unavailable(f"there is no ODBC driver {' or '.join(names)}", install)
+    raise Unavailable(f"there is no ODBC driver {' or '.join(names)}")
 
 
 def connection_string(values: Mapping[str, str]) -> str:

@@ -13,7 +13,6 @@ from dbbench_plugins.odbc import connection
 from dbbench_plugins.odbc.session import ODBCSession
 
 _DRIVER = "MariaDB Unicode"
-_INSTALL = "apt install odbc-mariadb"
 _IN_ONE_PIECE = 2**30
 
 
@@ -26,13 +25,14 @@ class MySQLODBC(MySQLServer):
     title = "MariaDB/MySQL (ODBC)"
     license = "GPL-2.0; MariaDB Connector/ODBC: LGPL-2.1; pyodbc: MIT"
     modules = ("pyodbc",)
+    debian = (*MySQLServer.debian, "unixodbc", "odbc-mariadb")
     sql = replace(MySQLServer.sql, placeholder="?")
     session_class: ClassVar[type[SQLSession]] = MySQLODBCSession
 
     @classmethod
     def available(cls) -> None:
         super().available()
-        connection.driver(_DRIVER, install=_INSTALL)
+        connection.driver(_DRIVER)
 
     @classmethod
     def versions(cls) -> dict[str, str]:

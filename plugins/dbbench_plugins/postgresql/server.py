@@ -17,6 +17,7 @@ from dbbench.suite import Tier
 from dbbench_plugins.dbapi import ClientServer
 from dbbench_plugins.postgresql.address import URL_EXAMPLE, advised, checked
 from dbbench_plugins.postgresql.cluster import FOLDER, Cluster
+from dbbench_plugins.postgresql.programs import folder_of_programs
 
 if TYPE_CHECKING:
     from dbbench.schema import Table
@@ -92,6 +93,7 @@ class PostgreSQLServer(ClientServer):
     sql = Dialect(placeholder="%s", binary=("BYTEA", "BYTEA"), explain="EXPLAIN")
     options_class = PostgreSQLOptions
     session_class: ClassVar[type[SQLSession]] = PostgreSQLSession
+    debian: ClassVar[Sequence[str]] = ("postgresql",)
     url_example = URL_EXAMPLE
     # Each commit writes the log to the system before it returns, and fsync has it wait for the disk. Without
     # synchronous_commit it stays in the server's own memory for up to three times 200 ms. full_page_writes stays
@@ -106,6 +108,10 @@ class PostgreSQLServer(ClientServer):
     address: str
     #: The folder of our database, as `size` finds it.
     ours = ""
+
+    @classmethod
+    def available_with(cls, options: Mapping[str, Any]) -> None:
+        folder_of_programs(str(options.get("bin", "")))
 
     def open(self) -> None:
         try:

@@ -1,0 +1,120 @@
+"""`engines`: which there are, and installing what one needs."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from typing import TYPE_CHECKING
+
+import click
+
+from dbbench.cli.common import columns, command, engine_names, examples
+
+if TYPE_CHECKING:
+    from dbbench.probe import Probed
+
+
+class _Listing(click.Group):
+    """A group whose command `list` needs no name: `dbbench engines -v sqlite` is `dbbench engines list -v sqlite`."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        known = (*self.commands, *context.help_option_names)
+        return super().parse_args(context, args if args and args[0] in known else ["list", *args])
+
+
+@click.group(
+    cls=_Listing,
+    epilog=examples("dbbench engines", "dbbench engines -v sqlite duckdb", "dbbench engines install h2"),
+    short_help="List the engines, or install one.",
+)
+def engines() -> None:
+    """List the engines, or install what one needs.
+
+    `dbbench engines [NAME]...` is short for `dbbench engines list [NAME]...`.
+    """
+
+
+@engines.command(
+    "list",
+    epilog=examples("dbbench engines", "dbbench engines -v sqlite duckdb", "dbbench engines --markdown"),
+    short_help="List the engines: status, versions, licence.",
+)
+@click.argument("names", nargs=-1, shell_complete=engine_names)
+@click.option("--verbose", "-v", is_flag=True, help="Show options, durability tiers and URLs too.")
+@click.option("--markdown", is_flag=True, help="Print what is supported as Markdown, the same on every machine.")
+@command
+def listed(names: tuple[str, ...], verbose: bool, markdown: bool) -> None:
+    """List the engines: status, versions, licence, whether results may be published, how to install."""
+    from dbbench import registry
+    from dbbench.probe import probe
+    from dbbench.report.listing import engine_lines, engine_matrix
+
+    registry.check_names(list(names))
+    found = probe(sorted(names) or registry.names())
+    if not names:  # null engines are the harness's own
+        found = {name: engine for name, engine in found.items() if engine.ranked}
+    if markdown:
+        lines = engine_matrix({name: engine for name, engine in found.items() if engine.license and engine.ranked})
+    else:
+        lines = engine_lines(found, verbose=verbose, columns=columns())
+    for line in lines:
+        click.echo(line)
+
+
+@engines.command(
+    epilog=examples(
+        "dbbench engines install h2",
+        "dbbench engines install --print postgresql+pyodbc",
+        "sudo apt-get install $(dbbench engines install --debian mysql redis)",
+    ),
+    short_help="Install what an engine needs.",
+)
+@click.argument("names", nargs=-1, required=True, shell_complete=engine_names)
+@click.option("--yes", "-y", is_flag=True, help="Run the steps without asking.")
+@click.option("--print", "only_print", is_flag=True, help="Print the commands and run none.")
+@click.option("--debian", is_flag=True, help="Print the names of the Debian packages alone, for a script.")
+@command
+def install(names: tuple[str, ...], yes: bool, only_print: bool, debian: bool) -> int:
+    """Install what the engines NAMES need and don't have.
+
+    Drivers are installed by pip into this Python's environment, and JDBC jars into dbbench's cache folder.
+    The command for Debian packages is printed, for it needs root. Exit status: 0 the engines are
+    available; 1 they aren't, or a step failed; 2 usage error.
+    """
+    from dbbench import registry
+    from dbbench.probe import probe
+    from dbbench.processes import environment
+    from dbbench.report.listing import engine_lines
+
+    registry.check_names(list(names))
+    wanted = list(dict.fromkeys(names))
+    if debian:
+        click.echo(" ".join(registry.install_steps(wanted).debian))
+        return 0
+    if not only_print:
+        wanted = _missing(probe(wanted))
+    steps = registry.install_steps(wanted)
+    if only_print:
+        for words in steps.commands():
+            click.echo(shlex.join(words))
+        return 0
+    if steps.debian:
+        click.echo(f"As root, if these packages are missing:\n  {shlex.join(next(steps.commands()))}")
+    own = list(steps.own_commands())
+    if own:
+        click.echo("\n".join(("In this environment:", *(f"  {shlex.join(words)}" for words in own))))
+        if not yes:
+            click.confirm("Run this now?", abort=True)
+        for words in own:
+            subprocess.run(words, env=environment(), check=False)  # whether it worked is seen below
+    found = probe(list(names))
+    for line in engine_lines(found, verbose=False, columns=columns()):
+        click.echo(line)
+    return 1 if _missing(found) else 0
+
+
+def _missing(found: dict[str, Probed]) -> list[str]:
+    """Those that need something which can be installed: not one that waits for a URL only."""
+    return [
+        name for name, engine in found.items() if engine.status != "available" and not engine.install.startswith("--")
+    ]
