@@ -13,6 +13,9 @@ from dbbench.cli.common import (
     share,
 )
 
+#: The exit status of a gate that could not decide.
+UNDECIDED = 3
+
 
 @click.command(
     epilog=examples(
@@ -28,30 +31,44 @@ from dbbench.cli.common import (
     "--fail-above",
     type=share,
     metavar="SHARE",
-    help="Exit with 1 if anything broke, or is proven to be slower or larger by more than this, like 5%.",
+    help="Exit with 1 if anything broke, or is shown to be slower or larger by more than this, like 5%; "
+    "with 3 if the runs can't show it.",
 )
+@click.option("--fail-on-unknown", is_flag=True, help="With --fail-above: exit with 1 for any step that can't be told.")
 @click.option("--across-machines", is_flag=True, help="Compare runs of different machines too; the result says so.")
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a pull request's comment.")
 @click.option("--publish", is_flag=True, help="Leave out the engines whose licences forbid to publish their figures.")
 @command
 def compare(
-    old: Path, new: Path, fail_above: float | None, across_machines: bool, markdown: bool, publish: bool
+    old: Path,
+    new: Path,
+    fail_above: float | None,
+    fail_on_unknown: bool,
+    across_machines: bool,
+    markdown: bool,
+    publish: bool,
 ) -> int:
     """Compare the runs OLD and NEW: what is slower, faster, the same, or can't be told.
 
-    Exit status: 0 compared; 1 held up by --fail-above; 2 the runs are not alike or can't be read.
+    Exit status: 0 compared; 1 failed --fail-above; 2 the runs are not alike or can't be read; 3 the runs can't
+    show whether --fail-above is kept.
     """
-    from dbbench.analysis.compare import beyond
     from dbbench.analysis.compare import compare as compared
+    from dbbench.analysis.gate import Answer, gated
     from dbbench.analysis.likeness import Side
+    from dbbench.errors import UserError
     from dbbench.report import comparison
     from dbbench.store import Run
 
+    if fail_on_unknown and fail_above is None:
+        raise UserError("--fail-on-unknown makes the gate stricter: add the gate, like --fail-above 5%")
     sides = [Side.read(Run.open(path)) for path in (old, new)]
     found = compared(*sides, gate=fail_above, across_machines=across_machines, publish=publish)
+    gate = None if fail_above is None else gated(found.pairs, fail_above, strict=fail_on_unknown, gone=found.gone)
     if markdown:
-        for line in comparison.markdown(found, gate=fail_above):
+        for line in comparison.markdown(found, gate=gate):
             click.echo(line)
     else:
-        comparison.show(found, open_console(), gate=fail_above)
-    return 1 if fail_above is not None and beyond(found.pairs, fail_above) else 0
+        comparison.show(found, open_console(), gate=gate)
+    statuses = {Answer.PASSED: 0, Answer.FAILED: 1, Answer.UNDECIDED: UNDECIDED}
+    return 0 if gate is None else statuses[gate.answer]

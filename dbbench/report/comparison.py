@@ -11,10 +11,12 @@ from rich.console import Console
 from rich.text import Text
 
 from dbbench import machine
-from dbbench.analysis.compare import Comparison, Pair, Verdict, beyond
+from dbbench.analysis.compare import Comparison
+from dbbench.analysis.gate import Answer, Gate
 from dbbench.analysis.likeness import Side
 from dbbench.analysis.ranking import BAND
 from dbbench.analysis.units import fitting
+from dbbench.analysis.verdicts import Pair, Verdict
 
 WIDTH = 80
 _STYLES = {
@@ -26,6 +28,7 @@ _STYLES = {
     Verdict.SMALLER: "bold green",
     Verdict.UNSURE: "bold yellow",
 }
+_ANSWERS = {Answer.PASSED: "bold green", Answer.FAILED: "bold red", Answer.UNDECIDED: "bold yellow"}
 #: Shown by their number in the terminal, and folded up in Markdown: nothing has to be done about them.
 _QUIET = (Verdict.SAME, Verdict.NEITHER)
 
@@ -49,27 +52,47 @@ def headline(shown: Comparison) -> str:
     return ", ".join(f"{number} {verdict}" for number, verdict in found if number)
 
 
-def gate_words(shown: Comparison, gate: float, quoted: Callable[[str], str] = str) -> str:
-    """Whether the gate is passed, and what holds it up. `quoted` is applied to the texts that are not ours."""
-    held = beyond(shown.pairs, gate)
-    unsure = len(shown.of(Verdict.UNSURE))
-    if not held:
-        doubt = f"; {unsure} can't be told, for which more rounds are needed" if unsure else ""
-        return f"passed, nothing is proven worse by more than {gate * 100:g} %{doubt}"
-    what = "; ".join(quoted(f"{pair.engine} {_step(pair, shown)}: {_why(pair)}") for pair in held)
-    return f"failed at {gate * 100:g} %: {what}"
+def gate_words(shown: Comparison, gate: Gate, quoted: Callable[[str], str] = str) -> str:
+    """What the gate says, and why. `quoted` is applied to the texts that are not ours."""
+    share = f"{gate.share * 100:g} %"
+    if gate.held:
+        return f"failed at {share}: {'; '.join(quoted(_held(pair, shown)) for pair in gate.held)}"
+    doubts = list(_doubts(shown, gate, quoted))
+    if gate.answer is Answer.PASSED:
+        return "; ".join([f"passed, nothing is shown to be worse by more than {share}", *doubts])
+    return f"{gate.answer} at {share}: {'; '.join(doubts)}"
+
+
+def _held(pair: Pair, shown: Comparison) -> str:
+    return f"{pair.engine} {_step(pair, shown)}: {_why(pair)}"
+
+
+def _doubts(shown: Comparison, gate: Gate, quoted: Callable[[str], str]) -> Iterator[str]:
+    """What the gate could not look at, and what to do about it."""
+    if gate.empty:
+        yield "no step has a figure in both runs"
+    if gate.blind:
+        yield f"no timed step of {', '.join(quoted(engine) for engine in gate.blind)} could be decided"
+    if gate.unknown:
+        steps = [f"{pair.engine} {_step(pair, shown)}" for pair in gate.unknown]
+        names = "" if gate.blind else f": {', '.join(quoted(step) for step in steps)}"
+        yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be told{names}"
+    if rounds := max((pair.needed or 0 for pair in gate.unknown), default=0):
+        yield f"run both again with --rounds {rounds} or more"
+    if gate.gone:
+        yield quoted(", ".join(gate.gone))
 
 
 # The terminal
 
 
-def show(shown: Comparison, console: Console, *, gate: float | None = None) -> None:
+def show(shown: Comparison, console: Console, *, gate: Gate | None = None) -> None:
     """Print it, at most 80 columns wide."""
     for text in _terminal(shown, gate):
         console.print(text, soft_wrap=True, highlight=False)
 
 
-def _terminal(shown: Comparison, gate: float | None) -> Iterator[Text]:
+def _terminal(shown: Comparison, gate: Gate | None) -> Iterator[Text]:
     yield from _wrapped(f"old: {_side(shown.old)}")
     yield from _wrapped(f"new: {_side(shown.new)}")
     if shown.machines:
@@ -95,8 +118,7 @@ def _terminal(shown: Comparison, gate: float | None) -> Iterator[Text]:
     yield Text()
     yield from _wrapped(headline(shown), "bold")
     if gate is not None:
-        failed = bool(beyond(shown.pairs, gate))
-        yield from _wrapped(f"gate: {gate_words(shown, gate)}", "bold red" if failed else "bold green")
+        yield from _wrapped(f"gate: {gate_words(shown, gate)}", _ANSWERS[gate.answer])
 
 
 def _table(lines: Sequence[Line]) -> Iterator[Text]:
@@ -143,7 +165,7 @@ def _by_engine(shown: Comparison, verdict: Verdict) -> str:
 # Markdown
 
 
-def markdown(shown: Comparison, *, gate: float | None = None) -> Iterator[str]:
+def markdown(shown: Comparison, *, gate: Gate | None = None) -> Iterator[str]:
     """The same for GitHub. Texts that come from files or drivers stand as code: they can't link, mention or format."""
     yield f"### dbbench: {headline(shown)}"
     yield ""

@@ -104,7 +104,10 @@ def test_markdown_for_a_comment(runs: Path) -> None:
 
 def test_one_round_decides_nothing_and_says_how_many_would(runs: Path) -> None:
     done = compared(runs, "quick", "before", "--fail-above", "5%")
-    assert done.returncode == 0
+    assert done.returncode == 3
+    assert f"gate: undecided at 5 %: no timed step of {ENGINE} could be decided" in " ".join(done.stdout.split())
+    assert compared(runs, "quick", "before", "--fail-above", "5%", "--fail-on-unknown").returncode == 1
+    assert compared(runs, "quick", "before").returncode == 0
     assert "can't tell (3)" in done.stdout
     text = " ".join(done.stdout.split())
     assert f"{ENGINE}: 1 and 5 rounds can't decide 3 steps; run both again with --rounds 5 or more" in text
@@ -156,6 +159,29 @@ def test_a_newer_and_a_damaged_run_are_refused(runs: Path) -> None:
     done = compared(runs, "before", "damaged")
     assert (done.returncode, done.stdout) == (2, "")
     assert "is damaged" in done.stderr
+
+
+def test_a_stricter_gate_without_a_gate_is_refused(runs: Path) -> None:
+    done = compared(runs, "before", "after", "--fail-on-unknown")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "add the gate, like --fail-above 5%" in done.stderr
+
+
+def test_a_named_engine_that_cannot_be_used_is_refused_alone_and_unavailable_beside_another(runs: Path) -> None:
+    """What docs/compare.md says of a gate: refused early, or else a row (which counts as broken)."""
+
+    def tried(out: str, *engines: str) -> subprocess.CompletedProcess[str]:
+        named = [part for name in engines for part in ("-e", name)]
+        command = [sys.executable, "-m", "dbbench.cli", "suite", TINY, "--quick", *named, "--out", out]
+        return subprocess.run(command, cwd=runs, env=environment(), capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
+
+    alone = tried("alone", "esent")
+    assert (alone.returncode, alone.stdout) == (2, "")
+    assert "dbbench: no engine to run: esent: " in alone.stderr
+    assert not (runs / "alone").exists()
+    beside = tried("beside", "esent", "sqlite")
+    assert beside.returncode == 1
+    assert "unavailable" in beside.stdout
 
 
 @pytest.mark.parametrize(

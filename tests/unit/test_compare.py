@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbbench.analysis.compare import Comparison, Pair, Verdict, beyond, compare, compare_rows
+from dbbench.analysis.compare import Comparison, compare
+from dbbench.analysis.gate import Answer, beyond, gated
 from dbbench.analysis.likeness import Side, Weight, check_alike, differences
 from dbbench.analysis.summary import Row
+from dbbench.analysis.verdicts import Pair, Verdict, compare_rows
 from dbbench.errors import UserError
 from dbbench.outcome import Outcome
 from dbbench.report import comparison
@@ -234,6 +236,43 @@ def test_the_gate_holds_up_nothing_whose_interval_reaches_1() -> None:
     assert beyond([pair], 0.05) == []
 
 
+WIDE = (0.8, 0.9, 0.97, 1.03, 1.1, 1.2)
+SIZES = (row((100.0,), unit="B", step="size"), row((100.0,), unit="B", step="size"))
+GATES: dict[str, tuple[list[Row], list[Row], Answer, Answer]] = {
+    "too few rounds": ([row(STEADY[:1]), SIZES[0]], [row(STEADY[:1]), SIZES[1]], Answer.UNDECIDED, Answer.FAILED),
+    "all too noisy": ([row(WIDE)], [row(WIDE)], Answer.UNDECIDED, Answer.FAILED),
+    "some too noisy": ([row(WIDE), row(step="s")], [row(WIDE), row(step="s")], Answer.PASSED, Answer.FAILED),
+    "one engine of two": ([row(WIDE), row(engine="b")], [row(WIDE), row(engine="b")], Answer.UNDECIDED, Answer.FAILED),
+    "another measure": ([row()], [row(metric="latency")], Answer.UNDECIDED, Answer.FAILED),
+    "ok in neither": ([bad()], [bad()], Answer.UNDECIDED, Answer.FAILED),
+    "ok in neither, and the rest the same": ([bad(), row(step="s")], [bad(), row(step="s")], Answer.PASSED, Answer.PASSED),
+    "sizes alone": ([SIZES[0]], [SIZES[1]], Answer.PASSED, Answer.PASSED),
+    "all the same": ([row()], [row()], Answer.PASSED, Answer.PASSED),
+    "faster": ([row()], [row(times(0.5))], Answer.PASSED, Answer.PASSED),
+    "one slower, the rest too noisy": ([row(), row(WIDE, "s")], [row(times(2)), row(WIDE, "s")], Answer.FAILED, Answer.FAILED),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", GATES)
+def test_a_gate_passes_only_what_it_could_have_failed(case: str) -> None:
+    old, new, answer, strict = GATES[case]
+    pairs = compare_rows(old, new)
+    assert gated(pairs, 0.05).answer is answer
+    assert gated(pairs, 0.05, strict=True).answer is strict
+
+
+def test_an_interval_that_lies_below_the_gate_is_decided() -> None:
+    pairs = [one(row(WIDE), row(WIDE))]
+    assert pairs[0].verdict is Verdict.UNSURE
+    assert gated(pairs, 0.5).answer is Answer.PASSED
+
+
+def test_an_engine_that_only_the_old_run_has_fails_a_strict_gate() -> None:
+    pairs = [one(row(), row())]
+    assert gated(pairs, 0.05, gone=["only in r1: engine b"]).answer is Answer.PASSED
+    assert gated(pairs, 0.05, gone=["only in r1: engine b"], strict=True).answer is Answer.FAILED
+
+
 # Whole runs
 
 
@@ -382,6 +421,15 @@ def test_an_engine_of_one_run_alone_is_listed_and_two_strangers_are_refused(smal
         compare(side(small), side(small, "r2", engines={name: gone[name] for name in ("b", "null")}))
 
 
+def test_an_engine_that_can_no_longer_be_used_broke(small: Suite) -> None:
+    now = {**side(small).manifest.engines, "a": {"status": "unavailable", "detail": "no module"}}
+    left = [result for result in side(small, "r2").results if result.engine_name == "null"]
+    new = Side("r2", side(small, "r2", engines=now).manifest, small, left)
+    found = compare(side(small), new, gate=0.05)
+    assert {pair.verdict for pair in found.pairs} == {Verdict.BROKE}
+    assert "a load: was ok, now unavailable" in terminal(found, 0.05)
+
+
 def test_one_run_twice_and_one_without_trials_are_refused(small: Suite) -> None:
     with pytest.raises(UserError, match="one and the same run"):
         compare(side(small), side(small))
@@ -404,17 +452,18 @@ def test_trials_that_are_missing_are_told(small: Suite) -> None:
 # Words
 
 
-def terminal(found: Comparison, **how: Any) -> str:
+def terminal(found: Comparison, gate: float | None = None, *, strict: bool = False) -> str:
     from rich.console import Console
 
     console = Console(width=400, record=True, soft_wrap=True)
+    applied = None if gate is None else gated(found.pairs, gate, strict=strict, gone=found.gone)
     with console.capture() as captured:
-        comparison.show(found, console, **how)
+        comparison.show(found, console, gate=applied)
     return captured.get()
 
 
-def markdown(found: Comparison, **how: Any) -> str:
-    return "\n".join(comparison.markdown(found, **how))
+def markdown(found: Comparison, gate: float | None = None) -> str:
+    return "\n".join(comparison.markdown(found, gate=None if gate is None else gated(found.pairs, gate)))
 
 
 def test_the_terminal_says_it_all_within_80_columns(small: Suite) -> None:
@@ -422,6 +471,18 @@ def test_the_terminal_says_it_all_within_80_columns(small: Suite) -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert "slower (2)\n  a load  1.00 s  1.30 s  ×1.30  1.29 to 1.31\n" in text.replace("1,00", "1.00")
     assert "\n2 slower\ngate: failed at 5 %: a load: slower, ×1.30, 1.29 or more; a join: slower" in text
+
+
+def test_a_gate_that_could_not_decide_says_so_and_what_to_do(small: Suite) -> None:
+    first = [result for result in side(small).results if result.round == 1]
+    old, new = (Side(name, side(small, name).manifest, small, first) for name in ("r1", "r2"))
+    found = compare(old, new, gate=0.05)
+    words = (
+        "no timed step of a could be decided; 2 of 2 timed steps can't be told; run both again with --rounds 5 or more"
+    )
+    assert f"gate: undecided at 5 %: {words}" in " ".join(terminal(found, 0.05).split())
+    assert f"gate: failed at 5 %: {words}" in " ".join(terminal(found, 0.05, strict=True).split())
+    assert f"**Gate:** undecided at 5 %: {words.replace('of a', 'of `a`')}" in markdown(found, 0.05)
 
 
 def test_names_that_are_long_get_a_line_of_their_own() -> None:
@@ -457,7 +518,9 @@ def test_nothing_of_a_drivers_message_can_format_link_or_mention(small: Suite) -
 
 def test_markdown_folds_up_what_is_the_same(small: Suite) -> None:
     text = markdown(compare(side(small), side(small, "r2"), gate=0.05), gate=0.05)
-    assert text.startswith("### dbbench: 2 the same\n\n**Gate:** passed, nothing is proven worse by more than 5 %\n")
+    assert text.startswith(
+        "### dbbench: 2 the same\n\n**Gate:** passed, nothing is shown to be worse by more than 5 %\n"
+    )
     assert "<details><summary>2 the same</summary>\n\n| | engine |" in text
 
 

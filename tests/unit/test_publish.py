@@ -14,6 +14,7 @@ import pytest
 from rich.console import Console
 
 from dbbench.analysis.compare import compare
+from dbbench.analysis.gate import gated
 from dbbench.analysis.likeness import Side
 from dbbench.analysis.publication import ALLOWED, CONDITIONS, FORBIDDEN, terms
 from dbbench.engine import Publication
@@ -342,8 +343,9 @@ def sides(tmp_path: Path, *fakes: Fake) -> list[Side]:
 def told(old: Side, new: Side) -> str:
     found = compare(old, new, gate=0.05, publish=True)
     out = io.StringIO()
-    comparison.show(found, Console(file=out, width=80, soft_wrap=True), gate=0.05)
-    return out.getvalue() + "\n".join(comparison.markdown(found, gate=0.05))
+    gate = gated(found.pairs, 0.05, gone=found.gone)
+    comparison.show(found, Console(file=out, width=80, soft_wrap=True), gate=gate)
+    return out.getvalue() + "\n".join(comparison.markdown(found, gate=gate))
 
 
 def test_a_comparison_does_not_depend_on_its_figures(tmp_path: Path) -> None:

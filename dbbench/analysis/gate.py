@@ -1,0 +1,88 @@
+"""The gate of a comparison: whether anything is worse by more than a share, and whether the runs could show it.
+
+"Not shown to be worse" passes only if something could be shown at all. A step is decided if it is slower,
+faster or the same, or if the whole interval of its ratio lies below the gate. An engine of which no timed
+step is decided was not gated: then the gate says neither yes nor no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dbbench.analysis.verdicts import Pair, Verdict
+
+
+class Answer(StrEnum):
+    """What a gate says."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A gate of `share`, applied. `strict`: what can't be told fails too."""
+
+    share: float
+    strict: bool
+    #: What broke, and what is shown to be worse by more than the share.
+    held: tuple[Pair, ...]
+    #: Timed steps of which neither is shown: that they are worse, nor that they are not.
+    unknown: tuple[Pair, ...]
+    #: How many timed steps there are.
+    timed: int
+    #: Engines of which no timed step could be decided.
+    blind: tuple[str, ...]
+    #: What only the old run has, in words.
+    gone: tuple[str, ...]
+    #: Whether there is anything to gate: a step that has a figure in the old run.
+    empty: bool
+
+    @property
+    def answer(self) -> Answer:
+        """Failed goes before undecided: what is shown to be worse stays so, whatever else can't be told."""
+        if self.held or (self.strict and (self.unknown or self.gone or self.empty)):
+            return Answer.FAILED
+        return Answer.UNDECIDED if self.blind or self.empty else Answer.PASSED
+
+
+def gated(pairs: Sequence[Pair], share: float, *, strict: bool = False, gone: Sequence[str] = ()) -> Gate:
+    """Apply a gate of `share` (0.05 is 5 %) to the pairs of a comparison."""
+    timed = [pair for pair in pairs if pair.timed]
+    unknown = [pair for pair in timed if not _decided(pair, share)]
+    decided = {pair.engine for pair in timed if _decided(pair, share)}
+    return Gate(
+        share=share,
+        strict=strict,
+        held=tuple(beyond(pairs, share)),
+        unknown=tuple(unknown),
+        timed=len(timed),
+        blind=tuple(dict.fromkeys(pair.engine for pair in timed if pair.engine not in decided)),
+        gone=tuple(gone),
+        empty=all(pair.verdict in (Verdict.NEITHER, Verdict.MENDED) for pair in pairs),
+    )
+
+
+def beyond(pairs: Sequence[Pair], share: float) -> list[Pair]:
+    """The pairs that a gate holds up: what broke, and what is proven worse with a ratio above 1 + `share`.
+
+    An interval that reaches down to 1 is no proof, whatever the test says.
+    """
+    return [pair for pair in pairs if pair.verdict is Verdict.BROKE or _worse_by(pair, share)]
+
+
+def _worse_by(pair: Pair, share: float) -> bool:
+    if pair.verdict not in (Verdict.SLOWER, Verdict.LARGER) or pair.ratio is None:
+        return False
+    return pair.ratio.value > 1 + share and (pair.ratio.low is None or pair.ratio.low > 1)
+
+
+def _decided(pair: Pair, share: float) -> bool:
+    """Whether the runs show on which side of the gate a timed step is; an interval of too few rounds shows nothing."""
+    if pair.verdict is not Verdict.UNSURE:
+        return True
+    high = None if pair.ratio is None or pair.needed is not None else pair.ratio.high
+    return high is not None and high <= 1 + share
