@@ -52,6 +52,8 @@ def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> Measu
         most = getattr(engine.concurrency, what)
         if most is not None and count > most:
             raise Unsupported(f"{engine.name} can't serve clients from {count} {what} at once (at most {most})")
+    if clients.count > 1 and (reason := engine.one_client.get(job.operation)):
+        raise Unsupported(f"{engine.name} can't {job.operation} with several clients at once: {reason}")
     if job.inputs is not None:
         job.inputs.check(engine, session)  # refused here, where the reason is told
     else:

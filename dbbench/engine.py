@@ -179,6 +179,8 @@ class Engine:
     concurrency: Concurrency = Concurrency()
     #: Operation -> why the system itself can't.
     impossible: ClassVar[Mapping[str, str]] = {}
+    #: Operation -> why only one client at a time may do it, though several may do the others.
+    one_client: ClassVar[Mapping[str, str]] = {}
     #: What the system itself doesn't have, though its neighbours on a chart do -> what that means here.
     lacks: ClassVar[Mapping[Lack, str]] = {}
     #: Key of `dialects` in a suite. Like the title, it may be set by `open()`, as may what says how many clients

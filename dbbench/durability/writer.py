@@ -32,6 +32,9 @@ from dbbench.suite import Tier
 WIDTH = 200
 #: Bytes of a block, which every disk can write by itself.
 _BLOCK = 4_096
+#: Bytes of a key, which every engine takes, and what the two keys of a transaction begin with.
+_KEY_BYTES = 16
+_LETTERS = (b"L", b"R")
 
 _TABLE = Table.model_validate(
     {
@@ -50,7 +53,7 @@ def write(task: Mapping[str, Any]) -> None:
     """Open the database, say what is in it, and commit `commits` transactions, or without end."""
     engine_class = registry.load(task["engine"])
     engine = engine_class(Setup(Path(task["data"]), Tier(task["tier"]), task["options"]))
-    content = content_of(engine)
+    content = content_of(engine, task["first"])
     engine.open()
     if task["create"]:
         content.create()
@@ -109,29 +112,38 @@ class TwoTables:
 
 @dataclass(frozen=True)
 class TwoRecords:
-    """Two records, whose keys begin with a letter each."""
+    """Two records, whose keys begin with a letter each; no transaction has a number of `below` or more yet."""
 
     engine: Engine
+    below: int
 
     def create(self) -> None:
         """Make the store."""
-        spec = Records(count=100_000, key_bytes=1 + NUMBER_BYTES, value_bytes=WIDTH)
+        spec = Records(count=100_000, key_bytes=_KEY_BYTES, value_bytes=WIDTH)
         self.engine.create_store(RecordSet(spec, seed=0))
 
     def commit(self, session: Session, number: int) -> None:
         """Both records in one transaction."""
-        key, value = number.to_bytes(NUMBER_BYTES, "big"), note(number).encode()
-        prepared(self.engine, session, "insert_many")()([(b"L" + key, value), (b"R" + key, value)])
+        value = note(number).encode()
+        prepared(self.engine, session, "insert_many")()([(_key(letter, number), value) for letter in _LETTERS])
 
     def held(self, session: Session) -> Iterator[Iterable[tuple[int, str]]]:
         """What is in the store, by the letter that keys begin with."""
-        pairs = [(bytes(key), bytes(value)) for key, value in prepared(self.engine, session, "scan")()()]
-        for letter in (b"L", b"R"):
+        pairs = [(bytes(key), bytes(value)) for key, value in self._pairs(session)]
+        for letter in _LETTERS:
             yield (
                 (int.from_bytes(key[1:], "big"), value.decode(errors="replace"))
                 for key, value in pairs
                 if key[:1] == letter
             )
+
+    def _pairs(self, session: Session) -> Iterable[tuple[bytes, bytes]]:
+        """All of them, by a scan or, where the engine has none, by reads of all that may be there."""
+        if offers(type(self.engine), "scan"):
+            return prepared(self.engine, session, "scan")()()  # type: ignore[no-any-return]
+        read = prepared(self.engine, session, "read")()
+        keys = (_key(letter, number) for letter in _LETTERS for number in range(1, self.below))
+        return ((key, value) for key in keys if (value := read(key)) is not None)
 
 
 @dataclass(frozen=True)
@@ -161,15 +173,19 @@ class TwoBlocks:
             )
 
 
-def content_of(engine: Engine) -> Content:
-    """What fits the engine. Raises Unsupported if nothing does."""
+def content_of(engine: Engine, below: int) -> Content:
+    """What fits the engine, whose transactions so far have numbers below that. Raises Unsupported if nothing does."""
     if isinstance(engine, SQLEngine):
         return TwoTables(engine)
     if engine.blocks:
         return TwoBlocks(engine)
-    if offers(type(engine), "insert_many") and offers(type(engine), "scan"):
-        return TwoRecords(engine)
+    if offers(type(engine), "insert_many") and offers(type(engine), "read"):
+        return TwoRecords(engine, below)
     raise Unsupported(f"{engine.name} has neither tables nor records")
+
+
+def _key(letter: bytes, number: int) -> bytes:
+    return letter + number.to_bytes(_KEY_BYTES - 1, "big")
 
 
 def note(number: int) -> str:

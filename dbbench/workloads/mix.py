@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dbbench.clients import drive
-from dbbench.engine import offers, prepared
+from dbbench.engine import prepared
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.job import Job
 from dbbench.keyvalue import OPERATIONS, Draws
@@ -56,8 +56,7 @@ def check(step: MixStep, bench: Bench) -> None:
         held.next = added.pop().stop
     held.further, held.loose = added, True
     held.newest += draws.operations * of + of
-    if offers(type(bench.engine), "scan"):
-        everything(bench)
+    everything(bench)
     _check_last(bench, draws, of, before)
 
 

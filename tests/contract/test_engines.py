@@ -226,8 +226,7 @@ class StandIn:
 class TestBPlusTree(StandIn, kit("bplustree")): ...
 
 
-class TestRaptorDB(StandIn, kit("raptordb")):
-    test_says_what_a_store_is = None  # it has numbers and Guids for keys, of at most 16 bytes
+class TestRaptorDB(StandIn, kit("raptordb")): ...
 
 
 class TestBplusDotNet(StandIn, kit("bplusdotnet")): ...

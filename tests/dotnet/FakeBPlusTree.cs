@@ -1,5 +1,6 @@
 // A stand-in with the interface of CSharpTest.Net's BPlusTree, as far as the plugin uses it. It sorts in memory.
 // Fastest: only Commit and Dispose write. LogFileInCache: each change is appended to a log, which the next opening reads.
+// The file has nodes, and one that holds more than the options given at the next opening allow fails an assertion.
 using System;
 using System.Collections;
 using System.Collections.Generic;
@@ -42,6 +43,8 @@ namespace CSharpTest.Net.Collections
 {
     using CSharpTest.Net.Serialization;
 
+    public class AssertionFailedException : Exception { public AssertionFailedException() : base("Assertion failed.") { } }
+
     public enum CreatePolicy { Never, Always, IfNeeded }
     public enum CachePolicy { None, All, Recent }
     public enum StoragePerformance { Fastest = 1, LogFileInCache = 2, CommitToCache = 3, LogFileNoCache = 4, CommitToDisk = 5, Default = 2 }
@@ -59,6 +62,7 @@ namespace CSharpTest.Net.Collections
         public string FileName { get; set; }
         public CreatePolicy CreateFile { get; set; }
         public CachePolicy CachePolicy { get; set; }
+        public int MaximumValueNodes = 8;
     }
 
     public class BPlusTree<TKey, TValue> : IDisposable, IDictionary<TKey, TValue>
@@ -71,7 +75,11 @@ namespace CSharpTest.Net.Collections
                 StoragePerformance = StoragePerformance.Default;
             }
             public StoragePerformance StoragePerformance { get; set; }
-            public OptionsV2 CalcBTreeOrder(int key, int value) { return this; }
+            public OptionsV2 CalcBTreeOrder(int key, int value)
+            {
+                MaximumValueNodes = Math.Min(256, Math.Max(4, 4096 / (key + value)));
+                return this;
+            }
         }
 
         readonly OptionsV2 options;
@@ -87,23 +95,32 @@ namespace CSharpTest.Net.Collections
             if (!File.Exists(options.FileName) && options.CreateFile == CreatePolicy.Never)
                 throw new InvalidOperationException("The file does not exist and CreateFile is Never");
             var name = Path.ChangeExtension(options.FileName, ".tlog");
-            foreach (var file in new[] { options.FileName, name })
-                if (File.Exists(file)) Read(file);
+            if (File.Exists(options.FileName)) ReadNodes();
+            if (File.Exists(name))
+                using (var file = File.OpenRead(name))
+                    while (file.Position < file.Length) Read(file);
             if (options.StoragePerformance == StoragePerformance.LogFileInCache)
                 (log = new FileStream(name, FileMode.OpenOrCreate)).Seek(0, SeekOrigin.End);
             else if (options.StoragePerformance != StoragePerformance.Fastest && options.StoragePerformance != StoragePerformance.CommitToCache)
                 throw new NotSupportedException(options.StoragePerformance.ToString());
         }
 
-        void Read(string name)
+        void ReadNodes()
         {
-            using (var file = File.OpenRead(name))
+            using (var file = File.OpenRead(options.FileName))
                 while (file.Position < file.Length)
                 {
-                    var there = file.ReadByte() == 1;
-                    var key = options.KeySerializer.ReadFrom(file);
-                    if (there) held[key] = options.ValueSerializer.ReadFrom(file); else held.Remove(key);
+                    var count = new BinaryReader(file).ReadInt32();
+                    if (count > options.MaximumValueNodes) throw new AssertionFailedException();
+                    while (count-- > 0) Read(file);
                 }
+        }
+
+        void Read(Stream from)
+        {
+            var there = from.ReadByte() == 1;
+            var key = options.KeySerializer.ReadFrom(from);
+            if (there) held[key] = options.ValueSerializer.ReadFrom(from); else held.Remove(key);
         }
 
         void Write(Stream to, TKey key, TValue value, bool there)
@@ -151,7 +168,12 @@ namespace CSharpTest.Net.Collections
             lock (held)
             {
                 using (var file = File.Create(options.FileName))
-                    foreach (var pair in held) Write(file, pair.Key, pair.Value, true);
+                    for (var at = 0; at < held.Count; at += options.MaximumValueNodes)
+                    {
+                        var node = held.Skip(at).Take(options.MaximumValueNodes).ToList();
+                        file.Write(BitConverter.GetBytes(node.Count), 0, 4);
+                        foreach (var pair in node) Write(file, pair.Key, pair.Value, true);
+                    }
                 if (log != null) log.SetLength(0);
             }
         }

@@ -1,5 +1,5 @@
-// A stand-in with the interface of BplusDotNet, as far as the plugin uses it. What isn't committed is lost; text is
-// compared as a language does until NoCulture is called; a key may have as many bytes of UTF-8 as the tree was made for.
+// A stand-in with the interface of BplusDotNet, as far as the plugin uses it. What isn't committed is lost; what is
+// committed reaches the file when its buffer is full or the tree is shut down, so that a kill loses it; text is compared as a language does until NoCulture is called; a key may have as many bytes of UTF-8 as the tree was made for.
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -21,7 +21,7 @@ namespace BplusDotNet
             }
         }
 
-        readonly string values;
+        readonly FileStream values;
         readonly int keyLength;
         readonly Order order = new Order();
         readonly List<KeyValuePair<string, byte[]>> changes = new List<KeyValuePair<string, byte[]>>();
@@ -29,7 +29,7 @@ namespace BplusDotNet
 
         BplusTreeBytes(string blockfile, int length)
         {
-            values = blockfile; keyLength = length;
+            values = new FileStream(blockfile, FileMode.Append); keyLength = length;
             held = new SortedList<string, byte[]>(order);
         }
         public static BplusTreeBytes Initialize(string treefileName, string blockfileName, int KeyLength)
@@ -44,7 +44,7 @@ namespace BplusDotNet
         {
             var made = new BplusTreeBytes(blockfileName, int.Parse(File.ReadAllText(treefileName)));
             made.order.Culture = false;
-            using (var from = File.OpenRead(blockfileName))
+            using (var from = new FileStream(blockfileName, FileMode.Open, FileAccess.Read, FileShare.ReadWrite))
                 while (from.Position < from.Length)
                     foreach (var change in (KeyValuePair<string, byte[]>[])new BinaryFormatter().Deserialize(from))
                         if (change.Value != null) made.held[change.Key] = change.Value; else made.held.Remove(change.Key);
@@ -83,10 +83,10 @@ namespace BplusDotNet
         }
         public void Commit()
         {
-            using (var to = new FileStream(values, FileMode.Append)) new BinaryFormatter().Serialize(to, changes.ToArray());
+            new BinaryFormatter().Serialize(values, changes.ToArray());
             changes.Clear();
         }
         public void Abort() { throw new NotSupportedException(); }
-        public void Shutdown() { held = null; }
+        public void Shutdown() { values.Dispose(); held = null; }
     }
 }

@@ -1,19 +1,22 @@
-// A stand-in with the interface of RaptorDB 2, as far as the plugin uses it, and with two of its faults: Count is
-// wrong, and Enumerate stops after a page. Names of files have a backslash in them, as the real one makes them.
+// A stand-in with the interface of RaptorDB 2, as far as the plugin uses it, and as unkind as version 2.3: Count is
+// wrong, Enumerate throws where its start is no stored key and stops at the end of a page, and RemoveKey is not locked.
+// Names of files have a backslash in them, as the original makes them.
 using System;
 using System.Collections.Generic;
 using System.IO;
 using System.Linq;
 using System.Runtime.Serialization.Formatters.Binary;
+using System.Threading;
 
 namespace RaptorDB
 {
     public class KeyStore<T> : IDisposable where T : IComparable<T>
     {
-        const int PageItemCount = 10000;
+        const int PageItemCount = 5000;  // of 10,000, which a full page is split into two of
         readonly string file;
         readonly SortedList<T, int> index = new SortedList<T, int>();
         readonly List<byte[]> records = new List<byte[]>();
+        int removing;
         bool closed;
 
         public KeyStore(string filename, bool allowDuplicateKeys)
@@ -32,6 +35,9 @@ namespace RaptorDB
 #if BROKEN
             if (records.Count == 500) throw new InvalidDataException("broken at 500\nand a second line");
 #endif
+#if FORGETFUL
+            if (records.Count == 500) { records.Add(value); return true; }
+#endif
             lock (index) { records.Add(value); index[key] = records.Count - 1; }
             return true;
         }
@@ -46,10 +52,21 @@ namespace RaptorDB
                 return found;
             }
         }
-        public bool RemoveKey(T key) { lock (index) return index.Remove(key); }
+        public bool RemoveKey(T key)
+        {
+            if (Interlocked.Increment(ref removing) > 1) throw new IndexOutOfRangeException("two threads in RemoveKey");
+            Thread.Yield();  // so that another gets in here
+            try { lock (index) return index.Remove(key); }
+            finally { Interlocked.Decrement(ref removing); }
+        }
         public IEnumerable<KeyValuePair<T, int>> Enumerate(T from)
         {
-            lock (index) return index.Take(PageItemCount).Where(pair => pair.Key.CompareTo(from) >= 0).ToList();
+            lock (index)
+            {
+                var at = index.IndexOfKey(from);
+                if (at < 0) throw new IndexOutOfRangeException();
+                return index.Skip(at).Take(PageItemCount - at % PageItemCount).ToList();
+            }
         }
         public byte[] FetchRecordBytes(int record) { lock (index) return records[record]; }
         public long Count(bool includeDuplicates) { return index.Count + 1; }

@@ -1,4 +1,5 @@
-// A stand-in with the interface of STSdb 4, as far as the plugin uses it. What isn't committed is lost.
+// A stand-in with the interface of STSdb 4, as far as the plugin uses it. What isn't committed is lost; what is
+// committed reaches the file when its buffer is full or the engine is closed, so that a kill loses it.
 using System;
 using System.Collections;
 using System.Collections.Generic;
@@ -29,31 +30,39 @@ namespace STSdb4.Database
 
     public static class STSdb
     {
-        public static IStorageEngine FromFile(string fileName) { return new Engine { file = fileName }; }
+        public static IStorageEngine FromFile(string fileName) { return new Engine(fileName); }
     }
 
     interface IKept { object Changes(); }
 
     sealed class Engine : IStorageEngine
     {
-        public string file;
+        const int Header = 512;
+        readonly FileStream file;
         IKept table;
+        public Engine(string name)
+        {
+            file = new FileStream(name, FileMode.OpenOrCreate);
+            if (file.Length == 0) file.SetLength(Header);
+        }
         ITable<TKey, TRecord> IStorageEngine.OpenXTable<TKey, TRecord>(string name)
         {
+#if UNPATCHED
+            throw new TypeInitializationException("STSdb4.Database.OrderedSetPersist", new ArgumentException("Expression must be writeable"));
+#else
             var made = new Table<TKey, TRecord>();
-            if (File.Exists(file))
-                using (var from = File.OpenRead(file))
-                    while (from.Position < from.Length) made.Apply((KeyValuePair<TKey, TRecord>[])new BinaryFormatter().Deserialize(from));
+            file.Position = Header;
+            while (file.Position < file.Length) made.Apply((KeyValuePair<TKey, TRecord>[])new BinaryFormatter().Deserialize(file));
             table = made;
             return made;
+#endif
         }
         void IStorageEngine.Commit()
         {
-            lock (this)
-                using (var to = new FileStream(file, FileMode.Append)) new BinaryFormatter().Serialize(to, table.Changes());
+            lock (this) new BinaryFormatter().Serialize(file, table.Changes());
         }
-        void IStorageEngine.Close() { table = null; }
-        void IDisposable.Dispose() { table = null; }
+        void IStorageEngine.Close() { file.Dispose(); table = null; }
+        void IDisposable.Dispose() { file.Dispose(); table = null; }
     }
 
     sealed class ByBytes<T> : IComparer<T>

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from dbbench.clients import drive
-from dbbench.engine import Setup
+from dbbench.engine import Concurrency, Setup
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.job import Job
 from dbbench.keyvalue import OPERATIONS, Draws, Inputs, from_json, to_json
@@ -247,8 +247,6 @@ def test_steps_one_after_another_leave_what_the_check_expects() -> None:
 
 def test_a_step_that_is_refused_changes_nothing_of_what_is_expected() -> None:
     class One(Dict):
-        from dbbench.engine import Concurrency
-
         concurrency = Concurrency(threads=1)
 
     on = bench(One(Setup(Path(), Tier.MEMORY)))
@@ -300,6 +298,42 @@ def test_a_check_finds_one_record_in_a_thousand(harm: Callable[[dict[bytes, byte
     harm(on.engine.held)  # type: ignore[attr-defined]
     with pytest.raises(WrongAnswer):
         keyvalue.everything(on)
+
+
+class ScanlessSession(DictSession):
+    prepare_scan = None  # type: ignore[assignment]
+
+
+class Scanless(Dict):
+    session_class = ScanlessSession
+
+
+def came_back(held: dict[bytes, bytes]) -> None:
+    held.update(RECORDS.pairs(np.array([33], np.uint64), 1))
+
+
+@pytest.mark.parametrize("harm", [missing, stale, came_back])
+def test_without_a_scan_every_record_is_read(harm: Callable[[dict[bytes, bytes]], None]) -> None:
+    """Also those that were deleted, which must be gone."""
+    on = bench(Scanless(Setup(Path(), Tier.MEMORY)))
+    for operation in ("insert", "update"):
+        run(on, step(operation))
+    run(on, step("delete", count=50))
+    harm(on.engine.held)  # type: ignore[attr-defined]
+    with pytest.raises(WrongAnswer, match=r"77 is not there|77 is in version 0|33 was deleted"):
+        keyvalue.everything(on)
+
+
+def test_what_several_clients_can_not_do_at_once_is_refused() -> None:
+    class Unlocked(Dict):
+        concurrency = Concurrency(threads=None)
+        one_client: ClassVar = {"delete": "its delete takes no lock"}
+
+    on = bench(Unlocked(Setup(Path(), Tier.MEMORY)))
+    run(on, step("insert", clients=Clients(threads=4)))
+    with pytest.raises(Unsupported, match="can't delete with several clients at once: its delete takes no lock"):
+        keyvalue.measure(step("delete", clients=Clients(threads=4)), on)
+    run(on, step("delete"))
 
 
 def test_the_keys_of_an_ordered_store_must_ascend() -> None:

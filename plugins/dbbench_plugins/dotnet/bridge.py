@@ -97,8 +97,7 @@ class Functions:
     def _write(self, operation: Callable[[Tree, Tree], Tree]) -> Callable[..., Tree]:
         def make(context: Tree, key: Tree, key_length: Tree, value: Tree, value_length: Tree) -> Tree:
             one = operation(self.key.read(key, key_length), keys.copied(value, value_length))
-            kept = block((), *self.store.committed(), constant(0))
-            return Expression.Condition(one, kept, constant(REFUSED))
+            return Expression.Condition(one, constant(0), constant(REFUSED))
 
         return make
 
@@ -121,7 +120,6 @@ class Functions:
                     Expression.AddAssign(value_at, value_length),
                     Expression.AddAssign(at, constant(1)),
                 ),
-                *self.store.committed(),
                 refused,
             )
 

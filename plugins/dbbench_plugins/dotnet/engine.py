@@ -87,7 +87,11 @@ class DotNetSession(Session):
 
 
 class DotNetEngine(Engine):
-    """An engine over a store in this process. The folder of its files is named after the kind of its keys."""
+    """An engine over a store in this process.
+
+    The folder of its files is named after the kind of its keys and the lengths of keys and values, so that it is
+    opened again as it was made.
+    """
 
     modules = ("pythonnet", "cffi")
     debian = host.DEBIAN
@@ -118,9 +122,9 @@ class DotNetEngine(Engine):
     def open(self) -> None:
         self.functions: Any = None
         self.runtime = host.start(self.options.runtime)
-        for kind in self.kinds:
-            if (self.directory / kind).is_dir():
-                self._open(kind)
+        for folder in filter(Path.is_dir, list(self.directory.glob("*-*-*"))):
+            kind, key, value = folder.name.split("-")
+            self._open(kind, (int(key), int(value)))
 
     def create_store(self, records: RecordSet) -> None:
         """Choose a type for the keys: the number, or the Guid, that a user would take for keys of that length."""
@@ -153,7 +157,7 @@ class DotNetEngine(Engine):
 
     def _open(self, kind: str, sizes: tuple[int, int] = (0, 0)) -> None:
         bridge: Any = importlib.import_module("dbbench_plugins.dotnet.bridge")
-        folder = self.directory / kind
+        folder = self.directory / f"{kind}-{sizes[0]}-{sizes[1]}"
         folder.mkdir(exist_ok=True)
         self.store = self.make_store(kind, folder, sizes)
         self.functions = bridge.Functions(self.store)

@@ -69,7 +69,6 @@ class GuidKey:
     """Keys of 16 bytes. A Guid is a number of 4 bytes, two of 2, and 8 bytes, compared in that order."""
 
     type = clr.GetClrType(Guid)
-    least = Expression.Constant(Guid.Empty)
     _numbers = ((0, "ReadInt32", "WriteInt32"), (4, "ReadInt16", "WriteInt16"), (6, "ReadInt16", "WriteInt16"))
 
     def read(self, pointer: Tree, length: Tree) -> Tree:
@@ -107,7 +106,6 @@ class TextKey:
     """Keys of any length, a character of the first 256 for each byte: to be compared by their numbers."""
 
     type = clr.GetClrType(String)
-    least = Expression.Constant("")
     _latin = Expression.Constant(Encoding.GetEncoding("iso-8859-1"))
 
     def read(self, pointer: Tree, length: Tree) -> Tree:
@@ -124,7 +122,6 @@ class BytesKey:
     """Keys of any length as they are, for a store that knows how to compare arrays."""
 
     type = BYTES
-    least = Expression.NewArrayBounds(clr.GetClrType(Byte), Array[Expression]([constant(0)]))
 
     def read(self, pointer: Tree, length: Tree) -> Tree:
         return copied(pointer, length)

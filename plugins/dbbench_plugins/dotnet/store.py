@@ -19,8 +19,6 @@ class Store:
     key: Any
     #: What a walk over its records knows of how far it has come.
     walk_type: Any
-    #: Whether every operation is to be committed by itself.
-    commits_each = False
 
     def insert(self, key: Tree, value: Tree) -> Tree:
         """A key that is new."""
@@ -37,14 +35,6 @@ class Store:
     def find(self, key: Tree, value: Tree) -> Tree:
         """Whether the key is there; then the variable `value` gets its value."""
         raise NotImplementedError
-
-    def commit(self) -> list[Tree]:
-        """Steps that keep everything written so far."""
-        return []
-
-    def committed(self) -> list[Tree]:
-        """What comes after an operation of its own."""
-        return self.commit() if self.commits_each else []
 
     def walk(self, key: Tree | None) -> Tree:
         """A walk from a key on, or from the first."""
