@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 #: How a session gives the rows of a query.
 Form = Literal["rows", "batches"]
 #: How it takes those of a load: also as mappings of names to values.
-Taken = Literal["rows", "mappings", "batches"]
+Taken = Literal["rows", "mappings", "csv", "batches"]
+#: What ends a load, in the words of the report.
+LoadPart = Literal["indexes", "statistics", "commit"]
 #: What every engine is taken to have, unless it says that it lacks it.
 Lack = Literal["transactions", "atomic commits", "unique keys", "indexes", "empty values"]
 #: What a prepared query gives: rows that can be indexed, or Arrow record batches.
@@ -82,7 +84,8 @@ class Session:
 
     SQL
         prepare_load(name, table) -> insert(chunk)   takes a chunk as `takes` says; returns when the system has it
-        finish_load(tables)                          indexes, then commit; inside the clock
+        begin_load(tables)                           starts the load's transaction; the tables are empty
+        prepare_finish(tables) -> {part: run()}      what ends the load, in its order: each is called and timed
         prepare_query(sql) -> run() -> Rows          runs the query; what it gives is stepped inside the clock
         prepare_statement(sql) -> run()              a statement that commits by itself
 
@@ -106,7 +109,8 @@ class Session:
     A read sees what was committed before the call; with `snapshot` what was before it was prepared is enough.
     """
 
-    #: How prepare_load's callable takes a chunk: a list of tuples, a list of dicts, or an Arrow record batch.
+    #: How prepare_load's callable takes a chunk: a list of tuples, a list of dicts, a CsvChunk
+    #: (see dbbench.datasets.rows), or an Arrow record batch.
     takes: ClassVar[Taken] = "rows"
     #: How prepare_query's callable gives rows.
     gives: ClassVar[Form] = "rows"

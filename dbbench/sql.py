@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from dbbench.engine import Engine, Rows, Session
+from dbbench.engine import Engine, LoadPart, Rows, Session
 from dbbench.errors import Unsupported
 from dbbench.sql_keyvalue import KEY, TABLE, VALUE
 from dbbench.sql_objects import SQLObjects
@@ -139,12 +139,26 @@ class SQLSession(SQLObjects):
         """A callable that inserts a list of rows."""
         return partial(self.connection.cursor().executemany, self.sql.insert(name, table))
 
-    def finish_load(self, tables: Mapping[str, Table]) -> None:
-        """Make the indexes, then commit."""
-        for name, table in tables.items():
-            for statement in self.sql.create_indexes(name, table):
+    def begin_load(self, tables: Mapping[str, Table]) -> None:
+        """Start the transaction of a load. The tables are empty."""
+        self.begin()
+
+    def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
+        """What ends a load, in its order: here the indexes, then the commit."""
+        return {"indexes": self.each(self.create_indexes(tables)), "commit": self.commit}
+
+    def create_indexes(self, tables: Mapping[str, Table]) -> list[str]:
+        """The statements that make the indexes of some tables."""
+        return [text for name, table in tables.items() for text in self.sql.create_indexes(name, table)]
+
+    def each(self, statements: Sequence[str]) -> Callable[[], None]:
+        """A callable that runs one statement after another."""
+
+        def run() -> None:
+            for statement in statements:
                 self.execute(statement)
-        self.commit()
+
+        return run
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         """A callable that runs a query and gives its cursor."""

@@ -23,6 +23,8 @@ class Footprint:
     apparent: float
     allocated: float
     before_flush: float | None
+    #: What the flush took, which is not in any step's time.
+    flush_seconds: float | None
     rows: float | None
     csv_bytes: int | None
     written: float | None
@@ -69,6 +71,7 @@ def footprint(
         apparent=median(size.value or 0 for _, size in found),
         allocated=median(sum(file["allocated"] for file in fact.get("files", ())) for fact in facts),
         before_flush=_median(fact.get("before_flush") for fact in facts),
+        flush_seconds=_median(fact.get("flush_seconds") for fact in facts),
         rows=_median(fact.get("rows") for fact in facts),
         csv_bytes=csv_bytes,
         written=_median(written),

@@ -1,4 +1,4 @@
-"""Where the time of loading an object went, from what a step's rounds recorded."""
+"""Where the time of a step went, from what its rounds recorded: of loading an object, and of a load."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
+
+from dbbench.analysis.summary import Row
 
 #: The parts of an object's time, in the order in which they come.
 PARTS = ("execute", "fetch", "materialise")
@@ -36,7 +38,31 @@ def parts(figure: float | None, rounds: Sequence[dict[str, Any]]) -> Parts | Non
     whole = [facts["parts"] for facts in mine if facts.get("parts")]
     if len(whole) < len(mine):
         return Parts({}, connect, prepare, next((facts["not_parted"] for facts in mine if facts["not_parted"]), ""))
-    shares = {name: median(each[name] / max(sum(each.values()), 1e-12) for each in whole) for name in PARTS}
-    total = sum(shares.values()) or 1.0
-    found = {name: share / total * figure if share > _TRIFLE else 0.0 for name, share in shares.items()}
+    found = _portions(figure, [{name: each[name] for name in PARTS} for each in whole])
     return Parts(found, connect, prepare)
+
+
+@dataclass(frozen=True)
+class LoadParts:
+    """Seconds: `parts` add up to the figure of a load; making the rows for the driver is not in it."""
+
+    parts: Mapping[str, float]
+    making: float
+
+
+def load_parts(row: Row) -> LoadParts | None:
+    """The parts of a load's figure, by the medians of its rounds' shares; None where no parts were recorded."""
+    mine = [facts for facts in row.rounds if facts.get("load_parts")]
+    if row.value is None or not mine or len(mine) < len(row.rounds):
+        return None
+    making = median(facts["making_rows"] for facts in mine)
+    return LoadParts(_portions(row.value, [facts["load_parts"] for facts in mine]), making)
+
+
+def _portions(figure: float, rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """A figure dealt out by the medians of the rounds' shares."""
+    shares = {
+        name: median(each.get(name, 0.0) / max(sum(each.values()), 1e-12) for each in rounds) for name in rounds[0]
+    }
+    total = sum(shares.values()) or 1.0
+    return {name: share / total * figure if share > _TRIFLE else 0.0 for name, share in shares.items()}

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import csv
 
+from dbbench.errors import Unsupported
 from dbbench.schema import Table
 
 Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class CsvChunk:
+    """Rows as CSV text in UTF-8, without a header: a NULL is an empty field, text is quoted."""
+
+    data: memoryview
+    rows: int
+
 
 #: Whole numbers up to this one, and ten to this power, are floats exactly.
 _EXACT, _EXACT_POWER = 1 << 53, 22
@@ -21,6 +33,12 @@ def chunk(batch: pa.RecordBatch, table: Table, form: str, bind: Mapping[str, str
     """A batch as a session takes it: see `Session.takes` and `Session.bind`."""
     if form == "batches":
         return batch
+    if form == "csv":
+        if any(batch.column(name).null_count for name, column in table.columns.items() if not column.nullable):
+            raise Unsupported("a NULL among the rows of a load, in a column that has none by its schema")
+        text = pa.BufferOutputStream()
+        csv.write_csv(batch, text, csv.WriteOptions(include_header=False))
+        return CsvChunk(memoryview(text.getvalue()), batch.num_rows)
     if form == "mappings":
         return [dict(zip(table.columns, row, strict=True)) for row in rows(batch, table, bind)]
     return rows(batch, table, bind)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dbbench.analysis.contention import Fared, fared
 from dbbench.analysis.footprint import Footprint, footprint
-from dbbench.analysis.parts import PARTS, parts
+from dbbench.analysis.parts import PARTS, LoadParts, load_parts, parts
 from dbbench.analysis.spread import SHOWN, TAIL, Spread, spread
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report.steps import Line, StepView, yardstick
@@ -16,10 +16,13 @@ from dbbench.suite import ContentionStep, KeyValueStep, MixStep, ObjectStep, Sta
 
 #: The further figures of a step of many clients.
 CLIENTS = ("p50", "p99", "max", "clients", "fastest", "slowest", "fairness", "retries", "counted")
+#: The further figures of a load: its parts, and beside them what making the rows for the driver took, off the clock.
+LOADS = ("insert", "indexes", "statistics", "commit")
+MAKING = "(rows made)"
 #: The further figures of a size.
-SIZES = ("allocated", "before flush", "per row", "of CSV", "written")
+SIZES = ("allocated", "before flush", "flush took", "per row", "of CSV", "written")
 #: Those of records: kilobytes for 1,000 of them.
-RECORD_SIZES = ("allocated", "before flush", "disk/1,000", "written", "memory/1,000")
+RECORD_SIZES = ("allocated", "before flush", "flush took", "disk/1,000", "written", "memory/1,000")
 
 
 def detailed(view: StepView, results: Sequence[TrialResult]) -> StepView:
@@ -32,6 +35,8 @@ def detailed(view: StepView, results: Sequence[TrialResult]) -> StepView:
         return _with_clients(view)
     if isinstance(view.step, ObjectStep):
         return _with_parts(view)
+    if view.step.kind == "load":
+        return _with_load_parts(view)
     return _with_sizes(view, results) if view.step.kind == "size" else view
 
 
@@ -133,6 +138,23 @@ def _with_parts(view: StepView) -> StepView:
     return replace(view, lines=tuple(lines), details=(*PARTS, "connect", "prepare") if there else ())
 
 
+def _with_load_parts(view: StepView) -> StepView:
+    """A load with its parts, which add up to its figure, and with the making of its rows, which is not in it."""
+    found = {line.row.engine: known for line in view.lines if (known := load_parts(line.row)) is not None}
+    there = [name for name in LOADS if any(name in known.parts for known in found.values())]
+    if not there:
+        return view
+
+    def cells(known: LoadParts) -> tuple[str, ...]:
+        told = [view.unit.figure(known.parts[name]) if name in known.parts else "–" for name in there]
+        return (*told, view.unit.figure(known.making))
+
+    lines = tuple(
+        replace(line, details=cells(known)) if (known := found.get(line.row.engine)) else line for line in view.lines
+    )
+    return replace(view, lines=lines, details=(*there, MAKING))
+
+
 def _with_sizes(view: StepView, results: Sequence[TrialResult]) -> StepView:
     """A size step with what lies behind each size."""
     data, lines = view.data, []
@@ -150,17 +172,20 @@ def _with_sizes(view: StepView, results: Sequence[TrialResult]) -> StepView:
 def _of_rows(found: Footprint, unit: Unit) -> tuple[str, ...]:
     """A footprint in words, in the order of SIZES."""
     row = "–" if found.per_row is None else f"{found.per_row:,.1f} B"
-    return (unit.text(found.allocated), _flush(found, unit), row, _times(found.csv_ratio), _times(found.amplification))
+    return (unit.text(found.allocated), *_flush(found, unit), row, _times(found.csv_ratio), _times(found.amplification))
 
 
 def _of_records(found: Footprint, unit: Unit, memory: str) -> tuple[str, ...]:
     """The same in the order of RECORD_SIZES. As many kilobytes for 1,000 records as bytes for one."""
     disk = "–" if found.per_row is None else f"{Unit(1, '').figure(found.per_row)} kB"
-    return (unit.text(found.allocated), _flush(found, unit), disk, _times(found.amplification), memory)
+    return (unit.text(found.allocated), *_flush(found, unit), disk, _times(found.amplification), memory)
 
 
-def _flush(found: Footprint, unit: Unit) -> str:
-    return "–" if found.before_flush is None else unit.text(found.before_flush)
+def _flush(found: Footprint, unit: Unit) -> tuple[str, str]:
+    """The size before the flush, and how long that took."""
+    before = "–" if found.before_flush is None else unit.text(found.before_flush)
+    seconds = found.flush_seconds
+    return before, "–" if seconds is None else fitting("s", [seconds]).text(seconds)
 
 
 def _times(share: float | None) -> str:

@@ -61,7 +61,8 @@ def _filled(engine: Engine) -> Engine:
     insert = loading.prepare_load(NAME, THINGS)
     loading.begin()
     insert(chunk(BATCH, THINGS, loading.takes, loading.bind))
-    loading.finish_load({NAME: THINGS})
+    for run in loading.prepare_finish({NAME: THINGS}).values():
+        run()
     loading.close()
     return engine
 

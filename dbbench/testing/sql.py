@@ -410,10 +410,11 @@ def chunk(session: Session, batch: pa.RecordBatch) -> Any:
 def load(session: Any, batches: Iterable[pa.RecordBatch]) -> None:
     """Load some batches in one transaction."""
     insert = session.prepare_load("Order", KINDS)
-    session.begin()
+    session.begin_load(TABLES)
     for batch in batches:
         insert(chunk(session, batch))
-    session.finish_load(TABLES)
+    for run in session.prepare_finish(TABLES).values():
+        run()
 
 
 def count(engine: SQLEngine, session: Session) -> int:

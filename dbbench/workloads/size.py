@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from dbbench.errors import WrongAnswer
+from dbbench.measure import timed
 from dbbench.suite import SizeStep
 from dbbench.workloads.bench import Bench, Measured
 
@@ -12,11 +13,12 @@ from dbbench.workloads.bench import Bench, Measured
 def measure(step: SizeStep, bench: Bench) -> Measured:
     """Apparent bytes of all files after a flush; before it, in the facts."""
     before = bench.engine.size()
-    bench.engine.flush()
+    flush, _ = timed(bench.engine.flush)
     size = bench.engine.size()
     held = bench.held
     facts = {
         "before_flush": before.total,
+        "flush_seconds": flush / 1e9,
         "index": size.index,
         "rows": sum(bench.rows.values()) + held.next - held.first + sum(map(len, held.further)),
         "files": [asdict(file) for file in size.files],

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from dbbench.engine import Concurrency, Engine, Publication, Rows, Session
+from dbbench.engine import Concurrency, Engine, LoadPart, Publication, Rows, Session
 from dbbench.suite import Tier
 
 if TYPE_CHECKING:
@@ -34,7 +34,10 @@ class NullSession(Session):
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         return lambda _chunk: None
 
-    def finish_load(self, tables: Mapping[str, Table]) -> None: ...
+    def begin_load(self, tables: Mapping[str, Table]) -> None: ...
+
+    def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
+        return {}
 
     def prepare_query(self, sql: str, expected_rows: int = 0) -> Callable[[], Rows]:
         row = (None,) * 64  # wider than any query, so that any column can be read

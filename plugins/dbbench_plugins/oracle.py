@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import File, Options, Publication, Size
+from dbbench.engine import File, LoadPart, Options, Publication, Size
 from dbbench.errors import Unsupported
 from dbbench.sql import STANDARD_TYPES, Dialect, Retry, fetch
 from dbbench.suite import Tier
@@ -48,12 +48,9 @@ class OracleSession(SwitchedSession):
         executemany, statement = self.connection.cursor().executemany, self.sql.insert(name, table)
         return lambda batch: executemany(statement, batch)
 
-    def finish_load(self, tables: Mapping[str, Table]) -> None:
+    def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
         """Commit, then make the indexes: a CREATE INDEX commits by itself."""
-        self.commit()
-        for name, table in tables.items():
-            for statement in self.sql.create_indexes(name, table):
-                self.execute(statement)
+        return {"commit": self.commit, "indexes": self.each(self.create_indexes(tables))}
 
     def new_cursor(self) -> Any:
         cursor = super().new_cursor()

@@ -198,7 +198,8 @@ def test_a_life_in_statements(recorded: Made) -> None:
     session.begin()
     assert recorder.autocommit is False
     insert(BATCH if session.takes == "batches" else [tuple(row.values()) for row in BATCH.to_pylist()])
-    session.finish_load(TABLES)
+    for run in session.prepare_finish(TABLES).values():
+        run()
     assert recorder.autocommit is True
     size = engine.size()
     assert size.index
@@ -220,7 +221,8 @@ def test_oracle_commits_before_its_indexes_do_and_after_the_rows(tmp_path: Path)
     insert = session.prepare_load("Order", KINDS)
     session.begin()
     insert(BATCH)
-    session.finish_load(TABLES)
+    for run in session.prepare_finish(TABLES).values():
+        run()
     row, commit, index = (
         next(place for place, sql in enumerate(recorder.executed) if sql.startswith(start))
         for start in ("INSERT", "COMMIT", "CREATE INDEX")

@@ -7,26 +7,22 @@ import tempfile
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pyarrow import csv
-
+from dbbench.engine import LoadPart
 from dbbench.errors import Unsupported
 from dbbench.sql import fetch
 from dbbench_plugins.mysql.server import MySQLSession
 
 if TYPE_CHECKING:
+    from dbbench.datasets.rows import CsvChunk
     from dbbench.schema import Table
 
-_CSV = csv.WriteOptions(include_header=False)  # text in quotes, a quote in it doubled
 _FORMAT = "CHARACTER SET utf8mb4 FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY ''"
 
 
 class LoadSession(MySQLSession):
-    """A session over any driver that sends local files: a chunk goes to a file in memory, and from there to the server.
+    """A session over any driver that sends local files: a chunk goes to a file in memory, and from there to the server."""
 
-    Making the file is inside the clock: it is the driver's way to take rows.
-    """
-
-    takes = "batches"
+    takes = "csv"
 
     def __init__(self, connection: Any, dialect: Any) -> None:
         super().__init__(connection, dialect)
@@ -58,29 +54,24 @@ class LoadSession(MySQLSession):
         sets = ", ".join(f"{self.sql.quoted(key)} = NULLIF({place}, '')" for key, place in places.items())
         statement = f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE {self.sql.quoted(name)} {_FORMAT} ({columns}){f' SET {sets}' * bool(sets)}"
 
-        def insert(batch: Any) -> None:
-            if any(batch.column(key).null_count for key in table.columns if key not in places):
-                raise Unsupported("a NULL among the rows of a load, in a column that has none by its schema")
+        def insert(chunk: CsvChunk) -> None:
             file.seek(0)
             file.truncate()
-            csv.write_csv(batch, file, _CSV)
+            file.write(chunk.data)
             file.flush()
             loaded = self.affected(statement)
             # What would be an error, also a key that is there already, is a warning where the file is local.
             warnings = fetch(self, "SHOW WARNINGS LIMIT 1")
-            if warnings or loaded != batch.num_rows:
+            if warnings or loaded != chunk.rows:
                 said = ": ".join(map(str, warnings[0])) if warnings else ""
-                raise ValueError(f"{loaded:,} of {batch.num_rows:,} rows loaded into {name}: {said}")
+                raise ValueError(f"{loaded:,} of {chunk.rows:,} rows loaded into {name}: {said}")
 
         return insert
 
-    def finish_load(self, tables: Mapping[str, Table]) -> None:
-        """Commit, then make the indexes: a CREATE INDEX would commit by itself. Then have all counted."""
-        self.commit()
-        for name, table in tables.items():
-            for statement in self.sql.create_indexes(name, table):
-                self.execute(statement)
-        self.execute("SET unique_checks = 1, foreign_key_checks = 1")
+    def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
+        """Commit, then make the indexes: a CREATE INDEX would commit by itself. Then check keys again."""
+        indexes = [*self.create_indexes(tables), "SET unique_checks = 1, foreign_key_checks = 1"]
+        return {"commit": self.commit, "indexes": self.each(indexes)}
 
     def close(self) -> None:
         """Close the connection and let go of the files."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from dbbench.sql import SQLSession
 from dbbench_plugins.odbc import connection
 from dbbench_plugins.odbc.session import ODBCSession
 from dbbench_plugins.postgresql.server import PostgreSQLServer, PostgreSQLSession
@@ -28,7 +27,7 @@ class PostgreSQLODBC(PostgreSQLServer):
     modules = ("pyodbc",)
     debian = (*PostgreSQLServer.debian, "unixodbc", "odbc-postgresql")
     sql = replace(PostgreSQLServer.sql, placeholder="?")
-    session_class: ClassVar[type[SQLSession]] = PostgreSQLODBCSession
+    session_class: ClassVar[type[PostgreSQLSession]] = PostgreSQLODBCSession
 
     @classmethod
     def available(cls) -> None:

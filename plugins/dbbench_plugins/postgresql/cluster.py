@@ -29,6 +29,9 @@ _SETTINGS = {
     # removed with it; where it lies by default, kill -9 would leave it.
     "dynamic_shared_memory_type": "mmap",
     "min_dynamic_shared_memory": "32MB",
+    # Nothing is copied to another server, so that a load into a table truncated in its transaction needs no log.
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
     # A server that starts anew by itself would hide that it crashed.
     "restart_after_crash": "off",
     # Without errors of statements, which the client is told.

@@ -13,6 +13,7 @@ from dbbench.sql import Dialect
 from dbbench_plugins.postgresql.server import PostgreSQLSession, numbered
 
 if TYPE_CHECKING:
+    from dbbench.datasets.rows import CsvChunk
     from dbbench.schema import Table
     from dbbench.watch import Watch
 
@@ -25,25 +26,20 @@ _BYTEA = 17
 
 
 class PsycopgSession(PostgreSQLSession):
-    """Arrow writes a chunk as CSV, which COPY reads: no value becomes a Python object on its way.
+    """COPY reads a chunk as CSV, which Arrow has written: no value becomes a Python object on its way.
 
     COPY in binary from ADBC, and from psycopg row by row, took the server as long or longer.
     """
 
-    takes = "batches"
+    takes = "csv"
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
-        import pyarrow as pa
-        from pyarrow import csv
-
-        copy, form = self.connection.cursor().copy, csv.WriteOptions(include_header=False)
+        copy = self.connection.cursor().copy
         statement = f"COPY {self.sql.quoted(name)} FROM STDIN (FORMAT csv)"
 
-        def insert(batch: Any) -> None:
-            text = pa.BufferOutputStream()
-            csv.write_csv(batch, text, form)
+        def insert(chunk: CsvChunk) -> None:
             with copy(statement) as copying:
-                copying.write(text.getvalue())
+                copying.write(chunk.data)
 
         return insert
 

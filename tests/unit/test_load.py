@@ -1,0 +1,114 @@
+"""A load's parts, and the forms that rows are made into for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pytest
+
+from dbbench.analysis.parts import load_parts
+from dbbench.analysis.summary import Row
+from dbbench.datasets.rows import CsvChunk, chunk
+from dbbench.engine import Engine, LoadPart, Session
+from dbbench.errors import Unsupported
+from dbbench.outcome import Outcome
+from dbbench.schema import Table
+from dbbench.suite import LoadStep, Tier
+from dbbench.workloads import load
+from dbbench.workloads.bench import Bench
+
+TABLE = Table.model_validate(
+    {
+        "rows": 2,
+        "primary_key": "Id",
+        "columns": {
+            "Id": {"type": "integer", "values": {"kind": "sequence"}},
+            "Text": {"type": "varchar(20)", "values": {"kind": "pattern", "text": "A#"}},
+        },
+    }
+)
+BATCH = pa.record_batch({"Id": [1, 2], "Text": ['a "quoted", one', ""]})
+
+
+class Loading(Session):
+    takes = "rows"
+    log: ClassVar[list[str]] = []
+
+    def begin_load(self, tables: Any) -> None:
+        self.log.append("begin")
+
+    def prepare_load(self, name: str, table: Any) -> Callable[[Any], object]:
+        return lambda rows: self.log.append(f"insert {len(rows)}")
+
+    def prepare_finish(self, tables: Any) -> Mapping[LoadPart, Callable[[], object]]:
+        parts: tuple[LoadPart, ...] = ("commit", "indexes")
+        return {part: lambda part=part: self.log.append(part) for part in parts}
+
+
+class Old(Loading):
+    def finish_load(self, tables: Any) -> None: ...
+
+
+class Loaded(Engine):
+    name = "loaded"
+    title = "Loaded"
+    durability = {Tier.POWER: {}}
+    session_class = Loading
+
+
+class Files:
+    manifest: ClassVar[dict[str, Any]] = {"tables": {"T": {"rows": 2}}, "csv_bytes": 30}
+
+    def stream(self, name: str) -> Iterator[pa.RecordBatch]:
+        yield BATCH
+
+
+def bench(session: Session) -> Any:
+    return Bench(Loaded.__new__(Loaded), session, {"T": TABLE}, Files(), {})  # type: ignore[arg-type]
+
+
+def test_each_part_is_called_in_the_sessions_own_order_and_the_parts_add_up() -> None:
+    Loading.log.clear()
+    found = load.measure(LoadStep(kind="load", name="load", title="Load"), bench(Loading()))
+    assert Loading.log == ["begin", "insert 2", "commit", "indexes"]
+    assert list(found.facts["load_parts"]) == ["insert", "commit", "indexes"]
+    assert found.value == pytest.approx(sum(found.facts["load_parts"].values()))
+    assert found.facts["making_rows"] > 0
+
+
+def test_a_session_of_the_old_contract_is_told_the_new_name() -> None:
+    with pytest.raises(Unsupported, match="finish_load, which is now prepare_finish"):
+        load.measure(LoadStep(kind="load", name="load", title="Load"), bench(Old()))
+
+
+def test_rows_as_csv() -> None:
+    made = chunk(BATCH, TABLE, "csv", {})
+    assert isinstance(made, CsvChunk)
+    assert (bytes(made.data), made.rows) == (b'1,"a ""quoted"", one"\n2,""\n', 2)
+
+
+def test_csv_of_a_null_where_none_may_be_is_refused() -> None:
+    with pytest.raises(Unsupported, match="a NULL among the rows"):
+        chunk(pa.record_batch({"Id": [1, 2], "Text": ["a", None]}), TABLE, "csv", {})
+
+
+def test_parts_are_dealt_out_by_the_medians_of_the_rounds_shares() -> None:
+    rounds = [{"load_parts": {"insert": 3.0, "commit": 1.0}, "making_rows": each} for each in (1.0, 2.0, 9.0)]
+    row = Row("s", "load", "e", "E", Outcome.OK, value=8.0, rounds=tuple(rounds))
+    found = load_parts(row)
+    assert found is not None
+    assert (dict(found.parts), found.making) == ({"insert": 6.0, "commit": 2.0}, 2.0)
+
+
+def test_rounds_of_before_parts_were_recorded_have_none() -> None:
+    assert load_parts(Row("s", "load", "e", "E", Outcome.OK, value=8.0, rounds=({"rows": 2},))) is None
+
+
+def test_values_of_every_kind_as_csv() -> None:
+    batch = pa.record_batch({"D": pa.array([Decimal("-1.50")], pa.decimal128(9, 2)), "On": [date(2020, 1, 31)]})
+    assert bytes(chunk(batch, SimpleNamespace(columns={}), "csv", {}).data) == b"-1.50,2020-01-31\n"
