@@ -34,12 +34,12 @@ def describe(directory: Path) -> dict[str, Any]:
 
 
 def in_words(machine: dict[str, Any]) -> str:
-    """A machine in one line."""
-    memory = machine["memory_bytes"] / 2**30
-    return (
-        f"{machine['cpu']}, {machine['threads']} threads, {memory:.0f} GiB, {machine['system']}, "
-        f"kernel {machine['kernel']}, {machine['file_system']}, {machine['python']}"
-    )
+    """A machine in one line, as far as it is known."""
+    memory = f"{machine['memory_bytes'] / 2**30:.0f} GiB" if "memory_bytes" in machine else ""
+    threads = f"{machine['threads']} threads" if machine.get("threads") else ""
+    kernel = f"kernel {machine['kernel']}" if "kernel" in machine else ""
+    words = (machine.get("cpu"), threads, memory, machine.get("system"), kernel, machine.get("file_system"))
+    return ", ".join(filter(None, (*words, machine.get("python")))) or "unknown machine"
 
 
 def _cpu() -> str:

@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from dbbench import registry
 from dbbench.engine import OPERATIONS, Engine, offers
 from dbbench.errors import Unavailable
+from dbbench.message import clean, cleaned
 from dbbench.processes import environment, python
 
 #: Without an answer for so long, the engine that is being looked at hangs.
@@ -91,11 +92,11 @@ def probe(
         output, error, end = _asked(request)
         before = len(found)
         for line in output:
-            engine = Probed(**json.loads(line))
+            engine = Probed(**clean(json.loads(line)))
             found[engine.name] = engine
         if len(found) - before < len(left):
             guilty = next(name for name in names if name not in found)
-            last = (error.strip().splitlines() or [""])[-1]
+            last = cleaned((error.strip().splitlines() or [""])[-1])
             why = f"importing it {end}{f': {last}' if last else ''}"
             found[guilty] = Probed(guilty, "broken", request[guilty]["engine"], why)  # type: ignore[arg-type]
     return {name: found[name] for name in names}

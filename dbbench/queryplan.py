@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dbbench import plainfile
+from dbbench.message import printable
+
 #: A plan that is longer is cut: no reader gets further.
 MOST = 64 * 1024
 
 
 def keep(trial: Path, step: str, text: str) -> None:
     """Write the plan of a step's query."""
-    path = _path(trial, step)
-    path.parent.mkdir(exist_ok=True)
     cut = text if len(text) <= MOST else f"{text[:MOST]}\n[cut: {len(text):,} characters]"
-    path.write_text(f"{cut}\n", "utf-8", errors="backslashreplace")
+    path = plainfile.folder(trial, "plans") / f"{step}.txt"
+    plainfile.write(path, f"{cut}\n".encode(errors="backslashreplace"))
 
 
 def kept(trial: Path, step: str) -> str:
-    """The plan of a step's query; empty if there is none."""
+    """The plan of a step's query; empty if there is none. Raises OSError if it can't be read."""
     try:
-        return _path(trial, step).read_text("utf-8", errors="replace").rstrip()
-    except OSError:
+        data = plainfile.read(plainfile.inside(trial, "plans", f"{step}.txt"), most=8 * MOST)
+    except FileNotFoundError:
         return ""
-
-
-def _path(trial: Path, step: str) -> Path:
-    return trial / "plans" / f"{step}.txt"
+    return printable(data.decode("utf-8", errors="replace")).rstrip()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,8 @@ import psutil
 import dbbench
 from dbbench import machine, noise, registry
 from dbbench.datasets.files import Files, materialise
-from dbbench.errors import UserError
+from dbbench.engine import programs
+from dbbench.errors import RunError, Unavailable, UserError
 from dbbench.loader import find_suite, parse_suite, read_text
 from dbbench.plan import DEFAULT_ROUNDS, Trial, fewest_rounds, plan
 from dbbench.probe import Probed, probe
@@ -132,15 +134,24 @@ def new_run(request: Request) -> Ready:
     return Ready(run, _trials(run), datasets, absent, request.urls, idle)
 
 
-def resumed_run(path: Path, suite: str | None, urls: Mapping[str, str] | None = None) -> Ready:
+def resumed_run(
+    path: Path,
+    suite: str | None,
+    urls: Mapping[str, str] | None = None,
+    settings: Mapping[str, Mapping[str, str]] | None = None,
+) -> Ready:
     """The run at `path`, to go on with.
 
-    Raises RunError if it can't be read, UserError if it is of another suite or a URL of it is not given again.
+    Raises RunError if it can't be read, UserError if it is of another suite, or if a URL or a program of it is not given
+    again.
     """
     run = Run.open(path)
     if suite is not None and suite not in (run.suite.name, run.manifest.suite):
         raise UserError(f"{path} is a run of {run.suite.name!r}, not of {suite!r}")
+    if missing := [key for key in ("seconds", "memory") if key not in run.manifest.limits]:
+        raise RunError(f"{path / 'run.json'} is damaged: limits: the key {missing[0]!r} is missing")
     _check_urls(run, urls or {})
+    _check_programs(run, settings or {})
     return Ready(run, _trials(run), draw(run.suite, run.manifest.scale, run.manifest.seed), {}, urls or {})
 
 
@@ -153,6 +164,34 @@ def _check_urls(run: Run, urls: Mapping[str, str]) -> None:
             raise UserError(f"passwords are not kept: give the URL of {name} ({shown}) again with --url {name}=URL")
         if redacted(urls[name]) != shown:
             raise UserError(f"the run was started with {name} at {shown}, not at {redacted(urls[name])}")
+
+
+def _check_programs(run: Run, settings: Mapping[str, Mapping[str, str]]) -> None:
+    """A run directory may come from elsewhere: what it would have executed is for the user to name again."""
+    given = {(name, option): value for name, chosen in settings.items() for option, value in chosen.items()}
+    for name, chosen in run.manifest.options.items():
+        for option in _programs(run.manifest.plugin(name)) if name in run.manifest.engines else ():
+            if not chosen.get(option):
+                continue
+            value = given.pop((name, option), None)
+            if value is None:
+                again = shlex.quote(f"{name}.{option}={chosen[option]}")
+                raise UserError(
+                    f"the run at {run.path} executes or reads a file that it names; "
+                    f"if you trust that, name it again: --set {again}"
+                )
+            if value != chosen[option]:
+                raise UserError(f"the run was started with {name}.{option}={chosen[option]}, not {value}")
+    for name, option in given:
+        raise UserError(f"--resume goes on as the run was started; omit --set {name}.{option}")
+
+
+def _programs(engine: str) -> list[str]:
+    """The options of an engine that name a program; none where the engine can't be run here anyway."""
+    try:
+        return programs(registry.find(engine).options_class)
+    except (UserError, Unavailable, registry.Broken):
+        return []
 
 
 def draw(suite: Suite, scale: float, seed: int) -> dict[str, Files]:

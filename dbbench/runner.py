@@ -64,7 +64,6 @@ def run_trials(
         for scenario in run.suite.scenarios
     }
     with run.locked():
-        run.tidy()
         done = {trial.id: run.result(trial) for trial in trials if run.finished(trial)}
         for number, trial in enumerate(trials, 1):
             if trial.id in done:
@@ -75,17 +74,16 @@ def run_trials(
                     return reason
             at = Progress(trial, number, len(trials), seconds_left=_seconds_left(trials, done))
             report(at)
-            directory = run.directory(trial)
-            directory.mkdir(parents=True, exist_ok=True)
+            directory = run.begin(trial)
             jsonfile.write(directory / "trial.json", _document(run, trial, datasets, answers[trial.scenario]))
             if (before := _no_repeat(trials, trial, done)) is not None:
-                jsonfile.write(directory / "result.json", before)
+                jsonfile.write(directory / "result.json", before, durable=True)
             else:
                 try:
                     url = (urls or {}).get(trial.engine, "")
                     _supervise(directory, url, lambda step: report(replace(at, step=step)))  # noqa: B023 - called at once
                 except BaseException:
-                    run.tidy()
+                    run.discard(trial)
                     raise
             done[trial.id] = run.result(trial)
             report(replace(at, result=done[trial.id], seconds_left=_seconds_left(trials, done)))

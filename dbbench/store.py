@@ -8,6 +8,8 @@
     publish/      the same without what licences forbid to publish, and results.json; made by --publish
 
 A trial is finished when its result.json is there. Everything is written in one step, after each trial.
+
+A run directory may come from elsewhere: what is read is checked, names are those of files in it, and no link is followed.
 """
 
 from __future__ import annotations
@@ -18,19 +20,26 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dbbench import jsonfile, queryplan
+from dbbench import jsonfile, plainfile, queryplan
 from dbbench.errors import RunError, UserError
+from dbbench.facts import Amount, EngineFacts, MachineFacts, NoiseFacts, Rows, StepFacts, ToldFacts
 from dbbench.loader import parse_suite
+from dbbench.message import clean
 from dbbench.outcome import Outcome
 from dbbench.plan import Trial
-from dbbench.suite import Suite
+from dbbench.suite import EngineName, Slug, Suite
 
 #: The version of the run directory's format.
 SCHEMA = 1
+#: The most of a kind that a run directory can have.
+_ENGINES, _ROUNDS, _REMARKS = 1_000, 1_000, 100
+
+#: The name of a trial's folder.
+TrialId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+@._-]{0,199}$")]
 
 
 class StepResult(BaseModel):
@@ -38,21 +47,21 @@ class StepResult(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    name: str
+    name: Slug
     outcome: Outcome
     detail: str = ""
     metric: str = ""
-    unit: str = ""
-    direction: str = "lower"
-    value: float | None = None
+    unit: Literal["", "s", "B", "1/s"] = ""
+    direction: Literal["lower", "higher"] = "lower"
+    value: Amount | None = None
     #: Whether its work was checked and found right. Runs older than this field checked whatever they could.
     verified: bool = True
-    samples: tuple[float, ...] = ()
-    warm_up: tuple[float, ...] = ()
-    facts: dict[str, Any] = {}
+    samples: tuple[Amount, ...] = ()
+    warm_up: tuple[Amount, ...] = ()
+    facts: StepFacts = {}
     #: What the worker wrote to storage in the step itself, its check left out; None where the system doesn't tell.
     written_bytes: int | None = None
-    elapsed: float = 0.0
+    elapsed: Amount = 0.0
     #: Why there is no plan of a query.
     no_plan: str = ""
 
@@ -62,21 +71,22 @@ class TrialResult(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    id: str
-    scenario_name: str
-    engine_name: str
-    round: int
-    engine: dict[str, Any] = {}
+    id: TrialId
+    scenario_name: Slug
+    engine_name: EngineName
+    round: int = Field(ge=1, le=_ROUNDS)
+    #: What the worker recorded of the engine that it opened.
+    engine: ToldFacts = {}
     steps: tuple[StepResult, ...]
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = Field(default=(), max_length=_REMARKS)
     peak_memory: int | None = None
     memory_includes_checks: bool = False
-    cpu_seconds: float | None = None
+    cpu_seconds: Amount | None = None
     written_bytes: int | None = None
-    seconds: float = 0.0
+    seconds: Amount = 0.0
     exit_status: int = 0
     #: What other processes did to the machine meanwhile: see `noise.between`.
-    noise: dict[str, Any] = {}
+    noise: NoiseFacts = {}
 
     def step(self, name: str) -> StepResult | None:
         """The result of a step, if the trial has one."""
@@ -91,18 +101,18 @@ class Manifest(BaseModel):
     suite: str
     created: datetime.datetime
     #: Engines in the order asked for, with what the probe found.
-    engines: dict[str, dict[str, Any]]
-    rounds: int
-    scale: float
-    seed: int
+    engines: dict[EngineName, EngineFacts] = Field(max_length=_ENGINES)
+    rounds: int = Field(ge=1, le=_ROUNDS)
+    scale: float = Field(gt=0, le=10_000)
+    seed: int = Field(ge=0, lt=2**63)
     #: Engine -> option -> value, as set with --set.
-    options: dict[str, dict[str, Any]] = {}
-    limits: dict[str, float]
-    machine: dict[str, Any]
+    options: dict[EngineName, dict[str, Any]] = {}
+    limits: dict[str, Amount]
+    machine: MachineFacts
     #: What could disturb the run, as it was at its start: see `noise.before`.
-    noise: dict[str, Any] = {}
+    noise: NoiseFacts = {}
     #: Dataset -> rows of its tables, bytes as CSV.
-    datasets: dict[str, dict[str, Any]] = {}
+    datasets: dict[str, Rows] = {}
     finished: datetime.datetime | None = None
     #: --precision and --time-limit, where given; `rounds` is then the most there may be.
     precision: float | None = None
@@ -135,7 +145,7 @@ class Run:
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
                 raise UserError(f"{path} is there already; name another with --out, or go on with it: --resume {path}")
             (path / "trials").mkdir(parents=True)
-            (path / "suite.yaml").write_text(suite_text, "utf-8")
+            plainfile.write(path / "suite.yaml", suite_text.encode(), durable=True)
             run = cls(path, manifest, suite)
             run.save()
         except OSError as exc:
@@ -145,19 +155,19 @@ class Run:
     @classmethod
     def open(cls, path: Path) -> Run:
         """A run directory that is there. Raises RunError if it isn't one, or is damaged, or newer than this dbbench."""
-        if not (path / "run.json").is_file():
-            raise RunError(f"{path} is not a run directory (it has no run.json)")
+        document = _read_json(path, "run.json", missing=f"{path} is not a run directory (it has no run.json)")
+        file = path / "run.json"
         try:
-            document = jsonfile.read(path / "run.json")
             version = document["schema_version"]
             if version > SCHEMA:
                 raise RunError(
                     f"{path} was written by a newer dbbench (format {version}, this one reads {SCHEMA}); upgrade"
                 )
             manifest = Manifest.model_validate(document)
-            text = (path / "suite.yaml").read_text("utf-8")
+            file = path / "suite.yaml"
+            text = plainfile.read(file).decode("utf-8")
         except (OSError, ValueError, TypeError, KeyError) as exc:
-            raise RunError(f"{path} is damaged: {_first(exc)}") from exc
+            raise RunError(f"{file} is damaged: {_first(exc)}") from exc
         return cls(path, manifest, parse_suite(text, str(path / "suite.yaml")))
 
     @property
@@ -171,34 +181,87 @@ class Run:
         return self.path / "publish"
 
     def query_plan(self, trial: str, step: str) -> str:
-        """An engine's plan of a query, as a trial has kept it; empty if there is none."""
-        return queryplan.kept(self.path / "trials" / trial, step)
+        """An engine's plan of a query, as a trial has kept it; empty if there is none. Raises RunError."""
+        try:
+            return queryplan.kept(plainfile.inside(self.path, "trials", trial), step)
+        except OSError as exc:
+            raise RunError(
+                f"the plan of {step} in {self.path / 'trials' / trial} can't be read: {_first(exc)}"
+            ) from exc
 
     def save(self) -> None:
         """Write the manifest."""
-        jsonfile.write(self.path / "run.json", self.manifest.model_dump(mode="json"))
+        jsonfile.write(self.path / "run.json", self.manifest.model_dump(mode="json"), durable=True)
 
     def directory(self, trial: Trial) -> Path:
         """Where a trial's files lie."""
         return self.path / "trials" / trial.id
 
+    def begin(self, trial: Trial) -> Path:
+        """An empty directory for a trial, without what one that was broken off left. Raises RunError if it can't be made."""
+        try:
+            self.discard(trial)
+            self.directory(trial).mkdir(parents=True)
+            plainfile.sync_folder(self.path / "trials")
+        except OSError as exc:
+            raise RunError(f"{self.directory(trial)} can't be made: {_first(exc)}") from exc
+        return self.directory(trial)
+
+    def discard(self, trial: Trial) -> None:
+        """Remove what a trial that was broken off left behind, and nothing else. Raises OSError for a link."""
+        trials = plainfile.inside(self.path, "trials", trial.id).parent
+        with contextlib.suppress(FileNotFoundError):
+            folder = plainfile.open_folder(trials)
+            try:
+                shutil.rmtree(trial.id, ignore_errors=True, dir_fd=folder)
+            finally:
+                os.close(folder)
+
     def finished(self, trial: Trial) -> bool:
-        """Whether a trial has its result."""
-        return (self.directory(trial) / "result.json").is_file()
+        """Whether a trial has its result. Raises RunError if that is a link."""
+        try:
+            return os.path.lexists(plainfile.inside(self.path, "trials", trial.id, "result.json"))
+        except OSError as exc:
+            raise RunError(_first(exc)) from exc
 
     def result(self, trial: Trial) -> TrialResult:
         """A finished trial. Raises RunError if its file is damaged."""
-        return _read_result(self.directory(trial) / "result.json")
+        return self._result(trial.id)
 
     def results(self) -> list[TrialResult]:
         """All finished trials in the order they ran. Raises RunError for a damaged one."""
-        return [_read_result(path) for path in sorted((self.path / "trials").glob("*/result.json"))]
+        try:
+            names = sorted(os.listdir(plainfile.inside(self.path, "trials")))
+            done = [
+                name
+                for name in names
+                if not name.startswith(".")
+                and os.path.lexists(plainfile.inside(self.path, "trials", name, "result.json"))
+            ]
+        except OSError as exc:
+            raise RunError(f"{self.path / 'trials'} can't be read: {_first(exc)}") from exc
+        return [self._result(name) for name in done]
 
-    def tidy(self) -> None:
-        """Remove what trials that were broken off left behind."""
-        for folder in (self.path / "trials").iterdir():
-            if not (folder / "result.json").is_file():
-                shutil.rmtree(folder, ignore_errors=True)
+    def _result(self, name: str) -> TrialResult:
+        """The result in a trial's folder, if it is one of this run's."""
+        path = self.path / "trials" / name / "result.json"
+        try:
+            found = TrialResult.model_validate(_read_json(self.path, "trials", name, "result.json"))
+            self._check_names(found, name)
+        except (ValueError, RunError) as exc:
+            what = str(exc) if isinstance(exc, RunError) else f"{path} is damaged: {_first(exc)}"
+            raise RunError(f"{what}; remove {path.parent} and --resume the run") from exc
+        return found
+
+    def _check_names(self, found: TrialResult, folder: str) -> None:
+        scenarios = [scenario.name for scenario in self.suite.scenarios]
+        for what, name, known in (
+            ("id", found.id, [folder]),
+            ("engine_name", found.engine_name, self.manifest.engines),
+            ("scenario_name", found.scenario_name, scenarios),
+        ):
+            if name not in known:
+                raise ValueError(f"{what}: {name!r} is none of this run's")
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -219,15 +282,21 @@ class Run:
             os.close(handle)
 
 
-def _read_result(path: Path) -> TrialResult:
+def _read_json(root: Path, *names: str, missing: str = "") -> Any:
+    """A cleaned document below `root`. Raises RunError, with the words of `missing` if there is none."""
+    path = root.joinpath(*names)
     try:
-        return TrialResult.model_validate(jsonfile.read(path))
+        return clean(jsonfile.read(plainfile.inside(root, *names)))
+    except (FileNotFoundError, NotADirectoryError) as exc:
+        raise RunError(missing or f"there is no file {path}") from exc
     except (OSError, ValueError) as exc:
-        raise RunError(f"{path} is damaged: {_first(exc)}; remove {path.parent} and --resume the run") from exc
+        raise RunError(f"{path} is damaged: {_first(exc)}") from exc
 
 
 def _first(exc: Exception) -> str:
     if isinstance(exc, ValidationError):
         error = exc.errors()[0]
         return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
+    if isinstance(exc, OSError) and exc.strerror:
+        return exc.strerror
     return str(exc).splitlines()[0] if str(exc) else type(exc).__name__

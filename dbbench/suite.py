@@ -17,6 +17,8 @@ FEWEST_ARRIVALS = 10
 
 #: Names of scenarios and steps: they become file names.
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,47}$")]
+#: Names of engines, which become file names too: `engine`, `engine+driver` or `engine@place`.
+EngineName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}(@[A-Za-z0-9][A-Za-z0-9._-]{0,63})?$")]
 #: `Table.Column` of the dataset.
 ColumnName = Annotated[str, Field(pattern=r"^[A-Za-z]\w*\.[A-Za-z]\w*$")]
 Sql = Annotated[str, Field(min_length=1)]

@@ -23,6 +23,7 @@ from typing import Any
 import psutil
 
 from dbbench import jsonfile, noise
+from dbbench.message import clean
 from dbbench.outcome import Outcome
 from dbbench.processes import adopt_orphans, ended, environment, kill_all, python
 from dbbench.urls import VARIABLE, scrub, secrets
@@ -65,7 +66,8 @@ class Supervisor:
             return INTERRUPTED
         status = -signal.SIGKILL if worker.returncode is None else worker.returncode
         disturbed = noise.between(before, noise.reading()) | {"loadavg": noise.loadavg()}
-        jsonfile.write(self.directory / "result.json", self._result(ending, status, left, started, disturbed))
+        result = clean(self._result(ending, status, left, started, disturbed))
+        jsonfile.write(self.directory / "result.json", result, durable=True)
         return 0
 
     def _interrupt(self, number: int, frame: object) -> None:

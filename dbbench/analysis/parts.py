@@ -8,9 +8,7 @@ from statistics import median
 from typing import Any
 
 from dbbench.analysis.summary import Row
-
-#: The parts of an object's time, in the order in which they come.
-PARTS = ("execute", "fetch", "materialise")
+from dbbench.facts import PARTS
 
 #: A share that is nothing but what is left of rounding.
 _TRIFLE = 1e-6

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-#: The percentiles that reports show; a trial's result has more.
-SHOWN = ("p50", "p90", "p99", "p99.9")
+from dbbench.facts import SHOWN
+
 #: Those of calls of several kinds, and of the charts of percentiles.
 TAIL = ("p50", "p95", "p99", "p99.9")
 #: Times that are not of one operation among several.

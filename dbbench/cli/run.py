@@ -141,12 +141,12 @@ def suite(
         given = [
             max(parameter.opts, key=len)
             for parameter in context.command.params
-            if parameter.name not in ("resume", "suite", "urls", "publish")
+            if parameter.name not in ("resume", "suite", "urls", "settings", "publish")
             and context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
         ]
         if given:
             raise UserError(f"--resume goes on as the run was started; leave {', '.join(given)} away")
-        ready = resumed_run(resume, suite, parse_urls(urls))
+        ready = resumed_run(resume, suite, parse_urls(urls), parse_settings(settings))
     elif suite is None:
         raise UserError("name a suite, like `dbbench suite invoices` (`dbbench suites` lists them)")
     else:

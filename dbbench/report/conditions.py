@@ -88,15 +88,15 @@ def _statement(step: StatementStep) -> list[str]:
 
 
 def _contention(step: ContentionStep, facts: Sequence[Mapping[str, Any]]) -> list[str]:
-    if not facts:
+    one = next((each for each in facts if "transactions" in each), None)
+    if one is None:
         return []
-    one = facts[0]
     written = ", ".join(f"{one[f'{what}s']:,} {what}d" for what in ("update", "delete"))
     words = [
         f"{one['transactions']:,} transactions: {one['inserts']:,} objects inserted, {written}; {one['selects']:,} selects."
     ]
     words.append(f"Of the deletes {one['left']:,} come after the last client, in one transaction that counts too.")
-    retries = sum(sum(each["retries"].values()) for each in facts)
+    retries = sum(sum(each.get("retries", {}).values()) for each in facts)
     words.append("Retries are of all rounds." if retries else "No transaction had to be made again.")
     return words
 

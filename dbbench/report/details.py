@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from dbbench.analysis.contention import Fared, fared
 from dbbench.analysis.footprint import Footprint, footprint
-from dbbench.analysis.parts import PARTS, LoadParts, load_parts, parts
-from dbbench.analysis.spread import SHOWN, TAIL, Spread, spread
+from dbbench.analysis.parts import LoadParts, load_parts, parts
+from dbbench.analysis.spread import TAIL, Spread, spread
 from dbbench.analysis.units import Unit, fitting
+from dbbench.facts import PARTS, SHOWN
 from dbbench.report.steps import Line, StepView, yardstick
 from dbbench.store import TrialResult
 from dbbench.suite import ContentionStep, KeyValueStep, MixStep, ObjectStep, StatementStep

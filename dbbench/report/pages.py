@@ -8,6 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from dbbench import plainfile
 from dbbench.analysis.units import duration, fitting
 from dbbench.report.charts import stem
 from dbbench.report.view import View
@@ -32,9 +33,7 @@ def write(shown: View, folder: Path, formats: tuple[str, ...], stems: list[str])
         inline = {name: _inline(folder / f"{name}.svg") for name in stems} if form == "html" else {}
         text = environment.get_template(f"index.{form}.j2").render(view=shown, stems=stems, inline=inline)
         path = folder / f"index.{form}"
-        temporary = folder / f".index.{form}"
-        temporary.write_text(text, "utf-8")
-        temporary.replace(path)
+        plainfile.write(path, text.encode())
         written.append(path)
     return written
 

@@ -13,6 +13,8 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.textpath import TextPath
 
+from dbbench import plainfile
+
 BLUE, SKY, ORANGE, VERMILION = "#0072B2", "#56B4E9", "#E69F00", "#D55E00"
 GREY, INK, FAINT = "#6b6b6b", "#1a1a1a", "#d9d9d9"
 STYLE: Any = {
@@ -116,6 +118,8 @@ class Sheet:
 def save(figure: Figure, path: Path, formats: Sequence[str]) -> None:
     """Write a figure to `path` with the ending of each format ("png", "svg")."""
     if "png" in formats:
-        FigureCanvasAgg(figure).print_png(path.with_suffix(".png"), pil_kwargs={"compress_level": 3})
+        with plainfile.replacing(path.with_suffix(".png")) as file:
+            FigureCanvasAgg(figure).print_png(file, pil_kwargs={"compress_level": 3})
     if "svg" in formats:
-        FigureCanvasSVG(figure).print_svg(path.with_suffix(".svg"), metadata={"Date": None})
+        with plainfile.replacing(path.with_suffix(".svg")) as file:
+            FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None})

@@ -9,8 +9,9 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from dbbench.analysis.parts import PARTS, parts
+from dbbench.analysis.parts import parts
 from dbbench.analysis.units import fitting
+from dbbench.facts import PARTS
 from dbbench.report.bars import (
     RATIOS,
     dress,

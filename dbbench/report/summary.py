@@ -6,6 +6,7 @@ import csv
 import io
 from pathlib import Path
 
+from dbbench import plainfile
 from dbbench.report.view import View
 
 COLUMNS = (
@@ -45,9 +46,8 @@ def write(shown: View) -> Path:
                 withheld = ["withheld"] if used.engine in scenario.withheld else []
                 detail = "; ".join([*withheld, *used.remarks])
                 table.writerow([*start, run.manifest.rounds, _figure(value), "", "", "", detail, ""])
-    temporary, path = shown.folder / ".summary.csv", shown.folder / "summary.csv"
-    temporary.write_text(text.getvalue(), "utf-8")
-    temporary.replace(path)
+    path = shown.folder / "summary.csv"
+    plainfile.write(path, text.getvalue().encode())
     return path
 
 

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from dbbench import plainfile
 from dbbench.errors import UserError
 from dbbench.report import results, summary
 from dbbench.report.view import View
@@ -19,9 +20,10 @@ def write_report(shown: View, formats: tuple[str, ...] = FORMATS) -> list[Path]:
     written = []
     try:
         if shown.published:
-            if shown.folder.exists():  # nothing may stay of an earlier one, which may have withheld less
-                shutil.rmtree(shown.folder)
-            shown.folder.mkdir()
+            folder = plainfile.inside(shown.run.path, shown.folder.name)
+            if folder.exists():  # nothing may stay of an earlier one, which may have withheld less
+                shutil.rmtree(folder)
+            folder.mkdir()
             written.append(results.write(shown))
         if "csv" in formats:
             written.append(summary.write(shown))
@@ -31,8 +33,7 @@ def write_report(shown: View, formats: tuple[str, ...] = FORMATS) -> list[Path]:
             with tempfile.TemporaryDirectory(prefix="dbbench-charts-") as empty, contextlib.chdir(empty):
                 from dbbench.report import charts
 
-            folder = shown.folder / "report"
-            folder.mkdir(exist_ok=True)
+            folder = plainfile.folder(shown.folder, "report")
             # Both kinds of page show the SVG files.
             stems = charts.draw(shown, folder, (*formats, "svg") if pages else formats)
             if pages:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbbench.analysis.spread import SHOWN, spread
+from dbbench.analysis.spread import spread
+from dbbench.facts import SHOWN
 from dbbench.samples import Samples
 
 

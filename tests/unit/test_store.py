@@ -96,12 +96,17 @@ def test_a_result_is_read_back(run: Run, trials: list[Trial]) -> None:
     assert result.step("nothing") is None
 
 
-def test_tidy_removes_trials_that_were_broken_off_and_nothing_else(run: Run, trials: list[Trial]) -> None:
+def test_a_trial_begins_without_what_one_that_was_broken_off_left_and_nothing_else_goes(
+    run: Run, trials: list[Trial]
+) -> None:
     finish(run, trials[0])
     (run.directory(trials[1]) / "work" / "deep").mkdir(parents=True)
     (run.directory(trials[1]) / "work" / "deep" / "file").write_text("x")
-    run.tidy()
-    assert os.listdir(run.path / "trials") == [trials[0].id]
+    (run.path / "trials" / "mine").mkdir()
+    assert os.listdir(run.begin(trials[1])) == []
+    assert sorted(os.listdir(run.path / "trials")) == sorted([trials[0].id, trials[1].id, "mine"])
+    run.discard(trials[1])
+    assert sorted(os.listdir(run.path / "trials")) == sorted([trials[0].id, "mine"])
     assert run.finished(trials[0])
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, Lack, Options, Session
+from dbbench.engine import Concurrency, Engine, Lack, Options, Program, Session
 from dbbench.errors import Unavailable, Unsupported
 from dbbench.processes import local
 from dbbench.suite import Tier
@@ -31,7 +31,7 @@ class DotNetOptions(Options):
 
 
 class AssemblyOptions(DotNetOptions):
-    assembly: str = Field(
+    assembly: Program = Field(
         default="", description="path of the library, a .dll of yours; DBBENCH_ASSEMBLY_<ENGINE> if not given"
     )
 

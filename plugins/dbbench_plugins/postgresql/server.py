@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import File, LoadPart, Options, Publication, Size
+from dbbench.engine import File, LoadPart, Options, Program, Publication, Size
 from dbbench.errors import ServerFailed, Unsupported
 from dbbench.sql import Dialect, Retry, SQLSession, fetch
 from dbbench.suite import Tier
@@ -91,7 +91,7 @@ class PostgreSQLOptions(Options):
     shared_buffers_mib: int = Field(default=64, ge=1, description="page cache, MiB (a private server's)")
     work_mem_mib: int = Field(default=4, ge=1, description="memory of a sort or hash, MiB (a private server's)")
     max_connections: int = Field(default=1024, ge=4, description="connections at once (a private server's)")
-    bin: str = Field(default="", description="folder of initdb and postgres; the newest that is found if not given")
+    bin: Program = Field(default="", description="folder of initdb and postgres; the newest that is found if not given")
 
 
 class PostgreSQLServer(ClientServer):

@@ -1,0 +1,106 @@
+"""Plain files in a folder that anyone may have filled, such as a run directory from elsewhere.
+
+Reading follows no link, waits for no pipe and stops at a size. Writing goes to a new file with a random name, which then takes
+the place of the old one, so that a file is whole or not there and a link in its place is replaced, not written through.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+#: A file that is larger was not written by dbbench.
+MOST_BYTES = 64 * 2**20
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)  # Windows has none of these
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
+_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+def inside(root: Path, *names: str) -> Path:
+    """The path of something below `root`, which may be a link itself. Raises OSError if a part below it is one."""
+    path = root
+    for name in names:
+        path = path / name
+        with contextlib.suppress(FileNotFoundError):
+            if stat.S_ISLNK(os.lstat(path).st_mode):
+                raise OSError(errno.ELOOP, f"{path} is a link, and links are not followed", str(path))
+    return path
+
+
+def folder(root: Path, *names: str) -> Path:
+    """A folder below `root`, made if it isn't there. Raises OSError as `inside` does."""
+    path = inside(root, *names)
+    path.mkdir(exist_ok=True)
+    return path
+
+
+def open_folder(path: Path) -> int:
+    """A descriptor of a folder that is no link. Raises OSError."""
+    return os.open(path, os.O_RDONLY | _DIRECTORY | _NOFOLLOW)
+
+
+def read(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The bytes of a regular file. Raises OSError, also for a link and for more bytes than `most`."""
+    descriptor = os.open(inside(path.parent, path.name), os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _BINARY)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, f"{path} is not a regular file", str(path))
+        with open(descriptor, "rb", closefd=False) as file:
+            data = file.read(most + 1)
+    finally:
+        os.close(descriptor)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"{path} is larger than {most / 2**20:g} MiB", str(path))
+    return data
+
+
+def write(path: Path, data: bytes, *, durable: bool = False) -> None:
+    """Write a file in one step, as `replacing` does."""
+    with replacing(path, durable=durable) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def replacing(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
+    """A new file that takes the place of `path` when it is whole. A durable one is on the disk then, and so is its name."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY, 0o666)
+    try:
+        with open(descriptor, "wb") as file:
+            yield file
+            if durable:
+                file.flush()
+                os.fsync(descriptor)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if durable:
+        sync_folder(path.parent)
+
+
+def sync_file(path: Path) -> None:
+    """Bring a file's bytes to the disk."""
+    descriptor = os.open(path, os.O_RDWR | _BINARY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(path: Path) -> None:
+    """Bring a folder's names to the disk, where the system can."""
+    if not _DIRECTORY:
+        return
+    descriptor = os.open(path, os.O_RDONLY | _DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
