@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar, get_args
+from typing import Any, get_args
 
 import pyarrow as pa
 import pytest
@@ -134,15 +134,13 @@ scenarios:
 """
 
 
-#: Seconds for which a transaction waits for the other to come so far: longer than the engines' own limits for a lock.
+#: Seconds for which a transaction waits for the other to come so far: longer than most engines' own limits for a lock,
+#: so that these limits are met. One that waits longer gets the lock then.
 _PATIENCE = 15.0
 
 
 class SQLContract(EngineContract):
     """The whole kit for an engine that speaks SQL."""
-
-    #: Whether a transaction that would write what another one has written just waits for it, however long.
-    waits: ClassVar[bool] = False
 
     def tidy(self, engine: Engine) -> None:
         """Drop the kits' tables."""
@@ -223,15 +221,14 @@ class SQLContract(EngineContract):
     def test_transactions_in_each_others_way_are_known_and_made_again(self, loaded: tuple[SQLEngine, Session]) -> None:
         """Two that change the same two rows in opposite orders: what ends one of them is known as a reason to try again.
 
-        Both come to pass in the end, each as a whole. Or the system has one wait until the other is done (`waits`).
+        Both come to pass in the end, each as a whole. So they do where the system has one wait until the other is done.
         """
         engine, _ = loaded
         if "transactions" in engine.lacks or engine.concurrency.threads == 1:
             return
-        opposed = _Opposed(engine, patience=1.0 if self.waits else _PATIENCE)
+        opposed = _Opposed(engine)
         opposed.run()
         assert opposed.unknown == [], "if these are reasons to try again, let the session's `retried` say which"
-        assert bool(opposed.reasons) != self.waits, opposed.reasons
         assert set(opposed.reasons) <= set(get_args(Retry))
         session = engine.connect()
         session.begin_reading()  # type: ignore[attr-defined]
@@ -338,8 +335,7 @@ class _Opposed:
 
     TRIES = 50
 
-    def __init__(self, engine: SQLEngine, patience: float) -> None:
-        self.patience = patience
+    def __init__(self, engine: SQLEngine) -> None:
         value = engine.sql.placeholder
         self.update = engine.sql.translate(f"UPDATE Order SET Text = {value} WHERE Id = {value}", TABLES)
         self.sessions: list[Any] = [engine.connect(), engine.connect()]
@@ -382,7 +378,7 @@ class _Opposed:
         session.begin()
         call(f"by {number}", 1 + number)
         self.there[number].set()
-        self.there[1 - number].wait(self.patience)
+        self.there[1 - number].wait(_PATIENCE)
         call(f"by {number}", 2 - number)
         session.commit()
 

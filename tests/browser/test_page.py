@@ -59,7 +59,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def browse(chromium: str, tmp_path: Path, *arguments: str) -> str:
     command = [chromium, *QUIET, f"--user-data-dir={tmp_path / 'profile'}", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 def test_the_page_shows_charts_tables_and_failures(chromium: str, page: Path, tmp_path: Path) -> None:

@@ -165,18 +165,16 @@ def test_a_disk_that_fills_in_the_middle(small_disk: Path) -> None:
 def test_a_driver_that_holds_pythons_lock_lets_the_thread_go_on_that_has_the_databases(tmp_path: Path) -> None:
     """While one of its threads waited for the database it would keep all others from ending their transactions."""
     usable("libsql")
-    engine = registry.load("libsql")(Setup(tmp_path, Tier.PROCESS, {"busy_seconds": 10}))
+    engine = registry.load("libsql")(Setup(tmp_path, Tier.PROCESS, {"busy_seconds": 300}))
     engine.open()
     first, second = engine.connect(), engine.connect()
     first.begin()
     waiting = threading.Thread(target=second.begin)
     waiting.start()
     time.sleep(0.1)
-    begin = time.monotonic()
     first.commit()
-    waiting.join(10)
+    waiting.join(200)  # or the other one would give up, after 300 s
     assert not waiting.is_alive()
-    assert time.monotonic() - begin < 9  # not only when the other one gives up
     second.commit()
     for each in (first, second, engine):
         each.close()

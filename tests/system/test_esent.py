@@ -58,6 +58,7 @@ def test_another_library_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_stubs_that_end_the_process_are_found_out_before_a_run(dbbench: Dbbench, tmp_path: Path) -> None:
     """As Wine's do."""
+    esent.compiler()
     stubs = "".join(f"int {name}(void) {{ abort(); }}\n" for name in CALLS)
     (tmp_path / "stubs.c").write_text("#include <stdlib.h>\n" + stubs)
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", "stubs.so", "stubs.c"], cwd=tmp_path, check=True)

@@ -37,7 +37,8 @@ def processes(folder: Path) -> list[psutil.Process]:
     return found
 
 
-def until(condition, seconds: float = 30) -> bool:
+def until(condition, seconds: float = 300) -> bool:
+    """Whether it becomes so; the time is only a bound, for a machine that is busy."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -52,7 +53,7 @@ def finished(folder: Path) -> dict[str, int]:
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
 def test_an_interrupted_run_can_be_resumed(tmp_path: Path, dbbench, number: signal.Signals, status: int) -> None:
-    command = [sys.executable, "-m", "dbbench.cli", *RUN, "--trial-timeout", "4"]
+    command = [sys.executable, "-m", "dbbench.cli", *RUN]  # without a limit that a busy machine could meet first
     # A session of its own: as from a terminal, only dbbench gets the signal by its number.
     process = subprocess.Popen(
         command, cwd=tmp_path, env=environment("faulty"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
@@ -61,27 +62,27 @@ def test_an_interrupted_run_can_be_resumed(tmp_path: Path, dbbench, number: sign
         # In the middle of a trial (faulty-hangs is in its query), with at least one finished.
         assert until(lambda: finished(tmp_path) and list(tmp_path.glob("run/trials/*hangs/work/data/*")))
         process.send_signal(number)
-        output = process.communicate(timeout=30)[0].decode()
+        output = process.communicate(timeout=300)[0].decode()
     finally:
         process.kill()
         process.communicate()
     before = finished(tmp_path)
     assert process.returncode == status, output
     assert before
-    assert until(lambda: not processes(tmp_path), 10), "a supervisor or worker is left"
-    assert until(lambda: not list(tmp_path.glob("run/trials/*/work")), 10), "a work directory is left"
+    assert until(lambda: not processes(tmp_path)), "a supervisor or worker is left"
+    assert until(lambda: not list(tmp_path.glob("run/trials/*/work"))), "a work directory is left"
     if number != signal.SIGKILL:
         assert "go on with: dbbench suite --resume run" in output
         assert (tmp_path / "run" / "summary.csv").is_file()
 
-    done = dbbench("suite", "--resume", "run", plugins=("faulty",))
-    assert done.returncode == 1, done.stderr  # faulty-hangs
+    done = dbbench("suite", "--resume", "run", plugins=("faulty",), FAULTY_WAKES="1")
+    assert done.returncode == 0, done.stderr
     after = finished(tmp_path)
     assert {path: after[path] for path in before} == before
     assert len(after) == 6  # two engines and null, two rounds
     rows = summary(tmp_path / "run")
     assert rows["scan-3", "sqlite"]["blocks"] == "2"
-    assert rows["join-2", "faulty-hangs"]["outcome"] == "timeout"
+    assert (rows["join-2", "faulty-hangs"]["outcome"], rows["join-2", "faulty-hangs"]["blocks"]) == ("ok", "2")
 
 
 def test_two_at_work_on_one_run_are_refused(tmp_path: Path, dbbench) -> None:

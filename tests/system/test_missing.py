@@ -79,7 +79,7 @@ def test_jars_are_fetched_by_the_one_door_and_their_checksums_hold(dbbench: Dbbe
     assert f"{sys.executable} -P -m dbbench_plugins.jdbc.jars h2 derby\n" in printed
     fetched = subprocess.run(
         [sys.executable, "-m", "dbbench_plugins.jdbc.jars", "h2"],
-        env={**os.environ, **variables}, capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, **variables}, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert fetched.returncode == 2
     assert "is not the jar that it should be" in fetched.stderr

@@ -269,7 +269,7 @@ def test_a_disk_that_is_full_or_not_to_be_written(tmp_path: Path, options: str, 
     alone = ["unshare", "--mount", "--map-root-user"]
     if subprocess.run([*alone, "mount", "-t", "tmpfs", "none", tmp_path], capture_output=True, check=False).returncode:
         pytest.skip("no file system can be mounted here")
-    done = subprocess.run([*alone, "sh", "-c", shell], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*alone, "sh", "-c", shell], capture_output=True, text=True, timeout=300, check=False)
     assert words in done.stderr.splitlines()[-1]
 
 
@@ -309,8 +309,8 @@ def test_a_server_that_is_killed_in_the_middle_of_a_step(tmp_path: Path) -> None
 
 
 def test_a_server_that_hangs(tmp_path: Path) -> None:
-    told = first_fault(tmp_path, signal.SIGSTOP, "--trial-timeout", "20", "--scale", "0.3")
-    assert told == "timeout: stopped after 20 s (--trial-timeout)"
+    told = first_fault(tmp_path, signal.SIGSTOP, "--trial-timeout", "60", "--scale", "0.3")
+    assert told == "timeout: stopped after 60 s (--trial-timeout)"
 
 
 def test_what_a_killed_server_leaves_is_taken_up(tmp_path: Path) -> None:

@@ -71,6 +71,8 @@ class Exits(SQLite):
 
 class HangingSession(FaultySession):
     def fault(self) -> None:
+        if "FAULTY_WAKES" in os.environ:
+            return
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         time.sleep(3600)
 
