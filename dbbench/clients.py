@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import repeat
@@ -85,7 +86,10 @@ def _client(
         return found
     assert isinstance(session, Session)
     run = prepared(engine, session, job.operation)(*job.arguments)
-    stream(call, repeat(run, job.warm_up), found.warm_up.record)
+    last: deque[Any] = deque(maxlen=1)
+    stream(lambda run: last.append(run()), repeat(run, job.warm_up), found.warm_up.record)
+    if last and session.returned_rows(last.pop()):
+        raise Unsupported("the statement returns rows, which nobody reads: use `kind: query` for it")
     found.begin = begin = start()
     time.sleep(max(begin - perf_counter_ns(), 0) / 1e9)
     if job.rate is None:

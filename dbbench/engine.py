@@ -131,6 +131,20 @@ class Session:
     gives: ClassVar[Form] = "rows"
     #: For "rows": types that the driver can't take as they are -> "text" or "float".
     bind: ClassVar[Mapping[str, str]] = {}
+    #: Types that come back in another form -> "text", "bytes" or "float". None: as they are bound. Text or bytes that
+    #: aren't declared are a wrong answer; what is declared stands in a footnote.
+    reads: ClassVar[Mapping[str, str] | None] = None
+
+    @property
+    def declared(self) -> Mapping[str, str]:
+        """Types of the suite -> the form in which they come back, where it isn't their own."""
+        return self.bind if self.reads is None else self.reads
+
+    def returned_rows(self, given: Any) -> bool:
+        """Whether a statement returned rows, which nobody reads, by what its callable gave: by DB-API a cursor with a
+        description. A session whose `prepare_statement` gives something else says here what that tells.
+        """
+        return bool(getattr(given, "description", None))
 
     def forget(self) -> None:
         """Forget the objects that were given, if it keeps any: empty its identity map."""

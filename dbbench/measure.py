@@ -176,6 +176,14 @@ def read_rows(rows: Iterable[Sequence[Any]], column: int) -> int:
     return next(counter)
 
 
+def read_column(rows: Iterable[Sequence[Any]], column: int) -> list[Any]:
+    """Step a cursor to its end, keeping one column of each row.
+
+    In C as well: to keep a value takes less time than to count a row.
+    """
+    return list(map(itemgetter(column), rows))
+
+
 def read_batches(batches: Iterable[Any], column: int) -> int:
     """Take each Arrow batch and one of its columns; the number of rows."""
     rows = 0

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from dbbench.schema import parse_type
+from dbbench.sql_text import returns_rows
 
 #: A path in the file, what was expected there, and the names that are known.
 Dangling = tuple[tuple[str | int | float, ...], str, Sequence[str]]
@@ -163,6 +164,8 @@ def _in_scenario(scenario: dict[Any, Any], tables: dict[Any, Any], path: tuple[s
         yield from _once(step, names, here)
         yield from _in_sql(step, tables, here)
         yield from _in_sql(_mapping(step, "check"), tables, (*here, "check"))
+        if step.get("kind") == "statement":
+            yield from _returning_rows(step, here)
         for number, column in enumerate(_list(_mapping(step, "check"), "columns")):
             if column not in columns:
                 yield (*here, "check", "columns", number), "a column of the dataset, as Table.Column", columns
@@ -246,9 +249,19 @@ def _in_churn(name: Any, tables: dict[Any, Any], path: tuple[str | int, ...]) ->
         yield path, "a table whose primary key is a sequence", ()
 
 
+def _returning_rows(step: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:
+    """Nobody reads what a statement returns, so that one which returns rows may never have been carried out."""
+    for place, sql in _texts(step).items():
+        if isinstance(sql, str) and returns_rows(sql):
+            yield (*path, *place), "a statement that returns no rows; use `kind: query` for one that does", ()
+
+
+def _texts(step: dict[Any, Any]) -> dict[tuple[str, ...], Any]:
+    return {("sql",): step.get("sql")} | {("dialects", key): sql for key, sql in _mapping(step, "dialects").items()}
+
+
 def _in_sql(step: dict[Any, Any], tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:
-    texts = {("sql",): step.get("sql")} | {("dialects", key): sql for key, sql in _mapping(step, "dialects").items()}
-    for place, sql in texts.items():
+    for place, sql in _texts(step).items():
         for table in tables_of(sql) if isinstance(sql, str) else ():
             if table not in tables:
                 near = [name for name in tables if str(name).lower() == table.lower()]

@@ -8,6 +8,8 @@ Both sides are brought to the oracle's types and compared column by column. The 
 - a real (4 bytes) is equal within one part in 10^6, a double within one in 10^12;
 - a date or time may come as ISO text or YYYYMMDD; a date is its midnight;
 - spaces at the end of a text are ignored (CHAR columns are padded by some systems).
+
+Which types the values may come in is another question: see `forms`.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import pyarrow.compute as pc
 
 from dbbench.datasets.generate import arrow_type
 from dbbench.errors import WrongAnswer
+from dbbench.forms import Declared, other_form
 from dbbench.schema import DataType
 
 _ROWS_AT_ONCE = 8_192
@@ -31,25 +34,36 @@ _ROWS_AT_ONCE = 8_192
 _SHOWN = 200
 
 
-def check_rows(rows: Iterable[Sequence[Any]], expected: pa.Table, *, ordered: bool) -> None:
-    """Compare rows of Python values. Raises WrongAnswer with the first difference."""
-    check_batches(_batches(rows, expected.schema), expected, ordered=ordered)
+def check_rows(
+    rows: Iterable[Sequence[Any]], expected: pa.Table, *, ordered: bool, declared: Declared | None = None
+) -> set[str]:
+    """Compare rows of Python values. Raises WrongAnswer with the first difference. See `check_batches`."""
+    return check_batches(_batches(rows, expected.schema), expected, ordered=ordered, declared=declared)
 
 
-def check_batches(batches: Iterable[pa.RecordBatch], expected: pa.Table, *, ordered: bool) -> None:
-    """Compare Arrow batches, whose columns go by their place. Raises WrongAnswer with the first difference."""
+def check_batches(
+    batches: Iterable[pa.RecordBatch], expected: pa.Table, *, ordered: bool, declared: Declared | None = None
+) -> set[str]:
+    """Compare Arrow batches, whose columns go by their place. Raises WrongAnswer with the first difference.
+
+    Gives the columns' other forms, by what is declared. With None any form of the right values will do.
+    """
     names = [str(index) for index in range(expected.num_columns)]
     pieces = []
+    others: set[str] = set()
     for batch in batches:
         if batch.num_columns != expected.num_columns:
             raise WrongAnswer(f"{batch.num_columns} columns instead of {expected.num_columns}")
+        if declared is not None:
+            others |= {other_form(*pair, declared) for pair in zip(batch.schema.types, expected.schema, strict=True)}
         columns = [normal(batch.column(index), expected.schema.field(index)) for index in range(batch.num_columns)]
         pieces.append(pa.record_batch(columns, names=names))
     rows = sum(piece.num_rows for piece in pieces)
     if rows != expected.num_rows:
         raise WrongAnswer(f"{rows:,} rows instead of {expected.num_rows:,}")
+    others.discard("")
     if not rows:
-        return
+        return others
     left = pa.Table.from_batches(_alike(pieces))
     right = pa.table(
         [normal(column, field) for column, field in zip(expected.columns, expected.schema, strict=True)], names
@@ -59,6 +73,7 @@ def check_batches(batches: Iterable[pa.RecordBatch], expected: pa.Table, *, orde
         left, right = _sorted(left), _sorted(right)
     for index, field in enumerate(expected.schema):
         _compare(left.column(index), right.column(index), field)
+    return others
 
 
 def normal(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array | pa.ChunkedArray:

@@ -207,6 +207,7 @@ def _row(
         detail="; ".join(
             [
                 *_unverified(steps, part=part),
+                *_other_forms(steps),
                 *_lukewarm(steps),
                 *_stronger(scenario, steps[0].unit, mine, part=part),
                 *notes,
@@ -221,6 +222,12 @@ def _unverified(steps: Sequence[StepResult], *, part: bool) -> list[str]:
     """That nothing of a step was checked, and why. Of the null engine there is nothing to check."""
     unchecked = [step for step in steps if not step.verified]
     return [_in_rounds(unchecked[0].detail, len(unchecked), len(steps))] if unchecked and part else []
+
+
+def _other_forms(steps: Sequence[StepResult]) -> list[str]:
+    """Which values came as other types than the suite's, in any round: a driver has less or more to do for them."""
+    others = {form for step in steps for form in step.facts.get("other_forms", ())}
+    return [f"not in the suite's own types: {', '.join(sorted(others))}"] if others else []
 
 
 def _lukewarm(steps: Sequence[StepResult]) -> list[str]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+import pyarrow as pa
+
 from dbbench.datasets.files import Files
 from dbbench.engine import Engine, Session, Setup
 from dbbench.keyvalue import Draws
@@ -16,6 +18,7 @@ from dbbench.records import Held, RecordSet
 from dbbench.schema import Table
 from dbbench.sql import SQLEngine
 from dbbench.suite import Check, SqlStep
+from dbbench.usage import forget_peak, peak_memory, resident
 
 T = TypeVar("T")
 
@@ -42,6 +45,10 @@ class Bench:
     draws: Draws | None = None
     #: What the engine was made from, to make it again; None where it need not be.
     setup: Setup | None = None
+    #: The run's round, from 1.
+    round: int = 1
+    #: The most memory that was seen before something was done aside; see there.
+    peak: int = 0
 
     def restart(self, between: Callable[[], T]) -> T:
         """Close the session and the engine, open both again, the engine as a new object; gives what `between` gave."""
@@ -54,6 +61,16 @@ class Bench:
         self.engine = engine
         self.session = engine.connect()
         return given
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Within it something is done for a check: the memory that this takes does not count as the engine's."""
+        self.peak = max(self.peak, (peak_memory() or 0) + resident(self.engine.processes()))
+        try:
+            yield
+        finally:
+            pa.default_memory_pool().release_unused()
+            forget_peak()
 
     @contextmanager
     def beneath(self) -> Iterator[tuple[Engine, Session]]:

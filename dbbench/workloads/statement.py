@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from dbbench.clients import drive
-from dbbench.errors import NotVerified, WrongAnswer
+from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.job import Job, Measurement
 from dbbench.outcome import Outcome
 from dbbench.samples import Samples
@@ -25,7 +25,12 @@ def measure(step: StatementStep, bench: Bench) -> Measured:
     seed = bench.files.manifest["seed"] if step.rate else 0
     job = Job("statement", (bench.statement(step),), step.warm_up, step.iterations, step.rate, seed)
     clients = bench.engine.concurrency.arranged(step.clients)
-    found = drive(bench.engine, bench.session, job, clients)
+    try:
+        found = drive(bench.engine, bench.session, job, clients)
+    except Unsupported:
+        bench.session.close()  # it may have rows that hinder the next statement
+        bench.session = bench.engine.connect()
+        raise
     if step.adds is not None and step.adds.table in bench.rows:
         bench.rows[step.adds.table] += step.adds.rows * (found.warm_up.count + found.service.count)
     return _measured(step, found, clients)

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
-from dbbench_plugins.sqlite import SQLite
+from dbbench_plugins.sqlite import SQLite, SQLiteSession
+
+
+class APSWSession(SQLiteSession):
+    def returned_rows(self, given: Any) -> bool:
+        """Its cursor refuses to describe what is done, which a statement without rows is at once."""
+        import apsw
+
+        with suppress(apsw.ExecutionCompleteError):
+            return bool(given.get_description())
+        return False
 
 
 class APSW(SQLite):
@@ -12,6 +23,7 @@ class APSW(SQLite):
     title = "SQLite (APSW)"
     license = "public domain; APSW: any OSI licence"
     modules = ("apsw",)
+    session_class = APSWSession
 
     @classmethod
     def versions(cls) -> dict[str, str]:

@@ -93,6 +93,10 @@ class ChDBSession(WithoutRecords, SQLSession):
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         return partial(self.connection.query, sql)
 
+    def returned_rows(self, given: Any) -> bool:
+        """What changes rows gives an empty text."""
+        return bool(given.bytes())
+
     def explain(self, sql: str) -> str:
         return "\n".join(line for (line,) in fetch(self, f"EXPLAIN {sql}"))
 

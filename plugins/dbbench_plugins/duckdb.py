@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
@@ -15,6 +16,10 @@ from dbbench.suite import Tier
 
 if TYPE_CHECKING:
     from dbbench.schema import Table
+
+
+#: Rows that are fetched at a time: as many as there are in a vector of DuckDB's.
+_AT_ONCE = 2_048
 
 
 class DuckDBOptions(Options):
@@ -46,13 +51,17 @@ class DuckDBSession(SQLSession):
         return "conflict" if conflict else None
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
-        execute, fetchone = self.connection.execute, self.connection.fetchone
+        execute, fetch = self.connection.execute, partial(self.connection.fetchmany, _AT_ONCE)
 
         def run() -> Rows:
             execute(sql)
-            return iter(fetchone, None)
+            return chain.from_iterable(iter(fetch, []))
 
         return run
+
+    def returned_rows(self, given: Any) -> bool:
+        """What changes rows describes one as well: their number."""
+        return [name for name, *_ in given.description or ()] not in ([], ["Count"])
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
         """Read to the end, as a connection with an unread result does nothing else."""

@@ -36,6 +36,7 @@ scenarios:
         title: Add
         sql: INSERT INTO T (Id, N) SELECT MAX(Id) + 1, 1 FROM T
         adds: {table: T}
+      - {kind: statement, name: look, title: Look, sql: x, dialects: {sqlite: PRAGMA table_info(T)}}
       - {kind: total, name: both, title: Both, of: [change, add]}
       - {kind: total, name: checked, title: Checked, of: [load, add]}
 """
@@ -45,7 +46,7 @@ scenarios:
 def run(dbbench: Dbbench, tmp_path: Path) -> Path:
     (tmp_path / "unread.yaml").write_text(SUITE)
     done = dbbench("suite", "unread.yaml", "--rounds", "4", "-e", "sqlite", "-e", "sqlite+apsw", "--out", "run")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 1, done.stdout + done.stderr
     return tmp_path / "run"
 
 
@@ -61,6 +62,8 @@ def test_a_statement_without_a_check_is_timed_and_not_ranked(run: Path) -> None:
             "not verified: the step has no table to count (`adds`) and no `check`" in rows["change", engine]["detail"]
         )
         assert "not verified: change was not verified" in rows["both", engine]["detail"]
+        assert (rows["look", engine]["outcome"], rows["look", engine]["value"]) == ("unsupported", "")
+        assert "the statement returns rows, which nobody reads: use `kind: query`" in rows["look", engine]["detail"]
     (trial, *_) = sorted(run.glob("trials/*-sqlite/result.json"))
-    steps = {step["name"]: step["verified"] for step in json.loads(trial.read_text())["steps"]}
-    assert steps == {"load": True, "change": False, "add": True, "both": False, "checked": True}
+    steps = {step["name"]: step.get("verified", False) for step in json.loads(trial.read_text())["steps"]}
+    assert steps == {"load": True, "change": False, "add": True, "look": False, "both": False, "checked": True}

@@ -298,6 +298,10 @@ NAMES = {
         ("    charts:", "      - {kind: statement, name: s, title: S, sql: x, check: {sql: y, columns: [Child.Amont], rows: []}}\n    charts:"),
         (38, 80, "scenarios[0].steps[2].check.columns[0]", "'Child.Amont'", "a column of the dataset, as Table.Column", "Child.Amount"),
     ),
+    "a query as a statement": (
+        ("    charts:", "      - {kind: statement, name: s, title: S, sql: SELECT Id FROM Child}\n    charts:"),
+        (38, 51, "scenarios[0].steps[2].sql", "'SELECT Id FROM Child'", "a statement that returns no rows; use `kind: query` for one that does", ""),
+    ),
     "rows added to no table": (
         ("    charts:", "      - {kind: statement, name: s, title: S, sql: x, adds: {table: Kid}}\n    charts:"),
         (38, 68, "scenarios[0].steps[2].adds.table", "'Kid'", "one of the tables Parent, Child", ""),

@@ -114,12 +114,17 @@ class FirebirdSession(SQLSession):
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         cursor, statement = self._prepare(sql)
 
-        def run() -> None:
+        def run() -> object:
             self._start()
             cursor.execute(statement)
             self._end()
+            return statement
 
         return run
+
+    def returned_rows(self, given: Any) -> bool:
+        """By the kind of the statement: with its transaction the cursor has ended."""
+        return str(given.type.name).startswith("SELECT")
 
     def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
         cursor, statement = self._prepare(sql)

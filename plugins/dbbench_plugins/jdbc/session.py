@@ -80,11 +80,16 @@ class JDBCSession(SQLSession):
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         execute, settle = self.connection.prepareStatement(sql).execute, self.settle
 
-        def run() -> None:
-            execute()
+        def run() -> object:
+            rows = execute()
             settle()
+            return rows
 
         return run
+
+    def returned_rows(self, given: Any) -> bool:
+        """JDBC's `execute` says whether what it gives first are rows."""
+        return bool(given)
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
         statement, settle = self.connection.prepareStatement(sql), self.settle

@@ -54,6 +54,9 @@ class CursorSession(LoadSession):
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         return partial(self.cursor.execute, sql)
 
+    def returned_rows(self, given: Any) -> bool:
+        return self.cursor.description is not None
+
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
         """A statement whose values the driver writes into its text."""
         execute, fetchall = self.cursor.execute, self.cursor.fetchall
@@ -115,6 +118,9 @@ class LowLevelSession(LoadSession):
             return rows
         self.unread = result
         return chain(rows, chain.from_iterable(iter(partial(result.fetch_row, _ROWS_AT_ONCE), ())))
+
+    def returned_rows(self, given: Any) -> bool:
+        return bool(given != ())
 
     def affected(self, sql: str) -> int:
         self.execute(sql)

@@ -14,7 +14,8 @@ from dbbench_plugins.sqlite import SQLite, SQLiteSession, rows
 class SQLiteODBCSession(ODBCSession, SQLiteSession):
     """What SQLite takes, over ODBC. The driver begins a transaction itself, with BEGIN: see its `begin`."""
 
-    reads: ClassVar = {"decimal": "float"}  # the driver makes dates and moments of what such a column holds
+    #: The driver makes dates and moments of what such a column holds, and leaves a decimal's a text.
+    reads: ClassVar = {"decimal": "text"}
     begin_reading = ODBCSession.begin
 
     def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:

@@ -53,8 +53,14 @@ class ArrowSession(PostgreSQLSession):
         return run
 
     def prepare_statement(self, sql: str) -> Callable[[], object]:
-        execute = self._cursor().execute
-        return lambda: execute(sql)
+        cursor = self._cursor()
+        execute = cursor.execute
+
+        def run() -> Any:
+            execute(sql)
+            return cursor
+
+        return run
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
         cursor, sql = self._cursor(), numbered(sql, self.sql)

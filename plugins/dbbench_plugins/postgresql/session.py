@@ -106,6 +106,9 @@ class PQSession(PsycopgSession):
         name, execute, checked = self._prepare(sql), self.low.exec_prepared, self._checked
         return lambda: checked(execute(name, None))
 
+    def returned_rows(self, given: Any) -> bool:
+        return bool(given.nfields)
+
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
         name, execute = self._prepare(numbered(sql, self.sql)), self.low.exec_prepared
         described = self._described(name)

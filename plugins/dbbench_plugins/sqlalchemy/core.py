@@ -173,6 +173,9 @@ class CoreSession(SQLSession):
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         return self._committing(partial(self.connection.execute, _text(sql)))
 
+    def returned_rows(self, given: Any) -> bool:
+        return bool(given.returns_rows)
+
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
         statement, names = _with_parameters(sql)
         execute = self.connection.execute

@@ -1,0 +1,69 @@
+"""In which type the values of an answer came: the suite's own, or another one that holds the same values.
+
+A number may come as another type of number: that may cost a driver more or less, so it is noted. Text or bytes in the
+place of something else are a driver's way to save itself the work of decoding, so they are refused, unless the session
+declares them (`Session.reads`); then they are noted as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+
+from dbbench.errors import WrongAnswer
+
+#: Suite's type -> the form that a session declares for it.
+Declared = Mapping[str, str]
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return any(is_one(kind) for is_one in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return any(is_one(kind) for is_one in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary))
+
+
+_FORMS: Mapping[str, Callable[[pa.DataType], bool]] = {
+    "nothing": pa.types.is_null,
+    "integer": pa.types.is_integer,
+    "decimal": pa.types.is_decimal,
+    "float": pa.types.is_floating,
+    "date": pa.types.is_temporal,
+    "text": _is_text,
+    "bytes": _is_bytes,
+}
+#: Of these one may come for another.
+_NUMBERS = frozenset({"integer", "decimal", "float"})
+#: Arrow's type in an answer -> the suite's types that it stands for.
+_TYPES: Mapping[str, tuple[str, ...]] = {
+    "int32": ("integer",),
+    "int64": ("bigint", "integer"),
+    "float": ("real",),
+    "double": ("double", "real"),
+    "date32[day]": ("date",),
+    "timestamp[s]": ("datetime",),
+    "string": ("varchar", "char"),
+}
+
+
+def form(kind: pa.DataType) -> str:
+    """What values of an Arrow type are, whatever their width; of an extension, what they are stored as."""
+    if isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+    return next((name for name, belongs in _FORMS.items() if belongs(kind)), str(kind))
+
+
+def other_form(found: pa.DataType, field: pa.Field, declared: Declared) -> str:
+    """That a column came in another form than its own, as "decimal as float"; empty if it came in its own.
+
+    Raises WrongAnswer for a form that would have to be declared.
+    """
+    own, came = form(field.type), form(found)
+    if came in (own, "nothing"):
+        return ""
+    types = ("decimal",) if own == "decimal" else _TYPES.get(str(field.type), ())
+    if not {own, came} <= _NUMBERS and came not in {declared.get(name) for name in types}:
+        raise WrongAnswer(f"column {field.name}: {came} in place of {own}, which the engine doesn't declare (`reads`)")
+    return f"{own} as {came}"

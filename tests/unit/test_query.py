@@ -1,0 +1,170 @@
+"""A query's calls: which of them is compared, and what is found of engines that lie in some of them. No driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbbench.datasets.files import Files, materialise
+from dbbench.engine import Engine, Session, Setup
+from dbbench.oracle import answer_file, read_answer
+from dbbench.outcome import Outcome
+from dbbench.suite import QueryStep, Suite, Tier
+from dbbench.workloads import query
+from dbbench.workloads.bench import Bench
+from dbbench.workloads.query import Call
+
+WARM, TIMED, CHECKED = Call.WARM_UP, Call.TIMED, Call.CHECKED
+STEP = QueryStep.model_validate(
+    {
+        "kind": "query",
+        "name": "all",
+        "title": "All",
+        "sql": "SELECT Id, ParentId FROM Child",
+        "read": "Child.ParentId",
+        "answer": {"table": "Child", "select": ["Child.Id", "Child.ParentId"]},
+        "iterations": 3,
+    }
+)
+#: One place for the compared call before each of the others, and one after them all.
+PLACES = 1 + 3 + 1
+
+Lie = Callable[[int, list[Any]], list[Any]]
+
+
+class Liar(Session):
+    """Gives the right rows, as `lie` changes them: by the number of the call on one prepared query, from 1."""
+
+    def __init__(self, rows: list[Any], lie: Lie) -> None:
+        self.rows, self.lie = rows, lie
+        self.prepared = 0
+
+    def prepare_query(self, sql: str) -> Callable[[], Any]:
+        self.prepared += 1
+        calls = 0
+
+        def run() -> Any:
+            nonlocal calls
+            calls += 1
+            return self.lie(calls, list(self.rows))
+
+        return run
+
+
+class Lying(Engine):
+    name = "lying"
+    title = "Lying"
+    durability = {Tier.POWER: {}}
+    session_class = Liar
+
+
+@pytest.fixture
+def files(small: Suite) -> Files:
+    return materialise(small.datasets["things"])
+
+
+@pytest.fixture
+def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., Bench]:
+    def make(lie: Lie = lambda _call, rows: rows, number: int = 1) -> Bench:
+        answer = answer_file(STEP.answer, files)
+        rows = [tuple(row.values()) for row in read_answer(answer).to_pylist()]
+        setup = Setup(tmp_path, Tier.POWER)
+        tables = small.datasets["things"].tables
+        return Bench(Lying(setup), Liar(rows, lie), tables, files, {"all": answer}, setup=setup, round=number)
+
+    return make
+
+
+def outcomes(bench: Callable[..., Bench], lie: Lie) -> list[Outcome]:
+    """In so many rounds as there are places."""
+    return [query.measure(STEP, bench(lie, number)).outcome for number in range(1, PLACES + 1)]
+
+
+def test_one_call_is_compared_and_in_so_many_rounds_at_each_place(bench: Callable[..., Bench]) -> None:
+    found = [query.calls(STEP, bench(number=number)) for number in range(1, 2 * PLACES + 1)]
+    assert found[:PLACES] == found[PLACES:]
+    assert {tuple(calls) for calls in found} == {
+        (CHECKED, WARM, TIMED, TIMED, TIMED),
+        (WARM, CHECKED, WARM, TIMED, TIMED, TIMED),
+        (WARM, TIMED, CHECKED, WARM, TIMED, TIMED),
+        (WARM, TIMED, TIMED, CHECKED, WARM, TIMED),
+        (WARM, TIMED, TIMED, TIMED, CHECKED),
+    }
+
+
+def test_the_place_follows_from_the_seed_and_the_step(bench: Callable[..., Bench], files: Files) -> None:
+    rounds = range(1, PLACES + 1)
+    places = {
+        name: [
+            query.calls(STEP.model_copy(update={"name": name}), bench(number=number)).index(CHECKED)
+            for number in rounds
+        ]
+        for name in ("all", "other", "third")
+    }
+    assert places["all"] == [query.calls(STEP, bench(number=number)).index(CHECKED) for number in rounds]
+    assert len({tuple(found) for found in places.values()}) > 1
+
+
+def test_all_calls_are_of_one_prepared_query_and_the_compared_one_is_in_no_figure(bench: Callable[..., Bench]) -> None:
+    numbers: list[int] = []
+    made = bench(lambda call, rows: numbers.append(call) or rows)
+    measured = query.measure(STEP, made)
+    assert made.session.prepared == 1  # type: ignore[attr-defined]
+    assert numbers == list(range(1, len(query.calls(STEP, made)) + 1))
+    assert len(measured.samples) == 3
+    assert len(measured.samples) + len(measured.warm_up) + 1 == len(numbers)
+    assert (measured.outcome, measured.detail) == (Outcome.OK, "")
+
+
+def test_a_null_engine_makes_its_calls_alone(bench: Callable[..., Bench]) -> None:
+    made = bench()
+    made.engine.ranked = False  # type: ignore[misc]
+    assert query.calls(STEP, made) == [WARM, TIMED, TIMED, TIMED]
+
+
+LIES: dict[str, Lie] = {
+    "from the second call on": lambda call, rows: rows if call == 1 else [(key, 0) for key, _ in rows],
+    "in one call": lambda call, rows: rows if call != 3 else [(key, 0) for key, _ in rows],
+    "in the last timed call": lambda call, rows: rows if call != 4 else [(key, 0) for key, _ in rows],
+    "in the warm-up": lambda call, rows: rows if call > 1 else [(key, 0) for key, _ in rows],
+    "a row less": lambda call, rows: rows if call != 3 else rows[1:],
+    "as text": lambda call, rows: rows if call != 3 else [(key, str(value)) for key, value in rows],
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_lie_in_the_column_that_is_read_is_found_in_every_round(name: str, bench: Callable[..., Bench]) -> None:
+    assert set(outcomes(bench, LIES[name])) == {Outcome.WRONG}
+
+
+@pytest.mark.parametrize("lying", [{2, 3, 4, 5, 6}, {1}, {2, 3, 4}, {4}, {3}])
+def test_a_lie_in_another_column_is_found_where_the_compared_call_is_one_of_them(
+    lying: set[int], bench: Callable[..., Bench]
+) -> None:
+    def lie(call: int, rows: list[Any]) -> list[Any]:
+        return [(0, value) for _, value in rows] if call in lying else rows
+
+    expected = []
+    for number in range(1, PLACES + 1):
+        place = query.calls(STEP, bench(number=number)).index(CHECKED) + 1
+        expected.append(Outcome.WRONG if place in lying else Outcome.OK)
+    assert outcomes(bench, lie) == expected
+    assert Outcome.WRONG in expected
+
+
+def test_rows_in_another_order_are_right_where_the_answer_has_none(bench: Callable[..., Bench]) -> None:
+    assert set(outcomes(bench, lambda call, rows: rows[call:] + rows[:call])) == {Outcome.OK}
+
+
+def test_a_wrong_call_leaves_its_step_a_time_and_no_rank(bench: Callable[..., Bench]) -> None:
+    measured = query.measure(STEP, bench(LIES["in one call"]))
+    assert measured.detail.startswith("column Child.ParentId: 0 instead of")
+    assert len(measured.samples) == 3
+
+
+def test_another_type_of_number_is_right_and_told(bench: Callable[..., Bench]) -> None:
+    measured = query.measure(STEP, bench(lambda _call, rows: [(float(key), value) for key, value in rows]))
+    assert (measured.outcome, measured.facts["other_forms"]) == (Outcome.OK, ["integer as float"])

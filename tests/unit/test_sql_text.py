@@ -1,0 +1,57 @@
+"""Whether a statement returns rows, by its text."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbbench.loader import builtin_suites, find_suite, load_suite
+from dbbench.sql_text import returns_rows
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1",
+        "select 1",
+        "  -- INSERT INTO\n SELECT 1",
+        "/* INSERT */ (SELECT x FROM T)",
+        "SELECT 'INTO' FROM T",
+        "VALUES (1)",
+        "TABLE T",
+        "SHOW TABLES",
+        "EXPLAIN DELETE FROM T",
+        "WITH t AS (SELECT 1) SELECT * FROM t",
+        "WITH t AS (SELECT 1) SELECT 'INSERT' FROM t",
+        "INSERT INTO T VALUES (1) RETURNING Id",
+        "DELETE FROM T WHERE Id = 1 RETURNING *",
+    ],
+)
+def test_rows_are_seen(sql: str) -> None:
+    assert returns_rows(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT INTO T SELECT MAX(Id) + 1 FROM T",
+        "INSERT INTO T VALUES ('RETURNING')",
+        "UPDATE T SET x = 1",
+        "DELETE FROM T",
+        "SELECT x INTO U FROM T",
+        "WITH t AS (SELECT 1) INSERT INTO U SELECT * FROM t",
+        "CREATE TABLE U AS SELECT 1",
+        "CALL p()",
+        "PRAGMA optimize",
+        "",
+    ],
+)
+def test_no_rows_or_not_to_be_told(sql: str) -> None:
+    assert not returns_rows(sql)
+
+
+@pytest.mark.parametrize("name", builtin_suites())
+def test_the_suites_own_statements_return_none_and_their_queries_do(name: str) -> None:
+    for scenario in load_suite(find_suite(name)).scenarios:
+        for step in scenario.steps:
+            if step.kind in ("query", "statement"):
+                assert returns_rows(step.sql) == (step.kind == "query")
