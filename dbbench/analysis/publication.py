@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from dbbench.analysis.queryplans import QueryPlan, query_plans
-from dbbench.analysis.ranking import Place
+from dbbench.analysis.ranking import Rank
 from dbbench.analysis.summary import Row, Standing, placed, ranked, standings, summarise, titles
 from dbbench.store import Manifest, Run, StepResult, TrialResult
 
@@ -95,26 +95,33 @@ def withhold(found: Figures, run: Run) -> Figures:
 
 
 def _step(rows: Sequence[Row], clauses: Mapping[str, str]) -> list[Row]:
-    """A step with ratios to the best figure that is shown.
-
-    Places are worked out among those that are shown, for a tie would tell a withheld figure almost exactly; a
-    withheld one counts as better than whoever stands after it.
-    """
+    """A step with ratios and ranks among the figures that are shown, and ranges that leave room for the others."""
     shown = {row.engine: row for row in placed([row for row in rows if row.engine not in clauses])}
-    before: dict[int, int] = {}  # place among the shown -> withheld ones before the first that has it
-    withheld, found = 0, []
-    for row in rows:
-        if row.engine in clauses:
-            withheld += row.value is not None
-            found.append(_bare_row(row, clauses[row.engine]))
-            continue
-        known = shown[row.engine]
-        if known.place is not None:
-            number = known.place.number
-            place = Place(number + before.setdefault(number, withheld), known.place.shared)
-            known = replace(known, place=place)
-        found.append(known)
-    return found
+    order = [row.engine for row in rows]
+    held = [at for at, row in enumerate(rows) if row.engine in clauses and row.value is not None]
+    return [
+        _bare_row(row, clauses[row.engine])
+        if row.engine in clauses
+        else replace(shown[row.engine], rank=_rank(shown[row.engine], shown, held, order))
+        for row in rows
+    ]
+
+
+def _rank(row: Row, shown: Mapping[str, Row], held: Sequence[int], order: Sequence[str]) -> Rank | None:
+    """A rank among the shown ones and the withheld, which stand at `held` in the order of medians.
+
+    Of a withheld one the order alone is known. It counts as better than this row if it stands before one that is
+    proven better, as worse if it stands after one that is proven worse, and else it may be either: any other
+    rule would tell its figure to within 2 %.
+    """
+    if row.rank is None:
+        return None
+    better = max((order.index(engine) for engine in row.better), default=-1)
+    worse = min((order.index(name) for name, other in shown.items() if row.engine in other.better), default=len(order))
+    return Rank(
+        row.rank.best + sum(at < better for at in held),
+        row.rank.worst + sum(at < worse for at in held),
+    )
 
 
 def _bare_row(row: Row, clause: str) -> Row:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
-from dbbench.analysis.ranking import Place, places
-from dbbench.analysis.statistics import Estimate, estimate, geometric_mean, ratio_estimate
+from dbbench.analysis.ranking import Rank, ranks, told_apart
+from dbbench.analysis.statistics import Estimate, estimate, geometric_mean, paired_mean, paired_ratio
+from dbbench.analysis.steadiness import unsteady
 from dbbench.outcome import Outcome
 from dbbench.store import Manifest, StepResult, TrialResult
 from dbbench.suite import Scenario, Suite, Tier, WorstOfLast
@@ -33,12 +34,20 @@ class Row:
     unit: str = ""
     direction: str = "lower"
     blocks: tuple[float, ...] = ()
+    #: The rounds that the blocks are of.
+    of_rounds: tuple[int, ...] = ()
     value: float | None = None
     low: float | None = None
     high: float | None = None
-    place: Place | None = None
+    rank: Rank | None = None
+    #: The engines of the step that are proven better.
+    better: frozenset[str] = frozenset()
     #: How many times the best engine's, with its interval.
     ratio: Estimate | None = None
+    #: What is odd about its rounds, in words: see `steadiness`.
+    unsteady: str = ""
+    #: Where the ratio's interval and the test differ, in words.
+    doubt: str = ""
     harness_share: float | None = None
     #: By the method of the benchmark that is reproduced, where the suite asks for it and has the rounds.
     original: float | None = None
@@ -49,6 +58,11 @@ class Row:
     rounds: tuple[dict[str, Any], ...] = ()
     #: The clause by which there are no figures here, where there would be some: see `publication`.
     withheld: str = ""
+
+    @property
+    def remarks(self) -> str:
+        """All that there is to say of it, in words."""
+        return "; ".join(filter(None, (self.detail, self.unsteady, self.doubt)))
 
     @property
     def measured(self) -> bool:
@@ -76,12 +90,17 @@ class Resources:
 
 @dataclass(frozen=True)
 class Standing:
-    """An engine over all steps of a scenario: the geometric mean of its ratios to the best, if it did all."""
+    """An engine over all steps of a scenario: the geometric mean of its ratios to the best, if it did all.
+
+    `low` and `high` are its interval.
+    """
 
     engine: str
     title: str
     mean_ratio: float | None
     rows: dict[str, Row]
+    low: float | None = None
+    high: float | None = None
 
     @property
     def failures(self) -> int:
@@ -146,6 +165,7 @@ def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
     figures = [row for row in rows if row.scenario == scenario.name and row.ranked and row.measured]
     unverified = {row.step for row in figures} - {row.step for row in figures if row.verified}
     steps = [step.name for step in scenario.steps]
+    bests = {row.step: row for row in reversed(rows) if row.scenario == scenario.name and row.ratio is not None}
     by_engine: dict[str, dict[str, Row]] = {}
     for row in rows:
         if row.scenario == scenario.name and row.step in steps and row.ranked:
@@ -153,11 +173,23 @@ def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
     found = []
     for engine, mine in by_engine.items():
         timed = [step for step in steps if step in mine and mine[step].unit != "B" and step not in unverified]
-        ratios = [mine[step].ratio for step in timed]
-        whole = [ratio.value for ratio in ratios if ratio is not None]
-        mean = geometric_mean(whole) if whole and len(whole) == len(ratios) and all(whole) else None
-        found.append(Standing(engine, next(iter(mine.values())).title, mean, mine))
+        mean = _mean([(mine[step], bests[step]) for step in timed if step in bests])
+        title = next(iter(mine.values())).title
+        means = (None, None, None) if mean is None else (mean.value, mean.low, mean.high)
+        found.append(Standing(engine, title, means[0], mine, *means[1:]))
     return sorted(found, key=lambda item: (item.mean_ratio is None, item.mean_ratio or 0, item.failures, item.engine))
+
+
+def _mean(steps: Sequence[tuple[Row, Row]]) -> Estimate | None:
+    """The geometric mean of the ratios of some rows to the best ones of their steps; None if one has no ratio."""
+    ratios = [row.ratio.value for row, _ in steps if row.ratio is not None]
+    if len(ratios) < len(steps) or not ratios or not all(ratios):
+        return None
+    pairs = [_paired(row, best) for row, best in steps]
+    # Some steps may lack rounds that others have, and a size of 0 has no logarithm.
+    if len({len(ours) for ours, _ in pairs}) > 1 or min(min(ours) for ours, _ in pairs) <= 0:
+        return Estimate(geometric_mean(ratios), None, None)
+    return paired_mean(pairs)
 
 
 def ranked(manifest: Manifest, engine: str) -> bool:
@@ -174,7 +206,8 @@ def _row(
         detail = "; ".join(filter(None, (f"{probed['status']}: {probed['detail']}", probed.get("install"))))
         return Row(scenario.name, step, engine, title, Outcome.UNAVAILABLE, part, detail=detail)
     mine = [result for result in results if (result.engine_name, result.scenario_name) == (engine, scenario.name)]
-    steps = [found for result in mine if (found := result.step(step)) is not None]
+    taken = [(result.round, found) for result in mine if (found := result.step(step)) is not None]
+    steps = [found for _, found in taken]
     if not steps:
         return None
     outcome = max((result.outcome for result in steps), key=lambda item: item.badness)
@@ -199,6 +232,7 @@ def _row(
         unit=steps[0].unit,
         direction=steps[0].direction,
         blocks=blocks,
+        of_rounds=tuple(number for number, result in taken if result.value is not None),
         value=middle.value,
         low=middle.low,
         high=middle.high,
@@ -213,6 +247,7 @@ def _row(
                 *notes,
             ]
         ),
+        unsteady=unsteady(blocks) if part and steps[0].unit != "B" else "",
         facts=steps[-1].facts,
         rounds=tuple(result.facts for result in steps),
     )
@@ -260,7 +295,7 @@ def _original(method: WorstOfLast | None, blocks: Sequence[float], direction: st
 
 
 def placed(rows: Sequence[Row]) -> list[Row]:
-    """Rows of one step with places, ratios and the harness's share, best first; the null engines' last.
+    """Rows of one step with ranks, ratios and the harness's share, best first; the null engines' last.
 
     After the ranked ones come those that were not verified, then the failed ones.
     """
@@ -270,34 +305,66 @@ def placed(rows: Sequence[Row]) -> list[Row]:
     good.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
     unverified = [row for row in rows if row.value is not None and row.ranked and not row.verified]
     unverified.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
-    # An engine with fewer rounds than the others (one that came to harm) has a figure, but no place.
+    # An engine with fewer rounds than the others (one that came to harm) has a figure, but no rank.
     most = max((len(row.blocks) for row in good), default=0)
-    whole = {row.engine: _costs(row.blocks, higher=higher) for row in good if len(row.blocks) == most}
-    found = places(whole, exact=all(row.unit == "B" for row in good)) if whole else {}
+    full = [row for row in good if len(row.blocks) == most]
+    common = set.intersection(*(set(row.of_rounds) for row in full)) if full else set()
+    whole = {row.engine: _costs(row, common) for row in full}
+    apart = told_apart(whole, exact=all(row.unit == "B" for row in good)) if whole else None
+    found = {} if apart is None else ranks(whole, apart)
+    ratios = {row.engine: _ratio(row, good[0]) for row in good}
     good = [
         replace(
             row,
-            place=found.get(row.engine),
-            ratio=_ratio(row, good[0], higher=higher),
+            rank=found.get(row.engine),
+            ratio=ratios[row.engine],
+            better=frozenset(better for better, worse in apart or () if worse == row.engine),
             harness_share=_share(row, nulls),
         )
         for row in good
     ]
+    good = [replace(row, doubt=_doubt(row, good[0])) for row in good]
     failed = sorted((row for row in rows if row.value is None and row.ranked), key=_failed_order)
     return good + [replace(row, harness_share=_share(row, nulls)) for row in unverified] + failed + nulls
 
 
-def _costs(blocks: Sequence[float], *, higher: bool) -> list[float]:
-    """Blocks of which less is better."""
-    return [1 / block if block else math.inf for block in blocks] if higher else list(blocks)
+def _costs(row: Row, rounds: Collection[int]) -> list[float]:
+    """The blocks of some rounds, as figures of which less is better."""
+    blocks = [block for number, block in zip(row.of_rounds, row.blocks, strict=True) if number in rounds]
+    return [1 / block if block else math.inf for block in blocks] if row.direction == "higher" else blocks
 
 
-def _ratio(row: Row, best: Row, *, higher: bool) -> Estimate | None:
-    """How many times the best engine's the cost of this one is; 1 for the best itself, None where a block is 0."""
-    ours, theirs = _costs(row.blocks, higher=higher), _costs(best.blocks, higher=higher)
-    if min(theirs) <= 0 or not all(map(math.isfinite, ours + theirs)):
+def _paired(row: Row, best: Row) -> tuple[list[float], list[float]]:
+    """Both rows' costs in the rounds that both have."""
+    rounds = {*row.of_rounds} & {*best.of_rounds}
+    return _costs(row, rounds), _costs(best, rounds)
+
+
+def _ratio(row: Row, best: Row) -> Estimate | None:
+    """How many times the best engine's the cost of this one is; 1 for the best itself.
+
+    None where a block is 0, or where the two have no round in common.
+    """
+    ours, theirs = _paired(row, best)
+    if not theirs or min(theirs) <= 0 or not all(map(math.isfinite, ours + theirs)):
         return None
-    return Estimate(1.0, None, None) if row.engine == best.engine else ratio_estimate(ours, theirs)
+    return Estimate(1.0, None, None) if row.engine == best.engine else paired_ratio(ours, theirs)
+
+
+def _doubt(row: Row, best: Row) -> str:
+    """What to make of it where the interval of the ratio to the best says something else than the test."""
+    ratio = row.ratio
+    if row.rank is None or row.unit == "B" or ratio is None or ratio.low is None or ratio.high is None:
+        return ""
+    outside, apart = ratio.low > 1 or ratio.high < 1, best.engine in row.better
+    if outside and not apart:
+        return (
+            "the interval of this ratio alone is clear of ×1, but the test, which allows for all pairs of engines "
+            "and for differences under 2 %, can't tell it from the best"
+        )
+    if apart and not outside:
+        return "the test tells it from the best, though the interval of the ratio includes ×1: read the ratio with care"
+    return ""
 
 
 def _share(row: Row, nulls: Sequence[Row]) -> float | None:

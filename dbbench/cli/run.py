@@ -205,6 +205,8 @@ def _run(ready: Ready, *, publish: bool) -> int:
     from functools import partial
 
     from dbbench.analysis.budget import Budget
+    from dbbench.analysis.summary import ranked
+    from dbbench.plan import too_few_rounds
     from dbbench.report.listing import absent_lines
     from dbbench.report.progress import watched
     from dbbench.runner import run_trials
@@ -213,6 +215,9 @@ def _run(ready: Ready, *, publish: bool) -> int:
     for line in absent_lines(ready.absent, ready.idle, columns=columns()):
         console.print(line, style="dim", highlight=False, markup=False)
     run = ready.run
+    engines = sum(ranked(run.manifest, name) for name in run.manifest.usable)
+    if few := too_few_rounds(engines, run.manifest.rounds):
+        console.print(few, style="dim", highlight=False, markup=False)
     budget = Budget(run.manifest.precision, run.manifest.time_limit)
     enough = partial(budget.reached, run.suite, run.manifest)
     try:

@@ -59,9 +59,8 @@ def conditions(step: AnyStep, facts: Sequence[Mapping[str, Any]], arrow: Sequenc
 
 
 def _query(step: QueryStep, facts: Sequence[Mapping[str, Any]], arrow: Sequence[str]) -> list[str]:
-    calls = f"{step.iterations} calls" if step.iterations > 1 else "one call"
     warm = f" after {step.warm_up} to warm up" if step.warm_up and step.cache != "cold" else ""
-    words = [f"{facts[0].get('rows', 0):,} rows; a round is the mean of {calls}{warm}, by one client."]
+    words = [f"{facts[0].get('rows', 0):,} rows; a round is {_mean(step.iterations, 'call')}{warm}, by one client."]
     if arrow:
         words.append(
             f"Arrow batches, whose values are not turned into Python objects: {_and(sorted(arrow))}; "
@@ -70,18 +69,21 @@ def _query(step: QueryStep, facts: Sequence[Mapping[str, Any]], arrow: Sequence[
     return words
 
 
+def _mean(times: int, one: str, several: str = "") -> str:
+    return f"the mean of {times} {several or f'{one}s'}" if times > 1 else f"one {one}"
+
+
 def _objects(step: ObjectStep, facts: Sequence[Mapping[str, Any]]) -> str:
     count = next((f"{each['objects']:,} " for each in facts if "objects" in each), "")
-    passes = f"{step.iterations} passes" if step.iterations > 1 else "one pass"
     how = f"{count}objects by one query" if step.operation == "get_many" else f"{count}objects, each by its key"
     held = ", all of them loaded before and still held" if step.identity_map == "warm" else ""
-    return f"A round is the mean of {passes} after {step.warm_up} to warm up: {how}{held}."
+    return f"A round is {_mean(step.iterations, 'pass', 'passes')} after {step.warm_up} to warm up: {how}{held}."
 
 
 def _statement(step: StatementStep) -> list[str]:
     words = []
     if step.rate is None:
-        words.append(f"A round is the mean of {step.iterations} calls after {step.warm_up} to warm up.")
+        words.append(f"A round is {_mean(step.iterations, 'call')} after {step.warm_up} to warm up.")
     if step.adds is None and step.check is None:
         words.append("The suite says nothing to check its effect by: not verified.")
     return words

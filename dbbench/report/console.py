@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dbbench.analysis.units import duration, fitting
-from dbbench.report.steps import Line, StepView
+from dbbench.report.steps import Line, StepView, times
 from dbbench.report.view import ScenarioView, View
 
 WIDTH = 80
@@ -59,42 +59,54 @@ def _step(view: StepView, missing: Collection[str], *, ascii_only: bool) -> Iter
     values = max((len(line.value) for line in view.lines if not line.withheld), default=1)
     intervals = max((len(line.interval) for line in view.lines), default=0)
     shares = max((len(line.share) for line in view.lines), default=0)
-    bar_width = max(WIDTH - 4 - names - 2 - values - 4 - intervals - 1 - 8 - shares - bool(shares), 8)
+    ranks = max(3, *(len(line.rank) for line in view.lines)) if view.lines else 3
+    marks = max(3, *(len(_mark(line)) for line in view.lines)) if view.lines else 3
+    bar_width = max(WIDTH - ranks - 1 - names - 2 - values - marks - 1 - intervals - 1 - 8 - shares - bool(shares), 8)
     scale = _Scale.of(view)
     for line in view.lines:
         if line.withheld:
-            yield from _long(f"{line.rank:>3} {line.row.engine:<{names}} {line.value}{_mark(line)}", 5 + names)
+            start = f"{line.rank:>{ranks}} {line.row.engine:<{names}} "
+            yield from _long(f"{start}{line.value}{_mark(line)}", len(start))
             continue
         bar = scale.bar(line.row.value or 0, bar_width, ascii_only=ascii_only)
-        text = Text(f"{line.rank:>3} {line.row.engine:<{names}} ")
+        text = Text(f"{line.rank:>{ranks}} {line.row.engine:<{names}} ")
         text.append(f"{bar:<{bar_width}}", style="blue")
         text.append(f" {line.value:>{values}}", style="bold")
-        text.append(f"{_mark(line):<3} {line.interval:>{intervals}}", style="dim")
+        text.append(f"{_mark(line):<{marks}} {line.interval:>{intervals}}", style="dim")
         text.append(f" {line.ratio:>8}")
         if shares:
             text.append(f" {line.share:>{shares}}", style="dim")
         yield text
     for line in view.failed:
         mark = "" if line.row.engine in missing else _mark(line)
-        yield Text(f"    {line.row.engine:<{names}} {line.value}{mark}", style="red")
+        yield Text(f"{'':{ranks}} {line.row.engine:<{names}} {line.value}{mark}", style="red")
+    if view.rank_note:
+        yield Text(f"  {view.rank_note}", style="dim")
     if view.details:
         table = [("", view.details), *((line.row.engine, line.details) for line in view.lines if line.details)]
-        widths = [max(map(len, column)) for column in zip(*(cells for _, cells in table), strict=True)]
-        gap = "  " if 4 + names + sum(width + 2 for width in widths) <= WIDTH else " "
-        for columns in _fitting(widths, WIDTH - 4 - names):
-            for name, cells in table:
-                figures = gap.join(f"{cells[at]:>{widths[at]}}" for at in columns)
-                yield Text(f"    {name:<{names}}{gap}{figures}", style="dim")
-    marks = {line.mark for line in view.failed if line.row.engine in missing}
-    marks -= {line.mark for line in (*view.lines, *view.failed) if line.row.engine not in missing}
+        yield from (Text(text, style="dim") for text in _table(table))
+    elsewhere = {line.mark for line in view.failed if line.row.engine in missing}
+    elsewhere -= {line.mark for line in (*view.lines, *view.failed) if line.row.engine not in missing}
     for number, note in enumerate(view.footnotes, 1):
-        if str(number) in marks:
+        if str(number) in elsewhere:
             continue
         yield from (
             Text(line, style="dim") for line in textwrap.wrap(f"  [{number}] {note}", WIDTH, subsequent_indent="      ")
         )
     if note := view.harness_note():
         yield from (Text(line, style="dim") for line in textwrap.wrap(f"  {note}", WIDTH, subsequent_indent="  "))
+
+
+def _table(rows: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    """Names with their figures, without empty columns; in several tables where one would be too wide."""
+    columns = [column for column in zip(*(cells for _, cells in rows), strict=True) if any(column[1:])]
+    names = max(len(name) for name, _ in rows)
+    widths = [max(map(len, column)) for column in columns]
+    gap = "  " if 4 + names + sum(width + 2 for width in widths) <= WIDTH else " "
+    for fitting_columns in _fitting(widths, WIDTH - 4 - names):
+        for at, (name, _) in enumerate(rows):
+            figures = gap.join(f"{columns[column][at]:>{widths[column]}}" for column in fitting_columns)
+            yield f"    {name:<{names}}{gap}{figures}".rstrip()
 
 
 def _fitting(widths: Sequence[int], room: int) -> list[list[int]]:
@@ -110,24 +122,28 @@ def _fitting(widths: Sequence[int], room: int) -> list[list[int]]:
 def _overall(scenario: ScenarioView) -> Iterator[Text]:
     yield Text()
     yield Text("Overall: geometric mean of the ratios to the best, and what a trial used", style="bold")
-    names = max((len(item.engine) for item in scenario.standings), default=6)
-    yield Text(
-        f"    {'engine':<{names}} {'mean':>8} {'memory':>10} {'CPU':>10} {'written':>10} {'a trial':>10}", style="dim"
-    )
     used = {item.engine: item for item in scenario.resources}
+    table: list[tuple[str, Sequence[str]]] = [("engine", ("mean", "interval", "memory", "CPU", "written", "a trial"))]
     for item in scenario.standings:
         if item.engine in scenario.withheld:
-            yield Text(f"    {item.engine:<{names}} withheld", style="dim")
+            table.append((item.engine, ("withheld", *[""] * 5)))
             continue
-        mean = f"×{item.mean_ratio:.2f}" if item.mean_ratio else "-"
         mine = used.get(item.engine)
-        cells = [
-            _amount("B", mine.peak_memory if mine else None),
-            _amount("s", mine.cpu_seconds if mine else None),
-            _amount("B", mine.written_bytes if mine else None),
-            duration(mine.seconds) if mine and mine.seconds else "-",
-        ]
-        yield Text(f"    {item.engine:<{names}} {mean:>8} " + " ".join(f"{cell:>10}" for cell in cells))
+        table.append(
+            (
+                item.engine,
+                (
+                    f"×{item.mean_ratio:.2f}" if item.mean_ratio else "-",
+                    "" if item.low is None or item.high is None else f"{times(item.low)} to {times(item.high)}",
+                    _amount("B", mine.peak_memory if mine else None),
+                    _amount("s", mine.cpu_seconds if mine else None),
+                    _amount("B", mine.written_bytes if mine else None),
+                    duration(mine.seconds) if mine and mine.seconds else "-",
+                ),
+            )
+        )
+    for number, text in enumerate(_table(table)):
+        yield Text(text, style="dim" if not number else "")
     yield Text()
 
 

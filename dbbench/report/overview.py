@@ -25,9 +25,10 @@ def overview(title: str, scenario: ScenarioView, captions: Sequence[str]) -> Fig
     """Every engine and step as a multiple of the step's best, with the figure itself under it."""
     steps = scenario.steps
     engines = scenario.standings
+    interval = ", with its interval" if any(item.low is not None for item in engines) else ""
     subtitle = (
-        "Multiple of the step's best, with the figure under it; engines by the geometric mean over the timed steps. "
-        "Darker is further behind."
+        "Multiple of the step's best, with the figure under it; engines by the geometric mean over the timed "
+        f"steps{interval}. Darker is further behind."
     )
     rows = max(len(engines), 1)
     titles = names([item.title for item in engines])
@@ -40,7 +41,12 @@ def overview(title: str, scenario: ScenarioView, captions: Sequence[str]) -> Fig
     for place, standing in enumerate(engines):
         y = place + 0.9
         mean = standing.mean_ratio
-        axes.text(0.5, y + 0.5, _ratio(mean) if mean else "–", ha="center", va="center", fontsize=9, weight="bold")
+        between = (
+            "" if standing.low is None or standing.high is None else f"{_bare(standing.low)}–{_bare(standing.high)}"
+        )
+        middle = y + (0.34 if between else 0.5)
+        axes.text(0.5, middle, _ratio(mean) if mean else "–", ha="center", va="center", fontsize=9, weight="bold")
+        axes.text(0.5, y + 0.72, between, fontsize=6.8, color=GREY, **_MIDDLE)
         for column, step in enumerate(steps, 1):
             row = standing.rows.get(step.step.name)
             if row is not None and row.value is not None:
@@ -91,7 +97,11 @@ def _cell(axes: Axes, column: int, y: float, row: Row) -> None:
 
 
 def _ratio(times: float) -> str:
-    return f"×{times:.2f}" if times < 10 else f"×{times:,.0f}"
+    return f"×{_bare(times)}"
+
+
+def _bare(times: float) -> str:
+    return f"{times:.2f}" if times < 10 else f"{times:,.0f}"
 
 
 def _outages(standing: Standing, steps: Sequence[StepView]) -> Iterator[tuple[int, int, str]]:

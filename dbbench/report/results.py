@@ -61,7 +61,11 @@ def _scenario(scenario: ScenarioView, shown: View) -> dict[str, Any]:
 
 
 def _standing(standing: Standing, scenario: ScenarioView) -> dict[str, Any]:
-    found = {"engine": standing.engine, "mean_ratio": standing.mean_ratio}
+    found = {
+        "engine": standing.engine,
+        "mean_ratio": standing.mean_ratio,
+        "interval": None if standing.low is None else [standing.low, standing.high],
+    }
     return {"engine": standing.engine, "withheld": True} if standing.engine in scenario.withheld else found
 
 
@@ -84,11 +88,14 @@ def _row(row: Row) -> dict[str, Any]:
         return {**known, "withheld": row.withheld}
     return {
         **known,
-        "detail": row.detail,
+        "detail": row.remarks,
+        "unsteady": row.unsteady,
         "metric": row.metric,
         "unit": row.unit,
         "direction": row.direction,
-        "place": None if row.place is None else {"number": row.place.number, "shared": row.place.shared},
+        "rank": str(row.rank) if row.rank else None,
+        "rank_best": row.rank.best if row.rank else None,
+        "rank_worst": row.rank.worst if row.rank else None,
         "value": row.value,
         "interval": None if row.low is None else [row.low, row.high],
         "blocks": row.blocks,

@@ -40,7 +40,7 @@ CLAUSE = 48
 
 @dataclass(frozen=True)
 class Line:
-    """One engine in one step. `mark` is the number of its footnote."""
+    """One engine in one step. `mark` has the numbers of its footnotes."""
 
     row: Row
     rank: str
@@ -144,6 +144,29 @@ class StepView:
         return self.unit.symbol.endswith("/s")
 
     @property
+    def ranked(self) -> bool:
+        """Whether any of its engines has a rank."""
+        return any(line.rank for line in self.lines)
+
+    @property
+    def rank_note(self) -> str:
+        """What a range of ranks means, where there is one."""
+        span = next((line.rank for line in self.lines if "-" in line.rank), "")
+        what = (
+            "under 2 % apart is no difference" if self.step.kind == "size" else "the rounds leave any of these possible"
+        )
+        return f"rank {span}: {what}" if span else ""
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """The figures of a table: (heading, name in `Line`), without those that no line has."""
+        known = [
+            (self.heading, "value"), (self.interval, "interval"), ("Ratio", "ratio"), ("its interval", "ratio_interval"),
+            ("Harness", "share"), (self.original, "original"),
+        ]  # fmt: skip
+        return [item for item in known if item[1] == "value" or any(getattr(line, item[1]) for line in self.lines)]
+
+    @property
     def heading(self) -> str:
         """The unit, for the head of a column."""
         return heading(self.unit)
@@ -160,7 +183,8 @@ class StepView:
         arrow = [line.row.title for line in self.lines if line.arrow] if self.mixed else []
         words = [conditions(self.step, facts, arrow, self.data.records), *self._in_one_process()]
         best = "Ratios are to the best figure that is shown." if any(line.withheld for line in self.lines) else ""
-        return " ".join(filter(None, (*words, best)))
+        span = f"{self.rank_note[0].upper()}{self.rank_note[1:]}." if self.rank_note else ""
+        return " ".join(filter(None, (*words, span, best)))
 
     def _in_one_process(self) -> Iterator[str]:
         """Whose clients share one process, where others' are in several."""
@@ -236,11 +260,12 @@ def step_view(
     for row in rows:
         if not row.ranked:
             continue
-        mark = ""
-        if row.detail and not (row.withheld and row.measured):  # its clause stands in its line
-            footnotes.setdefault(row.detail, []).append(row.title)
-            mark = str(list(footnotes).index(row.detail) + 1)
-        (lines if row.measured else failed).append(_line(row, unit, mark))
+        marks = []
+        for note in filter(None, (row.detail, row.unsteady, row.doubt)):
+            if not (row.withheld and row.measured):  # its clause stands in its line
+                footnotes.setdefault(note, []).append(row.title)
+                marks.append(str(list(footnotes).index(note) + 1))
+        (lines if row.measured else failed).append(_line(row, unit, ",".join(marks)))
     blocks = max((len(row.blocks) for row in good), default=0)
     words = _harness(good, [row for row in rows if not row.ranked]) if step.kind != "size" else ""
     order = [line.row.engine for line in (*lines, *failed)]
@@ -266,7 +291,7 @@ def _plans(plans: Sequence[QueryPlan], order: Sequence[str]) -> tuple[QueryPlan,
 
 
 def _line(row: Row, unit: Unit, mark: str) -> Line:
-    rank = "–" if row.checked is False else "" if row.place is None else str(row.place)
+    rank = "–" if row.checked is False else "" if row.rank is None else str(row.rank)
     if row.withheld and row.measured:
         return Line(row, rank, f"withheld: {textwrap.shorten(row.withheld, CLAUSE, placeholder=' …')}", "", "", mark)
     if row.value is None:

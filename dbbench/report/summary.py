@@ -7,11 +7,12 @@ import io
 from pathlib import Path
 
 from dbbench import plainfile
+from dbbench.analysis.summary import Row
 from dbbench.report.view import View
 
 COLUMNS = (
     "suite", "scenario", "step", "engine", "outcome", "metric", "unit", "direction",
-    "blocks", "value", "ci_low", "ci_high", "rank", "detail", "verified",
+    "blocks", "value", "ci_low", "ci_high", "rank", "detail", "verified", "rank_best", "rank_worst",
 )  # fmt: skip
 _VERIFIED = {True: "yes", False: "no", None: ""}
 
@@ -24,17 +25,16 @@ def write(shown: View) -> Path:
     for row in shown.rows:
         table.writerow(
             [
-                run.suite.name, row.scenario, row.step, row.engine, row.outcome, row.metric, row.unit, row.direction,
+                run.suite.name, row.scenario, row.step, _engine(row), row.outcome, row.metric, row.unit, row.direction,
                 len(row.blocks), _figure(row.value), _figure(row.low), _figure(row.high),
-                "" if row.place is None else row.place.number, row.detail, _VERIFIED[row.checked],
+                row.rank or "", row.remarks, _VERIFIED[row.checked],
+                row.rank.best if row.rank else "", row.rank.worst if row.rank else "",
             ]
         )  # fmt: skip
         if row.original is not None:
             metric = f"{row.metric}, {run.suite.scenario(row.scenario).worst_of_last}"
-            start = [run.suite.name, row.scenario, row.step, row.engine, row.outcome, metric]
-            table.writerow(
-                [*start, row.unit, row.direction, len(row.blocks), _figure(row.original), "", "", "", "", ""]
-            )
+            start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, metric]
+            table.writerow([*start, row.unit, row.direction, len(row.blocks), _figure(row.original), *[""] * 7])
     for scenario in shown.scenarios:
         for used in scenario.resources:
             for metric, unit, value in (
@@ -45,10 +45,15 @@ def write(shown: View) -> Path:
                 start = [run.suite.name, scenario.scenario.name, "(trial)", used.engine, "ok", metric, unit, "lower"]
                 withheld = ["withheld"] if used.engine in scenario.withheld else []
                 detail = "; ".join([*withheld, *used.remarks])
-                table.writerow([*start, run.manifest.rounds, _figure(value), "", "", "", detail, ""])
+                table.writerow([*start, run.manifest.rounds, _figure(value), "", "", "", detail, "", "", ""])
     path = shown.folder / "summary.csv"
     plainfile.write(path, text.getvalue().encode())
     return path
+
+
+def _engine(row: Row) -> str:
+    """A null engine in brackets: a bare `null` is a missing value to pandas."""
+    return row.engine if row.ranked else f"({row.engine})"
 
 
 def _figure(value: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from dbbench.analysis.environment import disturbances, upper_limits
 from dbbench.analysis.publication import Figures, doubts, figures, forbidden, remarks, withhold
 from dbbench.analysis.summary import Resources, Row, Standing, ranked, resources, stronger, titles
 from dbbench.outcome import Outcome
-from dbbench.plan import fewest_rounds
+from dbbench.plan import too_few_rounds
 from dbbench.report.details import detailed
 from dbbench.report.steps import NOTABLE_SHARE, Data, StepView, step_view
 from dbbench.report.then import ThenAndNow, then_and_now
@@ -182,15 +183,21 @@ def _warnings(run: Run, found: Figures) -> list[str]:
         ),
         default=0,
     )
-    needed = fewest_rounds(most)
-    if most > 1 and manifest.rounds < needed:
-        rounds = f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''}"
-        words.append(
-            f"{rounds} can't tell {most} engines apart, so there are no places; --rounds {needed} are the fewest that can"
-        )
+    if few := too_few_rounds(most, manifest.rounds):
+        words.append(few)
     bound = sorted({row.step for row in rows if (row.harness_share or 0) > NOTABLE_SHARE})
     if bound:
         words.append(f"the harness is more than {NOTABLE_SHARE:.0%} of some results in {', '.join(bound)}")
+    timed = [row for row in rows if row.ranked and row.value is not None and row.unit != "B"]
+    if odd := [row for row in timed if row.unsteady]:
+        named: dict[str, list[str]] = {}
+        for row in odd:
+            named.setdefault(row.step, []).append(row.engine)
+        where = "; ".join(f"{step}: {', '.join(engines)}" for step, engines in named.items())
+        words.append(
+            f"unsteady rounds in {len(odd)} of {len(timed)} figures ({textwrap.shorten(where, 200, placeholder=' ...')}): "
+            "their footnotes say how; run again on a quieter machine, or with more rounds"
+        )
     return words + disturbances(manifest, found.results)
 
 

@@ -164,10 +164,10 @@ def test_its_place_in_the_order_stays(published: Run) -> None:
     line = view(published, publish=True).scenarios[0].steps[0].lines[2]
     assert (line.rank, line.interval, line.ratio, line.details, line.share) == ("", "", "", (), "")
     ranks = [line.rank for line in view(published, publish=True).scenarios[0].steps[0].lines]
-    assert ranks == ["1", "2", "", "4"]
+    assert ranks == ["1", "2-3", "", "3-4"]
 
 
-def test_those_after_it_keep_the_number_of_all_before_them_and_share_a_place_among_themselves(tmp_path: Path) -> None:
+def test_ranks_leave_room_for_it_where_the_order_alone_does_not_say_on_which_side_it_is(tmp_path: Path) -> None:
     engines = {
         "a": Fake("A", 1.0), "x": Fake("X", 1.001, probed=FORBIDS), "b": Fake("B", 1.002), "c": Fake("C", 2.0),
         "y": Fake("Y", 1.999, probed=FORBIDS), "d": Fake("D", 9.0),
@@ -175,14 +175,14 @@ def test_those_after_it_keep_the_number_of_all_before_them_and_share_a_place_amo
     run = fabricate(tmp_path / "run", engines, rounds=6, noise=0.0001)
     step = view(run, publish=True).scenarios[0].step("join-1")
     found = [(line.row.engine, line.rank) for line in step.lines]
-    assert found == [("a", "1="), ("x", ""), ("b", "1="), ("y", ""), ("c", "5"), ("d", "6")]
+    assert found == [("a", "1-4"), ("x", ""), ("b", "1-4"), ("y", ""), ("c", "4-5"), ("d", "6")]
 
 
 def test_where_it_is_the_best_the_ratios_are_to_the_best_that_is_shown(tmp_path: Path) -> None:
     run = fabricate(tmp_path / "run", {**OTHERS, "secret": replace(SECRET, slow=0.1)}, rounds=6, noise=0.0)
     step = view(run, publish=True).scenarios[0].step("join-1")
     assert [(line.row.engine, line.rank, line.ratio) for line in step.lines] == [
-        ("secret", "", ""), ("quick", "2", "×1.00"), ("slow", "3", "×2.00"), ("slower", "4", "×4.00"),
+        ("secret", "", ""), ("quick", "1-2", "×1.00"), ("slow", "3", "×2.00"), ("slower", "4", "×4.00"),
     ]  # fmt: skip
     assert "Ratios are to the best figure that is shown." in step.conditions
     mean = next(item.mean_ratio for item in view(run, publish=True).scenarios[0].standings if item.engine == "slow")
@@ -295,6 +295,7 @@ def test_the_json_says_what_is_withheld(published: Run) -> None:
         "engine": "secret", "title": "Secret DB (driver)", "outcome": "ok", "ranked": True, "verified": True,
         "withheld": CLAUSE,
     }  # fmt: skip
+    assert [rows["slow"][name] for name in ("rank", "rank_best", "rank_worst")] == ["2-3", 2, 3]
     assert rows["slow"]["value"] == pytest.approx(0.9, rel=0.02)
     assert {"engine": "secret", "withheld": True} in scenario["overall"]
     assert document["notes"][0].startswith("Secret DB (driver): figures withheld")

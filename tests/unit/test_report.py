@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from pathlib import Path
@@ -15,10 +16,13 @@ from matplotlib.text import Text
 from rich.console import Console
 
 from dbbench.analysis.summary import titles
+from dbbench.outcome import Outcome
 from dbbench.report import charts, console, pages
+from dbbench.report.conditions import conditions
 from dbbench.report.sheet import STYLE
 from dbbench.report.view import View, view
 from dbbench.report.write import write_report
+from dbbench.suite import StatementStep
 from tests.fabricated import FORBIDDEN, MANY, PLAN, Fake, fabricate
 
 
@@ -99,7 +103,7 @@ def test_the_terminal_has_a_line_for_each_engine_within_80_columns(many: View) -
     assert max(map(len, lines)) <= 80
     start = lines.index("Join 1: every column of each invoice and its shipments")
     table = lines[start + 2 : start + 2 + len(MANY)]
-    assert [line[4:].split()[0] for line in table] == [
+    assert [next(word for word in line.split() if word in MANY) for line in table] == [
         line.row.engine for line in (*many.scenarios[0].step("join-1").lines, *many.scenarios[0].step("join-1").failed)
     ]
     assert "(log scale)" in lines[start + 1]
@@ -107,7 +111,7 @@ def test_the_terminal_has_a_line_for_each_engine_within_80_columns(many: View) -
 
 
 def test_bars_over_several_decades_are_points_on_a_logarithmic_scale(many: View) -> None:
-    lines = [line for line in printed(many) if re.match(r" *\d+=? \S+ +─*● ", line)]
+    lines = [line for line in printed(many) if re.match(r" *\d+(-\d+)? \S+ +─*● ", line)]
     lengths = {line.split()[1]: line.count("─") for line in lines[:22]}
     assert lengths["duckdb"] == 0
     assert 0 < lengths["sqlite"] < lengths["derby"] < lengths["access"]
@@ -177,3 +181,53 @@ def test_another_plan_in_another_round_is_told_and_other_estimates_are_not(tmp_p
 @pytest.mark.parametrize(("text", "fence"), [("a", "```"), ("a ``` b", "````"), ("`````", "``````")])
 def test_a_fence_is_longer_than_any_in_the_text(text: str, fence: str) -> None:
     assert pages._fenced(text) == f"{fence}text\n{text}\n{fence}"
+
+
+# Tables
+
+
+def test_pandas_reads_the_name_of_every_engine(tmp_path: Path) -> None:
+    """What pandas takes for a missing value by default, `null` among it."""
+    missing = {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
+               "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}  # fmt: skip
+    run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0)}, rounds=6)
+    (path,) = write_report(view(run), ("csv",))
+    with open(path, encoding="utf-8") as file:
+        engines = {row["engine"] for row in csv.DictReader(file)}
+    assert engines == {"a", "b", "(null)", "(null+arrow)"}
+    assert not engines & missing
+
+
+def test_a_table_has_no_column_without_figures(tmp_path: Path) -> None:
+    engines = {"a": Fake("A"), "b": Fake("B", 2.0, bad={"join-2": (Outcome.CRASHED, "killed by SIGSEGV")})}
+    heads = {}
+    for rounds in (1, 6):
+        run = fabricate(tmp_path / str(rounds), engines, rounds=rounds)
+        write_report(view(run), ("md", "html"))
+        page = (run.report / "index.md").read_text("utf-8")
+        heads[rounds] = page[page.index("\n|", page.index("\n## Join 1")) + 1 :].splitlines()[:3]
+        assert {line.count("|") for line in heads[rounds]} == {heads[rounds][0].count("|")}
+        html = (run.report / "index.html").read_text("utf-8")
+        assert ('<th class="n">its interval</th>' in html) is (rounds > 1)
+    assert heads[1] == ["| Engine | ms | Ratio | Harness |", "|---|---:|---:|---:|", heads[1][2]]
+    assert heads[6][0] == "| Rank | Engine | ms | 95 % interval | Ratio | its interval | Harness |"
+
+
+def test_a_footnote_says_so_where_the_test_and_the_interval_of_the_ratio_differ(tmp_path: Path) -> None:
+    shown = view(fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 1.015)}, rounds=6, noise=0.001))
+    step = shown.scenarios[0].step("join-1")
+    assert [(line.rank, line.mark) for line in step.lines] == [("1-2", ""), ("1-2", "1")]
+    assert step.footnotes[0].startswith("B: the interval of this ratio alone is clear of ×1, but the test")
+    assert "[1] B: the interval" in "\n".join(printed(shown))
+
+
+def test_charts_of_where_the_time_goes_are_on_the_page(tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "run", {"a": Fake("A")}, suite="object-load", rounds=1)
+    write_report(view(run), ("md", "html", "svg"))
+    assert "(objects-by-key-13-parts.svg)" in (run.report / "index.md").read_text("utf-8")
+    assert "materialise (objects, and all else" in (run.report / "index.html").read_text("utf-8")
+
+
+def test_one_call_is_not_called_a_mean() -> None:
+    step = StatementStep(kind="statement", name="s", title="S", sql="DELETE FROM A", iterations=1)
+    assert conditions(step, [{}], [], None).startswith("A round is one call after 1 to warm up.")

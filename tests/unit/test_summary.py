@@ -1,4 +1,4 @@
-"""From trials to rows: outcomes, places, ratios and the harness's share."""
+"""From trials to rows: outcomes, ranks, ratios and the harness's share."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def summary(small: Suite) -> Any:
     return rows
 
 
-# Values, ratios and places (how engines are told apart is test_ranking.py's)
+# Values, ratios and ranks (how engines are told apart is test_ranking.py's)
 
 
 def ratios(rows: dict[str, Row]) -> dict[str, float | None]:
@@ -71,7 +71,7 @@ def ratios(rows: dict[str, Row]) -> dict[str, float | None]:
 
 
 def numbers(rows: dict[str, Row]) -> dict[str, str]:
-    return {row.engine: str(row.place or "") for row in rows.values()}
+    return {row.engine: str(row.rank or "") for row in rows.values()}
 
 
 def test_rows_are_medians_best_first(summary: Any) -> None:
@@ -106,23 +106,23 @@ def test_nothing_done_is_no_multiple_where_more_is_better(summary: Any) -> None:
     assert ratios(summary(timed("a", 0, 0, **more) + timed("b", 0, 0, **more))) == {"a": None, "b": None}
 
 
-def test_places_count_from_the_best(summary: Any) -> None:
+def test_ranks_count_from_the_best(summary: Any) -> None:
     rows = summary(timed("a", *[40, 41, 42] * 2) + timed("b", *[10, 11, 12] * 2) + timed("c", *[20, 21, 22] * 2))
     assert numbers(rows) == {"b": "1", "c": "2", "a": "3"}
 
 
-def test_places_count_from_the_greatest_where_more_is_better(summary: Any) -> None:
+def test_ranks_count_from_the_greatest_where_more_is_better(summary: Any) -> None:
     more = {"direction": "higher"}
     rows = summary(timed("a", *[10, 11, 12] * 2, **more) + timed("b", *[20, 21, 22] * 2, **more))
     assert numbers(rows) == {"b": "1", "a": "2"}
 
 
-def test_sizes_have_places_after_one_round(summary: Any) -> None:
+def test_sizes_have_ranks_after_one_round(summary: Any) -> None:
     rows = summary(timed("a", 4096, unit="B") + timed("b", 1024, unit="B") + timed("c", 1025, unit="B"))
-    assert numbers(rows) == {"b": "1=", "c": "1=", "a": "3"}
+    assert numbers(rows) == {"b": "1-2", "c": "1-2", "a": "3"}
 
 
-def test_failed_and_null_engines_have_no_place_and_push_none_down(summary: Any) -> None:
+def test_failed_and_null_engines_have_no_rank_and_push_none_down(summary: Any) -> None:
     results = timed("a", *[2, 2.1, 2.2] * 2) + timed("c", *[4, 4.1, 4.2] * 2) + timed("null", *[1] * 6)
     assert numbers(summary([*results, *rounds("b", bad(Outcome.WRONG))])) == {"a": "1", "c": "2", "b": "", "null": ""}
 
@@ -162,7 +162,7 @@ def test_an_engine_without_results_has_no_row(summary: Any) -> None:
 def test_the_worst_outcome_of_all_rounds_stands_with_how_often_it_came(summary: Any) -> None:
     wrong, right = bad(Outcome.WRONG, "5 rows instead of 6"), step(value=1.0)
     row = summary(rounds("a", right, wrong, right, wrong, right) + timed("b", 2, 2))["a"]
-    assert (row.outcome, row.value, row.place, row.ratio, row.blocks) == (Outcome.WRONG, None, None, None, ())
+    assert (row.outcome, row.value, row.rank, row.ratio, row.blocks) == (Outcome.WRONG, None, None, None, ())
     assert row.detail == "5 rows instead of 6 (in 2 of 5 rounds)"
 
 
@@ -226,7 +226,7 @@ def test_an_engine_that_is_not_available_has_a_row_in_every_step(
 ) -> None:
     rows = summarise(small, manifest({"x": probed | {"title": "X"}, "a": ENGINES["a"]}), timed("a", 1, 1))
     mine = [row for row in rows if row.engine == "x"]
-    assert [(row.step, row.outcome, row.detail, row.title, row.value, row.place) for row in mine] == [
+    assert [(row.step, row.outcome, row.detail, row.title, row.value, row.rank) for row in mine] == [
         (name, Outcome.UNAVAILABLE, detail, "X", None, None) for name in ("load", "join")
     ]
     assert rows[-1].engine == "x"

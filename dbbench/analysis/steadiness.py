@@ -1,0 +1,65 @@
+"""Whether the rounds of a figure are of one kind: an interval alone hides a second level, a drift or a wide spread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+#: The greatest block as a multiple of the least, above which rounds are spread too far.
+SPREAD = 1.5
+#: Two levels lie at least so far apart, and so many times as far as the blocks of either.
+GAP, CLEARANCE = 1.1, 3
+#: The least change from the first half to the second, and the least spread, that are worth a word.
+CHANGE = 1.05
+#: The chance of a false alarm of drift, and of rounds that hang together, if rounds are independent.
+ALARM = 0.01
+#: The fewest blocks in which two levels, and rounds that hang together, can be seen.
+FEWEST, FEWEST_ALIKE = 5, 8
+
+
+def unsteady(blocks: Sequence[float]) -> str:
+    """What is odd about blocks in the order of their rounds, in words; empty if nothing is."""
+    values = np.asarray(blocks, dtype=float)
+    if len(values) < FEWEST or not np.isfinite(values).all() or values.min() <= 0:
+        return ""
+    found = [word for rule in (_levels, _spread, _drift, _alike) for word in rule(np.log(values))]
+    return f"unsteady rounds: {', '.join(found)}" if found else ""
+
+
+def _levels(logarithms: np.ndarray) -> Iterator[str]:
+    order = np.sort(logarithms)
+    at = int(np.argmax(np.diff(order))) + 1
+    below, above = order[:at], order[at:]
+    gap = above[0] - below[-1]
+    if gap >= math.log(GAP) and gap >= CLEARANCE * max(np.ptp(below), np.ptp(above)):
+        apart = math.exp(float(np.median(above) - np.median(below)))
+        yield f"two levels ×{apart:.2f} apart ({len(below)} of {len(order)} rounds in the lower)"
+
+
+def _spread(logarithms: np.ndarray) -> Iterator[str]:
+    spread = math.exp(float(np.ptp(logarithms)))
+    if spread > SPREAD:
+        yield f"the greatest is ×{spread:.2f} the least"
+
+
+def _drift(logarithms: np.ndarray) -> Iterator[str]:
+    half = len(logarithms) // 2
+    change = math.exp(float(np.median(logarithms[-half:]) - np.median(logarithms[:half])))
+    if max(change, 1 / change) < CHANGE:
+        return
+    from scipy.stats import kendalltau  # half a second to import, and few figures change as much
+
+    if kendalltau(range(len(logarithms)), logarithms).pvalue <= ALARM:
+        yield f"a drift of ×{change:.2f} from the first half to the second"
+
+
+def _alike(logarithms: np.ndarray) -> Iterator[str]:
+    count = len(logarithms)
+    if count < FEWEST_ALIKE or np.ptp(logarithms) < math.log(CHANGE):
+        return
+    gaps = logarithms - logarithms.mean()
+    found = float(gaps[1:] @ gaps[:-1] / (gaps @ gaps))
+    if found > 2.33 / math.sqrt(count) - 1 / count:  # the 99th percentile of independent rounds, roughly
+        yield f"neighbouring rounds are alike (autocorrelation {found:.2f})"
