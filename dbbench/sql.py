@@ -64,6 +64,13 @@ class Dialect:
 
         return re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"|\w+", word, sql)
 
+    def total(self, column: str, type_name: str) -> str:
+        """The sum of a column. A real is cast first: some systems add up numbers of 4 bytes in 4 bytes."""
+        name = self.quoted(column)
+        if type_name == "real" and self.types["real"] != self.types["double"]:
+            name = f"CAST({name} AS {self.types['double']})"
+        return f"SUM({name})"
+
     def create_table(self, name: str, table: Table) -> str:
         """CREATE TABLE with its primary key."""
         lines = []

@@ -75,7 +75,9 @@ def _check_table(bench: Bench, engine: Engine, session: Session, name: str, coun
     wanted = [("COUNT(*)", str(known["rows"]), COUNT)]
     for column, checks in known["columns"].items():
         kind = table.columns[column].data_type
-        wanted += [(f"{key.upper()}({engine.sql.quoted(column)})", text, kind) for key, text in checks.items()]
+        for key, text in checks.items():
+            plain = f"{key.upper()}({engine.sql.quoted(column)})"
+            wanted.append((engine.sql.total(column, kind.name) if key == "sum" else plain, text, kind))
     sql = f"SELECT {', '.join(part for part, _, _ in wanted)} FROM {engine.sql.quoted(name)}"
     if count is not None:
         ((found,),) = fetch(session, f"SELECT COUNT(*) FROM {engine.sql.quoted(name)}")

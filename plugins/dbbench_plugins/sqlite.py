@@ -122,7 +122,8 @@ class SQLite(SQLEngine):
         return "other" if name.endswith("-shm") else super().part(name)  # the journal's index, in shared memory
 
     def flush(self) -> None:
-        rows(self.connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+        # The file of the log is kept, as by SQLite's own checkpoints: cut off, each later commit would have to extend it.
+        rows(self.connection, "PRAGMA wal_checkpoint(RESTART)")
 
     def settings(self) -> dict[str, Any]:
         """As the database has them: a pragma that doesn't take raises nothing."""
