@@ -5,7 +5,8 @@ runs inside the clock. What an engine offers is read off its session class, so n
 the code. A plugin is loaded by the entry point `dbbench.engines`, whose name is the engine's `name`.
 
 Life of a trial, in a process of its own:
-    available, open, create, connect, then the steps (load, flush and size among them), close
+    available, open, create, connect, then the steps (load, flush and size among them), close; if it keeps files,
+    another object opens them once more, connects and is closed
 """
 
 from __future__ import annotations

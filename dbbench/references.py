@@ -181,6 +181,7 @@ def _in_scenario(scenario: dict[Any, Any], tables: dict[Any, Any], path: tuple[s
             yield from _in_churn(step.get("table"), tables, (*here, "table"))
         if isinstance(table := _mapping(step, "adds").get("table"), str) and table not in tables:
             yield (*here, "adds", "table"), f"one of the tables {_listed(tables)}", list(tables)
+        yield from _in_adds(_mapping(step, "adds"), tables, (*here, "adds"))
         answer = _mapping(step, "answer")
         yield from _in_answer(answer, tables, (*here, "answer"))
         selected = [name for name in _list(answer, "select") if isinstance(name, str)]
@@ -193,6 +194,20 @@ def _in_scenario(scenario: dict[Any, Any], tables: dict[Any, Any], path: tuple[s
         for key in ("step", "cold", "warm"):
             if key in chart and chart[key] not in names:
                 yield (*path, "charts", index, key), f"one of the steps {_listed(names)}", names
+
+
+def _in_adds(adds: dict[Any, Any], tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:
+    """Values of a table's own columns, whose key is a number that counts on."""
+    values, table = _mapping(adds, "values"), _mapping(tables, str(adds.get("table")))
+    if not values or not table:
+        return
+    key, columns = table.get("primary_key"), _mapping(table, "columns")
+    for name in values:
+        if name not in columns or name == key:
+            others = [column for column in columns if column != key]
+            yield (*path, "values", name), f"a column of {adds['table']} other than its key", others
+    if _mapping(_mapping(columns, str(key)), "values").get("kind") != "sequence":
+        yield (*path, "values"), "a table whose primary key is a sequence", ()
 
 
 def _in_contention(name: Any, tables: dict[Any, Any], path: tuple[str | int, ...]) -> Iterator[Dangling]:

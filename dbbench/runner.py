@@ -99,6 +99,7 @@ def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: dict[
         "engine_name": trial.engine,
         "engine": run.manifest.plugin(trial.engine),
         "round": trial.round,
+        "rounds": run.manifest.rounds,
         "scenario": scenario.model_dump(mode="json"),
         "dataset": run.suite.datasets[scenario.dataset].model_dump(mode="json"),
         "files": str(datasets[scenario.dataset].directory.resolve()),

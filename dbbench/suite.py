@@ -168,10 +168,14 @@ class Check(Model):
 
 
 class Adds(Model):
-    """How many rows each call adds to a table."""
+    """How many rows each call adds to a table.
+
+    `values` are those of its columns: the same in each row. The primary keys then follow on the dataset's, one by one.
+    """
 
     table: Identifier
     rows: int = Field(default=1, ge=0)
+    values: dict[Identifier, int | float | str] = {}
 
 
 class Rate(Model):

@@ -25,7 +25,20 @@ from dbbench.schema import Dataset
 from dbbench.suite import AnyStep, QueryStep, Scenario, Tier
 from dbbench.urls import VARIABLE, scrub, scrubbed, secrets
 from dbbench.usage import forget_peak, peak_memory, resident, usage
-from dbbench.workloads import churn, contention, kept, keyvalue, load, mix, objects, query, size, statement, total
+from dbbench.workloads import (
+    after,
+    churn,
+    contention,
+    kept,
+    keyvalue,
+    load,
+    mix,
+    objects,
+    query,
+    size,
+    statement,
+    total,
+)
 from dbbench.workloads.bench import Bench, Measured
 
 KINDS: dict[str, Any] = {
@@ -59,6 +72,7 @@ class Trial:
         self.answers = {name: Path(path) for name, path in plan["answers"].items()}
         url = os.environ.get(VARIABLE, "")
         self.hidden = secrets(url)
+        self.last_round: bool = plan["round"] == plan["rounds"]
         self.setup = Setup(Path(plan["work"]) / "data", Tier(self.scenario.durability), plan["options"], url)
         self.record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None, "made": False}
 
@@ -109,7 +123,7 @@ class Trial:
     def _run_steps(self, engine: Engine) -> None:
         bench = Bench(
             engine, engine.connect(), self.tables, self.files, self.answers,
-            records=self.records, setup=self.setup, round=self.round,
+            records=self.records, setup=self.setup, round=self.round, last_round=self.last_round,
         )  # fmt: skip
         versions = {**engine.versions(), **engine.served_by()}
         self.record["engine"] = {
@@ -147,10 +161,32 @@ class Trial:
             if result["outcome"] not in (Outcome.OK, Outcome.WRONG, Outcome.SATURATED, Outcome.UNSUPPORTED):
                 bench.session.close()  # a failed statement may leave its transaction open
                 bench.session = bench.engine.connect()
+        else:
+            self._look_again(bench, missing)
         self._save()
         if self.round == 1 and self.engine.ranked and not self.engine.died():
             self._change_rows(bench)
         bench.session.close()
+
+    def _look_again(self, bench: Bench, missing: str) -> None:
+        """Check what is left of the data once more, after the engine was closed and opened again where it keeps any."""
+        self._save()  # a driver may crash now
+        if not bench.engine.ranked or missing:
+            return
+        wrote = [step.name for step in self.scenario.steps if step.fills or step.kind == "statement"]
+        results = {result["name"]: result for result in self.record["steps"]}
+        try:
+            found = after.check(bench, wrote)
+        except Exception as exc:
+            outcome, detail = described(exc)
+            print(scrub(traceback.format_exc(), self.hidden), file=sys.stderr)
+            results[wrote[-1]] |= {"outcome": outcome, "detail": f"{after.WHEN}: {detail}"}
+            found = {}
+        finally:
+            self.engine = bench.engine
+        for name, detail in found.items():
+            if results[name]["outcome"] == Outcome.OK:
+                results[name] |= {"outcome": Outcome.WRONG, "detail": f"{after.WHEN}: {detail}"}
 
     def _run_step(self, step: AnyStep, bench: Bench) -> dict[str, Any]:
         """Measure, then check. The memory that the check takes does not count as the engine's."""
@@ -182,7 +218,11 @@ class Trial:
     def _verdict(self, step: AnyStep, bench: Bench, measured: Measured) -> dict[str, Any]:
         """Whether the step's work was checked, and why not. Raises WrongAnswer."""
         try:
-            KINDS[step.kind].check(step, bench)
+            if step.fills or step.kind == "statement":
+                with bench.new_session():
+                    KINDS[step.kind].check(step, bench)
+            else:
+                KINDS[step.kind].check(step, bench)
         except NotVerified as exc:
             bench.unverified.add(step.name)
             return {"detail": "; ".join(filter(None, (measured.detail, f"{UNVERIFIED}: {exc}")))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,9 @@ from dbbench.analysis.steadiness import unsteady
 from dbbench.outcome import Outcome
 from dbbench.store import Manifest, StepResult, TrialResult
 from dbbench.suite import Scenario, Suite, Tier, WorstOfLast
+
+#: Files whose names a remark gives.
+_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -243,6 +247,7 @@ def _row(
                 *_unverified(steps, part=part),
                 *_other_forms(steps),
                 *_lukewarm(steps),
+                *_elsewhere(steps),
                 *_stronger(scenario, steps[0].unit, mine, part=part),
                 *notes,
             ]
@@ -269,6 +274,17 @@ def _lukewarm(steps: Sequence[StepResult]) -> list[str]:
     """That a step which should have been cold was not, and why."""
     warm = [step.facts for step in steps if step.facts.get("cache") == "lukewarm"]
     return [_in_rounds(f"lukewarm: {warm[0].get('why', '')}", len(warm), len(steps))] if warm else []
+
+
+def _elsewhere(steps: Sequence[StepResult]) -> list[str]:
+    """That an engine keeps files outside of its directory, which a size counts."""
+    found = [step.facts["outside"] for step in steps if "outside" in step.facts]
+    if not found:
+        return []
+    names = sorted({os.path.basename(name) for outside in found for name in outside["files"]})
+    named = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if names[_NAMED:] else "")
+    most = max(int(outside["bytes"]) for outside in found)
+    return [_in_rounds(f"{most:,} bytes of it outside of the engine's directory ({named})", len(found), len(steps))]
 
 
 def _stronger(scenario: Scenario, unit: str, results: Sequence[TrialResult], *, part: bool) -> list[str]:

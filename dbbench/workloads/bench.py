@@ -23,6 +23,18 @@ from dbbench.usage import forget_peak, peak_memory, resident
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Added:
+    """Rows that a statement step has added to a table, with keys that follow one another; all else of them is alike.
+
+    `values` are those of the columns that the suite tells of.
+    """
+
+    step: str
+    values: Mapping[str, int | float | str]
+    rows: int
+
+
 @dataclass
 class Bench:
     """An opened engine with one session, its tables, and the dataset and answers to work with."""
@@ -34,6 +46,9 @@ class Bench:
     answers: Mapping[str, Path]
     #: Rows in each table, as the steps so far must have left them.
     rows: dict[str, int] = field(default_factory=dict)
+    #: The step that last filled each table whose content is known, and what statements have added to it since.
+    left_by: dict[str, str] = field(default_factory=dict)
+    added: dict[str, list[Added]] = field(default_factory=dict)
     #: The dataset's records, if it has records and not tables, and what the steps so far must have made of them.
     records: RecordSet | None = None
     held: Held = field(default_factory=Held)
@@ -47,6 +62,7 @@ class Bench:
     setup: Setup | None = None
     #: The run's round, from 1.
     round: int = 1
+    last_round: bool = False
     #: The most memory that was seen before something was done aside; see there.
     peak: int = 0
 
@@ -71,6 +87,25 @@ class Bench:
         finally:
             pa.default_memory_pool().release_unused()
             forget_peak()
+
+    @contextmanager
+    def new_session(self) -> Iterator[None]:
+        """Put a new session in the place of the one there is, which stays open: what isn't committed is hidden from it.
+
+        Where an engine serves one client at a time, the one there is is closed, and the new one stays.
+        """
+        before = self.session
+        if self.engine.concurrency.threads == 1:
+            before.close()
+            self.session = self.engine.connect()
+            yield
+            return
+        self.session = self.engine.connect()
+        try:
+            yield
+        finally:
+            self.session.close()
+            self.session = before
 
     @contextmanager
     def beneath(self) -> Iterator[tuple[Engine, Session]]:

@@ -28,6 +28,7 @@ def measure(step: ContentionStep, bench: Bench) -> Measured:
     work = _work(step, bench.tables[step.table], bench.files.manifest["scale"])
     clients = engine.concurrency.arranged(step.clients)
     counts = work.counts(clients.count)
+    bench.left_by.pop(step.table, None)  # what a load has left goes, too
     _clear_away(bench, step.table)
     before = engine.statistics()
     job = Job("statement", (), 0, 0, inputs=work, pool=step.pool)

@@ -6,15 +6,11 @@ from typing import Any
 
 from dbbench.datasets.rows import chunk
 from dbbench.engine import Engine, Session, prepared
-from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.errors import Unsupported
 from dbbench.measure import collector_off, timed
-from dbbench.schema import DataType
-from dbbench.sql import SQLEngine, fetch
 from dbbench.suite import LoadStep
-from dbbench.verify import check_value
 from dbbench.workloads.bench import Bench, Measured
-
-COUNT = DataType("bigint", ())
+from dbbench.workloads.contents import check_table
 
 
 def measure(step: LoadStep, bench: Bench) -> Measured:
@@ -53,37 +49,9 @@ def _load(bench: Bench, engine: Engine, session: Session) -> Measured:
 
 
 def check(step: LoadStep, bench: Bench) -> None:
-    """Compare number of rows, and least, greatest and sum of each column. Raises WrongAnswer."""
+    """Compare number of rows, and least, greatest and sum of each column; in the first round every row. Raises WrongAnswer."""
     for name, known in bench.files.manifest["tables"].items():
         bench.rows[name] = known["rows"]
-        check_table(bench, name)
-
-
-def check_table(bench: Bench, name: str, count: int | None = None) -> None:
-    """Compare a table's rows of the dataset by number, least, greatest and sum of each column. Raises WrongAnswer.
-
-    `count` is how many rows the table has by now, if there may be others beside the dataset's.
-    """
-    with bench.beneath() as (engine, session):
-        _check_table(bench, engine, session, name, count)
-
-
-def _check_table(bench: Bench, engine: Engine, session: Session, name: str, count: int | None) -> None:
-    known, table = bench.files.manifest["tables"][name], bench.tables[name]
-    if not isinstance(engine, SQLEngine):
-        raise WrongAnswer(f"there is no way to check the rows of {engine.name}")
-    wanted = [("COUNT(*)", str(known["rows"]), COUNT)]
-    for column, checks in known["columns"].items():
-        kind = table.columns[column].data_type
-        for key, text in checks.items():
-            plain = f"{key.upper()}({engine.sql.quoted(column)})"
-            wanted.append((engine.sql.total(column, kind.name) if key == "sum" else plain, text, kind))
-    sql = f"SELECT {', '.join(part for part, _, _ in wanted)} FROM {engine.sql.quoted(name)}"
-    if count is not None:
-        ((found,),) = fetch(session, f"SELECT COUNT(*) FROM {engine.sql.quoted(name)}")
-        check_value(found, str(count), COUNT, f"rows of {name}")
-        keys = known["columns"][table.primary_key]
-        sql += f" WHERE {engine.sql.quoted(table.primary_key)} BETWEEN {keys['min']} AND {keys['max']}"
-    (row,) = fetch(session, sql)
-    for value, (part, text, kind) in zip(row, wanted, strict=True):
-        check_value(value, text, kind, f"{part} of {name}")
+        bench.left_by[name] = step.name
+    for name in bench.left_by:
+        check_table(bench, name, every_row=bench.round == 1)

@@ -14,7 +14,7 @@ from dbbench.sql import SQLEngine, fetch
 from dbbench.suite import Clients, StatementStep
 from dbbench.verify import check_value
 from dbbench.workloads.bench import Bench, Measured
-from dbbench.workloads.load import COUNT
+from dbbench.workloads.contents import check_added, let_go, note_added
 
 #: So many samples are kept one by one in a result; of more, the histogram.
 KEPT = 1_000
@@ -25,14 +25,15 @@ def measure(step: StatementStep, bench: Bench) -> Measured:
     seed = bench.files.manifest["seed"] if step.rate else 0
     job = Job("statement", (bench.statement(step),), step.warm_up, step.iterations, step.rate, seed)
     clients = bench.engine.concurrency.arranged(step.clients)
+    known = let_go(bench, step)
     try:
         found = drive(bench.engine, bench.session, job, clients)
     except Unsupported:
+        bench.left_by.update(known)
         bench.session.close()  # it may have rows that hinder the next statement
         bench.session = bench.engine.connect()
         raise
-    if step.adds is not None and step.adds.table in bench.rows:
-        bench.rows[step.adds.table] += step.adds.rows * (found.warm_up.count + found.service.count)
+    note_added(bench, step, found.warm_up.count + found.service.count, known)
     return _measured(step, found, clients)
 
 
@@ -72,16 +73,15 @@ def _kept(samples: Samples) -> list[float]:
 
 
 def check(step: StatementStep, bench: Bench) -> None:
-    """Count the rows that it must have added, and make the check's query.
+    """Count the rows that it must have added, compare each as far as it is known, and make the check's query.
 
     Raises WrongAnswer, and NotVerified where there is neither a table to count nor a query to make.
     """
-    counted = isinstance(bench.engine, SQLEngine) and step.adds is not None and step.adds.table in bench.rows
+    counted = isinstance(bench.engine, SQLEngine) and step.adds is not None and step.adds.table in bench.left_by
     if step.check is None and not counted:
         raise NotVerified("the step has no table to count (`adds`) and no `check`")
     if counted and step.adds is not None:
-        ((found,),) = fetch(bench.session, bench.quoted(f"SELECT COUNT(*) FROM {step.adds.table}"))
-        check_value(found, str(bench.rows[step.adds.table]), COUNT, f"rows of {step.adds.table}")
+        check_added(bench, step.adds.table)
     if step.check is None:
         return
     rows = fetch(bench.session, bench.statement(step.check))

@@ -306,6 +306,10 @@ NAMES = {
         ("    charts:", "      - {kind: statement, name: s, title: S, sql: x, adds: {table: Kid}}\n    charts:"),
         (38, 68, "scenarios[0].steps[2].adds.table", "'Kid'", "one of the tables Parent, Child", ""),
     ),
+    "values of the key": (
+        ("    charts:", "      - {kind: statement, name: s, title: S, sql: x, adds: {table: Parent, values: {Id: 3}}}\n    charts:"),
+        (38, 89, "scenarios[0].steps[2].adds.values.Id", "3", "a column of Parent other than its key", ""),
+    ),
 }  # fmt: skip
 
 SYNTAX = {

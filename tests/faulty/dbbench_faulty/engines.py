@@ -1,4 +1,4 @@
-"""SQLite with one fault each, most of them in the query whose text has an ORDER BY (join-2)."""
+"""SQLite with one fault each, most of them in the join whose text has an ORDER BY (join-2)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from dbbench_plugins.sqlite import SQLite, SQLiteSession
 
 
 class FaultySession(SQLiteSession):
-    """Calls `fault` inside the query that has an ORDER BY."""
+    """Calls `fault` inside the join that has an ORDER BY."""
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         run = super().prepare_query(sql)
-        if "ORDER BY" not in sql:
+        if "ORDER BY" not in sql or "JOIN" not in sql:
             return run
 
         def faulty() -> Rows:

@@ -1,0 +1,203 @@
+"""What tables must hold: read back row by row, and compared with what was drawn and what steps have added.
+
+A table is read in the order of its primary key, so that both sides go by once and memory stays flat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+
+from dbbench.datasets.generate import arrow_type
+from dbbench.engine import Engine, Session
+from dbbench.errors import WrongAnswer
+from dbbench.schema import DataType, Table
+from dbbench.sql import SQLEngine, fetch
+from dbbench.suite import StatementStep
+from dbbench.verify import check_batches, check_rows, check_value
+from dbbench.workloads.bench import Added, Bench
+
+COUNT = DataType("bigint", ())
+_AT_ONCE = 8_192
+
+
+def check_table(bench: Bench, name: str, *, every_row: bool) -> None:
+    """Compare the dataset's rows of a table: number, extremes and sums, or every column of each. Raises WrongAnswer."""
+    with bench.beneath() as (engine, session):
+        sql = _sql_engine(engine)
+        _check_count(bench, sql, session, name)
+        _check_figures(bench, sql, session, name)
+        if every_row:
+            try:
+                _check_rows(bench, sql, session, name)
+            except WrongAnswer as exc:
+                raise WrongAnswer(f"rows of {name}, read back: {exc}") from exc
+
+
+def check_added(bench: Bench, name: str) -> None:
+    """Compare the rows that statements have added to a table: their number, and what is known of each. Raises WrongAnswer."""
+    with bench.beneath() as (engine, session):
+        sql = _sql_engine(engine)
+        _check_count(bench, sql, session, name)
+        table = bench.tables[name]
+        key = table.primary_key
+        steps = bench.added.get(name, [])
+        if not any(added.values for added in steps):
+            return
+        first = int(bench.files.manifest["tables"][name]["columns"][key]["max"]) + 1
+        for added in steps:
+            last = first + added.rows - 1
+            if added.values:
+                columns = [key, *added.values]
+                query = f"{_selected(sql, columns, name)} WHERE {sql.sql.quoted(key)} BETWEEN {first} AND {last}"
+                try:
+                    _compare(session, _ordered(sql, query, key), [_expected(table, added, first)])
+                except WrongAnswer as exc:
+                    raise WrongAnswer(f"rows that {added.step} added to {name}: {exc}") from exc
+            first = last + 1
+
+
+def check_after(bench: Bench, *, every_row: bool) -> dict[str, str]:
+    """What is wrong with the tables after all steps: step -> in words. Tables whose content nobody knows are left out."""
+    found = {}
+    for name, step in bench.left_by.items():
+        try:
+            check_table(bench, name, every_row=every_row)
+        except WrongAnswer as exc:
+            found[step] = str(exc)
+    for name, added in bench.added.items():
+        if name not in bench.left_by:
+            continue
+        try:
+            check_added(bench, name)
+        except WrongAnswer as exc:
+            found[added[-1].step] = str(exc)
+    return found
+
+
+def let_go(bench: Bench, step: StatementStep) -> dict[str, str]:
+    """Forget what is in the tables that a statement may change, until it is known what its calls have done.
+
+    Gives what was forgotten.
+    """
+    named = {step.adds.table} if step.adds else set(_words(bench.statement(step)))
+    return {name: bench.left_by.pop(name) for name in named & set(bench.left_by)}
+
+
+def note_added(bench: Bench, step: StatementStep, calls: int, known: Mapping[str, str]) -> None:
+    """Remember what the calls have added to a table whose content was known. Without `adds` nobody can tell."""
+    if step.adds is not None and known:
+        name, rows = step.adds.table, step.adds.rows * calls
+        bench.left_by.update(known)
+        bench.rows[name] += rows
+        bench.added.setdefault(name, []).append(Added(step.name, step.adds.values, rows))
+
+
+def _words(sql: str) -> list[str]:
+    return "".join(letter if letter.isalnum() or letter == "_" else " " for letter in sql).split()
+
+
+def _sql_engine(engine: Engine) -> SQLEngine:
+    if not isinstance(engine, SQLEngine):
+        raise WrongAnswer(f"there is no way to check the rows of {engine.name}")
+    return engine
+
+
+def _check_count(bench: Bench, engine: SQLEngine, session: Session, name: str) -> None:
+    ((found,),) = fetch(session, f"SELECT COUNT(*) FROM {engine.sql.quoted(name)}")
+    check_value(found, str(bench.rows[name]), COUNT, f"COUNT(*) of {name}")
+
+
+def _check_figures(bench: Bench, engine: SQLEngine, session: Session, name: str) -> None:
+    known, table = bench.files.manifest["tables"][name], bench.tables[name]
+    wanted = [("COUNT(*)", str(known["rows"]), COUNT)]
+    for column, checks in known["columns"].items():
+        kind = table.columns[column].data_type
+        for key, text in checks.items():
+            plain = f"{key.upper()}({engine.sql.quoted(column)})"
+            wanted.append((engine.sql.total(column, kind.name) if key == "sum" else plain, text, kind))
+    sql = f"SELECT {', '.join(part for part, _, _ in wanted)} FROM {engine.sql.quoted(name)}"
+    (row,) = fetch(session, sql + _of_the_dataset(bench, engine, name))
+    for value, (part, text, kind) in zip(row, wanted, strict=True):
+        check_value(value, text, kind, f"{part} of {name}")
+
+
+def _of_the_dataset(bench: Bench, engine: SQLEngine, name: str) -> str:
+    """The condition that leaves out rows that steps have added."""
+    known, key = bench.files.manifest["tables"][name], bench.tables[name].primary_key
+    if bench.rows[name] == known["rows"]:
+        return ""
+    keys = known["columns"][key]
+    return f" WHERE {engine.sql.quoted(key)} BETWEEN {keys['min']} AND {keys['max']}"
+
+
+def _check_rows(bench: Bench, engine: SQLEngine, session: Session, name: str) -> None:
+    """Every column of every row: in the order of the keys where they ascend, or else all at once."""
+    table = bench.tables[name]
+    query = _selected(engine, list(table.columns), name) + _of_the_dataset(bench, engine, name)
+    if table.columns[table.primary_key].values.kind == "sequence":
+        _compare(session, _ordered(engine, query, table.primary_key), bench.files.stream(name))
+    else:
+        compare: Any = check_rows if session.gives == "rows" else check_batches
+        compare(_run(session, query), bench.files.table(name), ordered=False)
+
+
+def _selected(engine: SQLEngine, columns: Iterable[str], name: str) -> str:
+    return f"SELECT {', '.join(map(engine.sql.quoted, columns))} FROM {engine.sql.quoted(name)}"
+
+
+def _ordered(engine: SQLEngine, query: str, key: str) -> str:
+    return f"{query} ORDER BY {engine.sql.quoted(key)}"
+
+
+def _run(session: Any, query: str) -> Any:
+    return session.prepare_query(query)()
+
+
+def _expected(table: Table, added: Added, first: int) -> pa.RecordBatch:
+    """Rows with keys that follow one another, all else alike."""
+    kinds = {name: arrow_type(table.columns[name].data_type) for name in (table.primary_key, *added.values)}
+    columns = [pa.array(range(first, first + added.rows), kinds[table.primary_key])]
+    for name, value in added.values.items():
+        columns.append(pa.array([str(value)] * added.rows).cast(kinds[name]))
+    return pa.record_batch(columns, names=list(kinds))
+
+
+def _compare(session: Session, query: str, expected: Iterable[pa.RecordBatch]) -> None:
+    """Compare what an ordered query gives with batches, piece by piece. Raises WrongAnswer."""
+    given = _run(session, query)
+    left = _from_rows(given, expected) if session.gives == "rows" else _from_batches(iter(given), expected)
+    for piece, wanted in left:
+        compare: Any = check_rows if session.gives == "rows" else check_batches
+        compare(piece, pa.Table.from_batches([wanted]), ordered=True)
+
+
+def _from_rows(given: Iterable[Any], expected: Iterable[pa.RecordBatch]) -> Iterator[tuple[Any, pa.RecordBatch]]:
+    rows = iter(given)
+    for batch in expected:
+        for first in range(0, batch.num_rows, _AT_ONCE):
+            wanted = batch.slice(first, _AT_ONCE)
+            yield islice(rows, wanted.num_rows), wanted
+    if next(rows, None) is not None:
+        raise WrongAnswer("there are more than there should be")
+
+
+def _from_batches(
+    given: Iterator[pa.RecordBatch], expected: Iterable[pa.RecordBatch]
+) -> Iterator[tuple[Any, pa.RecordBatch]]:
+    piece = None
+    for batch in expected:
+        wanted = batch
+        while wanted.num_rows:
+            while piece is None or not piece.num_rows:
+                piece = next(given, None)
+                if piece is None:
+                    raise WrongAnswer("there are fewer than there should be")
+            count = min(piece.num_rows, wanted.num_rows)
+            yield [piece.slice(0, count)], wanted.slice(0, count)
+            piece, wanted = piece.slice(count), wanted.slice(count)
+    if (piece is not None and piece.num_rows) or any(more.num_rows for more in given):
+        raise WrongAnswer("there are more than there should be")

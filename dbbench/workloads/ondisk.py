@@ -1,0 +1,110 @@
+"""What an engine keeps on disk, measured by the harness: the files in its directory, and others that it has open.
+
+What can't be seen: a file elsewhere that was closed, or is only mapped; files of processes that are not the worker's
+children; what a server at a URL keeps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from dbbench.engine import Engine, File, Size
+
+#: Of more files than these a result keeps the sums of folders.
+_FEW = 100
+_Inode = tuple[int, int]
+
+
+def on_disk(engine: Engine) -> Size:
+    """Files by the harness's own look, of which the engine says no more than what they are for, and how much is index.
+
+    At a URL it is what the server says. Raises Unsupported if the engine keeps nothing on disk.
+    """
+    told = engine.size()
+    if engine.url:
+        return told
+    seen: set[_Inode] = set()
+    files = [replace(file, part=engine.part(file.name)) for file in _in_folder(engine.directory, seen)]
+    return Size(tuple(_summed(files) + outside(engine, seen)), told.index)
+
+
+def outside(engine: Engine, seen: set[_Inode]) -> list[File]:
+    """Files that are not in the engine's directory: in the rest of the trial's folder, or open for writing."""
+    work = engine.directory.parent
+    found = []
+    for process in _processes(engine):
+        found += _open_files(process, seen)
+    if engine.directory.name == "data" and (work / "tmp").is_dir():  # a trial's own, not a test's
+        found += [replace(file, name=str(work / file.name)) for file in _in_folder(work, seen)]
+    return [file for file in found if file.apparent or file.allocated]
+
+
+def _summed(files: list[File]) -> list[File]:
+    if len(files) <= _FEW:
+        return sorted(files, key=lambda file: file.name)
+    folders: dict[tuple[str, str], File] = {}
+    for file in files:
+        folder = os.path.dirname(file.name) or "."
+        old = folders.get((folder, file.part), File(folder, file.part, 0, 0))
+        summed = replace(old, apparent=old.apparent + file.apparent, allocated=old.allocated + file.allocated)
+        folders[folder, file.part] = summed
+    return [folders[key] for key in sorted(folders)]
+
+
+def _in_folder(folder: Path, seen: set[_Inode]) -> Iterator[File]:
+    """Every regular file in a folder that was not seen before; each counts once, however many names it has."""
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):  # it is gone meanwhile
+                status = os.lstat(os.path.join(path, name))
+                if _new(status, seen):
+                    yield _file(os.path.relpath(os.path.join(path, name), folder), status)
+
+
+def _open_files(process: psutil.Process, seen: set[_Inode]) -> list[File]:
+    """Files that a process has open for writing, deleted ones too; not its standard output and error."""
+    folder = Path(f"/proc/{process.pid}/fd")
+    found = []
+    with contextlib.suppress(OSError):  # no /proc; or the process is gone, or another user's
+        for link in sorted(folder.iterdir(), key=lambda link: int(link.name)):
+            with contextlib.suppress(OSError):
+                status = os.stat(link)
+                name = os.readlink(link)
+                if int(link.name) < 3:
+                    seen.add((status.st_dev, status.st_ino))
+                elif not name.startswith("/memfd:") and _writes(process.pid, link.name) and _new(status, seen):
+                    found.append(_file(name, status))
+    return found
+
+
+def _writes(pid: int, number: str) -> bool:
+    for line in Path(f"/proc/{pid}/fdinfo/{number}").read_text("ascii").splitlines():
+        name, _, value = line.partition(":")
+        if name == "flags":
+            return int(value, 8) & os.O_ACCMODE != os.O_RDONLY
+    return False
+
+
+def _processes(engine: Engine) -> Iterable[psutil.Process]:
+    me = psutil.Process()
+    # Servers first: what they print goes to a file that this process has open, too.
+    known = [psutil.Process(pid) for pid in engine.processes() if psutil.pid_exists(pid)]
+    return [*known, *me.children(recursive=True), me]
+
+
+def _new(status: os.stat_result, seen: set[_Inode]) -> bool:
+    if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) in seen:
+        return False
+    seen.add((status.st_dev, status.st_ino))
+    return True
+
+
+def _file(name: str, status: os.stat_result) -> File:
+    return File(name, "other", status.st_size, getattr(status, "st_blocks", 0) * 512)
