@@ -31,7 +31,7 @@ def test_summary_has_every_step_of_every_engine(run) -> None:
     with open(run[0] / "summary.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert ",".join(rows[0]) == (
-        "suite,scenario,step,engine,outcome,metric,unit,direction,blocks,value,ci_low,ci_high,rank,detail,"
+        "suite,scenario,step,engine,outcome,metric,unit,direction,blocks,value,ci_low,ci_high,rank,detail,verified,"
         "rank_best,rank_worst"
     )
     for step in STEPS:
