@@ -23,6 +23,7 @@ from dbbench.datasets.rows import chunk
 from dbbench.engine import Engine, Setup
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.schema import Table
+from dbbench.sql import fetch
 from dbbench.suite import Tier
 from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, environment, summary
@@ -70,6 +71,7 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "CREATE DATABASE theirs",
         f"CREATE USER bob@localhost IDENTIFIED BY '{SECRET}'",
         "GRANT ALL ON theirs.* TO bob@localhost",
+        "SET GLOBAL local_infile = 1",
     ):
         engine.session.execute(statement)
     yield engine
@@ -152,6 +154,30 @@ def test_settings_that_measure_something_else_are_refused(
             made("mysql", tmp_path / "data", url=url(theirs)).open()
     finally:
         theirs.session.execute(f"SET GLOBAL {setting} = {before}")
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_private_server_takes_local_files_only_while_it_loads(name: str, tmp_path: Path) -> None:
+    engine = made(name, tmp_path / "data")
+    engine.open()
+    try:
+        engine.create({"Notes": NOTES})
+        watching, session = engine.connect(), engine.connect()
+
+        def allowed() -> int:
+            ((found,),) = fetch(watching, "SELECT @@GLOBAL.local_infile")
+            return int(found)
+
+        assert allowed() == 0
+        insert = session.prepare_load("Notes", NOTES)
+        assert allowed() == 1
+        session.begin()
+        insert(chunk(pa.record_batch({"Id": [1], "Note": ["a"]}), NOTES, session.takes, session.bind))
+        for finish in session.prepare_finish({"Notes": NOTES}).values():
+            finish()
+        assert allowed() == 0
+    finally:
+        engine.close()
 
 
 def test_a_server_that_takes_no_local_files_says_so(theirs: Any, tmp_path: Path) -> None:

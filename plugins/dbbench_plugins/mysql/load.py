@@ -39,12 +39,12 @@ class LoadSession(MySQLSession):
         return int(self.execute(sql).rowcount)
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        # Documented for bulk loads. It concerns secondary unique keys, of which there are none; the primary key
+        # is checked.
+        self.execute(f"SET unique_checks = 0, foreign_key_checks = 0{', GLOBAL local_infile = 1' * self.private}")
         ((allowed,),) = fetch(self, "SELECT @@local_infile")
         if not int(allowed):
             raise Unsupported("the server takes no local files: SET GLOBAL local_infile = 1")
-        # Documented for bulk loads. It concerns secondary unique keys, of which there are none; the primary key
-        # is checked.
-        self.execute("SET unique_checks = 0, foreign_key_checks = 0")
         file, path = _file()
         self.files.append(file)
         # This way of writing text doesn't tell a NULL from ''; of other types than text '' can only be one.
@@ -70,7 +70,8 @@ class LoadSession(MySQLSession):
 
     def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
         """Commit, then make the indexes: a CREATE INDEX would commit by itself. Then check keys again."""
-        indexes = [*self.create_indexes(tables), "SET unique_checks = 1, foreign_key_checks = 1"]
+        closing = f"SET unique_checks = 1, foreign_key_checks = 1{', GLOBAL local_infile = 0' * self.private}"
+        indexes = [*self.create_indexes(tables), closing]
         return {"commit": self.commit, "indexes": self.each(indexes)}
 
     def close(self) -> None:

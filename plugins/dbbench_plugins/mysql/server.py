@@ -71,6 +71,9 @@ class MySQLDialect(Dialect):
 class MySQLSession(SQLSession):
     """What the clients have in common, whatever their driver."""
 
+    #: Whether the server is ours alone, to be set as a load needs it.
+    private = False
+
     @classmethod
     def retried(cls, exc: BaseException) -> Retry | None:
         """By the server's error number: pyodbc puts it into the text, the others first."""
@@ -126,7 +129,10 @@ class MySQLServer(ClientServer):
             raise
 
     def connect(self) -> SQLSession:
-        return self.kept(self.session_class(self.raw(self.address), self.sql))
+        session = self.session_class(self.raw(self.address), self.sql)
+        if isinstance(session, MySQLSession):
+            session.private = not self.url
+        return self.kept(session)
 
     def served_by(self) -> dict[str, str]:
         return {self.product: self.variables["version"].partition("-")[0]}
@@ -232,7 +238,7 @@ class MySQLServer(ClientServer):
             f"--socket={self.address.socket}",
             "--pid-file=mariadbd.pid",
             *self._network(server),
-            "--local-infile=1",
+            "--local-infile=0",  # on only around a load
             f"--max-connections={self.options.max_connections}",
             f"--innodb-buffer-pool-size={self.options.buffer_pool_mib}M",
             # What was in the cache before a restart is not read again: a cold start is cold.
