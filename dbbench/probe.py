@@ -24,7 +24,7 @@ from dbbench import registry
 from dbbench.engine import OPERATIONS, Engine, offers
 from dbbench.errors import Unavailable
 from dbbench.message import clean, cleaned
-from dbbench.processes import environment, python
+from dbbench.processes import environment, forbid_core_dumps, python
 
 #: Without an answer for so long, the engine that is being looked at hangs.
 _SECONDS = 60.0
@@ -112,7 +112,6 @@ def _asked(request: Mapping[str, object]) -> tuple[list[str], str, str]:
         lines.put(None)
 
     with (
-        tempfile.TemporaryDirectory(prefix="dbbench-probe-") as folder,  # drivers look for files of theirs in it
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as error,
         subprocess.Popen(
             python("dbbench.probe", json.dumps(request)),
@@ -120,7 +119,7 @@ def _asked(request: Mapping[str, object]) -> tuple[list[str], str, str]:
             stderr=error,
             encoding="utf-8",
             env=environment(),
-            cwd=folder,
+            cwd="/",  # drivers look for files of theirs in the current folder
         ) as child,
     ):
         reader = threading.Thread(target=read, args=(child.stdout,), daemon=True)
@@ -213,6 +212,7 @@ def _ending(status: int) -> str:
 
 def main() -> None:
     """Print a line for each name; drivers that print go to standard error."""
+    forbid_core_dumps()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for name, asked in json.loads(sys.argv[1]).items():

@@ -14,8 +14,11 @@ from collections.abc import Mapping
 
 import psutil
 
+from dbbench.shared_memory import SharedMemory
+
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2), Linux
 _SET_CHILD_SUBREAPER = 36
+_POLL_SECONDS = 0.02
 #: The environment variable that tells children, which have a current folder of their own, where dbbench was started.
 FOLDER = "DBBENCH_FOLDER"
 
@@ -74,23 +77,72 @@ def stop(process: subprocess.Popen[bytes], grace: float) -> None:
         process.wait()
 
 
-def kill_all(child: subprocess.Popen[bytes], seen: Mapping[int, psutil.Process]) -> list[str]:
-    """Kill `child`, every other descendant of this process, and those `seen` that still run; their names."""
+def kill_all(child: subprocess.Popen[bytes], seen: Mapping[int, psutil.Process], grace: float = 0) -> list[str]:
+    """Kill `child`, every other descendant of this process, and those `seen` that still run; their names.
+
+    All but `child` are first asked to end, and have `grace` seconds for it. What shared memory they leave is removed.
+    """
     names: dict[int, str] = {}
+    memory = SharedMemory()
+    if grace:
+        names |= _ask(child, seen, grace)
     until = time.monotonic() + 10
     while time.monotonic() < until:
-        running = {process.pid: process for process in psutil.Process().children(recursive=True)}
-        running |= {pid: process for pid, process in seen.items() if process.is_running()}
-        running = {pid: process for pid, process in running.items() if _alive(process)}
+        running = _running(seen)
         if not running:
             break
-        for pid, process in running.items():
+        names |= _names(running)
+        memory.note(running)
+        for process in running.values():
             with contextlib.suppress(psutil.Error):
-                names.setdefault(pid, process.name())
                 process.kill()
         psutil.wait_procs([process for pid, process in running.items() if pid != child.pid], timeout=0.5)
         ended(child, 0.1)
+    memory.note(seen.keys() | names.keys())
+    memory.remove()
     return sorted(names.values())
+
+
+def descendants() -> dict[int, psutil.Process]:
+    """All that this process has started, and what they have."""
+    return {process.pid: process for process in psutil.Process().children(recursive=True)}
+
+
+def _running(seen: Mapping[int, psutil.Process]) -> dict[int, psutil.Process]:
+    running = descendants() | {pid: process for pid, process in seen.items() if process.is_running()}
+    return {pid: process for pid, process in running.items() if _alive(process)}
+
+
+def _names(running: Mapping[int, psutil.Process]) -> dict[int, str]:
+    names = {}
+    for pid, process in running.items():
+        with contextlib.suppress(psutil.Error):
+            names[pid] = process.name()
+    return names
+
+
+def _ask(child: subprocess.Popen[bytes], seen: Mapping[int, psutil.Process], grace: float) -> dict[int, str]:
+    """Ask all others to end, each of which ends what it has started itself; the names of those that ran.
+
+    The child stands still meanwhile: at its end the kernel would kill its servers.
+    """
+    running = _running(seen)
+    names = _names(running)
+    ours = (child.pid, os.getpid())
+    asked = []
+    for pid, process in running.items():
+        with contextlib.suppress(psutil.Error):
+            if pid != child.pid and process.ppid() in ours:
+                asked.append(process)
+    if asked and child.poll() is None:
+        child.send_signal(signal.SIGSTOP)
+    for process in asked:
+        with contextlib.suppress(psutil.Error):
+            process.terminate()
+    until = time.monotonic() + grace
+    while time.monotonic() < until and any(map(_alive, asked)):
+        time.sleep(_POLL_SECONDS)
+    return names
 
 
 def _alive(process: psutil.Process) -> bool:
@@ -108,6 +160,14 @@ def adopt_orphans() -> None:
     """Become the parent of every descendant whose own parent ends (Linux; elsewhere those seen are killed)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def forbid_core_dumps() -> None:
+    """Let neither this process nor any that it starts leave its memory in a file: there may be a password in it."""
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def end_with_parent() -> None:

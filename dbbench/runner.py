@@ -63,7 +63,7 @@ def run_trials(
         }
         for scenario in run.suite.scenarios
     }
-    with run.locked():
+    with run.locked() as lock:
         done = {trial.id: run.result(trial) for trial in trials if run.finished(trial)}
         for number, trial in enumerate(trials, 1):
             if trial.id in done:
@@ -81,7 +81,7 @@ def run_trials(
             else:
                 try:
                     url = (urls or {}).get(trial.engine, "")
-                    _supervise(directory, url, lambda step: report(replace(at, step=step)))  # noqa: B023 - called at once
+                    _supervise(directory, url, lock, lambda step: report(replace(at, step=step)))  # noqa: B023 - called at once
                 except BaseException:
                     run.discard(trial)
                     raise
@@ -110,8 +110,12 @@ def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: dict[
     }
 
 
-def _supervise(directory: Path, url: str, report_step: Callable[[str], None]) -> None:
-    """One trial from its start to its end. The URL is handed on where nobody else can read it."""
+def _supervise(directory: Path, url: str, lock: Sequence[int], report_step: Callable[[str], None]) -> None:
+    """One trial from its start to its end. The URL is handed on where nobody else can read it.
+
+    Nor can what the trial writes be read, until the supervisor has cleared it. Should we be killed, it has the lock.
+    """
+    directory.chmod(0o700)
     supervisor = subprocess.Popen(
         python("dbbench.supervisor", str(directory.resolve())),
         stdin=subprocess.DEVNULL,
@@ -119,6 +123,7 @@ def _supervise(directory: Path, url: str, report_step: Callable[[str], None]) ->
         stderr=subprocess.PIPE,
         start_new_session=True,
         env=environment(**{VARIABLE: url}),
+        pass_fds=lock,
     )
     try:
         shown = ""

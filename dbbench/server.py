@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from dbbench.errors import ServerFailed, Unavailable
-from dbbench.processes import end_with_parent, ended
+from dbbench.processes import end_with_parent, ended, stop
 
 if TYPE_CHECKING:
     import pwd
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _READY_SECONDS = 60
 _STOP_SECONDS = 60
 _POLL_SECONDS = 0.02
+_GRACE_SECONDS = 2
+_PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "TZ")
 #: Where distributions keep servers that are not on the PATH.
 _FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin")
 
@@ -78,8 +80,7 @@ class PrivateServer:
         """Run a program to its end, as the server's user. Raises ServerFailed with its last words."""
         process = self._spawn(command)
         if not ended(process, seconds):
-            process.kill()
-            process.wait()
+            stop(process, _GRACE_SECONDS)
             raise ServerFailed(f"{os.path.basename(command[0])} took more than {seconds:g} s")
         if process.returncode:
             raise ServerFailed(f"{os.path.basename(command[0])} {_ending(process.returncode)}{self._last_words()}")
@@ -145,7 +146,7 @@ class PrivateServer:
                 stdout=self.log,
                 stderr=self.log,
                 cwd="/",
-                env={**os.environ, "LC_ALL": "C", **({"HOME": str(self.directory)} if self.account else {})},
+                env={**_environment(), **({"HOME": str(self.directory)} if self.account else {})},
                 pass_fds=(self.descriptor,),
                 start_new_session=True,
                 preexec_fn=end_with_parent,  # noqa: PLW1509 - engines open before they have threads
@@ -167,6 +168,11 @@ class PrivateServer:
         full = [line for line in faults if any(words in line for words in ("No space left", "error 28"))]  # ENOSPC
         found = (full or faults or lines)[-1:]
         return f": {found[0][:300]}" if found else ""
+
+
+def _environment() -> dict[str, str]:
+    """What a server needs of ours. It may run as another user, and passwords in the rest are none of its business."""
+    return {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | {"LC_ALL": "C"}
 
 
 def _closed(pid: int) -> bool:

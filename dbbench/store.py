@@ -18,7 +18,7 @@ import contextlib
 import datetime
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -264,20 +264,26 @@ class Run:
                 raise ValueError(f"{what}: {name!r} is none of this run's")
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep others from running trials here. Raises RunError if one does."""
+    def locked(self) -> Iterator[Sequence[int]]:
+        """Keep others from running trials here. Raises RunError if one does.
+
+        Gives the lock's descriptor: who inherits it keeps the lock, should this process be killed.
+        """
         try:
             import fcntl
         except ImportError:  # Windows
-            yield
+            yield ()
             return
         handle = os.open(self.path, os.O_RDONLY)
         try:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as exc:
-                raise RunError(f"another dbbench is at work on {self.path}") from exc
-            yield
+                raise RunError(
+                    f"another dbbench is at work on {self.path}, or the trial of one that was killed is still being "
+                    "cleared up: try again in half a minute"
+                ) from exc
+            yield (handle,)
         finally:
             os.close(handle)
 

@@ -25,13 +25,15 @@ import psutil
 from dbbench import jsonfile, noise
 from dbbench.message import clean
 from dbbench.outcome import Outcome
-from dbbench.processes import adopt_orphans, ended, environment, kill_all, python
-from dbbench.urls import VARIABLE, scrub, secrets
+from dbbench.output import Output
+from dbbench.processes import adopt_orphans, ended, environment, forbid_core_dumps, kill_all, python
+from dbbench.urls import VARIABLE, secrets
 
 INTERRUPTED = 130
 _POLL_SECONDS = 0.1
 _CHILDREN_SECONDS = 1.0
 _DEAD_SECONDS = 30
+_GRACE_SECONDS = 2  # for servers, to remove what a kill would leave
 _REMOVE_SECONDS = 15  # less than what dbbench gives a supervisor to end
 
 
@@ -52,6 +54,7 @@ class Supervisor:
             signal.signal(number, self._interrupt)
         adopt_orphans()
         work = Path(self.trial["work"])
+        self.output, self.error = (Output(self.directory / name) for name in ("stdout.txt", "stderr.txt"))
         started, before = time.time(), noise.reading()
         try:
             worker = self._start(work)
@@ -60,8 +63,11 @@ class Supervisor:
             if worker.returncode and os.environ.get(VARIABLE):
                 self._remove_tables()
         finally:
-            self._clear_secrets()
+            hidden = secrets(os.environ.get(VARIABLE, ""))  # a driver may print the URL that it was given
+            self.output.finish(hidden)
+            self.error.finish(hidden)
             shutil.rmtree(work, ignore_errors=True)
+            self.directory.chmod(0o777 & ~_umask())
         if ending == "interrupted":
             return INTERRUPTED
         status = -signal.SIGKILL if worker.returncode is None else worker.returncode
@@ -76,16 +82,15 @@ class Supervisor:
     def _start(self, work: Path) -> subprocess.Popen[bytes]:
         work.mkdir(mode=0o700, parents=True)
         (work / "tmp").mkdir(mode=0o700)
-        with open(self.directory / "stdout.txt", "wb") as out, open(self.directory / "stderr.txt", "wb") as err:
-            return subprocess.Popen(
-                python("dbbench.worker", str(self.directory)),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                env=environment(TMPDIR=str(work / "tmp")),
-                cwd=work / "tmp",  # drivers look for files of theirs in the current folder
-                start_new_session=True,
-            )
+        return subprocess.Popen(
+            python("dbbench.worker", str(self.directory)),
+            stdin=subprocess.DEVNULL,
+            stdout=self.output.writer,
+            stderr=self.error.writer,
+            env=environment(TMPDIR=str(work / "tmp")),
+            cwd=work / "tmp",  # drivers look for files of theirs in the current folder
+            start_new_session=True,
+        )
 
     def _watch(self, worker: subprocess.Popen[bytes], deadline: float) -> str:
         """Wait for the worker's end, a limit, or an interruption; says which."""
@@ -118,7 +123,7 @@ class Supervisor:
     def _kill_all(self, worker: subprocess.Popen[bytes]) -> list[str]:
         """Kill whatever of the trial still runs; the names of what the worker left behind."""
         by_itself = worker.poll() is not None
-        names = kill_all(worker, self.seen)
+        names = kill_all(worker, self.seen, grace=_GRACE_SECONDS)
         with contextlib.suppress(subprocess.TimeoutExpired):
             worker.wait(_DEAD_SECONDS)  # one that held much memory takes its time to die
         return names if by_itself else []
@@ -157,26 +162,18 @@ class Supervisor:
         work = Path(self.trial["work"]) / "data"
         if not (self.directory / "steps.json").is_file():
             return
-        with open(self.directory / "stderr.txt", "ab") as err, contextlib.suppress(subprocess.TimeoutExpired):
+        with contextlib.suppress(subprocess.TimeoutExpired):
             work.mkdir(mode=0o700, parents=True, exist_ok=True)
             subprocess.run(
                 python("dbbench.worker", str(self.directory), "remove"),
                 stdin=subprocess.DEVNULL,
-                stdout=err,
-                stderr=err,
+                stdout=self.error.writer,
+                stderr=self.error.writer,
                 env=environment(),
                 cwd=work,
                 timeout=_REMOVE_SECONDS,
                 check=False,
             )
-
-    def _clear_secrets(self) -> None:
-        """A driver may print the URL that it was given."""
-        hidden = secrets(os.environ.get(VARIABLE, ""))
-        for name in ("stdout.txt", "stderr.txt"):
-            path = self.directory / name
-            if hidden and path.exists():
-                path.write_text(scrub(path.read_text("utf-8", errors="replace"), hidden), "utf-8")
 
     def _ending(self, ending: str, status: int) -> tuple[Outcome, str]:
         limits = self.trial["limits"]
@@ -197,8 +194,15 @@ class Supervisor:
         return f": {lines[-1][:200]}" if lines else ""
 
 
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
 def main() -> None:
     """Supervise the trial in the directory that the first argument names."""
+    forbid_core_dumps()
     sys.exit(Supervisor(Path(sys.argv[1])).run())
 
 

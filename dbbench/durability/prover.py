@@ -24,7 +24,16 @@ from typing import Any
 from dbbench import jsonfile
 from dbbench.durability import strace
 from dbbench.durability.proof import NUMBER_BYTES, Kills, Proof, Syncs, Verdict, judge
-from dbbench.processes import adopt_orphans, end_with_parent, ended, environment, kill_all, python
+from dbbench.processes import (
+    adopt_orphans,
+    descendants,
+    end_with_parent,
+    ended,
+    environment,
+    forbid_core_dumps,
+    kill_all,
+    python,
+)
 from dbbench.suite import Tier
 from dbbench.supervisor import INTERRUPTED
 
@@ -77,9 +86,10 @@ class Writer:
 
     def kill(self) -> None:
         """End it and everything that it started, at once; what it has acknowledged until then still counts."""
+        known = descendants()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        kill_all(self.process, {})
+        kill_all(self.process, known)
         self.take()
         os.close(self.reader)
 
@@ -318,6 +328,7 @@ class Prover:
 
 def main() -> None:
     """Prove what the task in the directory says that the first argument names."""
+    forbid_core_dumps()
     sys.exit(Prover(Path(sys.argv[1])).run())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import signal
 import socket
 from collections.abc import Mapping
@@ -51,6 +52,8 @@ class Cluster(PrivateServer):
 
     def __init__(self, directory: Path) -> None:
         super().__init__("PostgreSQL", directory, ("postgres", "nobody"))
+        for name in [name for name in os.environ if name.startswith("PG")]:
+            del os.environ[name]  # libpq's own: PGHOSTADDR would lead it to another server
 
     @property
     def address(self) -> str:

@@ -60,6 +60,8 @@ class Crashes(SQLite):
 
 class ExitingSession(FaultySession):
     def fault(self) -> None:
+        if os.environ.get("FAULTY_FLOODS"):
+            os.write(2, b"first words\n" + 30_000_000 * b"m" + b"\nlast words\n")
         os._exit(3)
 
 

@@ -1,0 +1,158 @@
+"""After Ctrl-C, SIGTERM and kill -9 nothing is left: no process, temporary file or shared memory, and no lock too soon."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from dbbench.processes import kill_all
+from tests.conftest import Dbbench, environment
+
+#: The tests are run side by side: what others leave for a moment, or make in earnest, is not ours to count.
+_OURS = re.compile(r"dbbench|PostgreSQL|sem\.mp|mono|hsperf|jna|firebird")
+
+
+def until(condition: Callable[[], object], seconds: float = 60) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@contextlib.contextmanager
+def started(folder: Path, *words: str, plugins: tuple[str, ...] = (), **more: str) -> Iterator[subprocess.Popen[bytes]]:
+    """dbbench at work in a folder, in a session of its own, with a folder of its own for temporary files."""
+    (folder / "temporary").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dbbench", *words],
+        cwd=folder,
+        env=environment(*plugins, TMPDIR=str(folder / "temporary"), **more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def children(process: subprocess.Popen[bytes], module: str) -> list[psutil.Process]:
+    """Those of a process, and their own, that run a module."""
+    found = []
+    for child in psutil.Process(process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if module in child.cmdline():
+                found.append(child)
+    return found
+
+
+def of_run(folder: Path) -> list[psutil.Process]:
+    """Every process that was started for a run in the folder: they have its path in their environment."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if any(str(folder) in text for text in process.environ().values()):
+                found.append(process)
+    return found
+
+
+def makers() -> set[int]:
+    """The processes that have made what System V shared memory there is."""
+    return {int(line.split()[4]) for line in Path("/proc/sysvipc/shm").read_text("ascii").splitlines()[1:]}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_of_a_server_in_the_making(tmp_path: Path, dbbench: Dbbench, number: signal.Signals) -> None:
+    """initdb has shared memory in its first moments, which a kill would leave for ever."""
+    if "unavailable" in dbbench("engines", "postgresql").stdout:
+        pytest.skip("PostgreSQL can't be used here")
+    in_memory = {path.name for path in Path("/dev/shm").iterdir()}
+    with started(tmp_path, "suite", "invoices", "-e", "postgresql", "--scale", "0.01", "--out", "run") as process:
+        ours: set[int] = set()
+
+        def making() -> bool:
+            with contextlib.suppress(psutil.Error):
+                ours.update(p.pid for p in psutil.Process(process.pid).children(recursive=True))
+            return bool(ours & makers())
+
+        assert until(making), process.communicate()[0]
+        process.send_signal(number)
+        assert until(lambda: not of_run(tmp_path)), of_run(tmp_path)
+    assert not ours & makers()
+    assert {path.name for path in Path("/dev/shm").iterdir() if _OURS.search(path.name)} <= in_memory
+    assert [*(tmp_path / "temporary").iterdir()] == []
+    assert [*tmp_path.glob("run/trials/*/work")] == []
+
+
+def test_a_descendant_has_time_to_clear_up(tmp_path: Path) -> None:
+    """It gets a SIGTERM first, while the worker, whose end would kill it, stands still."""
+    child = "import signal, sys, time, pathlib\n"
+    child += "signal.signal(signal.SIGTERM, lambda *_: (pathlib.Path(sys.argv[1]).touch(), sys.exit()))\n"
+    child += "pathlib.Path(sys.argv[1] + '.ready').touch()\ntime.sleep(100)\n"
+    worker = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {child!r}, *sys.argv[1:]])\n"
+    cleared = tmp_path / "cleared"
+    code = (
+        "import subprocess, sys, time, pathlib\nfrom dbbench.processes import kill_all\n"
+        f"worker = subprocess.Popen([sys.executable, '-c', {worker!r}, *sys.argv[1:]])\n"
+        "while not pathlib.Path(sys.argv[1] + '.ready').exists(): time.sleep(0.01)\n"
+        "print(len(kill_all(worker, {}, grace=30)), worker.wait())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, cleared], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.stdout.split() == ["2", "-9"], done.stderr
+    assert cleared.exists()
+
+
+def test_shared_memory_of_the_killed_is_removed(tmp_path: Path) -> None:
+    child = (
+        "import ctypes, pathlib, sys, time\n"
+        "pathlib.Path(sys.argv[1]).write_text(str(ctypes.CDLL(None).shmget(0, 4096, 0o1600)))\ntime.sleep(100)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", child, tmp_path / "made"])
+    assert until(lambda: (tmp_path / "made").exists() and (tmp_path / "made").read_text())
+    number = (tmp_path / "made").read_text()
+    ours = {process.pid: psutil.Process(process.pid)}
+    known = re.compile(rf"^\s*\d+\s+{number}\s", re.MULTILINE)
+    assert known.search(Path("/proc/sysvipc/shm").read_text())
+    with pytest.MonkeyPatch.context() as patch:  # not the children of the other tests
+        patch.setattr("dbbench.processes.descendants", dict)
+        kill_all(process, ours)
+    assert not known.search(Path("/proc/sysvipc/shm").read_text())
+
+
+def test_the_supervisor_has_the_lock_too(tmp_path: Path, dbbench: Dbbench) -> None:
+    """After kill -9 of dbbench alone, a second one beside the old supervisor recorded a false failure."""
+    words = ("suite", "invoices", "--scale", "0.01", "-e", "faulty-hangs", "--quick", "--out", "run")
+    with started(tmp_path, *words, plugins=("faulty",)) as process:
+        assert until(lambda: list(tmp_path.glob("run/trials/*hangs/work/data/*")))
+        (supervisor,) = children(process, "dbbench.supervisor")
+        supervisor.suspend()  # as one that is slow to notice, with its worker still at work
+        try:
+            process.kill()
+            process.wait()
+            refused = dbbench("suite", "--resume", "run", plugins=("faulty",))
+        finally:
+            supervisor.resume()
+        assert refused.returncode == 2, refused.stdout
+        assert "still being cleared up: try again" in refused.stderr
+        assert until(lambda: not of_run(tmp_path))
+    import fcntl
+
+    handle = os.open(tmp_path / "run", os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # which is free again now
+    os.close(handle)

@@ -1,0 +1,101 @@
+"""What a private server, a driver and anybody else on the machine may see of a trial."""
+
+from __future__ import annotations
+
+import os
+import resource
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from dbbench.output import PART, Output
+from dbbench.server import PrivateServer
+from tests.attack.test_leftovers import children, started, until
+from tests.conftest import Dbbench, environment
+
+SECRET = "geheim-4711"
+
+
+def test_a_server_has_little_of_our_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_URL", f"postgresql://me:{SECRET}@h/d")
+    monkeypatch.setenv("DBBENCH_URL", f"postgresql://me:{SECRET}@h/d")
+    server = PrivateServer("sleep", tmp_path)
+    server.start(["sleep", "60"], lambda: None)
+    try:
+        assert server.process is not None
+        assert until(lambda: psutil.Process(server.process.pid).name() == "sleep")
+        found = psutil.Process(server.process.pid).environ()
+    finally:
+        server.stop()
+    assert found.keys() <= {"PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "TZ", "LC_ALL"}
+    assert found["LC_ALL"] == "C"
+
+
+def test_no_private_server_is_reached_by_way_of_the_environment(tmp_path: Path, dbbench: Dbbench) -> None:
+    """PGHOSTADDR would win over the socket that dbbench names."""
+    listed = dbbench("engines", "postgresql")
+    if "unavailable" in listed.stdout or "broken" in listed.stdout:
+        pytest.skip("PostgreSQL can't be used here")
+    elsewhere = {"PGHOSTADDR": "127.0.0.1", "PGPORT": "9", "PGOPTIONS": "-c no_such=1", "PGSERVICE": "nowhere"}
+    words = ("suite", "invoices", "-e", "postgresql", "--scale", "0.01", "--quick", "--out", "run")
+    done = dbbench(*words, **elsewhere)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_a_trial_writes_is_its_users_until_it_is_cleared(tmp_path: Path) -> None:
+    """And no process of it leaves its memory in a file."""
+    words = ("suite", "invoices", "--scale", "0.01", "-e", "faulty-hangs", "--trial-timeout", "30", "--quick")
+    with started(tmp_path, *words, "--out", "run", plugins=("faulty",)) as process:
+        assert until(lambda: list(tmp_path.glob("run/trials/*hangs/work/data/*")))
+        (worker,) = children(process, "dbbench.worker")
+        (folder,) = tmp_path.glob("run/trials/*hangs")
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert resource.prlimit(worker.pid, resource.RLIMIT_CORE) == (0, 0)
+        process.communicate(timeout=200)
+    mask = os.umask(0o077)
+    os.umask(mask)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o777 & ~mask
+
+
+def test_of_a_flood_the_first_and_the_last_are_kept(tmp_path: Path) -> None:
+    output = Output(tmp_path / "stdout.txt")
+    flood = "import sys; sys.stdout.write('first\\n' + 'm' * 100_000_000 + '\\nlast\\n')"
+    subprocess.run([sys.executable, "-c", flood], stdout=output.writer, check=True)
+    output.finish([])
+    text = (tmp_path / "stdout.txt").read_text("utf-8")
+    assert text.startswith("first\n")
+    assert text.endswith("\nlast\n")
+    assert "bytes were left out here" in text
+    assert len(text) < 2 * PART + 100
+
+
+@pytest.mark.parametrize("shift", range(0, len(SECRET) + 1, 3))
+@pytest.mark.parametrize("size", [100, 2 * PART, 5 * PART])
+def test_no_secret_stays_where_output_is_cut(tmp_path: Path, shift: int, size: int) -> None:
+    output = Output(tmp_path / "stdout.txt")
+    text = "x" * shift + SECRET * (size // len(SECRET)) + "y" * shift
+    with os.fdopen(os.dup(output.writer), "w") as file:
+        file.write(text)
+    output.finish([SECRET])
+    left = (tmp_path / "stdout.txt").read_text("utf-8")
+    parts = [part.strip("xy") for part in left.split("***")]
+    assert [part for part in parts if part and "left out" not in part] == []
+    assert not any(SECRET[:4] in part or SECRET[-4:] in part for part in parts)
+
+
+def test_a_child_that_floods_its_output_fills_no_disk(tmp_path: Path) -> None:
+    """A trial of an engine that prints and dies: its last words are told, its file is small."""
+    env = environment("faulty", FAULTY_FLOODS="1")
+    words = ["suite", "invoices", "--scale", "0.01", "-e", "faulty-exits", "--quick", "--out", "run"]
+    done = subprocess.run(
+        [sys.executable, "-m", "dbbench", *words],
+        cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "the process ended itself with status 3: last words" in done.stdout
+    (folder,) = tmp_path.glob("run/trials/*exits")
+    assert PART < (folder / "stderr.txt").stat().st_size < 3 * PART
