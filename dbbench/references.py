@@ -48,13 +48,14 @@ def dangling(suite: dict[Any, Any]) -> Iterator[Dangling]:
 
 
 def _published(suite: dict[Any, Any]) -> Iterator[Dangling]:
-    """Published figures of steps that the suite hasn't got."""
+    """Published figures and ratios of steps that the suite hasn't got."""
     steps = [
         str(step.get("name")) for _, scenario in _items(suite, "scenarios") for _, step in _items(scenario, "steps")
     ]
-    for index, figure in _items(_mapping(suite, "source"), "figures"):
-        if isinstance(figure.get("step"), str) and figure["step"] not in steps:
-            yield ("source", "figures", index, "step"), f"one of the steps {_listed(steps)}", steps
+    for what in ("figures", "ratios"):
+        for index, published in _items(_mapping(suite, "source"), what):
+            if isinstance(published.get("step"), str) and published["step"] not in steps:
+                yield ("source", what, index, "step"), f"one of the steps {_listed(steps)}", steps
 
 
 def tables_of(sql: str) -> list[str]:

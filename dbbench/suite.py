@@ -462,6 +462,17 @@ class Published(Model):
     note: str = ""
 
 
+class PublishedRatio(Model):
+    """What a text says of a step without a figure: one engine's speed as a multiple of another's."""
+
+    step: Slug
+    engine: str
+    #: What it was compared with: another engine, or the same under other conditions.
+    than: str
+    value: Annotated[float, Field(gt=0)]
+    note: str = ""
+
+
 class Source(Model):
     """The published benchmark that a suite reproduces, its figures, and the machine that they are of."""
 
@@ -470,6 +481,7 @@ class Source(Model):
     note: str = ""
     machine: str = ""
     figures: tuple[Published, ...] = ()
+    ratios: tuple[PublishedRatio, ...] = ()
 
 
 class Suite(Model):

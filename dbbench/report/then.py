@@ -1,4 +1,4 @@
-"""Then and now: the published figures of a step beside this run, each as multiples of the best of its own time.
+"""Then and now: what is published of a step beside this run, each as multiples of the best of its own time.
 
 Figures of another machine are never put into one order with ours.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dbbench.analysis.units import whole
 from dbbench.report.steps import StepView, heading, times
-from dbbench.suite import Published, Source
+from dbbench.suite import Published, PublishedRatio, Source
 
 
 @dataclass(frozen=True)
@@ -25,24 +25,33 @@ class Engine:
 
 @dataclass(frozen=True)
 class ThenAndNow:
-    """One step. `then` in the published order, in `unit`; `now` best to worst, with ratios alone."""
+    """One step. `then` in the published order, in `unit`; `now` best to worst, with ratios alone.
+
+    `said` is what was published as a ratio: of one engine's speed to another's.
+    """
 
     title: str
     unit: str
     then: tuple[Engine, ...]
     now: tuple[Engine, ...]
+    said: tuple[Engine, ...] = ()
 
 
 def then_and_now(source: Source | None, steps: Sequence[StepView]) -> tuple[ThenAndNow, ...]:
-    """Each step that has published figures."""
-    figures = source.figures if source else ()
+    """Each step that has published figures or ratios."""
     found = []
-    for view in steps:
-        published = [figure for figure in figures if figure.step == view.step.name]
-        if published:
-            unit, engines = _then(published, view)
-            found.append(ThenAndNow(view.step.title, unit, engines, _now(view)))
+    for view in steps if source else ():
+        assert source is not None
+        published = [figure for figure in source.figures if figure.step == view.step.name]
+        said = tuple(_said(ratio) for ratio in source.ratios if ratio.step == view.step.name)
+        unit, engines = _then(published, view) if published else ("", ())
+        if published or said:
+            found.append(ThenAndNow(view.step.title, unit, engines, _now(view), said))
     return tuple(found)
+
+
+def _said(ratio: PublishedRatio) -> Engine:
+    return Engine(f"{ratio.engine}, to {ratio.than}", "", f"×{ratio.value:g}", ratio.note)
 
 
 def _then(published: Sequence[Published], view: StepView) -> tuple[str, tuple[Engine, ...]]:

@@ -257,10 +257,13 @@ def test_published_figures_stand_apart_as_ratios_to_their_own_best(tmp_path: Pat
 
 def test_a_published_figure_is_of_a_step_that_is_there() -> None:
     suite = {
-        "source": {"figures": [{"step": "insert"}, {"step": "inert"}]},
+        "source": {"figures": [{"step": "insert"}, {"step": "inert"}], "ratios": [{"step": "insret"}]},
         "scenarios": [{"steps": [{"name": "insert"}]}],
     }
-    assert list(dangling(suite)) == [(("source", "figures", 1, "step"), "one of the steps insert", ["insert"])]
+    assert list(dangling(suite)) == [
+        (("source", what, index, "step"), "one of the steps insert", ["insert"])
+        for what, index in (("figures", 1), ("ratios", 0))
+    ]
 
 
 def test_a_lone_published_rate_is_as_it_was_published(two: View) -> None:
@@ -270,6 +273,29 @@ def test_a_lone_published_rate_is_as_it_was_published(two: View) -> None:
         ("ESENT", "70,210", "×1.00", "the only one")
     ]
     assert len(two.then_and_now) == 4
+
+
+def test_what_was_published_as_ratios_stands_as_ratios(tmp_path: Path) -> None:
+    fakes = {"a": Fake("A", 1.0), "b": Fake("B", 2.0)}
+    shown = view(fabricate(tmp_path / "run", fakes, suite="bplustree", rounds=1))
+    said = {step.title: [(item.title, item.ratio) for item in step.said] for step in shown.then_and_now}
+    assert said == {
+        "Insert by one thread": [("Berkeley DB, to a fully managed library", "×3")],
+        "Select by one thread": [
+            ("BPlusTree, to all others but STSdb", "×10"), ("STSdb, to all others but BPlusTree", "×10"),
+        ],
+        "Update by one thread": [("Berkeley DB, to a fully managed library", "×3")],
+        "Delete by one thread": [("Berkeley DB, to a fully managed library", "×3")],
+        "Insert by four threads": [("BPlusTree by four threads, to itself by one", "×1.5")],
+        "Update by four threads": [("BPlusTree by four threads, to itself by one", "×1.5")],
+    }  # fmt: skip
+    for form in ("html", "md"):
+        write_report(shown, (form,))
+        text = (shown.folder / "report" / f"index.{form}").read_text("utf-8")
+        assert "BPlusTree by four threads, to itself by one" in text
+        assert "a margin of 3:1" in text
+        assert text.count("Published as a ratio of speeds") == 6
+        assert text.count("1,350") == 1
 
 
 @pytest.mark.parametrize("form", ["html", "md"])
