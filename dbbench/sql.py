@@ -17,11 +17,13 @@ from dbbench.sql_keyvalue import KEY, TABLE, VALUE
 from dbbench.sql_objects import SQLObjects
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from dbbench.records import RecordSet
     from dbbench.schema import Records, Table
 
 #: Why a system ends a transaction that may succeed if it is made again.
-Retry = Literal["deadlock", "lock timeout", "conflict"]
+Retry = Literal["deadlock", "lock timeout", "locked table", "conflict"]
 
 STANDARD_TYPES: Mapping[str, str] = {
     "integer": "INTEGER",
@@ -211,6 +213,8 @@ class SQLEngine(Engine):
     duplicates: ClassVar = "refused"
     #: `open()` may set one on the engine that knows more of the database it found.
     sql: Dialect = Dialect()
+    #: The options that hold through an access layer too, where not all do.
+    layer_options: ClassVar[type[BaseModel] | None] = None
 
     def create(self, tables: Mapping[str, Table]) -> None:
         """Make the tables, each in a transaction of its own.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from dbbench_plugins.sqlite import SQLite, SQLiteSession
+from dbbench_plugins.sqlite import SQLite, SQLiteOptions, SQLiteSession
 
 
 class APSWSession(SQLiteSession):
@@ -22,6 +22,7 @@ class APSW(SQLite):
     name = "sqlite+apsw"
     title = "SQLite (APSW)"
     license = "public domain; APSW: any OSI licence"
+    options_class = SQLiteOptions
     modules = ("apsw",)
     session_class = APSWSession
 

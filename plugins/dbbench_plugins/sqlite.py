@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from dbbench.engine import Concurrency, Options, Publication, Session, Size
+from dbbench.errors import Unsupported
 from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLEngine, SQLSession, fetch
 from dbbench.suite import Tier
 
 #: What PRAGMA synchronous answers.
 _SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
-#: SQLITE_BUSY and SQLITE_LOCKED, and the extended code of a reader that would write to what has changed since.
+#: SQLITE_BUSY and SQLITE_LOCKED.
 _LOCKED = (5, 6)
-_BUSY_SNAPSHOT = 5 | 2 << 8
+#: Extended codes: of a reader that would write to what has changed since, and of a table that another connection to the
+#: shared cache has locked, for which no busy timeout waits.
+_TOLD: Mapping[int, Retry] = {5 | 2 << 8: "conflict", 6 | 1 << 8: "locked table"}
 
 
 class SQLiteOptions(Options):
@@ -26,6 +29,14 @@ class SQLiteOptions(Options):
     )
     busy_seconds: int = Field(
         default=60, ge=0, le=3600, description="how long a client waits for the one lock, seconds"
+    )
+
+
+class OwnOptions(SQLiteOptions):
+    cache: Literal["private", "shared"] = Field(
+        default="private",
+        description="page cache: one for each connection, or shared by those of a process, which then get an error "
+        "where a table is locked instead of waiting",
     )
 
 
@@ -49,7 +60,9 @@ class SQLiteSession(SQLSession):
         """By the result code where the driver tells it (sqlite3, APSW), or else by SQLite's own words for it."""
         code = getattr(exc, "sqlite_errorcode", None) or getattr(exc, "extendedresult", None)
         if code is not None:
-            return "conflict" if code == _BUSY_SNAPSHOT else "lock timeout" if code & 0xFF in _LOCKED else None
+            if code in _TOLD:
+                return _TOLD[code]
+            return "lock timeout" if code & 0xFF in _LOCKED else None
         said = str(exc)
         if "database is locked" in said or "database table is locked" in said:
             return "lock timeout"
@@ -75,7 +88,8 @@ class SQLite(SQLEngine):
     publication = Publication.ALLOWED
     dialect = "sqlite"
     sql = Dialect(types={**STANDARD_TYPES, "datetime": "DATETIME"})
-    options_class = SQLiteOptions
+    options_class: ClassVar[type[Options]] = OwnOptions
+    layer_options = SQLiteOptions
     session_class = SQLiteSession
     concurrency = Concurrency(threads=None, processes=None)  # one writer at a time
     durability = {
@@ -113,7 +127,13 @@ class SQLite(SQLEngine):
 
     def _raw(self) -> Any:
         # Clients that share connections take turns, so that each is used by one thread at a time.
-        return sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        shared = self.options.cache == "shared"
+        place = f"{self.path.absolute().as_uri()}?cache=shared" if shared else self.path
+        connection = sqlite3.connect(place, isolation_level=None, check_same_thread=False, uri=shared)
+        if shared and ("OMIT_SHARED_CACHE",) in rows(connection, "PRAGMA compile_options"):
+            connection.close()
+            raise Unsupported("the SQLite of this Python is built without shared caches (OMIT_SHARED_CACHE)")
+        return connection
 
     def connect(self) -> Session:
         return self.session_class(self._connection(), self.sql)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import psutil
 import pytest
@@ -18,6 +20,7 @@ from dbbench.datasets.files import materialise
 from dbbench.engine import Setup
 from dbbench.loader import find_suite, load_suite
 from dbbench.outcome import Outcome
+from dbbench.sql import SQLSession, fetch
 from dbbench.suite import ContentionStep, Tier
 from dbbench.testing.contract import required, usable
 from dbbench.worker import described
@@ -141,6 +144,40 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip(f"a small tmpfs can't be mounted: {reason}")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_locked_table_of_a_shared_cache_is_tried_again(tmp_path: Path) -> None:
+    """No busy timeout waits for it. In a cache of its own the reader finds no lock, and a writer waits."""
+    found = {}
+    for cache in ("private", "shared"):
+        folder = tmp_path / cache
+        folder.mkdir()
+        engine = registry.load("sqlite")(Setup(folder, Tier.PROCESS, {"cache": cache, "busy_seconds": 0}))
+        engine.open()
+        assert engine.settings()["cache"] == cache
+        one, other = (cast("SQLSession", engine.connect()) for _ in range(2))
+        one.execute("CREATE TABLE Thing (Id INTEGER)")
+        one.begin()
+        one.execute("INSERT INTO Thing VALUES (1)")
+        for number, begin in enumerate((other.begin, other.begin_reading)):
+            try:
+                begin()
+                fetch(other, "SELECT Id FROM Thing")
+            except sqlite3.OperationalError as exc:
+                found[cache, number] = other.retried(exc)
+            other.rollback()
+        one.rollback()
+        for session in (one, other):
+            session.close()
+        engine.close()
+    assert found == {("private", 0): "lock timeout", ("shared", 0): "locked table", ("shared", 1): "locked table"}
+
+
+@pytest.mark.parametrize("name", ["sqlite+apsw", "sqlite+core", "libsql"])
+def test_a_shared_cache_is_an_option_of_the_one_driver_that_has_it(name: str) -> None:
+    engine = usable(name)
+    assert "cache_mib" in engine.options_class.model_fields
+    assert "cache" not in engine.options_class.model_fields
 
 
 def test_a_disk_that_fills_in_the_middle(small_disk: Path) -> None:

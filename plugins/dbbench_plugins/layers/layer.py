@@ -37,7 +37,8 @@ class Layer(Engine):
         cls.title = cls.titled(over.title)
         cls.license = f"{over.license}; {cls.package}: {cls.layer_license}"
         cls.publication, cls.publication_note = over.publication, over.publication_note
-        cls.options_class, cls.durability, cls.dialect = over.options_class, over.durability, over.dialect
+        cls.options_class = over.layer_options or over.options_class
+        cls.durability, cls.dialect = over.durability, over.dialect
         cls.concurrency, cls.url_example, cls.url_required = over.concurrency, over.url_example, over.url_required
         cls.modules, cls.debian, cls.built_on = (*over.modules, cls.package.lower()), over.debian, over.built_on
         driver = over.name.replace("+", "-")
