@@ -52,7 +52,9 @@ namespace BplusDotNet
             return made;
         }
         public static BplusTreeBytes ReOpen(Stream treefile, Stream blockfile) { throw new NotSupportedException(); }
+#if !OLDER
         public void NoCulture() { order.Culture = false; }
+#endif
         public bool ContainsKey(string key) { return held.ContainsKey(key); }
         public object Get(string key, object defaultValue) { return held.ContainsKey(key) ? held[key] : defaultValue; }
         public byte[] this[string key]

@@ -106,6 +106,31 @@ def test_an_assembly_that_is_not_the_library_is_refused(
     engine.close()
 
 
+@pytest.mark.parametrize(
+    ("name", "library", "fault", "told"),
+    [
+        ("bplustree", "bplustree", "", "available"),
+        ("raptordb", "stsdb", "", "has no type RaptorDB.RaptorDB"),
+        ("bplusdotnet", "bplusdotnet", "OLDER", "has no BplusDotNet.BplusTreeBytes.NoCulture"),
+        ("stsdb", "stsdb", "UNPATCHED", "can't keep a record: Expression must be writeable"),
+    ],
+)
+def test_a_wrong_or_unpatched_library_is_told_at_engines(
+    name: str,
+    library: str,
+    fault: str,
+    told: str,
+    dbbench: Dbbench,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = dotnet.assembly(library, tmp_path_factory.getbasetemp(), fault)
+    monkeypatch.setenv(f"DBBENCH_ASSEMBLY_{name.upper()}", str(made))
+    said = " ".join(dbbench("engines", name).stdout.split())
+    assert told in said
+    assert ("docs/engines/dotnet.md" in said) == bool(told != "available")
+
+
 def test_a_runtime_that_is_not_here_or_not_the_first_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +186,7 @@ def test_raptordb_has_no_type_for_other_keys(tmp_path: Path, assemblies: dict[st
 
 
 def test_a_library_that_throws_or_forgets_is_told(
-    ran: Ran, assemblies: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+    ran: Ran, assemblies: dict[str, Path], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """RaptorDB has no scan: more records than one page has are read one by one, and one that is lost is missed."""
     found = ran("raptordb", "dotnet-dictionary", count=10_500, key_bytes=16)
@@ -174,6 +199,8 @@ def test_a_library_that_throws_or_forgets_is_told(
         found = ran("raptordb", count=600 + len(fault), key_bytes=16, raptordb={"assembly": str(library)})
         assert found["insert", "raptordb"][0] == outcome[0]
         assert outcome[1] in found["insert", "raptordb"][1]
+    (said,) = (tmp_path / "606").glob("trials/*-raptordb/stderr.txt")
+    assert "at RaptorDB.KeyStore`1[T].Set" in said.read_text(), "the stack of .NET is not kept"
 
 
 def test_raptordb_has_no_scan_and_no_delete_by_several(tmp_path: Path, assemblies: dict[str, Path]) -> None:

@@ -25,6 +25,12 @@ class BplusDotNet(AssemblyEngine):
     lacks: ClassVar = {"transactions": "Commit keeps what all clients have written"}
     # Not `process` with a Commit after each operation: kill -9 refuted that.
     durability: ClassVar = {Tier.MEMORY: {"Commit": "at the end"}}
+    uses: ClassVar = {
+        "BplusDotNet.BplusTreeBytes": (
+            "Initialize", "ReOpen", "NoCulture", "Item", "Get", "ContainsKey", "RemoveKey", "FirstKey", "NextKey",
+            "Commit", "Shutdown",
+        )
+    }  # fmt: skip
     unverified = STAND_IN
 
     def make_store(self, kind: str, folder: Path, sizes: tuple[int, int]) -> Store:

@@ -34,6 +34,15 @@ class BPlusTree(AssemblyEngine):
         Tier.PROCESS: {"StoragePerformance": "LogFileInCache"},
         Tier.MEMORY: {"StoragePerformance": "Fastest"},
     }
+    uses: ClassVar = {
+        "CSharpTest.Net.Serialization.PrimitiveSerializer": (*_SERIALIZERS.values(), "Bytes"),
+        "CSharpTest.Net.Collections.BPlusTree`2+OptionsV2": ("CalcBTreeOrder", "StoragePerformance"),
+        "CSharpTest.Net.Collections.CreatePolicy": ("IfNeeded",),
+        "CSharpTest.Net.Collections.CachePolicy": ("Recent",),
+        "CSharpTest.Net.Collections.BPlusTree`2": (
+            "TryAdd", "TryUpdate", "Remove", "TryGetValue", "EnumerateFrom", "Commit", "Dispose",
+        ),
+    }  # fmt: skip
     unverified = STAND_IN
 
     def part(self, name: str) -> Literal["data", "journal", "other"]:

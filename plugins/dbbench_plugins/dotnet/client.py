@@ -144,7 +144,9 @@ class Client:
         handle = GCHandle.FromIntPtr(IntPtr(self.context.error))
         thrown = handle.Target
         handle.Free()
-        raise StoreFailed(f"{thrown.GetType().FullName}: {thrown.Message}")
+        failed = StoreFailed(f"{thrown.GetType().FullName}: {thrown.Message}")
+        failed.add_note(str(thrown.ToString()))  # with the stack of .NET, for the trial's folder
+        raise failed
 
     def _forget_scan(self) -> None:
         if self.context.state:

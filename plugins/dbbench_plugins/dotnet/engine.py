@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, Lack, Options, Program, Session
+from dbbench.engine import Concurrency, Engine, Lack, Options, Program, Session, Setup
 from dbbench.errors import Unavailable, Unsupported
 from dbbench.processes import local
+from dbbench.records import RecordSet
+from dbbench.schema import Records
 from dbbench.suite import Tier
 from dbbench_plugins.dotnet import host
-from dbbench_plugins.dotnet.store import Pair, Store
-
-if TYPE_CHECKING:
-    from dbbench.records import RecordSet
+from dbbench_plugins.dotnet.store import Pair, Store, StoreFailed
 
 STAND_IN = "run against a stand-in of the same interface only: the library is its user's to bring"
 
@@ -167,11 +168,50 @@ class AssemblyEngine(DotNetEngine):
     """One over a library that its user brings."""
 
     options_class = AssemblyOptions
+    #: Types of the library that it uses -> their members.
+    uses: ClassVar[Mapping[str, Sequence[str]]]
 
     @classmethod
     def available_with(cls, options: Mapping[str, Any]) -> None:
         super().available_with(options)
-        cls.path(options.get("assembly", ""))
+        path = cls.path(options.get("assembly", ""))
+        with contextlib.suppress(Unsupported):  # another runtime in this process: the trial has one of its own
+            host.start(str(options.get("runtime", "")))
+            host.Assembly(path).check(cls.uses)
+            cls._try(path, options)
+
+    @classmethod
+    def _try(cls, path: Path, options: Mapping[str, Any]) -> None:
+        """Keep one record and read it after reopening. Raises Unavailable: an unpatched library may fail only in use."""
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                setup = Setup(Path(folder), Tier.MEMORY, options)
+                cls._write_and_read(setup, create=True)
+                cls._write_and_read(setup, create=False)
+        except (Unavailable, Unsupported):
+            raise
+        except Exception as exc:  # whatever a library throws
+            how = "docs/engines/dotnet.md says how it is built, and what has to be patched"
+            raise Unavailable(f"{path.name} can't keep a record: {host.why(exc)}", how) from exc
+
+    @classmethod
+    def _write_and_read(cls, setup: Setup, *, create: bool) -> None:
+        """One record: written if the store is to be created, then read. Raises what the library throws."""
+        key = value = bytes(16)
+        engine = cls(setup)
+        engine.open()
+        try:
+            if create:
+                engine.create_store(RecordSet(Records(count=1, key_bytes=16, value_bytes=16), 0))
+            session: Any = engine.connect()
+            if create:
+                session.prepare_insert()(key, value)
+            found = session.prepare_read()(key)
+            session.close()
+        finally:
+            engine.close()
+        if found != value:
+            raise StoreFailed("a record that was written is not read again")
 
     @classmethod
     def path(cls, given: object) -> Path:

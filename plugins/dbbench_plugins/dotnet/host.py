@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import os
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dbbench.errors import Unavailable, Unsupported
 
 #: Its packages of Mono.
 DEBIAN = ("mono-devel", "libmonosgen-2.0-1")
+_RIGHT = "name the assembly of the right library; docs/engines/dotnet.md says how each is built"
 #: Debian's folder of assemblies, and the facade that pythonnet is built against: without it Mono aborts the process.
 _DEBIAN = Path("/usr/lib/mono/4.5")
 _FACADE = "Facades/netstandard.dll"
@@ -81,7 +83,7 @@ class Assembly:
         try:
             self.loaded = reflection.Assembly.LoadFrom(str(path.resolve()))
         except Exception as exc:
-            raise Unavailable(f"{path} can't be loaded: {_first_line(exc)}", "name a .NET assembly") from exc
+            raise Unavailable(f"{path} can't be loaded: {why(exc)}", "name a .NET assembly") from exc
 
     @property
     def version(self) -> str:
@@ -97,8 +99,21 @@ class Assembly:
             with contextlib.suppress(Exception):  # one that isn't here may yet be one that isn't needed
                 if (found := type(self.loaded).Load(other).GetType(name)) is not None:
                     return found
-        raise Unavailable(f"{self.version} has no type {name}", "name the assembly of the right library")
+        raise Unavailable(f"{self.version} has no type {name}", _RIGHT)
+
+    def check(self, uses: Mapping[str, Sequence[str]]) -> None:
+        """Look for types and their members. Raises Unavailable for the first that isn't there."""
+        for name, members in uses.items():
+            found = self.type(name)
+            for member in members:
+                if not len(found.GetMember(member)):
+                    raise Unavailable(f"{self.version} has no {name}.{member}", _RIGHT)
 
 
-def _first_line(exc: BaseException) -> str:
-    return (str(exc).strip().splitlines() or [type(exc).__name__])[0]
+def why(exc: BaseException) -> str:
+    """What was thrown first, on one line: .NET wraps what a called method or a type's initialiser throws."""
+    inner: Any = exc
+    while getattr(inner, "InnerException", None) is not None:
+        inner = inner.InnerException
+    lines = str(getattr(inner, "Message", inner)).strip().splitlines()
+    return lines[0] if lines else type(inner).__name__

@@ -35,6 +35,7 @@ class RaptorDB(AssemblyEngine):
     kinds = ("int64", "guid")
     longest_key = 16
     durability: ClassVar = {Tier.MEMORY: {"index": "saved every 3,000 s and at the end"}}
+    uses: ClassVar = {"RaptorDB.RaptorDB`1": ("Open", "Set", "Get", "RemoveKey", "SaveIndex", "Shutdown")}
     unverified = STAND_IN
 
     def make_store(self, kind: str, folder: Path, sizes: tuple[int, int]) -> Store:

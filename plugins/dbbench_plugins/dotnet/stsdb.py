@@ -21,6 +21,11 @@ class STSdb(AssemblyEngine):
     lacks: ClassVar = {"transactions": "Commit keeps what all clients have written"}
     # Not `process` with a Commit after each operation: kill -9 refuted that.
     durability: ClassVar = {Tier.MEMORY: {"Commit": "at the end"}}
+    uses: ClassVar = {
+        "STSdb4.Database.STSdb": ("FromFile",),
+        "STSdb4.Database.IStorageEngine": ("OpenXTable", "Commit", "Close"),
+        "STSdb4.Database.ITable`2": ("Replace", "Delete", "TryGet", "Forward"),
+    }
     unverified = STAND_IN
 
     def make_store(self, kind: str, folder: Path, sizes: tuple[int, int]) -> Store:
