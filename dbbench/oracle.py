@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import math
 import os
+import tempfile
 from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 
@@ -17,23 +19,35 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.ipc
 
+from dbbench import plainfile
 from dbbench.datasets.files import Files
 from dbbench.suite import Answer, Condition
 
 #: Raised whenever an oracle would come out otherwise than before; part of the cache's key.
 GENERATION = 1
+_log = logging.getLogger(__name__)
 
 
 def answer_file(answer: Answer, files: Files) -> Path:
-    """The Arrow file that holds the rows of `answer` on this dataset, computed now if it isn't there yet."""
+    """The Arrow file that holds the rows of `answer` on this dataset, computed now if it isn't there as it was written.
+
+    Its name ends in the hash of its bytes.
+    """
     identity = json.dumps([GENERATION, answer.model_dump(mode="json")])
-    path = files.directory / f"answer-{hashlib.sha256(identity.encode()).hexdigest()[:24]}.arrow"
-    if not path.is_file():
-        table = expected(answer, files)
-        temporary = path.with_suffix(f".{os.getpid()}")
-        with pa.ipc.new_file(str(temporary), table.schema) as writer:
-            writer.write_table(table)
-        os.replace(temporary, path)
+    name = f"answer-{hashlib.sha256(identity.encode()).hexdigest()[:24]}"
+    for path in files.directory.glob(f"{name}-*.arrow"):
+        if path.stem == f"{name}-{plainfile.digest(path)}":
+            return path
+        _log.warning("dbbench: the cached answer %s is damaged; it is computed anew", path)
+        path.unlink(missing_ok=True)
+    table = expected(answer, files)
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{name}-", dir=files.directory)
+    with open(descriptor, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    plainfile.sync_file(Path(temporary))
+    path = files.directory / f"{name}-{plainfile.digest(Path(temporary))}.arrow"
+    os.replace(temporary, path)
+    plainfile.sync_folder(files.directory)
     return path
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import secrets
 import stat
@@ -42,8 +43,8 @@ def folder(root: Path, *names: str) -> Path:
 
 
 def open_folder(path: Path) -> int:
-    """A descriptor of a folder that is no link. Raises OSError."""
-    return os.open(path, os.O_RDONLY | _DIRECTORY | _NOFOLLOW)
+    """A descriptor of a folder. Raises OSError."""
+    return os.open(path, os.O_RDONLY | _DIRECTORY)
 
 
 def read(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -84,6 +85,28 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
         raise
     if durable:
         sync_folder(path.parent)
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep others who ask the same from a folder; waits for them. On Windows nobody is kept."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    descriptor = open_folder(path)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def sync_file(path: Path) -> None:

@@ -1,7 +1,8 @@
 """Datasets on disk: one Arrow file for each table, in the user's cache folder.
 
-A dataset is written under a temporary name and renamed when it is whole, so that two runs at once can
-only ever find all of it or nothing. Readers map the files, so that memory stays flat at any scale.
+A dataset is written under a temporary name and renamed when it is whole and on the disk, so that two runs at once can
+only ever find all of it or nothing. Each file's length and hash are kept beside it; a dataset that doesn't match them is
+drawn anew. Readers map the files, so that memory stays flat at any scale.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import logging
 import os
 import shutil
 import tempfile
@@ -24,12 +26,16 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.ipc
 
+from dbbench import jsonfile, plainfile
 from dbbench.datasets.generate import GENERATION, arrow_schema, batches
 from dbbench.errors import UserError
 from dbbench.records import RecordSet
 from dbbench.schema import Dataset, Table
 
 _MANIFEST = "dataset.json"
+#: Raised whenever the files of a dataset change their form; part of the cache's key.
+_FORMAT = 2
+_log = logging.getLogger(__name__)
 _STALE_SECONDS = 24 * 3600
 
 
@@ -42,7 +48,7 @@ class Files:
     @property
     def manifest(self) -> dict[str, Any]:
         """Seed, scale, `csv_bytes` (of records: keys and values), and `tables`: rows and the check values of each column."""
-        manifest: dict[str, Any] = json.loads((self.directory / _MANIFEST).read_text("utf-8"))
+        manifest: dict[str, Any] = jsonfile.read(self.directory / _MANIFEST)
         return manifest
 
     def stream(self, table: str) -> Iterator[pa.RecordBatch]:
@@ -65,12 +71,12 @@ def cache_folder() -> Path:
 def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None) -> Files:
     """The dataset's files, drawn now if they aren't in the cache yet. Raises UserError if they can't be written."""
     seed = dataset.seed if seed is None else seed
-    identity = json.dumps([GENERATION, dataset.model_dump(mode="json"), float(scale), seed])
+    identity = json.dumps([GENERATION, _FORMAT, dataset.model_dump(mode="json"), float(scale), seed])
     key = hashlib.sha256(identity.encode()).hexdigest()[:24]
     final = cache_folder() / key
-    if (final / _MANIFEST).is_file():
-        return Files(final)
     try:
+        if final.exists() and _checked(final):
+            return Files(final)
         cache_folder().mkdir(parents=True, exist_ok=True)
         _sweep(cache_folder())
         made = Path(tempfile.mkdtemp(prefix=".making-", dir=cache_folder()))
@@ -78,6 +84,7 @@ def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None
             _write(dataset, scale, seed, made)
             try:
                 made.rename(final)
+                plainfile.sync_folder(cache_folder())
             except OSError:
                 if not (final / _MANIFEST).is_file():  # another run was first: its files are the same
                     raise
@@ -111,8 +118,47 @@ def _write(dataset: Dataset, scale: float, seed: int, folder: Path) -> None:
         records = RecordSet(dataset.records, seed, scale)
         csv_bytes = records.count * (dataset.records.key_bytes + dataset.records.value_bytes)
         tables["records"] = {"rows": records.count, "columns": {}}
-    manifest = {"scale": scale, "seed": seed, "csv_bytes": csv_bytes, "tables": tables}
-    (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1), "utf-8")
+    files = {path.name: _seal(path) for path in sorted(folder.glob("*.arrow"))}
+    manifest = {"scale": scale, "seed": seed, "csv_bytes": csv_bytes, "tables": tables, "files": files}
+    jsonfile.write(folder / _MANIFEST, manifest | {"hash": _hash(manifest)}, durable=True)
+
+
+def _seal(path: Path) -> dict[str, Any]:
+    """A file's length and hash, once it is on the disk."""
+    plainfile.sync_file(path)
+    return {"bytes": path.stat().st_size, "sha256": plainfile.digest(path)}
+
+
+def _hash(manifest: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
+
+
+def _checked(folder: Path) -> bool:
+    """Whether a dataset is as it was written. One that isn't is removed, with a line in the log that says why."""
+    if not _damage(folder):
+        return True
+    with plainfile.locked(cache_folder()):
+        if damage := _damage(folder):  # nobody has drawn it anew meanwhile
+            _log.warning("dbbench: the cached dataset %s is damaged (%s); it is drawn anew", folder, damage)
+            shutil.rmtree(folder)
+    return not damage
+
+
+def _damage(folder: Path) -> str:
+    """What is wrong with a dataset; empty if nothing is."""
+    try:
+        manifest = jsonfile.read(folder / _MANIFEST)
+        if _hash({key: value for key, value in manifest.items() if key != "hash"}) != manifest["hash"]:
+            return f"{_MANIFEST} is not as it was written"
+        for name, sealed in manifest["files"].items():
+            path = plainfile.inside(folder, name)
+            if path.stat().st_size != sealed["bytes"] or plainfile.digest(path) != sealed["sha256"]:
+                return f"{name} is not as it was written"
+    except OSError as exc:
+        return exc.strerror or str(exc)
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        return f"{_MANIFEST}: {exc}"
+    return ""
 
 
 def csv_schema(schema: pa.Schema) -> pa.Schema:

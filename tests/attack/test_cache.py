@@ -1,0 +1,100 @@
+"""A damaged cache: what isn't as it was written is drawn anew, with a line that says so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dbbench.datasets.files import Files, materialise
+from dbbench.loader import load_suite
+from dbbench.oracle import answer_file, read_answer
+from dbbench.schema import Dataset
+from dbbench.suite import QueryStep, Suite
+from tests.conftest import TESTS
+
+
+@pytest.fixture
+def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Suite:
+    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+    return load_suite(TESTS / "unit" / "small.yaml")
+
+
+@pytest.fixture
+def data(suite: Suite) -> Dataset:
+    return suite.datasets["things"]
+
+
+def zeroed(path: Path) -> None:
+    """64 bytes in the middle become zeros; the length stays."""
+    with open(path, "r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(bytes(64))
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def changed(path: Path) -> None:
+    path.write_text(path.read_text().replace('"csv_bytes": ', '"csv_bytes": 1'))
+
+
+def replaced(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("Child.arrow", zeroed),
+        ("Child.arrow", emptied),
+        ("Child.arrow", cut),
+        ("Parent.arrow", Path.unlink),
+        ("Parent.arrow", replaced),
+        ("dataset.json", emptied),
+        ("dataset.json", cut),
+        ("dataset.json", changed),
+        ("dataset.json", Path.unlink),
+        ("dataset.json", replaced),
+    ],
+)
+def test_a_damaged_dataset_is_drawn_anew(
+    name: str, spoil: Callable[[Path], None], data: Dataset, caplog: pytest.LogCaptureFixture
+) -> None:
+    files = materialise(data)
+    whole = contents(files)
+    assert materialise(data) == files
+    assert caplog.messages == []
+    spoil(files.directory / name)
+    assert contents(materialise(data)) == whole
+    (message,) = caplog.messages
+    assert message.startswith(f"dbbench: the cached dataset {files.directory} is damaged (")
+    assert message.endswith("; it is drawn anew")
+
+
+@pytest.mark.parametrize("spoil", [zeroed, emptied, cut])
+def test_a_damaged_answer_is_computed_anew(
+    spoil: Callable[[Path], None], suite: Suite, data: Dataset, caplog: pytest.LogCaptureFixture
+) -> None:
+    step = suite.scenarios[0].steps[1]
+    assert isinstance(step, QueryStep)
+    files = materialise(data)
+    path = answer_file(step.answer, files)
+    rows = read_answer(path).to_pylist()
+    spoil(path)
+    again = answer_file(step.answer, files)
+    assert read_answer(again).to_pylist() == rows
+    assert caplog.messages == [f"dbbench: the cached answer {path} is damaged; it is computed anew"]
+    assert [each.name for each in files.directory.glob("*answer*")] == [again.name]
+
+
+def contents(files: Files) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in files.directory.iterdir()}
