@@ -47,11 +47,12 @@ class Fault:
 
 
 class SuiteError(UserError):
-    """A suite file with faults; `faults` holds all of them in the order of the file."""
+    """A suite file with faults; `faults` holds them in the order of the file, the first of `count`."""
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
+    def __init__(self, faults: Sequence[Fault], count: int | None = None) -> None:
         super().__init__("\n".join(str(fault) for fault in faults))
         self.faults = tuple(faults)
+        self.count = len(faults) if count is None else count
 
 
 class RunError(UserError):

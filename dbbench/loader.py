@@ -10,18 +10,21 @@ import datetime
 import difflib
 from collections.abc import Iterator, Sequence
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
 from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
 from dbbench.errors import Fault, SuiteError, UserError
+from dbbench.message import cleaned, printable
 from dbbench.references import dangling
 from dbbench.schema import Model
 from dbbench.suite import FORMAT, Suite
@@ -32,8 +35,12 @@ Position = tuple[int, int]
 SCENARIOS = "dbbench_scenarios"
 #: The tags of plain values; any other, written out, is refused.
 _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")}
-#: More levels and values than any suite has.
-_DEEPEST, _MOST = 40, 100_000
+#: More levels, values, YAML nodes (values and keys) and bytes than any suite has.
+_DEEPEST, _MOST, _NODES, _BYTES = 40, 100_000, 120_000, 4 * 2**20
+#: So many faults are told; nobody reads more at once.
+_FAULTS = 100
+#: Characters of a faulty value that a message shows.
+_EXCERPT = 200
 #: Pydantic's types of error, in the words of a suite file.
 _EXPECTED = {
     "string_type": "a text",
@@ -81,7 +88,11 @@ def find_suite(name: str) -> Path:
 def read_text(path: Path) -> str:
     """A file's text. Raises UserError if it can't be read or isn't UTF-8."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        with open(path, "rb") as file:
+            data = file.read(_BYTES + 1)
+        if len(data) > _BYTES:
+            raise UserError(f"{path}: larger than {_BYTES // 2**20} MiB, which no suite is")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         raise UserError(f"{path}: not UTF-8 at byte {exc.start}; save the file as UTF-8") from exc
     except OSError as exc:
@@ -109,13 +120,33 @@ def parse_suite(text: str, file: str) -> Suite:
     try:
         suite = Suite.model_validate(document.data)
     except ValidationError as exc:
-        for error in exc.errors(include_url=False):
+        errors = exc.errors(include_url=False, include_input=False)
+        document.untold = max(0, len(errors) - _FAULTS)
+        for error in errors[:_FAULTS]:
             _add_pydantic(document, error)
-    for path, expected, names in dangling(document.data):
+        if any(error["type"] == "too_long" for error in errors):
+            document.stop_at_faults()  # looking for every name in so long a list would take minutes
+    for path, expected, names in islice(dangling(document.data), _FAULTS):
         document.fault(path, expected, names)
     document.stop_at_faults()
     assert suite is not None
     return suite
+
+
+class _Composer(Composer):
+    """Composes no more nodes than a suite can have: a million would take minutes."""
+
+    def __init__(self, loader: Any = None) -> None:
+        super().__init__(loader=loader)
+        self.nodes = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """As the library's, counted."""
+        self.nodes += 1
+        if self.nodes > _NODES:
+            mark = self.parser.peek_event().start_mark
+            raise MarkedYAMLError(problem="it goes on", problem_mark=mark, note=f"at most {_MOST:,} values")
+        return super().compose_node(parent, index)
 
 
 class _Document:
@@ -124,13 +155,16 @@ class _Document:
     def __init__(self, text: str, file: str) -> None:
         self.file = file
         self.faults: list[Fault] = []
+        self.untold = 0
         self.values: dict[Path_, Position] = {(): (1, 1)}
         self.keys: dict[Path_, Position] = {}
         self.data: Any = None
         self._unread: set[Path_] = set()  # what stands there is no value, and was told
         self._constructor = SafeConstructor(loader=YAML(typ="safe", pure=True))
         try:
-            node = YAML(typ="safe", pure=True).compose(text)
+            yaml = YAML(typ="safe", pure=True)
+            yaml.Composer = _Composer
+            node = yaml.compose(text)
             self.data = self._plain(node, ()) if node is not None else None
         except MarkedYAMLError as exc:
             mark = exc.problem_mark or exc.context_mark
@@ -194,7 +228,7 @@ class _Document:
         if isinstance(node, SequenceNode):
             return [self._plain(item, (*path, index)) for index, item in enumerate(node.value)]
         try:
-            return self._constructor.construct_object(node)
+            value = self._constructor.construct_object(node)
         except (YAMLError, ValueError) as exc:
             problem = " ".join(str(getattr(exc, "problem", None) or exc).split())
             self.faults.append(
@@ -202,10 +236,16 @@ class _Document:
             )
             self._unread.add(path)
             return None
+        if isinstance(value, str) and printable(value) != value:
+            self.faults.append(Fault(self.file, *position, _dotted(path), _shown(value), "printable text"))
+            self._unread.add(path)
+            return None
+        return value
 
     def _key(self, node: Node) -> Any:
         try:
-            return self._constructor.construct_object(node) if isinstance(node, ScalarNode) else None
+            key = self._constructor.construct_object(node) if isinstance(node, ScalarNode) else None
+            return None if isinstance(key, str) and printable(key) != key else key
         except (YAMLError, ValueError):  # a tag such as `<<`, which stands for nothing here
             return None
 
@@ -235,7 +275,8 @@ class _Document:
 
     def stop_at_faults(self) -> None:
         if self.faults:
-            raise SuiteError(sorted(set(self.faults)))
+            faults = sorted(set(self.faults))
+            raise SuiteError(faults[:_FAULTS], len(faults) + self.untold)
 
 
 def _add_pydantic(document: _Document, error: Any) -> None:
@@ -266,6 +307,10 @@ def _add_pydantic(document: _Document, error: Any) -> None:
             pass  # its items are faulty, and each of them is told
         case "too_short":
             document.fault(path, f"{context['min_length']} or more items")
+        case "too_long":
+            document.fault(path, f"at most {context['max_length']} items")
+        case "string_too_long":
+            document.fault(path, f"a text of at most {context['max_length']:,} characters")
         case "string_pattern_mismatch":
             document.fault(path, f"a text that matches {context['pattern']}", at_key=error["loc"][-1:] == ("[key]",))
         case kind if kind in _EXPECTED:
@@ -316,17 +361,20 @@ def _step_into(here: Any, part: str | int) -> Any:
 
 
 def _shown(value: Any) -> str:
-    return value.isoformat() if isinstance(value, datetime.date) else repr(value)
+    text = value.isoformat() if isinstance(value, datetime.date) else repr(value)
+    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}... ({len(text):,} characters)"
 
 
 def _dotted(path: Path_) -> str:
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text
+    return cleaned(text, _EXCERPT)
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:
+    if len(name) > _EXCERPT:
+        return ""
     lower = {str(known).lower(): str(known) for known in names}
     found = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
     return lower[found[0]] if found else ""

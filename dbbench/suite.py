@@ -21,7 +21,12 @@ Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,47}$")]
 EngineName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}(@[A-Za-z0-9][A-Za-z0-9._-]{0,63})?$")]
 #: `Table.Column` of the dataset.
 ColumnName = Annotated[str, Field(pattern=r"^[A-Za-z]\w*\.[A-Za-z]\w*$")]
-Sql = Annotated[str, Field(min_length=1)]
+Sql = Annotated[str, Field(min_length=1, max_length=100_000)]
+#: Titles stand on charts, notes beside them.
+Title = Annotated[str, Field(max_length=300)]
+Note = Annotated[str, Field(max_length=5_000)]
+#: More steps than any suite has, and more than could be shown.
+_STEPS = 500
 
 
 class Tier(StrEnum):
@@ -75,8 +80,8 @@ class Step(Model):
     """What every step has."""
 
     name: Slug
-    title: str
-    note: str = ""
+    title: Title
+    note: Note = ""
 
     @property
     def needs_data(self) -> bool:
@@ -412,7 +417,7 @@ class Spans(Model):
     """Two steps as the ends of one bar for each engine: the one from a cold start, and the one with warm caches."""
 
     kind: Literal["spans"]
-    title: str
+    title: Title
     cold: Slug
     warm: Slug
 
@@ -440,14 +445,14 @@ class Scenario(Model):
     """A dataset, an ordered list of steps, and the charts to draw of them."""
 
     name: Slug
-    title: str
+    title: Title
     dataset: Identifier
     durability: Tier = Tier.POWER
     worst_of_last: WorstOfLast | None = None
     #: The engine of whose figure each other is told to be so many times.
     yardstick: str | None = None
-    steps: tuple[AnyStep, ...] = Field(min_length=1)
-    charts: tuple[AnyChart, ...] = (Overview(kind="overview"), Bars(kind="bars"))
+    steps: tuple[AnyStep, ...] = Field(min_length=1, max_length=_STEPS)
+    charts: tuple[AnyChart, ...] = Field(default=(Overview(kind="overview"), Bars(kind="bars")), max_length=_STEPS)
 
 
 class Published(Model):
@@ -457,9 +462,9 @@ class Published(Model):
     """
 
     step: Slug
-    engine: str
+    engine: Title
     value: Annotated[float, Field(ge=0)] | None
-    note: str = ""
+    note: Note = ""
 
 
 class PublishedRatio(Model):
@@ -476,10 +481,10 @@ class PublishedRatio(Model):
 class Source(Model):
     """The published benchmark that a suite reproduces, its figures, and the machine that they are of."""
 
-    title: str
+    title: Title
     year: int
-    note: str = ""
-    machine: str = ""
+    note: Note = ""
+    machine: Title = ""
     figures: tuple[Published, ...] = ()
     ratios: tuple[PublishedRatio, ...] = ()
 
@@ -489,11 +494,11 @@ class Suite(Model):
 
     dbbench: Literal[1]
     name: Slug
-    title: str
-    description: str
+    title: Title
+    description: Note
     source: Source | None = None
     datasets: dict[Identifier, Dataset] = Field(min_length=1)
-    scenarios: tuple[Scenario, ...] = Field(min_length=1)
+    scenarios: tuple[Scenario, ...] = Field(min_length=1, max_length=_STEPS)
 
     @property
     def operations(self) -> set[str]:

@@ -12,6 +12,8 @@ import click
 if TYPE_CHECKING:  # at run time each command imports what it needs: --help stays quick
     from rich.console import Console
 
+    from dbbench.errors import SuiteError
+
 INTERRUPTED = 130
 
 
@@ -30,11 +32,11 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
         try:
             status = function(*args, **kwargs)
         except SuiteError as exc:
-            click.echo(str(exc), err=True)
-            click.echo(f"{len(exc.faults)} fault{'s' if len(exc.faults) > 1 else ''}", err=True)
+            for line in fault_lines(exc):
+                click.echo(line, err=True)
             sys.exit(2)
         except UserError as exc:
-            click.echo(f"dbbench: {exc}", err=True)
+            click.echo(f"dbbench: {shown(exc)}", err=True)
             sys.exit(2)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
@@ -42,6 +44,22 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
         sys.exit(status or 0)
 
     return wrapped
+
+
+def shown(exc: Exception) -> str:
+    """What an exception says, fit for a terminal: it may quote a file from elsewhere."""
+    from dbbench.message import cleaned
+
+    return cleaned(str(exc), 10_000)
+
+
+def fault_lines(exc: SuiteError) -> list[str]:
+    """A line for each fault of a suite, and how many there are."""
+    from dbbench.message import cleaned
+
+    first = f", of which these are the first {len(exc.faults)}" if exc.count > len(exc.faults) else ""
+    lines = [cleaned(str(fault)) for fault in exc.faults]
+    return [*lines, f"{exc.count:,} fault{'s' if exc.count > 1 else ''}{first}"]
 
 
 def engine_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:

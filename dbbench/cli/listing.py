@@ -10,8 +10,10 @@ from dbbench.cli.common import (
     columns,
     command,
     examples,
+    fault_lines,
     scale_option,
     seed_option,
+    shown,
     suite_names,
 )
 
@@ -65,10 +67,11 @@ def check(files: tuple[Path, ...], schema: bool) -> int:
             load_suite(find_suite(str(file)))
             click.echo(f"{file}: ok")
         except SuiteError as exc:
-            click.echo(str(exc), err=True)
+            for line in fault_lines(exc):
+                click.echo(line, err=True)
             status = 2
         except UserError as exc:
-            click.echo(f"dbbench: {exc}", err=True)
+            click.echo(f"dbbench: {shown(exc)}", err=True)
             status = 2
     return status
 
