@@ -14,6 +14,7 @@ from dbbench.cli.engines import engines
 from dbbench.cli.listing import check, dataset, describe, suites
 from dbbench.cli.plugin import plugin
 from dbbench.cli.run import report, suite
+from dbbench.cli.streams import settle
 
 
 class _Plain(click.Group):
@@ -34,6 +35,7 @@ def main() -> None:
 
     Start with `dbbench suite invoices`: it runs on every engine that is installed.
     """
+    settle()
     # Let a SIGTERM be as kind as Ctrl-C: what is finished stays, what runs is cleared up.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 

@@ -239,13 +239,19 @@ def _run(ready: Ready, *, publish: bool) -> int:
 
 
 def _report(run: Run, console: Console, formats: tuple[str, ...] | None = None, *, publish: bool) -> View:
-    """Show the result at once, then write the files."""
+    """Write the files, then show the result: a terminal may not take it, and what is written stays."""
+    from dbbench.errors import UserError
     from dbbench.report import console as terminal
     from dbbench.report.view import view
     from dbbench.report.write import FORMATS, write_report
 
     shown = view(run, publish=publish)
+    try:
+        written = write_report(shown, formats or FORMATS)
+    except UserError:  # a run directory that can't be written to is shown all the same
+        terminal.show(shown, console)
+        raise
     terminal.show(shown, console)
-    for path in write_report(shown, formats or FORMATS):
+    for path in written:
         console.print(f"wrote {path}", highlight=False, markup=False, soft_wrap=True)
     return shown

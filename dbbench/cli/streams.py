@@ -1,0 +1,43 @@
+"""Standard output and error that a run's report can't be lost on: an ASCII terminal, a closed one, a pipe nobody reads."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Any, TextIO
+
+
+class _Patient(io.FileIO):
+    """A descriptor whose reader may go away: what is written after that goes nowhere, and nobody is troubled."""
+
+    def write(self, data: Any, /) -> int:
+        """As a file's. On any fault the descriptor becomes that of the null device."""
+        try:
+            return super().write(data)
+        except OSError as exc:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, self.fileno())
+            os.close(null)
+            if not isinstance(exc, BrokenPipeError) and self.fileno() != 2:
+                os.write(2, f"dbbench: the output can't be written: {exc.strerror}\n".encode())
+            return len(memoryview(data).cast("B"))
+
+
+def settle() -> None:
+    """Make this process's own output streams forgiving. Those that a test or a caller has put in their place stay."""
+    while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:  # a closed one would be the next file that is opened
+        pass
+    os.close(spare)
+    sys.stdout = _settled(sys.stdout, sys.__stdout__, 1)
+    sys.stderr = _settled(sys.stderr, sys.__stderr__, 2)
+
+
+def _settled(stream: TextIO | None, own: TextIO | None, descriptor: int) -> TextIO:
+    if stream is not None:
+        if stream is not own:
+            return stream
+        stream.flush()
+    raw = _Patient(descriptor, "wb", closefd=False)
+    encoding = "utf-8" if stream is None else stream.encoding
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors="replace", line_buffering=raw.isatty())
