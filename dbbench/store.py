@@ -262,6 +262,9 @@ class Run:
         ):
             if name not in known:
                 raise ValueError(f"{what}: {name!r} is none of this run's")
+        for step in found.steps:
+            if step.value is not None and not step.unit:
+                raise ValueError(f"steps: {step.name} has a value without a unit")
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[Sequence[int]]:

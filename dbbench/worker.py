@@ -18,6 +18,7 @@ from dbbench import jsonfile, queryplan, registry
 from dbbench.datasets.files import Files
 from dbbench.engine import Engine, Setup
 from dbbench.errors import NotVerified, ServerFailed, Unavailable, Unsupported, WrongAnswer
+from dbbench.message import clean
 from dbbench.outcome import UNVERIFIED, Outcome
 from dbbench.processes import end_with_parent
 from dbbench.records import RecordSet
@@ -280,7 +281,7 @@ class Trial:
                 )
 
     def _save(self) -> None:
-        jsonfile.write(self.directory / "steps.json", scrubbed(self.record, self.hidden))
+        jsonfile.write(self.directory / "steps.json", clean(scrubbed(self.record, self.hidden)))
 
 
 def described(exc: BaseException) -> tuple[Outcome, str]:

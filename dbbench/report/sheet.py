@@ -48,7 +48,8 @@ def name_size(rows: float) -> float:
 
 
 def names(titles: Sequence[str]) -> list[str]:
-    """Titles that leave room for what stands beside them."""
+    """Titles that leave room for what stands beside them: in two lines where they are long, and cut where they go on."""
+    titles = [title if len(title) <= 2 * NAME else f"{title[: 2 * NAME - 1]}…" for title in titles]
     return ["\n".join(textwrap.wrap(title, max(NAME, len(title) // 2 + 4), break_on_hyphens=False)) for title in titles]
 
 

@@ -1,0 +1,118 @@
+"""Damaged run directories end in a line that names the file and the fault; a fuzzer finds no traceback and no way out."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.attack.conftest import Ask
+from tests.attack.test_run_directories import outside, trial, twin
+
+
+def deep(levels: int) -> str:
+    return "[" * levels + "]" * levels
+
+
+#: What may stand in the place of a file, as what a function makes of its path.
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "empty": lambda path: path.write_text(""),
+    "cut": lambda path: path.write_text(path.read_text("utf-8")[:-40], "utf-8"),
+    "NaN": lambda path: path.write_text('{"value": NaN}'),
+    "Infinity": lambda path: path.write_text('{"value": -Infinity}'),
+    "1e999": lambda path: path.write_text('{"value": 1e999}'),
+    "digits": lambda path: path.write_text('{"value": ' + "9" * 5_000 + "}"),
+    "deep": lambda path: path.write_text(deep(100_000)),
+    "rather deep": lambda path: path.write_text(deep(200)),
+    "no object": lambda path: path.write_text("[]"),
+    "null": lambda path: path.write_text("null"),
+    "no text": lambda path: path.write_bytes(bytes(range(128, 256))),
+    "pipe": lambda path: (path.unlink(), os.mkfifo(path)),
+    "folder": lambda path: (path.unlink(), path.mkdir()),
+    "huge": lambda path: os.truncate(path, 2**40),
+}
+
+
+@pytest.mark.parametrize("name", ["run.json", "suite.yaml", "trials/ID/result.json"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_told_by_its_name_in_one_line(damage: str, name: str, run: Path, ask: Ask) -> None:
+    path = run / name.replace("ID", trial(run).name)
+    DAMAGE[damage](path)
+    for command in (["report", run, "--format", "csv"], ["compare", run, run]):
+        done = ask(*command)
+        assert done.exit_code == 2
+        assert str(path) in done.output
+        assert len(done.output.splitlines()) == 1 or name == "suite.yaml"
+
+
+def test_a_run_directory_without_permission_is_told(run: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    (run / "run.json").chmod(0)
+    if os.access(run / "run.json", os.R_OK):
+        pytest.skip("root may read anything")
+    assert "Permission denied" in ask("report", run).output
+
+
+#: How many mutations are tried;.
+SEEDS = 20
+
+#: What a fuzzer puts in the place of a value.
+WILD: tuple[Any, ...] = (
+    None, True, -1, 0, 1, 5e-324, 1e-300, 1e18, 10**18, 2**63, -1e300, "", "x" * 5_000, "../../escaped", "\x1b[2J\u202e", "\ud800",
+    [], {}, [[]], {"": ""}, {"a": None}, [1, "b"], "NaN", "ok", "failed",
+)  # fmt: skip
+
+
+def places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path of every value in a document."""
+    inner = (
+        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    )
+    return [path] * bool(path) + [place for key, value in inner for place in places(value, (*path, key))]
+
+
+def mutate(path: Path, chance: random.Random) -> str:
+    """Change one value of a JSON file, or leave it out, or double it; what was done."""
+    document = json.loads(path.read_text("utf-8"))
+    *where, last = chance.choice(places(document))
+    holder = document
+    for key in where:
+        holder = holder[key]
+    match chance.randrange(4):
+        case 0:
+            del holder[last]
+            done = "gone"
+        case 1 if isinstance(holder, dict):
+            holder[f"{last}?"] = holder.pop(last)
+            done = "renamed"
+        case _:
+            holder[last] = chance.choice(WILD)
+            done = repr(holder[last])[:40]
+    path.write_text(json.dumps(document), "utf-8")
+    return f"{path}: {where} {last} {done}"
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_no_mutation_of_a_run_ends_in_a_traceback_or_writes_outside(
+    seed: int, run: Path, ask: Ask, tmp_path: Path
+) -> None:
+    chance = random.Random(seed)
+    other = twin(run)
+    before = outside(tmp_path)
+    files = [run / "run.json", *run.glob("trials/*/result.json")]
+    told = [mutate(chance.choice(files), chance) for _ in range(chance.randint(1, 2))]
+    formats = "svg,html,md,csv" if seed % 8 == 0 else "csv"
+    try:
+        reported = ask("report", run, "--format", formats)
+        ask("report", run, "--format", "csv", "--publish")
+        ask("compare", run, other)
+        ask("compare", other, run, "--across-machines", "--markdown")
+    except Exception as exc:
+        raise AssertionError(f"{told}: {exc!r}") from exc
+    assert reported.exit_code == 0 or len(reported.output) > 20
+    assert "\x1b" not in reported.output
+    assert outside(tmp_path) == before

@@ -1,0 +1,83 @@
+"""What drivers and strangers say: cleaned and cut where a result is made and where one is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from dbbench.message import MOST, clean, cleaned, printable
+from tests.attack.conftest import Ask
+from tests.conftest import TESTS, Dbbench
+
+NASTY = "\x1b[2J\x1b]0;owned\x07caf\udce9 \u202egnp.exe\x00\x9b31m\r\nnext"
+
+
+def test_a_text_is_printable_and_keeps_its_lines() -> None:
+    text = printable(NASTY)
+    assert text == "caf\ufffd \ufffdgnp.exe\ufffd\ufffd31m\nnext"
+    text.encode("utf-8")
+    assert printable("Überall ✓ 表\t\n") == "Überall ✓ 表\t\n"
+
+
+def test_a_long_text_is_cut_and_says_how_long_it_was() -> None:
+    found = cleaned("x" * 300_000)
+    assert len(found) == MOST
+    assert found.endswith("xxx... (300,000 characters)")
+    assert cleaned(found) == found
+
+
+def test_a_document_is_cleaned_to_its_keys() -> None:
+    found = clean({"\x1b[2Ja": ["\ud800", {"b": float("nan")}], "c": 1.5})
+    assert found == {"a": ["\ufffd", {"b": None}], "c": 1.5}
+
+
+def spoken(run: Path, text: str) -> None:
+    """Every place of a run in which a driver's words are says `text`."""
+    for path in run.glob("trials/*-sqlite/result.json"):
+        document = json.loads(path.read_text("utf-8"))
+        document["remarks"] = [text]
+        document["engine"]["settings"] = {text[:50]: text}
+        document["engine"]["title"] = text[:200]
+        for step in document["steps"]:
+            step |= {"outcome": "failed", "detail": text}
+        path.write_text(json.dumps(document), "utf-8")
+
+
+@pytest.mark.parametrize("text", [NASTY, "y" * 300_000, "<script>alert(1)</script>" + NASTY])
+def test_a_report_of_anything_that_was_said_is_clean_and_small(text: str, run: Path, ask: Ask) -> None:
+    spoken(run, text)
+    done = ask("report", run)
+    assert done.exit_code == 1
+    assert not set("\x1b\x00\x9b\u202e") & set(done.output)
+    for path in run.glob("report/*.svg"):
+        ElementTree.parse(path)
+        assert path.stat().st_size < 2_000_000
+    page = (run / "report" / "index.html").read_text("utf-8")
+    assert not set("\x1b\x00\x9b\u202e") & set(page)
+    assert "<script>alert" not in page
+    assert len(page) < 3_000_000
+
+
+def test_what_a_driver_says_is_cut_in_the_result_and_whole_in_its_trials_folder(
+    dbbench: Dbbench, tmp_path: Path
+) -> None:
+    suite = str(TESTS / "unit" / "small.yaml")
+    done = dbbench("suite", suite, "--quick", "-e", "faulty-raves", "--out", "r", plugins=("faulty",))
+    assert done.returncode == 1, done.stderr
+    assert not set("\x1b\x00\x9b\u202e") & set(done.stdout + done.stderr)
+    (folder,) = (tmp_path / "r" / "trials").glob("*-faulty-raves")
+    for name in ("steps.json", "result.json"):
+        assert (folder / name).stat().st_size < 20 * MOST
+    (step,) = [
+        each for each in json.loads((folder / "result.json").read_text("utf-8"))["steps"] if each["name"] == "load"
+    ]
+    assert step["detail"].startswith("RuntimeError: caf\ufffd")
+    assert step["detail"].endswith("... (300,038 characters)")
+    assert "y" * 300_000 in (folder / "stderr.txt").read_text("utf-8")
+    for path in (tmp_path / "r" / "report").glob("*.svg"):
+        ElementTree.parse(path)
+    again = dbbench("report", "r", plugins=("faulty",))
+    assert again.returncode == 1, again.stderr
