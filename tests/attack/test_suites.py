@@ -34,7 +34,7 @@ def bomb() -> str:
         pytest.param(SMALL.replace("title: Small", f"title: {'x' * 100_000}"), "at most 300 characters", id="title"),
         pytest.param(
             SMALL + "".join(f"  - {{name: s{n}, title: S, dataset: things, steps: []}}\n" for n in range(2_000)),
-            "expected at most 500 items", id="scenarios",
+            "2,000 faults, of which these are the first 100", id="scenarios",
         ),
         pytest.param(SMALL.replace("title: Small", 'title: "\\e[2Jgone"'), "expected printable text", id="escape"),
         pytest.param(SMALL.replace("title: Small", 'title: "\\ud800"'), "", id="surrogate"),
