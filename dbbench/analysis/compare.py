@@ -1,29 +1,29 @@
-"""Two runs side by side: whether they can be compared, what they share, and what makes the figures doubtful."""
+"""Two sides, of one run each or several: whether they can be compared, what they share, and what is doubtful."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from dbbench.analysis.environment import disturbances
-from dbbench.analysis.likeness import Difference, Side, Weight, check_alike
+from dbbench.analysis.likeness import Difference, Side, Weight, check_alike, differences
 from dbbench.analysis.publication import forbidden
 from dbbench.analysis.ranking import BAND
 from dbbench.analysis.summary import Row, summarise
-from dbbench.analysis.verdicts import MARGIN, Pair, Verdict, compare_rows, row_key, weight
+from dbbench.analysis.verdicts import MARGIN, Key, Pair, Verdict, compare_rows, row_key, shared, weight
 from dbbench.errors import UserError
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that there is to say of two runs. `pairs` come regressions first, the greatest of each kind first."""
+    """All that there is to say of two sides. `pairs` come regressions first, the greatest of each kind first."""
 
-    old: Side
-    new: Side
+    old: tuple[Side, ...]
+    new: tuple[Side, ...]
     pairs: tuple[Pair, ...]
     #: How far from 1 an interval may reach for "the same".
     margin: float
-    #: Engines, scenarios and steps that only the old run has, and those that only the new one has, in words.
+    #: Engines, scenarios and steps of the old side that not every run has, and those of the new side, in words.
     gone: tuple[str, ...]
     added: tuple[str, ...]
     differences: tuple[Difference, ...]
@@ -53,73 +53,115 @@ class Comparison:
 
 
 def compare(
-    old: Side, new: Side, *, gate: float | None = None, across_machines: bool = False, publish: bool = False
+    old: Sequence[Side],
+    new: Sequence[Side],
+    *,
+    gate: float | None = None,
+    across_machines: bool = False,
+    publish: bool = False,
 ) -> Comparison:
-    """Compare two runs. Raises UserError if they are not alike or have nothing in common, or for too small a gate.
+    """Compare one run with one, or several with several.
 
-    `publish` leaves out the engines whose licences forbid to publish their figures, with all that follows from them.
+    Raises UserError if they are not alike or have nothing in common, or for too small a gate. `publish` leaves out
+    the engines whose licences forbid to publish their figures, with all that follows from them.
     """
     if gate is not None and gate < BAND:
         raise UserError(
             f"a gate of {gate * 100:g} % is too small: medians less than {BAND * 100:g} % apart are the same"
         )
-    if old.manifest.created == new.manifest.created:
-        raise UserError(f"{old.name} and {new.name} are one and the same run; compare two")
-    found = check_alike(old, new, across_machines=across_machines)
-    for side in (old, new):
-        if not side.results:
-            raise UserError(f"{side.name} has no finished trial; `dbbench suite --resume {side.name}` runs them")
+    if min(len(old), len(new)) == 1 < max(len(old), len(new)):
+        raise UserError(
+            f"{len(old)} old and {len(new)} new runs can't be compared: give one on each side, or two or more on each"
+        )
+    everyone = [*old, *new]
+    found = _alike(everyone, len(old), across_machines=across_machines)
     held: dict[str, str] = {}
     if publish:
-        held = forbidden(old.manifest, old.results) | forbidden(new.manifest, new.results)
-        old, new = (side.without(held) for side in (old, new))
-    ours, theirs = (summarise(side.suite, side.manifest, side.results) for side in (old, new))
+        for side in everyone:
+            held |= forbidden(side.manifest, side.results)
+        old, new = ([side.without(held) for side in sides] for sides in (old, new))
+        everyone = [*old, *new]
+    ours, theirs = ([summarise(side.suite, side.manifest, side.results) for side in sides] for sides in (old, new))
     margin = MARGIN if gate is None else min(MARGIN, gate)
     pairs = compare_rows(_part(ours, ranked=True), _part(theirs, ranked=True), margin)
     if not pairs and held:
         raise UserError(f"nothing is left to compare for publication: withheld are {', '.join(held)}")
     if not pairs:
-        engines = [", ".join(sorted({row.engine for row in rows if row.ranked})) for rows in (ours, theirs)]
+        first, second = (", ".join(_engines(rows)) for rows in (ours, theirs))
         raise UserError(
-            f"{old.name} and {new.name} have no step of an engine in common ({engines[0]} in the one, "
-            f"{engines[1]} in the other); run both with the same --engine"
+            f"{_names(old)} and {_names(new)} have no step of an engine in common ({first} in the one, "
+            f"{second} in the other); run both with the same --engine"
         )
-    nulls = compare_rows(_part(ours, ranked=False), _part(theirs, ranked=False), margin)
+    # The null engines show what differs between these very runs: nothing is taken for it.
+    nulls = compare_rows(_part(ours, ranked=False), _part(theirs, ranked=False), margin, allowance=0)
+    common = {*shared([*ours, *theirs])}
     return Comparison(
-        old=old,
-        new=new,
+        old=tuple(old),
+        new=tuple(new),
         pairs=tuple(pairs),
         margin=margin,
-        gone=tuple(_alone(ours, theirs, old.name)),
-        added=tuple(_alone(theirs, ours, new.name)),
+        gone=tuple(_alone(ours, common, old)),
+        added=tuple(_alone(theirs, common, new)),
         differences=tuple(found),
-        warnings=(*_doubts(old), *_doubts(new), *_drift(nulls)),
+        warnings=(*_mixed(old), *_mixed(new), *(text for side in everyone for text in _doubts(side)), *_drift(nulls)),
         withheld=tuple(held.items()),
     )
 
 
-def _part(rows: Sequence[Row], *, ranked: bool) -> list[Row]:
+def _alike(sides: Sequence[Side], old: int, *, across_machines: bool) -> list[Difference]:
+    """What differs between the two sides, of which the first has `old` runs. Raises UserError for runs unlike."""
+    first, *others = sides
+    found: dict[Difference, None] = {}
+    for number, side in enumerate(others, 1):
+        if same := [earlier.name for earlier in sides[:number] if earlier.manifest.created == side.manifest.created]:
+            raise UserError(f"{same[0]} and {side.name} are one and the same run; compare two")
+        differing = check_alike(first, side, across_machines=across_machines)
+        # What differs within a side is no cause of what differs between the two.
+        found |= dict.fromkeys(item for item in differing if item.weight is Weight.MACHINE or number == old)
+    for side in sides:
+        if not side.results:
+            raise UserError(f"{side.name} has no finished trial; `dbbench suite --resume {side.name}` runs them")
+    return list(found)
+
+
+def _mixed(sides: Sequence[Side]) -> Iterator[str]:
+    """Runs of one side that are of different things: then their mean is of neither."""
+    first, *others = sides
+    for side in others:
+        causes = [item for item in differences(first, side) if item.weight is Weight.CAUSE]
+        if causes:
+            yield f"{first.name} and {side.name} are on one side but not alike: {'; '.join(map(str, causes))}"
+
+
+def _names(sides: Sequence[Side]) -> str:
+    return ", ".join(side.name for side in sides)
+
+
+def _engines(runs: Sequence[Sequence[Row]]) -> list[str]:
+    return sorted({row.engine for rows in runs for row in rows if row.ranked})
+
+
+def _part(runs: Sequence[Sequence[Row]], *, ranked: bool) -> list[list[Row]]:
     """Those of the engines, or those of the null engines."""
-    return [row for row in rows if row.ranked is ranked]
+    return [[row for row in rows if row.ranked is ranked] for rows in runs]
 
 
-def _alone(rows: Sequence[Row], others: Sequence[Row], name: str) -> Iterator[str]:
-    """What only the rows of the run called `name` have: whole engines and scenarios first, then steps."""
-    engines = {row.engine for row in others}
-    scenarios = {row.scenario for row in others}
-    steps = {row_key(row) for row in others}
-    cells = {(*row_key(row), row.engine) for row in others}
+def _alone(runs: Sequence[Sequence[Row]], common: Collection[Key], sides: Sequence[Side]) -> Iterator[str]:
+    """What these runs have and not every run has: whole engines and scenarios first, then steps."""
+    scenarios, engines = ({key[part] for key in common} for part in (0, 2))
+    steps = {key[:2] for key in common}
     told = []
-    for row in rows:
+    for row in (row for rows in runs for row in rows if row_key(row) not in common):
         if row.engine not in engines:
             told.append(f"engine {row.engine}")
         elif row.scenario not in scenarios:
             told.append(f"scenario {row.scenario}")
-        elif row_key(row) not in steps:
+        elif (row.scenario, row.step) not in steps:
             told.append(f"step {row.step} of {row.scenario}")
-        elif (*row_key(row), row.engine) not in cells:
+        else:
             told.append(f"{row.engine} in step {row.step} of {row.scenario}")
-    return (f"only in {name}: {what}" for what in dict.fromkeys(told))
+    where = f"only in {sides[0].name}" if len(sides) == 1 else f"in {_names(sides)}, but not in every run"
+    return (f"{where}: {what}" for what in dict.fromkeys(told))
 
 
 def _doubts(side: Side) -> Iterator[str]:

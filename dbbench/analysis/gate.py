@@ -30,7 +30,7 @@ class Gate:
     strict: bool
     #: What broke, and what is shown to be worse by more than the share.
     held: tuple[Pair, ...]
-    #: Timed steps of which neither is shown: that they are worse, nor that they are not.
+    #: Timed steps of which neither is shown: that they are worse, nor that they are not. Unverified ones too.
     unknown: tuple[Pair, ...]
     #: How many timed steps there are.
     timed: int
@@ -81,7 +81,12 @@ def _worse_by(pair: Pair, share: float) -> bool:
 
 
 def _decided(pair: Pair, share: float) -> bool:
-    """Whether the runs show on which side of the gate a timed step is; an interval of too few rounds shows nothing."""
+    """Whether the runs show on which side of the gate a timed step is; an interval of too few rounds shows nothing.
+
+    Work that nobody checked may have been left out: that it isn't slower shows nothing.
+    """
+    if not pair.verified:
+        return pair.verdict is Verdict.SLOWER
     if pair.verdict is not Verdict.UNSURE:
         return True
     high = None if pair.ratio is None or pair.needed is not None else pair.ratio.high

@@ -1,8 +1,8 @@
-"""The verdict on each step and engine that two runs share: the ratio with its interval, and what is shown by it.
+"""The verdict on each step and engine that two sides share: the ratio with its interval, and what is shown by it.
 
-The blocks of both runs are tested against each other as engines are within a run (see `ranking`). Each
-engine is a question of its own, so Holm's correction counts the timed steps of that engine. A verdict of
-"the same" needs more than a test that found nothing: the whole interval must lie close to 1.
+A side is one run or several. How their figures are compared is in `contrast`. Each engine is a question of
+its own, so Holm's correction counts the timed steps of that engine. A verdict of "the same" needs more than
+a test that found nothing: the whole interval must lie close to 1.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dbbench.analysis.ranking import BAND, chance, separated
-from dbbench.analysis.statistics import Estimate, ratio_estimate
+from dbbench.analysis.contrast import ALLOWANCE, Contrast, contrast
+from dbbench.analysis.ranking import BAND, separated
+from dbbench.analysis.statistics import Estimate, geometric_mean
 from dbbench.analysis.summary import Row
-from dbbench.outcome import Outcome
 from dbbench.plan import SIGNIFICANCE, fewest_blocks
 
 #: How far the interval of two equal results may reach from 1, if no gate is set that is narrower.
 MARGIN = 0.05
 
-Key = tuple[str, str]
+Key = tuple[str, str, str]
 
 
 class Verdict(StrEnum):
@@ -40,7 +40,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Pair:
-    """One step of one engine in both runs. `ratio` is how many times the old run's cost: above 1 is worse."""
+    """One step of one engine on both sides. `ratio` is how many times the old cost: above 1 is worse."""
 
     scenario: str
     step: str
@@ -53,6 +53,12 @@ class Pair:
     detail: str = ""
     #: How many rounds both runs would need for a verdict, where they have too few.
     needed: int | None = None
+    #: The smallest ratio that such runs find in four of five cases; None where they find none.
+    visible: float | None = None
+    #: By how much the runs of a side differ: a standard deviation as a share. None for one run a side.
+    between: float | None = None
+    #: Whether the work was checked in every round of every run. If not, nothing shows that both did it.
+    verified: bool = True
 
     @property
     def timed(self) -> bool:
@@ -61,73 +67,142 @@ class Pair:
         return self.verdict in sure or (self.verdict is Verdict.SAME and self.unit != "B")
 
 
-def compare_rows(old: Sequence[Row], new: Sequence[Row], margin: float = MARGIN) -> list[Pair]:
-    """Each step of each engine that both have, in the order of the verdicts, and of the ratios within one."""
-    theirs = {(row.scenario, row.step, row.engine): row for row in new}
-    both = [(row, theirs[key]) for row in old if (key := (row.scenario, row.step, row.engine)) in theirs]
+@dataclass(frozen=True)
+class _Figures:
+    """One step of one engine in all runs of a side."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def value(self) -> float | None:
+        """The run's median; of several runs their geometric mean. None if a run has no figure."""
+        values = [row.value for row in self.rows if row.value is not None]
+        if len(values) < len(self.rows):
+            return None
+        return values[0] if len(values) == 1 or min(values) <= 0 else geometric_mean(values)
+
+    @property
+    def worst(self) -> Row:
+        """The row that came to the most harm."""
+        return max(self.rows, key=lambda row: row.outcome.badness)
+
+    @property
+    def verified(self) -> bool:
+        return all(row.verified for row in self.rows)
+
+    @property
+    def is_size(self) -> bool:
+        return any(row.unit == "B" for row in self.rows)
+
+    @property
+    def runs(self) -> list[tuple[float, ...]]:
+        """What each run's rounds cost, of which less is better."""
+        return [
+            tuple(1 / block for block in row.blocks)
+            if row.direction == "higher" and min(row.blocks) > 0
+            else row.blocks
+            for row in self.rows
+        ]
+
+    def measure(self) -> str:
+        """What the figure is of: a step may have been lukewarm in one run, or have given rows in another form."""
+        row = self.rows[0]
+        facts = [facts for row in self.rows for facts in row.rounds]
+        forms = {str(fact[key]) for fact in facts for key in ("gives", "cache") if fact.get(key)}
+        return ", ".join([f"{row.metric} in {row.unit}", f"{row.direction} is better", *sorted(forms)])
+
+
+def compare_rows(
+    old: Sequence[Sequence[Row]], new: Sequence[Sequence[Row]], margin: float = MARGIN, allowance: float = ALLOWANCE
+) -> list[Pair]:
+    """Each step of each engine that all runs have, in the order of the verdicts, and of the ratios within one.
+
+    `old` and `new` are the rows of each run of a side. `allowance`: see `contrast`.
+    """
+    common = shared([*old, *new])
+    before, after = ({key: _figures(side, key) for key in common} for side in (old, new))
     pairs: list[Pair] = []
-    for engine in dict.fromkeys(row.engine for row, _ in both):
-        mine = [(ours, other) for ours, other in both if ours.engine == engine]
-        timed = [(ours, other) for ours, other in mine if _measured(ours, other)]
-        apart = separated({row_key(ours): chance(ours.blocks, other.blocks) for ours, other in timed})
-        for ours, other in mine:
-            if _measured(ours, other):
-                pairs.append(_timed(ours, other, apart=row_key(ours) in apart, tests=len(timed), margin=margin))
-            elif ours.value is not None and other.value is not None:
-                pairs.append(_size(ours, other))
+    for engine in dict.fromkeys(key[2] for key in common):
+        mine = [key for key in common if key[2] == engine]
+        timed = {
+            key: _contrast(before[key], after[key], allowance) for key in mine if _measured(before[key], after[key])
+        }
+        found = {(scenario, step): one.chance for (scenario, step, _), one in timed.items() if one is not None}
+        apart = separated(found)
+        for key in mine:
+            if key in timed:
+                pair = _timed(key, before[key], after[key], timed[key], len(timed), margin, apart=key[:2] in apart)
+            elif before[key].value is not None and after[key].value is not None:
+                pair = _size(key, before[key], after[key])
             else:
-                pairs.append(_without_figure(ours, other))
+                pair = _without_figure(key, before[key], after[key])
+            pairs.append(pair)
     order = list(Verdict)
     return sorted(pairs, key=lambda pair: (order.index(pair.verdict), -weight(pair)))
 
 
 def row_key(row: Row) -> Key:
-    """What a row is of, within one engine."""
-    return row.scenario, row.step
+    """What a row is of."""
+    return row.scenario, row.step, row.engine
 
 
-def _measured(old: Row, new: Row) -> bool:
+def shared(runs: Sequence[Sequence[Row]]) -> list[Key]:
+    """What all runs have a row of, in the order of the first."""
+    others = [{row_key(row) for row in rows} for rows in runs[1:]]
+    return [key for row in runs[0] if all((key := row_key(row)) in rows for rows in others)]
+
+
+def _figures(side: Sequence[Sequence[Row]], key: Key) -> _Figures:
+    return _Figures(tuple(row for rows in side for row in rows if row_key(row) == key))
+
+
+def _measured(old: _Figures, new: _Figures) -> bool:
     """Whether both have blocks to test: sizes are no measurements, and are told apart by the 2 % alone."""
-    return old.value is not None and new.value is not None and "B" not in (old.unit, new.unit)
+    return old.value is not None and new.value is not None and not old.is_size and not new.is_size
 
 
-def _timed(old: Row, new: Row, *, apart: bool, tests: int, margin: float) -> Pair:
-    def pair(verdict: Verdict, ratio: Estimate | None, detail: str = "", needed: int | None = None) -> Pair:
-        return Pair(
-            old.scenario, old.step, old.engine, verdict, old.unit, old.value, new.value, ratio, detail, needed
-        )  # fmt: skip
-
-    if _measure(old) != _measure(new):
-        detail = f"not the same measure: was {_measure(old)}; now {_measure(new)}"
-        return Pair(old.scenario, old.step, old.engine, Verdict.UNSURE, detail=detail)
-    costs = (old.blocks, new.blocks) if old.direction == "higher" else (new.blocks, old.blocks)
-    if min(costs[1]) <= 0:
-        return pair(Verdict.UNSURE, None, "a block that is not above zero")
-    ratio = ratio_estimate(*costs)
-    if apart and max(ratio.value, 1 / ratio.value if ratio.value else math.inf) >= 1 + BAND:
-        return pair(Verdict.SLOWER if ratio.value > 1 else Verdict.FASTER, ratio)
-    # With too few blocks no test can succeed, and an interval of them is too narrow to be trusted.
-    counts = len(old.blocks), len(new.blocks)
-    if not apart and 2 / math.comb(sum(counts), counts[0]) > SIGNIFICANCE / tests:
-        return pair(Verdict.UNSURE, ratio, _too_few(counts, tests), fewest_blocks(tests))
-    close = ratio.low is not None and ratio.high is not None and 1 / (1 + margin) <= ratio.low
-    if close and ratio.high is not None and ratio.high <= 1 + margin:
-        return pair(Verdict.SAME, ratio)
-    return pair(Verdict.UNSURE, ratio)
+def _contrast(old: _Figures, new: _Figures, allowance: float) -> Contrast | None:
+    """None where there is no ratio: other measures, or a figure that is not above zero."""
+    if old.measure() != new.measure() or min(map(min, (*old.runs, *new.runs))) <= 0:
+        return None
+    return contrast(new.runs, old.runs, allowance=allowance)
 
 
-def _measure(row: Row) -> str:
-    """What a figure is of: the same step may have been lukewarm in one run, or have given rows in another form."""
-    forms = [str(facts[key]) for facts in row.rounds for key in ("gives", "cache") if facts.get(key)]
-    return ", ".join([f"{row.metric} in {row.unit}", f"{row.direction} is better", *sorted(set(forms))])
+def _timed(
+    key: Key, old: _Figures, new: _Figures, found: Contrast | None, tests: int, margin: float, *, apart: bool
+) -> Pair:
+    if old.measure() != new.measure():
+        detail = f"not the same measure: was {old.measure()}; now {new.measure()}"
+        return Pair(*key, Verdict.UNSURE, detail=detail)
+    start = (old.rows[0].unit, old.value, new.value)
+    if found is None:
+        return Pair(*key, Verdict.UNSURE, *start, detail="a block that is not above zero")
+    ratio = found.ratio
+    # With too few rounds in one run a side no test can succeed, and an interval of them is too narrow to be trusted.
+    counts = tuple(len(side.runs[0]) for side in (old, new)) if found.between is None else ()
+    needed = fewest_blocks(tests) if counts and 2 / math.comb(sum(counts), counts[0]) > SIGNIFICANCE / tests else None
+    verified = old.verified and new.verified
+    verdict, detail = Verdict.UNSURE, "" if verified else "not verified"
+    if apart and max(ratio.value, 1 / ratio.value) >= 1 + BAND:
+        verdict, needed = (Verdict.SLOWER if ratio.value > 1 else Verdict.FASTER), None
+    elif needed is not None:
+        detail = "; ".join(filter(None, [_too_few(counts, tests), detail]))
+    elif ratio.low is not None and ratio.high is not None and 1 / (1 + margin) <= ratio.low <= ratio.high <= 1 + margin:
+        verdict = Verdict.SAME
+    return Pair(
+        *key, verdict, *start, ratio, detail, needed,
+        visible=None if needed is not None else found.visible(tests),
+        between=found.between,
+        verified=verified,
+    )  # fmt: skip
 
 
-def _too_few(counts: tuple[int, int], tests: int) -> str:
+def _too_few(counts: Sequence[int], tests: int) -> str:
     rounds = f"{counts[0]} rounds each" if counts[0] == counts[1] else f"{counts[0]} and {counts[1]} rounds"
     return f"{rounds} can't decide {tests} step{'s' if tests > 1 else ''}"
 
 
-def _size(old: Row, new: Row) -> Pair:
+def _size(key: Key, old: _Figures, new: _Figures) -> Pair:
     """Sizes follow from the data, so that no test is needed."""
     assert old.value is not None
     assert new.value is not None
@@ -135,20 +210,18 @@ def _size(old: Row, new: Row) -> Pair:
     verdict = Verdict.SAME
     if max(ratio, 1 / ratio if ratio else math.inf) >= 1 + BAND:
         verdict = Verdict.LARGER if ratio > 1 else Verdict.SMALLER
-    return Pair(
-        old.scenario, old.step, old.engine, verdict, old.unit, old.value, new.value, Estimate(ratio, None, None)
-    )  # fmt: skip
+    return Pair(*key, verdict, old.rows[0].unit, old.value, new.value, Estimate(ratio, None, None))
 
 
-def _without_figure(old: Row, new: Row) -> Pair:
+def _without_figure(key: Key, old: _Figures, new: _Figures) -> Pair:
     """At least one of them is not ok."""
-    start = (old.scenario, old.step, old.engine)
-    then, now = (f"{row.outcome}{f': {row.detail}' if row.detail else ''}" for row in (old, new))
-    if old.outcome is Outcome.OK:
-        return Pair(*start, Verdict.BROKE, old.unit, old.value, None, None, f"was ok, now {now}")
-    if new.outcome is Outcome.OK:
-        return Pair(*start, Verdict.MENDED, new.unit, None, new.value, None, f"is ok, was {then}")
-    return Pair(*start, Verdict.NEITHER, detail=now if old.outcome is new.outcome else f"was {then}; now {now}")
+    then, now = (f"{side.worst.outcome}{f': {side.worst.detail}' if side.worst.detail else ''}" for side in (old, new))
+    if old.value is not None:
+        return Pair(*key, Verdict.BROKE, old.rows[0].unit, old.value, None, None, f"was ok, now {now}")
+    if new.value is not None:
+        return Pair(*key, Verdict.MENDED, new.rows[0].unit, None, new.value, None, f"is ok, was {then}")
+    same = old.worst.outcome is new.worst.outcome
+    return Pair(*key, Verdict.NEITHER, detail=now if same else f"was {then}; now {now}")
 
 
 def weight(pair: Pair) -> float:

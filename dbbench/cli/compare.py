@@ -22,11 +22,25 @@ UNDECIDED = 3
         "dbbench compare before after",
         "dbbench compare before after --fail-above 5%",
         "dbbench compare before after --markdown > comment.md",
+        "dbbench compare --old before-1 --old before-2 --new after-1 --new after-2",
     ),
     short_help="Compare two runs.",
 )
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="OLD NEW")
+@click.option(
+    "--old",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="One of several old runs; may be given again.",
+)
+@click.option(
+    "--new",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="One of several new runs; may be given again.",
+)
 @click.option(
     "--fail-above",
     type=share,
@@ -40,8 +54,9 @@ UNDECIDED = 3
 @click.option("--publish", is_flag=True, help="Leave out the engines whose licences forbid to publish their figures.")
 @command
 def compare(
-    old: Path,
-    new: Path,
+    runs: tuple[Path, ...],
+    old: tuple[Path, ...],
+    new: tuple[Path, ...],
     fail_above: float | None,
     fail_on_unknown: bool,
     across_machines: bool,
@@ -49,6 +64,8 @@ def compare(
     publish: bool,
 ) -> int:
     """Compare the runs OLD and NEW: what is slower, faster, the same, or can't be told.
+
+    Several runs a side, made in turns, show how much runs differ by themselves: name them with --old and --new.
 
     Exit status: 0 compared; 1 failed --fail-above; 2 the runs are not alike or can't be read; 3 the runs can't
     show whether --fail-above is kept.
@@ -62,7 +79,10 @@ def compare(
 
     if fail_on_unknown and fail_above is None:
         raise UserError("--fail-on-unknown makes the gate stricter: add the gate, like --fail-above 5%")
-    sides = [Side.read(Run.open(path)) for path in (old, new)]
+    if len(runs) not in (0, 2) or (not runs and not (old and new)):
+        raise UserError("name two runs, OLD and NEW, or several: --old RUN --old RUN --new RUN --new RUN")
+    paths = ((*runs[:1], *old), (*runs[1:], *new))
+    sides = [[Side.read(Run.open(path)) for path in side] for side in paths]
     found = compared(*sides, gate=fail_above, across_machines=across_machines, publish=publish)
     gate = None if fail_above is None else gated(found.pairs, fail_above, strict=fail_on_unknown, gone=found.gone)
     if markdown:

@@ -1,4 +1,4 @@
-"""A comparison of two runs: for the terminal, regressions first, and as Markdown for a pull request's comment."""
+"""A comparison of two sides: for the terminal, regressions first, and as Markdown for a pull request's comment."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from dbbench import machine
 from dbbench.analysis.compare import Comparison
+from dbbench.analysis.contrast import ALLOWANCE
 from dbbench.analysis.gate import Answer, Gate
 from dbbench.analysis.likeness import Side
 from dbbench.analysis.ranking import BAND
@@ -74,13 +75,24 @@ def _doubts(shown: Comparison, gate: Gate, quoted: Callable[[str], str]) -> Iter
     if gate.blind:
         yield f"no timed step of {', '.join(quoted(engine) for engine in gate.blind)} could be decided"
     if gate.unknown:
-        steps = [f"{pair.engine} {_step(pair, shown)}" for pair in gate.unknown]
-        names = "" if gate.blind else f": {', '.join(quoted(step) for step in steps)}"
-        yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be told{names}"
-    if rounds := max((pair.needed or 0 for pair in gate.unknown), default=0):
-        yield f"run both again with --rounds {rounds} or more"
+        yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be told"
+        yield from _remedy(gate, shown, quoted)
     if gate.gone:
         yield quoted(", ".join(gate.gone))
+
+
+def _remedy(gate: Gate, shown: Comparison, quoted: Callable[[str], str]) -> Iterator[str]:
+    """What it would take for a gate to decide."""
+    if unchecked := [f"{pair.engine} {_step(pair, shown)}" for pair in gate.unknown if not pair.verified]:
+        yield f"not verified: {', '.join(map(quoted, unchecked))}"
+    if rounds := max((pair.needed or 0 for pair in gate.unknown), default=0):
+        yield f"run both again with --rounds {rounds} or more"
+    seen = [(pair.visible, pair) for pair in gate.unknown if pair.visible is not None]
+    if seen:
+        most, pair = max(seen, key=lambda item: item[0])
+        where = quoted(f"{pair.engine} {_step(pair, shown)}")
+        more = "several runs a side" if len(shown.old) == 1 else "more runs a side"
+        yield f"a slowdown of less than ×{_times(most)} may not be found ({where}): {more} find smaller ones"
 
 
 # The terminal
@@ -93,8 +105,9 @@ def show(shown: Comparison, console: Console, *, gate: Gate | None = None) -> No
 
 
 def _terminal(shown: Comparison, gate: Gate | None) -> Iterator[Text]:
-    yield from _wrapped(f"old: {_side(shown.old)}")
-    yield from _wrapped(f"new: {_side(shown.new)}")
+    for name, sides in (("old", shown.old), ("new", shown.new)):
+        for side in sides:
+            yield from _wrapped(f"{name}: {_side(side)}")
     if shown.machines:
         differing = "; ".join(map(str, shown.machines))
         yield from _wrapped(f"NOT ONE MACHINE, so the machine may be the cause: {differing}", "bold red")
@@ -112,6 +125,8 @@ def _terminal(shown: Comparison, gate: Gate | None) -> Iterator[Text]:
             yield from _wrapped(f"{verdict} ({len(shown.of(verdict))}): {_by_engine(shown, verdict)}", "dim")
     for text in (*shown.alone, *_withheld(shown)):
         yield from _wrapped(text, "yellow")
+    for text in _visible(shown):
+        yield from _wrapped(text)
     for text in (*_needed(shown), *shown.warnings):
         yield from _wrapped(f"warning: {text}", "yellow")
     yield from _wrapped(_how(shown), "dim")
@@ -191,11 +206,13 @@ def markdown(shown: Comparison, *, gate: Gate | None = None) -> Iterator[str]:
         *shown.alone,
         *_withheld(shown),
         *_needed(shown),
+        *_visible(shown),
         *shown.warnings,
     ):
         yield f"- {_code(text)}"
     yield ""
-    yield f"Old: {_code(_side(shown.old))}; new: {_code(_side(shown.new))}; {_code(_machine(shown.new))}. {_how(shown)}"
+    old, new = (_listed(map(_side, sides)) for sides in (shown.old, shown.new))
+    yield f"Old: {old}; new: {new}; {_code(_machine(shown.new[0]))}. {_how(shown)}"
 
 
 def _rows(lines: Sequence[Line]) -> Iterator[str]:
@@ -246,12 +263,36 @@ def _why(pair: Pair) -> str:
 
 
 def _how(shown: Comparison) -> str:
+    start = "A ratio is new to old, above 1 is worse, with its 95 % interval. "
+    if len(shown.old) > 1:
+        start += (
+            "A run counts as one figure, the median of its rounds: what differs from run to run is in the interval. "
+            "Slower or faster: told apart by Welch's t test on the runs' figures"
+        )
+    else:
+        start += (
+            "By how much two runs of the same thing differ can't be seen in one run a side: a standard deviation of "
+            f"{ALLOWANCE * 100:g} % is taken for it, and is in the interval; several runs a side measure it (--old RUN "
+            "--new RUN). Slower or faster: beyond that, and told apart by an exact Mann-Whitney test on the rounds"
+        )
     return (
-        "A ratio is new to old, above 1 is worse: medians of the rounds, with a 95 % bootstrap interval. Slower or "
-        "faster: told apart by an exact Mann-Whitney test, with Holm's correction for the engine's steps, and by "
-        f"{BAND * 100:g} % or more. The same: the whole interval lies within {shown.margin * 100:g} % of 1. The runs "
-        "were not made in turns: what the machine did differently meanwhile is in the ratios too."
+        f"{start}, with Holm's correction for the engine's steps, and by {BAND * 100:g} % or more. The same: the whole "
+        f"interval lies within {shown.margin * 100:g} % of 1."
     )
+
+
+def _visible(shown: Comparison) -> Iterator[str]:
+    """What slowdown such runs can show at all, for each engine; and by how much the runs of a side differ."""
+    for engine in dict.fromkeys(pair.engine for pair in shown.pairs):
+        mine = [(pair.visible, pair) for pair in shown.pairs if pair.engine == engine and pair.visible is not None]
+        if not mine:
+            continue
+        (least, first), (most, last) = (choose(mine, key=lambda item: item[0]) for choose in (min, max))
+        seen = f"from ×{_times(least)} ({_step(first, shown)})"
+        seen += f" to ×{_times(most)} ({_step(last, shown)}) on" if first is not last else " on"
+        spreads = [pair.between for _, pair in mine if pair.between is not None]
+        spread = f"; runs of a side differ by {min(spreads):.1%} to {max(spreads):.1%}" if spreads else ""
+        yield f"{engine}: a slowdown is found four times in five {seen}{spread}"
 
 
 def _needed(shown: Comparison) -> Iterator[str]:

@@ -342,7 +342,7 @@ def sides(tmp_path: Path, *fakes: Fake) -> list[Side]:
 
 
 def told(old: Side, new: Side) -> str:
-    found = compare(old, new, gate=0.05, publish=True)
+    found = compare([old], [new], gate=0.05, publish=True)
     out = io.StringIO()
     gate = gated(found.pairs, 0.05, gone=found.gone)
     comparison.show(found, Console(file=out, width=80, soft_wrap=True), gate=gate)
@@ -358,7 +358,7 @@ def test_a_comparison_does_not_depend_on_its_figures(tmp_path: Path) -> None:
     assert told(old, new) == same
     assert f"withheld: secret: {CLAUSE}" in same
     assert "secret join" not in same
-    assert "secret" in {pair.engine for pair in compare(old, new).pairs}
+    assert "secret" in {pair.engine for pair in compare([old], [new]).pairs}
 
 
 def test_a_comparison_of_nothing_else_is_refused(tmp_path: Path) -> None:
@@ -367,4 +367,4 @@ def test_a_comparison_of_nothing_else_is_refused(tmp_path: Path) -> None:
         update={"created": datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)}
     )
     with pytest.raises(UserError, match="nothing is left to compare for publication: withheld are secret"):
-        compare(*map(Side.read, runs), publish=True)
+        compare(*([Side.read(run)] for run in runs), publish=True)
