@@ -32,6 +32,8 @@ from dbbench.urls import redacted
 NULLS = {"rows": "null", "batches": "null+arrow"}
 #: The most rounds of a run that goes on until a budget is reached.
 MOST_ROUNDS = 50
+#: How long a trial may take.
+TRIAL_SECONDS = 600.0
 #: Free space that a run wants, as a multiple of the data's size as CSV: the engines' files and journals.
 _ROOM = 8
 
@@ -46,13 +48,17 @@ class Request:
     rounds: int | None = None
     precision: float | None = None
     time_limit: float | None = None
-    scale: float = 1.0
+    #: None: the suite's own, or what it has for `quick`.
+    scale: float | None = None
+    #: One round, and less of everything where the suite says how much less and `scale` doesn't.
+    quick: bool = False
     seed: int | None = None
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     #: Name -> URL of a server to run against. The name of an engine, or of anything that SQLAlchemy reaches.
     urls: Mapping[str, str] = field(default_factory=dict, repr=False)
     out: Path | None = None
-    trial_seconds: float = 600
+    #: None: TRIAL_SECONDS, or what the suite has for `quick`.
+    trial_seconds: float | None = None
     trial_memory: int | None = None
 
 
@@ -79,6 +85,10 @@ def new_run(request: Request) -> Ready:
     at_first = noise.reading()
     text = read_text(path)
     suite = parse_suite(text, str(path))
+    quick = suite.quick if request.quick and request.scale is None else None
+    if quick:
+        suite = suite.first_look()
+    scale = request.scale or (quick.scale if quick else 1.0)
     with ThreadPoolExecutor(1) as pool:  # a process imports every driver meanwhile
         looking = pool.submit(probe, names, request.options, request.urls)
         disturbs = noise.before(_existing(request.out or Path()))
@@ -106,7 +116,7 @@ def new_run(request: Request) -> Ready:
     out = request.out or Path("dbbench-runs") / f"{suite.name}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
     check_out(out)
     seed = request.seed if request.seed is not None else next(iter(suite.datasets.values())).seed
-    datasets = draw(suite, request.scale, seed)
+    datasets = draw(suite, scale, seed)
     _check_room(out, datasets)
     manifest = Manifest(
         dbbench=dbbench.__version__,
@@ -116,14 +126,17 @@ def new_run(request: Request) -> Ready:
             name: asdict(found) | ({"url": redacted(request.urls[name])} if name in request.urls else {})
             for name, found in engines.items()
         },
-        rounds=request.rounds or _rounds(suite, len(usable), budget=bool(request.precision or request.time_limit)),
+        rounds=1
+        if request.quick
+        else request.rounds or _rounds(suite, len(usable), budget=bool(request.precision or request.time_limit)),
         precision=request.precision,
         time_limit=request.time_limit,
-        scale=request.scale,
+        scale=scale,
+        quick=quick is not None,
         seed=seed,
         options={name: dict(options) for name, options in request.options.items()},
         limits={
-            "seconds": request.trial_seconds,
+            "seconds": request.trial_seconds or (quick.trial_seconds if quick else TRIAL_SECONDS),
             "memory": request.trial_memory or psutil.virtual_memory().total * 3 // 4,
         },
         machine=machine.describe(_existing(out)),

@@ -28,7 +28,10 @@ _NOT_REPEATED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.UNAVAILABLE)
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is. `result` is set when the trial has ended, `seconds_left` when one can tell."""
+    """How far a run is. `result` is set when the trial has ended, `seconds_left` when one can tell.
+
+    `at_most`: the run ends earlier if its intervals are narrow by then.
+    """
 
     trial: Trial
     number: int
@@ -36,6 +39,7 @@ class Progress:
     step: str = ""
     result: TrialResult | None = None
     seconds_left: float | None = None
+    at_most: bool = False
 
 
 #: Asked after each round, with all results so far and the rounds done: why to stop, or nothing.
@@ -63,6 +67,7 @@ def run_trials(
         }
         for scenario in run.suite.scenarios
     }
+    limit = run.manifest.time_limit
     with run.locked() as lock:
         done = {trial.id: run.result(trial) for trial in trials if run.finished(trial)}
         for number, trial in enumerate(trials, 1):
@@ -72,7 +77,8 @@ def run_trials(
                 reason = enough(list(done.values()), trial.round - 1)
                 if reason:
                     return reason
-            at = Progress(trial, number, len(trials), seconds_left=_seconds_left(trials, done))
+            left = seconds_left(trials, done, limit)
+            at = Progress(trial, number, len(trials), seconds_left=left, at_most=run.manifest.precision is not None)
             report(at)
             directory = run.begin(trial)
             jsonfile.write(directory / "trial.json", _document(run, trial, datasets, answers[trial.scenario]))
@@ -86,7 +92,7 @@ def run_trials(
                     run.discard(trial)
                     raise
             done[trial.id] = run.result(trial)
-            report(replace(at, result=done[trial.id], seconds_left=_seconds_left(trials, done)))
+            report(replace(at, result=done[trial.id], seconds_left=seconds_left(trials, done, limit)))
     return ""
 
 
@@ -173,8 +179,11 @@ def _no_repeat(trials: Sequence[Trial], trial: Trial, done: Mapping[str, TrialRe
     return None
 
 
-def _seconds_left(trials: Sequence[Trial], done: Mapping[str, TrialResult]) -> float | None:
-    """From how long each engine took so far; an engine that hasn't run is taken for an average one."""
+def seconds_left(trials: Sequence[Trial], done: Mapping[str, TrialResult], limit: float | None) -> float | None:
+    """From how long each engine took so far; an engine that hasn't run is taken for an average one.
+
+    Within a time limit no round counts that would not fit: see `Budget`.
+    """
     took: dict[str, list[float]] = {}
     for result in done.values():
         took.setdefault(result.engine_name, []).append(result.seconds)
@@ -182,4 +191,10 @@ def _seconds_left(trials: Sequence[Trial], done: Mapping[str, TrialResult]) -> f
     if len(took) < min(3, len(engines)):
         return None  # the first one may be anything but typical
     average = mean(mean(times) for times in took.values())
-    return sum(mean(took.get(trial.engine, [average])) for trial in trials if trial.id not in done)
+    expected = {engine: mean(took.get(engine, [average])) for engine in engines}
+    last = trials[-1].round
+    if limit is not None:
+        round_seconds = sum(expected[trial.engine] for trial in trials if trial.round == 1)
+        begun = max(result.round for result in done.values())
+        last = max(begun, int(limit / round_seconds) if round_seconds else last)
+    return sum(expected[trial.engine] for trial in trials if trial.id not in done and trial.round <= last)

@@ -117,6 +117,8 @@ class Manifest(BaseModel):
     #: --precision and --time-limit, where given; `rounds` is then the most there may be.
     precision: float | None = None
     time_limit: float | None = None
+    #: Whether the suite's own settings for `--quick` apply.
+    quick: bool = False
     #: Why the run ended before all rounds, in words.
     stopped: str = ""
 
@@ -168,7 +170,8 @@ class Run:
             text = plainfile.read(file).decode("utf-8")
         except (OSError, ValueError, TypeError, KeyError) as exc:
             raise RunError(f"{file} is damaged: {_first(exc)}") from exc
-        return cls(path, manifest, parse_suite(text, str(path / "suite.yaml")))
+        suite = parse_suite(text, str(path / "suite.yaml"))
+        return cls(path, manifest, suite.first_look() if manifest.quick else suite)
 
     @property
     def report(self) -> Path:

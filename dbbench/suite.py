@@ -489,6 +489,22 @@ class Source(Model):
     ratios: tuple[PublishedRatio, ...] = ()
 
 
+class Quick(Model):
+    """What `--quick` makes of a suite, so that a first look takes three minutes at most. It is the same for all engines.
+
+    `one_process`: as many clients, but all of them threads of one process. `trial_seconds`: a trial that takes longer
+    is ended, as a timeout.
+    """
+
+    scale: float = Field(default=1.0, gt=0, le=1)
+    one_process: bool = False
+    trial_seconds: float = Field(default=600, gt=0)
+
+    def __str__(self) -> str:
+        clients = ", all clients in one process" if self.one_process else ""
+        return f"scale {self.scale:g}{clients}, at most {self.trial_seconds:g} s for a trial"
+
+
 class Suite(Model):
     """One suite file."""
 
@@ -497,6 +513,7 @@ class Suite(Model):
     title: Title
     description: Note
     source: Source | None = None
+    quick: Quick | None = None
     datasets: dict[Identifier, Dataset] = Field(min_length=1)
     scenarios: tuple[Scenario, ...] = Field(min_length=1, max_length=_STEPS)
 
@@ -508,9 +525,24 @@ class Suite(Model):
         asked = named.union(*(_OPERATIONS.get(step.kind, ()) for step in steps))
         return asked - {"load"} or asked
 
+    def first_look(self) -> Suite:
+        """The suite with its clients as `--quick` has them."""
+        if self.quick is None or not self.quick.one_process:
+            return self
+        scenarios = (
+            scenario.model_copy(update={"steps": tuple(map(_in_one_process, scenario.steps))})
+            for scenario in self.scenarios
+        )
+        return self.model_copy(update={"scenarios": tuple(scenarios)})
+
     def scenario(self, name: str) -> Scenario:
         """A scenario by its name."""
         return next(scenario for scenario in self.scenarios if scenario.name == name)
+
+
+def _in_one_process(step: AnyStep) -> AnyStep:
+    clients = getattr(step, "clients", None)
+    return step if clients is None else step.model_copy(update={"clients": Clients(threads=clients.count)})
 
 
 Condition.model_rebuild()

@@ -67,7 +67,11 @@ if TYPE_CHECKING:
 @click.option("--time-limit", type=seconds, metavar="TIME", help="Start no round that would not fit, like 10m.")
 @scale_option
 @seed_option
-@click.option("--quick", is_flag=True, help="One round: to try things out. No intervals and no ranks.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="A first look: one round, of less work where the suite says so (unless --scale is given). No intervals, no ranks.",
+)
 @click.option(
     "--set",
     "settings",
@@ -92,10 +96,8 @@ if TYPE_CHECKING:
 @click.option(
     "--trial-timeout",
     type=click.FloatRange(min=0, min_open=True),
-    default=600,
-    show_default=True,
     metavar="SECONDS",
-    help="End a trial that takes longer.",
+    help="End a trial that takes longer. [default: 600, or what the suite has for --quick]",
 )
 @click.option(
     "--trial-memory",
@@ -120,7 +122,7 @@ def suite(
     urls: tuple[str, ...],
     out: Path | None,
     resume: Path | None,
-    trial_timeout: float,
+    trial_timeout: float | None,
     trial_memory: int | None,
     publish: bool,
 ) -> int:
@@ -129,8 +131,6 @@ def suite(
     Exit status: 0 all went well; 1 something was unsuccessful, and the report stands; 2 wrong use;
     130 interrupted, with all finished trials kept.
     """
-    from click.core import ParameterSource
-
     from dbbench.errors import UserError
     from dbbench.request import Request, new_run, parse_settings, resumed_run
     from dbbench.urls import parse as parse_urls
@@ -142,7 +142,7 @@ def suite(
             max(parameter.opts, key=len)
             for parameter in context.command.params
             if parameter.name not in ("resume", "suite", "urls", "settings", "publish")
-            and context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+            and _given(context, str(parameter.name))
         ]
         if given:
             raise UserError(f"--resume goes on as the run was started; leave {', '.join(given)} away")
@@ -153,10 +153,11 @@ def suite(
         request = Request(
             suite=suite,
             engines=engines,
-            rounds=1 if quick else rounds,
+            rounds=rounds,
+            quick=quick,
             precision=precision,
             time_limit=time_limit,
-            scale=scale,
+            scale=scale if _given(context, "scale") else None,
             seed=seed,
             options=parse_settings(settings),
             urls=parse_urls(urls),
@@ -166,6 +167,13 @@ def suite(
         )
         ready = new_run(request)
     return _run(ready, publish=publish)
+
+
+def _given(context: click.Context, parameter: str) -> bool:
+    """Whether the user gave it, be it the default's value."""
+    from click.core import ParameterSource
+
+    return context.get_parameter_source(parameter) is ParameterSource.COMMANDLINE
 
 
 @click.command(
@@ -218,6 +226,9 @@ def _run(ready: Ready, *, publish: bool) -> int:
     engines = sum(ranked(run.manifest, name) for name in run.manifest.usable)
     if few := too_few_rounds(engines, run.manifest.rounds):
         console.print(few, style="dim", highlight=False, markup=False)
+    if run.manifest.quick:
+        text = f"--quick: one round at {run.suite.quick} (--scale 1 for all of the work)"
+        console.print(text, style="dim", highlight=False, markup=False)
     budget = Budget(run.manifest.precision, run.manifest.time_limit)
     enough = partial(budget.reached, run.suite, run.manifest)
     try:

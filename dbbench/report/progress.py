@@ -52,7 +52,7 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
             if event.result is not None and _worst(event.result) is not Outcome.OK:
                 _line(bar.console, event, rounds, held)
             words = f"round {event.trial.round}/{rounds}  {event.trial.engine}  {event.step}"
-            left = f"about {duration(event.seconds_left)} left" if event.seconds_left is not None and not held else ""
+            left = "" if held else _left(event)
             done = event.number - (event.result is None)
             bar.update(task, description=f"{words:<44}", total=event.total, completed=done, left=left)
 
@@ -63,13 +63,19 @@ def _line(console: Console, event: Event, rounds: int, held: Collection[str]) ->
     if event.result is None:
         return
     outcome = _worst(event.result)
-    left = f", about {duration(event.seconds_left)} left" if event.seconds_left and not held else ""
+    left = f", {_left(event)}" if event.seconds_left and not held else ""
     took = "" if event.trial.engine in held else f" {event.result.seconds:.1f} s"
     text = (
         f"{event.number:>3}/{event.total} round {event.trial.round}/{rounds} {event.trial.engine:<14} "
         f"{outcome}{took}{left}"
     )
     console.print(text, highlight=False, markup=False, style=None if outcome is Outcome.OK else "yellow")
+
+
+def _left(event: Event) -> str:
+    if event.seconds_left is None:
+        return ""
+    return f"{'at most ' if event.at_most else ''}about {duration(event.seconds_left)} left"
 
 
 def _worst(result: TrialResult) -> Outcome:

@@ -1,0 +1,69 @@
+"""How much longer a run takes, from how long its trials took so far."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from dbbench.plan import Trial
+from dbbench.report import progress
+from dbbench.runner import Progress, seconds_left
+from dbbench.store import TrialResult
+from tests.fabricated import Fake, fabricate
+
+ENGINES = ("a", "b", "c")
+SECONDS = {"a": 1.0, "b": 2.0, "c": 3.0}
+
+
+def trials(rounds: int) -> list[Trial]:
+    return [Trial(f"{n}-{engine}", "main", engine, n) for n in range(1, rounds + 1) for engine in ENGINES]
+
+
+def done(count: int) -> dict[str, TrialResult]:
+    return {
+        trial.id: TrialResult(
+            id=trial.id, scenario_name="main", engine_name=trial.engine, round=trial.round, steps=(), seconds=SECONDS[trial.engine]
+        )
+        for trial in trials(50)[:count]
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("finished", "left"), [(3, 24.0), (4, 23.0), (15, 0.0)])
+def test_without_a_budget_all_rounds_count(finished: int, left: float) -> None:
+    assert seconds_left(trials(5), done(finished), None) == pytest.approx(left)
+
+
+@pytest.mark.parametrize(
+    ("finished", "limit", "left"),
+    [
+        (3, 20, 12.0),  # three rounds of 6 s fit
+        (5, 20, 9.0),
+        (9, 20, 0.0),
+        (3, 5, 0.0),  # the first round is always run
+        (4, 5, 5.0),  # one that has begun is finished
+        (3, 10_000, 49 * 6.0),  # no more than there may be
+    ],
+)
+def test_within_a_time_limit_only_rounds_that_fit_count(finished: int, limit: float, left: float) -> None:
+    assert seconds_left(trials(50), done(finished), limit) == pytest.approx(left)
+
+
+def test_nothing_is_said_of_the_first_trials() -> None:
+    assert seconds_left(trials(50), done(2), 20) is None
+
+
+@pytest.mark.parametrize(
+    ("at_most", "words"), [(False, "1.0 s, about 20 s left"), (True, "1.0 s, at most about 20 s left")]
+)
+def test_where_precision_may_end_the_run_earlier_the_time_left_is_at_most(
+    tmp_path: Path, at_most: bool, words: str
+) -> None:
+    run = fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=1)
+    result = TrialResult(id="1", scenario_name="main", engine_name="a", round=1, steps=(), seconds=1.0)
+    out = io.StringIO()
+    with progress.watched(Console(file=out, width=200), run, publish=False) as report:
+        report(Progress(Trial("1", "main", "a", 1), 1, 9, result=result, seconds_left=20.0, at_most=at_most))
+    assert out.getvalue().strip().endswith(words)
