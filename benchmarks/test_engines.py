@@ -12,7 +12,7 @@ from dbbench.datasets.files import materialise
 from dbbench.datasets.rows import rows
 from dbbench.engine import Setup
 from dbbench.loader import find_suite, load_suite
-from dbbench.measure import read_rows
+from dbbench.measure import read_column, read_rows
 from dbbench.suite import Tier
 from dbbench.workloads import load
 from dbbench.workloads.bench import Bench
@@ -152,3 +152,21 @@ def test_row_stepping(engine: str, data, suite, tmp_path: Path, ratio) -> None:
     ours.session.close()
     ours.engine.close()
     assert found <= STEPPING_AT_MOST
+
+
+def test_duckdb_gives_rows_in_chunks_quicker_than_one_at_a_time(data, suite, tmp_path: Path, ratio) -> None:
+    """On join-2, as the suite has it: the query and all of its rows."""
+    ours = Ours("duckdb", data, suite, tmp_path)
+    ours()
+    step = next(step for step in suite.scenarios[0].steps if step.name == "join-2")
+    sql = ours.engine.sql.translate(step.sql, data[0].tables)
+    run, connection = ours.session.prepare_query(sql), ours.session.connection
+
+    def one_at_a_time() -> int:
+        return read_rows(iter(connection.execute(sql).fetchone, None), 1)
+
+    assert len(read_column(run(), 1)) == read_rows(run(), 1) == one_at_a_time() == data[0].rows("Shipment", 1)
+    found = ratio(lambda: read_rows(run(), 1), one_at_a_time, pairs=21)
+    ours.session.close()
+    ours.engine.close()
+    assert found < 1
