@@ -43,8 +43,8 @@ def folder(root: Path, *names: str) -> Path:
 
 
 def open_folder(path: Path) -> int:
-    """A descriptor of a folder. Raises OSError."""
-    return os.open(path, os.O_RDONLY | _DIRECTORY)
+    """A descriptor of a folder that is no link. Raises OSError."""
+    return os.open(path, os.O_RDONLY | _DIRECTORY | _NOFOLLOW)
 
 
 def read(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -101,7 +101,7 @@ def locked(path: Path) -> Iterator[None]:
     except ImportError:
         yield
         return
-    descriptor = open_folder(path)
+    descriptor = os.open(path, os.O_RDONLY | _DIRECTORY)  # which may be a link: the user named it
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
