@@ -44,7 +44,7 @@ def dbbench(tmp_path: Path) -> Dbbench:
             env=environment(*plugins, **variables),
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=1200,
             check=False,
         )
 

@@ -69,7 +69,7 @@ def trapped(tmp_path: Path) -> Path:
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command in the folder. Nothing of it may have been run afterwards."""
     done = subprocess.run(
-        words, cwd=folder, env=environment(), capture_output=True, text=True, timeout=300, check=False
+        words, cwd=folder, env=environment(), capture_output=True, text=True, timeout=1200, check=False
     )
     sprung = folder.parent / "sprung"
     assert not sprung.exists(), sprung.read_text("utf-8") + done.stderr
@@ -138,7 +138,7 @@ def test_paths_of_the_user_are_meant_from_his_folder(tmp_path: Path) -> None:
     )
     done = subprocess.run(
         [*SCRIPT, *words, "--out", "run"],
-        cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, timeout=300, check=False,
+        cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert {row["outcome"] for row in summary(tmp_path / "run").values()} == {"ok"}

@@ -210,7 +210,7 @@ def test_an_error_of_the_disk_is_a_failed_step(
     broken = {"LD_PRELOAD": str(fault), "EIO_CALL": call, "EIO_FILE": file, "EIO_AFTER": str(after)}
     done = subprocess.run(
         [sys.executable, "-m", "dbbench.cli", "suite", "suite.yaml", "--quick", "--engine", name, "--out", "run"],
-        cwd=tmp_path, env={**environment(), **broken}, capture_output=True, text=True, timeout=200, check=False,
+        cwd=tmp_path, env={**environment(), **broken}, capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
     rows = summary(tmp_path / "run")

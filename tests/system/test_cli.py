@@ -21,7 +21,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Comp
     command = ["suite", "invoices", "--scale", "0.05", "--rounds", "2", "-e", "sqlite", "-e", "duckdb", "--out", "r1"]
     done = subprocess.run(
         [sys.executable, "-m", "dbbench.cli", *command],
-        cwd=folder, env=environment(), capture_output=True, text=True, timeout=300, check=False,
+        cwd=folder, env=environment(), capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folder / "r1", done

@@ -39,7 +39,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         engine = [] if "-e" in how else ["-e", ENGINE]
         command = [sys.executable, "-m", "dbbench.cli", "suite", suite, *engine, *how, *rounds, "--out", name]
         done = subprocess.run(
-            command, cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=300, check=False
+            command, cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=1200, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
     return folder
@@ -49,7 +49,7 @@ def compared(runs: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """No plugin is there: comparing needs no engine."""
     return subprocess.run(
         [sys.executable, "-m", "dbbench.cli", "compare", *arguments],
-        cwd=runs, env=environment(), capture_output=True, text=True, timeout=300, check=False,
+        cwd=runs, env=environment(), capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
 
 

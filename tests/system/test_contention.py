@@ -50,7 +50,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "storms.yaml").write_text("\n".join(lines), "utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "dbbench.cli", "suite", "storms.yaml", "--quick", "--scale", "0.02", "--out", "run", *engines],
-        cwd=folder, env=environment("faulty", TMPDIR=str(folder)), capture_output=True, text=True, timeout=280, check=False,
+        cwd=folder, env=environment("faulty", TMPDIR=str(folder)), capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
     return folder / "run"

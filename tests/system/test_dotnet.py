@@ -236,7 +236,7 @@ def test_what_loses_commits_promises_memory_alone(tmp_path: Path, assemblies: di
     command = ["durability", "raptordb", "stsdb", "--tier", "memory", "--kills", "1", "--json", "proofs.json"]
     done = subprocess.run(
         [sys.executable, "-m", "dbbench.cli", *command],
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300, check=False,
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     for proof in json.loads((tmp_path / "proofs.json").read_text())["proofs"]:
@@ -289,4 +289,4 @@ def call():
 threading.Thread(target=call, daemon=True).start()
 called.wait()
 """
-    assert subprocess.run([sys.executable, "-c", program], timeout=300, check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program], timeout=1200, check=False).returncode == 0

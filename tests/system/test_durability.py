@@ -33,7 +33,7 @@ def traces() -> None:
 def prove(folder: Path, *arguments: str, **variables: str) -> tuple[subprocess.CompletedProcess[str], Proofs]:
     command = [sys.executable, "-m", "dbbench.cli", "durability", *arguments, "--json", "proofs.json"]
     done = subprocess.run(
-        command, cwd=folder, env=environment("faulty", **variables), capture_output=True, text=True, timeout=300, check=False
+        command, cwd=folder, env=environment("faulty", **variables), capture_output=True, text=True, timeout=1200, check=False
     )  # fmt: skip
     assert done.stderr == ""
     assert [path.name for path in folder.iterdir()] == ["proofs.json"], "something is left"
@@ -153,7 +153,7 @@ def test_an_interrupted_proof_leaves_nothing(tmp_path: Path, number: signal.Sign
         assert until(lambda: list(tmp_path.glob("*/0/work/kills/*-wal")))
         assert at_work()
         os.kill(process.pid, number)
-        output = process.communicate(timeout=300)[0].decode()
+        output = process.communicate(timeout=1200)[0].decode()
     finally:
         process.kill()
         process.communicate()

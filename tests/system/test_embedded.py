@@ -40,7 +40,7 @@ except Unavailable as exc:
 @pytest.mark.parametrize("name", DRIVERS)
 def test_a_plugin_tells_its_title_without_its_driver(name: str) -> None:
     command = [sys.executable, "-c", _WITHOUT, name, json.dumps(DRIVERS[name])]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=True)
     title, reason = json.loads(done.stdout)
     assert title
     assert f"module {DRIVERS[name][0]}" in reason

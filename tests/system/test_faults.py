@@ -58,7 +58,7 @@ def faulty_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subproce
     ]
     done = subprocess.run(
         [*command, *engines, *limits],
-        cwd=folder, env=environment("faulty", TMPDIR=str(folder)), capture_output=True, text=True, timeout=300, check=False,
+        cwd=folder, env=environment("faulty", TMPDIR=str(folder)), capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     return folder, done
 
@@ -187,7 +187,7 @@ def test_an_engine_that_hangs_when_it_is_imported_holds_up_no_other(monkeypatch:
 def test_a_crash_in_a_process_with_other_drivers_ends_it(engine: str) -> None:
     """Some drivers put in handlers of their own for faults, whoever's they are."""
     fault = f"from dbbench import registry; registry.load({engine!r}); import ctypes; ctypes.string_at(1)"
-    done = subprocess.run([sys.executable, "-c", fault], capture_output=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, "-c", fault], capture_output=True, timeout=1200, check=False)
     assert done.returncode == -signal.SIGSEGV
 
 

@@ -62,7 +62,7 @@ def test_an_interrupted_run_can_be_resumed(tmp_path: Path, dbbench, number: sign
         # In the middle of a trial (faulty-hangs is in its query), with at least one finished.
         assert until(lambda: finished(tmp_path) and list(tmp_path.glob("run/trials/*hangs/work/data/*")))
         process.send_signal(number)
-        output = process.communicate(timeout=300)[0].decode()
+        output = process.communicate(timeout=1200)[0].decode()
     finally:
         process.kill()
         process.communicate()

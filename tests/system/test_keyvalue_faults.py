@@ -75,7 +75,7 @@ def run(folder: Path, suite: str, *arguments: str, out: str = "run") -> subproce
     (folder / "suite.yaml").write_text(suite, "utf-8")
     command = [sys.executable, "-m", "dbbench.cli", "suite", "suite.yaml", "--quick", "--out", out, *arguments]
     return subprocess.run(
-        command, cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=300, check=False
+        command, cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=1200, check=False
     )
 
 

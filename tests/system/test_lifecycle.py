@@ -31,7 +31,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     command = ["suite", "lifecycle", "--scale", "0.05", "--quick", *engines, "--out", "r"]
     done = subprocess.run(
         [sys.executable, "-m", "dbbench.cli", *command],
-        cwd=folder, env=environment(), capture_output=True, text=True, timeout=300, check=False,
+        cwd=folder, env=environment(), capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "r", done.stdout

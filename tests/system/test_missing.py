@@ -36,7 +36,7 @@ def test_tests_of_an_engine_that_lacks_a_library_are_skipped_unless_required(
     done = subprocess.run(
         [*command, "-q", str(tmp_path / "test_kit.py"), "-k", "says_what_it_is or tells_its_settings"],
         env={**os.environ, "PYTHONPATH": without_odbc, "DBBENCH_REQUIRE": required},
-        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+        cwd=tmp_path, capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == status, done.stdout + done.stderr
     why = "the Python module pyodbc needs libodbc.so.2, a library of the system; apt install unixodbc libsqliteodbc"
@@ -79,7 +79,7 @@ def test_jars_are_fetched_by_the_one_door_and_their_checksums_hold(dbbench: Dbbe
     assert f"{sys.executable} -P -m dbbench_plugins.jdbc.jars h2 derby\n" in printed
     fetched = subprocess.run(
         [sys.executable, "-m", "dbbench_plugins.jdbc.jars", "h2"],
-        env={**os.environ, **variables}, capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, **variables}, capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert fetched.returncode == 2
     assert "is not the jar that it should be" in fetched.stderr

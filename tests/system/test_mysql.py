@@ -295,7 +295,7 @@ def test_a_disk_that_is_full_or_not_to_be_written(tmp_path: Path, options: str, 
     alone = ["unshare", "--mount", "--map-root-user"]
     if subprocess.run([*alone, "mount", "-t", "tmpfs", "none", tmp_path], capture_output=True, check=False).returncode:
         pytest.skip("no file system can be mounted here")
-    done = subprocess.run([*alone, "sh", "-c", shell], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([*alone, "sh", "-c", shell], capture_output=True, text=True, timeout=1200, check=False)
     assert words in done.stderr.splitlines()[-1]
 
 
@@ -317,7 +317,7 @@ def first_fault(folder: Path, number: int, *limits: str) -> str:
         assert until(lambda: any(path.stat().st_size > 2**20 for path in folder.rglob("dbbench/Charges.ibd")))
         (running,) = mariadbs(folder)
         running.send_signal(number)
-        output = process.communicate(timeout=200)[0].decode()
+        output = process.communicate(timeout=1200)[0].decode()
     finally:
         process.kill()
         process.communicate()

@@ -196,7 +196,7 @@ def test_a_server_killed_in_the_middle_is_a_crash_and_the_next_engine_is_measure
         servers = [psutil.Process(int(lines[0])), *psutil.Process(int(lines[0])).children(recursive=True)]
         assert until(lambda: busy(servers[0].pid))
         os.kill(servers[0].pid, signal.SIGKILL)
-        output = process.communicate(timeout=300)[0].decode()
+        output = process.communicate(timeout=1200)[0].decode()
     finally:
         process.kill()
         process.communicate()
@@ -235,7 +235,7 @@ def test_what_a_killed_process_leaves_is_opened_again(tmp_path: Path) -> None:
         "print(*engine.processes(), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=1200, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert until(lambda: not any(psutil.pid_exists(int(pid)) for pid in done.stdout.split()))
     again = engine("postgresql", tmp_path)

@@ -73,7 +73,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "dbbench.cli", "suite", "rates.yaml", "--quick", "--out", "run"]
     done = subprocess.run(
         [*command, *(word for name in engines for word in ("--engine", name))],
-        cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=300, check=False,
+        cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr  # two of them can't do it all
     (folder / "run" / "stdout.txt").write_text(done.stdout)

@@ -62,7 +62,7 @@ def network(tmp_path: Path) -> Iterator[Hosts]:
             assert server.stdout
             assert server.stdout.readline() == b"ready\n"
             yield made
-            server.communicate(timeout=300)
+            server.communicate(timeout=1200)
 
 
 def test_the_same_server_near_and_far(network: Hosts, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_the_same_server_near_and_far(network: Hosts, tmp_path: Path) -> None:
         command += ["--engine", name, "--url", f"{name}={url}"]
     done = subprocess.run(
         network.command(network.client, *command),
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300, check=False,
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     rows = summary(tmp_path / "run")

@@ -66,7 +66,7 @@ def test_after_an_interruption_the_tables_are_gone(tmp_path: Path) -> None:
     try:
         assert until(lambda: database.exists() and "Charges" in tables(database))
         process.send_signal(signal.SIGINT)
-        output = process.communicate(timeout=300)[0].decode()
+        output = process.communicate(timeout=1200)[0].decode()
     finally:
         process.kill()
         process.communicate()
