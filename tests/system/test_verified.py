@@ -45,7 +45,7 @@ scenarios:
 @pytest.fixture
 def run(dbbench: Dbbench, tmp_path: Path) -> Path:
     (tmp_path / "unread.yaml").write_text(SUITE)
-    done = dbbench("suite", "unread.yaml", "--rounds", "4", "-e", "sqlite", "-e", "sqlite+apsw", "--out", "run")
+    done = dbbench("suite", "unread.yaml", "--rounds", "5", "-e", "sqlite", "-e", "sqlite+apsw", "--out", "run")
     assert done.returncode == 1, done.stdout + done.stderr
     return tmp_path / "run"
 
