@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 from typing import Any, ClassVar
@@ -149,6 +150,11 @@ class AnySession(ODBCSession):
         super().__init__(raw, dialect)
         self.knower = knower
         self.rows_at_once = rows_at_once
+
+    @property
+    def declared(self) -> Mapping[str, str]:
+        """What a driver of any database may leave a text: a footnote tells which of these came so."""
+        return {**super().declared, **dict.fromkeys(("decimal", "date", "datetime"), "text")}
 
     def retried(self, exc: BaseException) -> Retry | None:
         """What the engine here that knows the database says of the error."""
