@@ -100,7 +100,7 @@ else:
         parts=Annotated[dict[str, _Number], _if_any(*PARTS)],
         files=list[_open("File", "part", "apparent", "allocated", part=str, apparent=_Count, allocated=_Count)],
         load_parts=dict[str, _Number], making_rows=_Number,
-        index=_Number | None, before_flush=_Number | None,
+        index=_Number | None, before_flush=_Number | None, flush_seconds=_Number,
         transactions=_Count, inserts=_Count, updates=_Count, deletes=_Count, selects=_Count, left=_Count,
     )  # fmt: skip
     #: Keys that come together.

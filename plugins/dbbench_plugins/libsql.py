@@ -10,7 +10,7 @@ from typing import Any
 
 from dbbench.engine import Rows
 from dbbench.sql import Dialect
-from dbbench_plugins.sqlite import SQLite, SQLiteOptions, SQLiteSession, rows
+from dbbench_plugins.sqlite import CommonOptions, SQLite, SQLiteSession, rows
 
 #: Between two looks at a lock, as SQLite itself has them; seconds.
 _PAUSES = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025)
@@ -54,7 +54,7 @@ class LibSQL(SQLite):
     title = "libSQL (libsql)"
     license = "MIT; driver: MIT"
     session_class = LibSQLSession
-    options_class = SQLiteOptions
+    options_class = CommonOptions
     modules = ("libsql",)
 
     @classmethod

@@ -22,7 +22,7 @@ _LOCKED = (5, 6)
 _TOLD: Mapping[int, Retry] = {5 | 2 << 8: "conflict", 6 | 1 << 8: "locked table"}
 
 
-class SQLiteOptions(Options):
+class CommonOptions(Options):
     cache_mib: int = Field(default=64, ge=1, description="page cache of a connection, MiB")
     page_size: Literal["512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"] = Field(
         default="4096", description="bytes"
@@ -32,7 +32,7 @@ class SQLiteOptions(Options):
     )
 
 
-class OwnOptions(SQLiteOptions):
+class SQLiteOptions(CommonOptions):
     cache: Literal["private", "shared"] = Field(
         default="private",
         description="page cache: one for each connection, or shared by those of a process, which then get an error "
@@ -88,8 +88,8 @@ class SQLite(SQLEngine):
     publication = Publication.ALLOWED
     dialect = "sqlite"
     sql = Dialect(types={**STANDARD_TYPES, "datetime": "DATETIME"})
-    options_class: ClassVar[type[Options]] = OwnOptions
-    layer_options = SQLiteOptions
+    options_class: ClassVar[type[Options]] = SQLiteOptions
+    layer_options = CommonOptions
     session_class = SQLiteSession
     concurrency = Concurrency(threads=None, processes=None)  # one writer at a time
     durability = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from dbbench.engine import Concurrency
 from dbbench.suite import Tier
-from dbbench_plugins.sqlite import SQLite, SQLiteOptions, SQLiteSession
+from dbbench_plugins.sqlite import CommonOptions, SQLite, SQLiteSession
 
 
 class TursoSession(SQLiteSession):
@@ -25,7 +25,7 @@ class Turso(SQLite):
     title = "Turso (pyturso)"
     license = "MIT; driver: MIT"
     session_class = TursoSession
-    options_class = SQLiteOptions
+    options_class = CommonOptions
     modules = ("turso",)
     concurrency = Concurrency(threads=None, processes=1)  # it locks its file against other processes
     # It has no journal in memory: another journal_mode than WAL is passed over in silence.

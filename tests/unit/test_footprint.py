@@ -25,8 +25,12 @@ LIFE = Scenario.model_validate(
 )
 
 
-def size(name: str, value: float, written: int | None, **facts: Any) -> Any:
-    files = [{"allocated": value / 2}, {"allocated": 10}]
+def _file(allocated: int) -> dict[str, Any]:
+    return {"part": "data", "apparent": allocated, "allocated": allocated}
+
+
+def size(name: str, value: int, written: int | None, **facts: Any) -> Any:
+    files = [_file(value // 2), _file(10)]
     known = {"files": files, "before_flush": value + 1, "rows": 50}
     return step(name, value, unit="B", written_bytes=written, facts=known | facts)
 
