@@ -215,6 +215,7 @@ def _run(ready: Ready, *, publish: bool) -> int:
     from dbbench.analysis.budget import Budget
     from dbbench.analysis.summary import ranked
     from dbbench.plan import too_few_rounds
+    from dbbench.report.console import print_wrapped
     from dbbench.report.listing import absent_lines
     from dbbench.report.progress import watched
     from dbbench.runner import run_trials
@@ -224,8 +225,7 @@ def _run(ready: Ready, *, publish: bool) -> int:
         console.print(line, style="dim", highlight=False, markup=False)
     run = ready.run
     engines = sum(ranked(run.manifest, name) for name in run.manifest.usable)
-    if few := too_few_rounds(engines, run.manifest.rounds):
-        console.print(few, style="dim", highlight=False, markup=False)
+    print_wrapped(console, too_few_rounds(engines, run.manifest.rounds), "dim")
     if run.manifest.quick:
         text = f"--quick: one round at {run.suite.quick} (--scale 1 for all of the work)"
         console.print(text, style="dim", highlight=False, markup=False)

@@ -28,20 +28,21 @@ def show(shown: View, console: Console) -> None:
         for text in _overall(scenario):
             console.print(text, soft_wrap=True, highlight=False)
     for name, why in missing.items():
-        _wrapped(console, f"not run: {name}: {why}", "yellow")
+        print_wrapped(console, f"not run: {name}: {why}", "yellow")
     if shown.stopped:
-        _wrapped(console, f"stopped: {shown.stopped}", "")
+        print_wrapped(console, f"stopped: {shown.stopped}", "")
     for remark in shown.remarks:
-        _wrapped(console, remark, "")
+        print_wrapped(console, remark, "")
     for warning in shown.warnings:
-        _wrapped(console, f"warning: {warning}", "yellow")
+        print_wrapped(console, f"warning: {warning}", "yellow")
 
 
 def _has_blocks(console: Console) -> bool:
     return (console.encoding or "").lower().startswith("utf")
 
 
-def _wrapped(console: Console, text: str, style: str) -> None:
+def print_wrapped(console: Console, text: str, style: str) -> None:
+    """Print a sentence in lines of the report's width."""
     for line in textwrap.wrap(text, WIDTH, subsequent_indent="  "):
         console.print(Text(line, style=style), soft_wrap=True, highlight=False)
 

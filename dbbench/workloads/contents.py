@@ -38,13 +38,16 @@ def check_table(bench: Bench, name: str, *, every_row: bool) -> None:
 
 
 def check_added(bench: Bench, name: str) -> None:
-    """Compare the rows that statements have added to a table: their number, and what is known of each. Raises WrongAnswer."""
+    """Compare the rows that statements have added to a table: their number, and what is known of each. Raises WrongAnswer.
+
+    Where nobody knows what the table held before, their number alone.
+    """
     with bench.beneath() as (engine, session):
         sql = _sql_engine(engine)
         _check_count(bench, sql, session, name)
         table = bench.tables[name]
         key = table.primary_key
-        steps = bench.added.get(name, [])
+        steps = bench.added.get(name, []) if name in bench.left_by else []
         if not any(added.values for added in steps):
             return
         first = int(bench.files.manifest["tables"][name]["columns"][key]["max"]) + 1
@@ -81,18 +84,23 @@ def check_after(bench: Bench, *, every_row: bool) -> dict[str, str]:
 def let_go(bench: Bench, step: StatementStep) -> dict[str, str]:
     """Forget what is in the tables that a statement may change, until it is known what its calls have done.
 
-    Gives what was forgotten.
+    Gives what was forgotten. A table that nobody knows is counted, so that what the calls add to it can be counted.
     """
+    if step.adds and step.adds.table not in bench.left_by and isinstance(bench.engine, SQLEngine):
+        with bench.beneath() as (engine, session):
+            bench.rows[step.adds.table] = int(_count(_sql_engine(engine), session, step.adds.table))
     named = {step.adds.table} if step.adds else set(_words(bench.statement(step)))
     return {name: bench.left_by.pop(name) for name in named & set(bench.left_by)}
 
 
 def note_added(bench: Bench, step: StatementStep, calls: int, known: Mapping[str, str]) -> None:
-    """Remember what the calls have added to a table whose content was known. Without `adds` nobody can tell."""
-    if step.adds is not None and known:
-        name, rows = step.adds.table, step.adds.rows * calls
+    """Remember what the calls have added to a table. Without `adds` nobody can tell."""
+    if step.adds is None or step.adds.table not in bench.rows:
+        return
+    name, rows = step.adds.table, step.adds.rows * calls
+    bench.rows[name] += rows
+    if known:
         bench.left_by.update(known)
-        bench.rows[name] += rows
         bench.added.setdefault(name, []).append(Added(step.name, step.adds.values, rows))
 
 
@@ -107,8 +115,12 @@ def _sql_engine(engine: Engine) -> SQLEngine:
 
 
 def _check_count(bench: Bench, engine: SQLEngine, session: Session, name: str) -> None:
+    check_value(_count(engine, session, name), str(bench.rows[name]), COUNT, f"COUNT(*) of {name}")
+
+
+def _count(engine: SQLEngine, session: Session, name: str) -> Any:
     ((found,),) = fetch(session, f"SELECT COUNT(*) FROM {engine.sql.quoted(name)}")
-    check_value(found, str(bench.rows[name]), COUNT, f"COUNT(*) of {name}")
+    return found
 
 
 def _check_figures(bench: Bench, engine: SQLEngine, session: Session, name: str) -> None:

@@ -77,7 +77,7 @@ def check(step: StatementStep, bench: Bench) -> None:
 
     Raises WrongAnswer, and NotVerified where there is neither a table to count nor a query to make.
     """
-    counted = isinstance(bench.engine, SQLEngine) and step.adds is not None and step.adds.table in bench.left_by
+    counted = isinstance(bench.engine, SQLEngine) and step.adds is not None and step.adds.table in bench.rows
     if step.check is None and not counted:
         raise NotVerified("the step has no table to count (`adds`) and no `check`")
     if counted and step.adds is not None:

@@ -142,6 +142,8 @@ class SQLite(SQLEngine):
         return "other" if name.endswith("-shm") else super().part(name)  # the journal's index, in shared memory
 
     def flush(self) -> None:
+        # A connection that has read nothing yet opens the log within the checkpoint, and then waits for itself.
+        rows(self.connection, "SELECT COUNT(*) FROM sqlite_schema")
         # The file of the log is kept, as by SQLite's own checkpoints: cut off, each later commit would have to extend it.
         rows(self.connection, "PRAGMA wal_checkpoint(RESTART)")
 

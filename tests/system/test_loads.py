@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,9 @@ def test_a_flush_leaves_the_log_for_later_commits(name: str, tmp_path: Path) -> 
         bench = Bench(engine, engine.connect(), dataset.tables, materialise(dataset, scale=0.1), {})
         load.measure(LOAD, bench)
         before = log.stat().st_size
+        started = time.monotonic()
         engine.flush()
+        assert time.monotonic() - started < 30  # it waits for no lock, which would take 60 s
         assert log.stat().st_size == before > 0
         (journal,) = (file for file in engine.size().files if file.part == "journal")
         assert journal.apparent == before
@@ -163,7 +166,10 @@ def test_a_lie_about_what_was_left_is_found(lies: dict[tuple[str, str], dict[str
 def test_an_honest_engine_beside_liars_is_untouched(lies: dict[tuple[str, str], dict[str, str]]) -> None:
     honest = {step: (row["outcome"], row["detail"]) for (step, engine), row in lies.items() if engine == "sqlite"}
     assert len(honest) == 8
-    assert set(honest.values()) == {("ok", "")}
+    assert {outcome for outcome, _ in honest.values()} == {"ok"}
+    types = "not in the suite's own types:"  # SQLite has neither dates nor decimals
+    details = {detail for _, detail in honest.values()}
+    assert details <= {"", f"{types} decimal as float", f"{types} date as text, decimal as float"}
 
 
 @pytest.mark.parametrize("engine", ["sizes-halved", "sizes-elsewhere"])
