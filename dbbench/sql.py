@@ -51,6 +51,8 @@ class Dialect:
     limit: str = "LIMIT {0}"
     #: What is put before a query to get its plan as rows; empty if that isn't how.
     explain: str = ""
+    #: A query of the system's catalogue for the first column of each index of a table. {0}: the table's name, as text.
+    indexed: str = ""
 
     def quoted(self, name: str) -> str:
         """An identifier, quoted."""
@@ -160,6 +162,12 @@ class SQLSession(SQLObjects):
         """The statements that make the indexes of some tables."""
         return [text for name, table in tables.items() for text in self.sql.create_indexes(name, table)]
 
+    def indexed(self, name: str) -> set[str] | None:
+        """The first column of each index of a table, by the system's own catalogue; None if nobody knows how to ask it."""
+        if not self.sql.indexed:
+            return None
+        return {str(column) for (column,) in fetch(self, self.sql.indexed.format(name.replace("'", "''")))}
+
     def each(self, statements: Sequence[str]) -> Callable[[], None]:
         """A callable that runs one statement after another."""
 
@@ -215,6 +223,8 @@ class SQLEngine(Engine):
     sql: Dialect = Dialect()
     #: The options that hold through an access layer too, where not all do.
     layer_options: ClassVar[type[BaseModel] | None] = None
+    #: Setting in `durability` -> a query that a session answers with the value it has.
+    sync_queries: ClassVar[Mapping[str, str]] = {}
 
     def create(self, tables: Mapping[str, Table]) -> None:
         """Make the tables, each in a transaction of its own.

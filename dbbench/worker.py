@@ -35,6 +35,7 @@ from dbbench.workloads import (
     load,
     mix,
     objects,
+    promises,
     query,
     size,
     statement,
@@ -222,6 +223,7 @@ class Trial:
             if step.fills or step.kind == "statement":
                 with bench.new_session():
                     KINDS[step.kind].check(step, bench)
+                promises.check_sync(bench)
             else:
                 KINDS[step.kind].check(step, bench)
         except NotVerified as exc:

@@ -303,6 +303,30 @@ class SQLContract(EngineContract):
         engine = sql_engine(opened())
         assert len(engine.sql.create_indexes("Order", KINDS)) == (0 if "indexes" in engine.lacks else 1)
 
+    def test_tells_of_its_indexes_as_they_are(self, opened: Opener) -> None:
+        """By the system's catalogue, where the engine knows how to ask it: none before they are made."""
+        engine = sql_engine(opened())
+        engine.create(TABLES)
+        session: Any = engine.connect()
+        before = session.indexed("Order")
+        if before is not None and "indexes" not in engine.lacks:
+            assert "Select" not in before
+            for statement in session.create_indexes(TABLES):
+                session.execute(statement)
+            assert "Select" in session.indexed("Order")
+        session.close()
+
+    def test_has_the_sync_settings_that_it_promises(self, opened: Opener) -> None:
+        """Asked of a session, where the engine knows how to ask."""
+        engine = sql_engine(opened())
+        promised = engine.durability[engine.tier]
+        assert engine.sync_queries.keys() <= promised.keys()
+        session = engine.connect()
+        for name, query in engine.sync_queries.items():
+            ((found,),) = fetch(session, query)
+            assert found is None or str(found) == str(promised[name])
+        session.close()
+
     def test_what_was_committed_is_there_after_reopening(self, opened: Opener) -> None:
         engine, session = filled(opened("own"))
         session.close()

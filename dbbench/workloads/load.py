@@ -11,6 +11,7 @@ from dbbench.measure import collector_off, timed
 from dbbench.suite import LoadStep
 from dbbench.workloads.bench import Bench, Measured
 from dbbench.workloads.contents import check_table
+from dbbench.workloads.promises import check_indexes
 
 
 def measure(step: LoadStep, bench: Bench) -> Measured:
@@ -49,9 +50,14 @@ def _load(bench: Bench, engine: Engine, session: Session) -> Measured:
 
 
 def check(step: LoadStep, bench: Bench) -> None:
-    """Compare number of rows, and least, greatest and sum of each column; in the first round every row. Raises WrongAnswer."""
+    """Compare number of rows, and least, greatest and sum of each column. Raises WrongAnswer.
+
+    In the first round every row is compared, and the indexes are looked for.
+    """
     for name, known in bench.files.manifest["tables"].items():
         bench.rows[name] = known["rows"]
         bench.left_by[name] = step.name
     for name in bench.left_by:
         check_table(bench, name, every_row=bench.round == 1)
+    if bench.round == 1:
+        check_indexes(bench)

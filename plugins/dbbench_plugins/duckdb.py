@@ -100,7 +100,11 @@ class DuckDB(SQLEngine):
     license = "MIT"
     publication = Publication.ALLOWED
     dialect = "duckdb"
-    sql = Dialect(binary=("BLOB", "BLOB"))
+    sql = Dialect(
+        binary=("BLOB", "BLOB"),
+        # An index's columns are told as text, like ['"Name"'].
+        indexed="SELECT TRIM(expressions, '[]''\"') FROM duckdb_indexes() WHERE table_name = '{0}'",
+    )
     options_class = DuckDBOptions
     session_class = DuckDBSession
     modules = ("duckdb",)

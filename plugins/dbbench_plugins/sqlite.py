@@ -87,7 +87,10 @@ class SQLite(SQLEngine):
     license = "public domain"
     publication = Publication.ALLOWED
     dialect = "sqlite"
-    sql = Dialect(types={**STANDARD_TYPES, "datetime": "DATETIME"})
+    sql = Dialect(
+        types={**STANDARD_TYPES, "datetime": "DATETIME"},
+        indexed="SELECT i.name FROM pragma_index_list('{0}') AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0",
+    )
     options_class: ClassVar[type[Options]] = SQLiteOptions
     layer_options = CommonOptions
     session_class = SQLiteSession
@@ -96,6 +99,12 @@ class SQLite(SQLEngine):
         Tier.POWER: {"journal_mode": "WAL", "synchronous": "FULL"},
         Tier.PROCESS: {"journal_mode": "WAL", "synchronous": "OFF"},
         Tier.MEMORY: {"journal_mode": "MEMORY", "synchronous": "OFF"},
+    }
+    sync_queries = {
+        "journal_mode": "SELECT UPPER(journal_mode) FROM pragma_journal_mode",
+        "synchronous": "SELECT CASE synchronous "
+        + " ".join(f"WHEN {number} THEN '{word}'" for number, word in enumerate(_SYNCHRONOUS))
+        + " END FROM pragma_synchronous",
     }
 
     @classmethod

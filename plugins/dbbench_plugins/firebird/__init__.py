@@ -32,6 +32,11 @@ _STATISTICS = """
     SELECT R.MON$RECORD_INSERTS, R.MON$RECORD_UPDATES, R.MON$RECORD_DELETES
     FROM MON$DATABASE D INNER JOIN MON$RECORD_STATS R ON R.MON$STAT_ID = D.MON$STAT_ID
 """
+_INDEXED = """
+    SELECT TRIM(S.RDB$FIELD_NAME)
+    FROM RDB$INDICES I INNER JOIN RDB$INDEX_SEGMENTS S ON S.RDB$INDEX_NAME = I.RDB$INDEX_NAME
+    WHERE I.RDB$RELATION_NAME = '{0}' AND S.RDB$FIELD_POSITION = 0 AND COALESCE(I.RDB$INDEX_INACTIVE, 0) = 0
+"""
 
 
 class FirebirdOptions(Options):
@@ -177,7 +182,7 @@ class Firebird(SQLEngine):
     license = "IPL 1.0 and IDPL 1.0; driver: MIT"
     publication = Publication.ALLOWED
     dialect = "firebird"
-    sql = Dialect(limit="FETCH FIRST {0} ROWS ONLY")
+    sql = Dialect(limit="FETCH FIRST {0} ROWS ONLY", indexed=_INDEXED)
     longest_key = 1_000  # a quarter of the smallest page, less what the index adds
     longest_value = 32_765
     options_class = FirebirdOptions

@@ -18,6 +18,10 @@ class AccessOptions(JDBCOptions):
 
 
 class AccessSession(WithoutRecords, JDBCSession):  # see `impossible`
+    def indexed(self, name: str) -> set[str] | None:
+        """UCanAccess tells of none where the table's name is a reserved word, so it isn't asked."""
+        return None
+
     def explain(self, sql: str) -> str:
         """The plan that the mirror has."""
         mirror = self.connection.getHSQLDBConnection()

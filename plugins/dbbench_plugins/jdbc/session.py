@@ -110,6 +110,16 @@ class JDBCSession(SQLSession):
     def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
         return Writer(self.connection.prepareStatement(sql)).rows
 
+    def indexed(self, name: str) -> set[str] | None:
+        """By what every JDBC driver tells of its database."""
+        found = self.connection.getMetaData().getIndexInfo(None, None, name, False, True)
+        columns = set()
+        while found.next():
+            if found.getShort("ORDINAL_POSITION") == 1:
+                columns.add(str(found.getString("COLUMN_NAME")))
+        found.close()
+        return columns
+
     def close(self) -> None:
         """Undo what is not committed, and close the connection."""
         if not self.connection.isClosed():

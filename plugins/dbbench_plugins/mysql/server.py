@@ -97,6 +97,8 @@ class MySQLServer(ClientServer):
         placeholder="%s",
         binary=("VARBINARY({0})", "LONGBLOB"),
         explain="EXPLAIN",
+        indexed="SELECT column_name FROM information_schema.statistics "
+        "WHERE table_schema = DATABASE() AND table_name = '{0}' AND seq_in_index = 1",
     )
     options_class = MySQLOptions
     session_class: ClassVar[type[SQLSession]] = MySQLSession
@@ -110,6 +112,7 @@ class MySQLServer(ClientServer):
         Tier.PROCESS: {"innodb_flush_log_at_trx_commit": 2},
         Tier.MEMORY: {"innodb_flush_log_at_trx_commit": 0},
     }
+    sync_queries: ClassVar = {"innodb_flush_log_at_trx_commit": "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit"}
 
     def raw(self, address: Address) -> Any:
         """A connection of the driver: autocommit, utf8mb4, LOAD DATA LOCAL allowed."""

@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -41,6 +42,12 @@ _SETTINGS = (
 _STATISTICS = """
     SELECT COALESCE(SUM(n_tup_ins), 0), COALESCE(SUM(n_tup_upd), 0), COALESCE(SUM(n_tup_del), 0), MAX(xact_commit),
     MAX(deadlocks) FROM pg_stat_database LEFT JOIN pg_stat_user_tables ON TRUE WHERE datname = current_database()
+"""
+_INDEXED = """
+    SELECT CAST(a.attname AS text) FROM pg_index i
+    INNER JOIN pg_class t ON t.oid = i.indrelid
+    INNER JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+    WHERE t.relname = '{0}' AND t.relnamespace = current_schema()::regnamespace AND i.indisvalid
 """
 _READINGS, _BETWEEN_SECONDS = 10, 0.3
 #: What version() has in it, if another product speaks PostgreSQL's language -> that product.
@@ -100,7 +107,7 @@ class PostgreSQLServer(ClientServer):
     license = "PostgreSQL: PostgreSQL Licence"
     publication = Publication.ALLOWED
     dialect = "postgresql"
-    sql = Dialect(placeholder="%s", binary=("BYTEA", "BYTEA"), explain="EXPLAIN")
+    sql = Dialect(placeholder="%s", binary=("BYTEA", "BYTEA"), explain="EXPLAIN", indexed=_INDEXED)
     options_class = PostgreSQLOptions
     session_class: ClassVar[type[PostgreSQLSession]] = PostgreSQLSession
     debian: ClassVar[Sequence[str]] = ("postgresql",)
@@ -112,6 +119,11 @@ class PostgreSQLServer(ClientServer):
         Tier.POWER: {"fsync": "on", "synchronous_commit": "on"},
         Tier.PROCESS: {"fsync": "off", "synchronous_commit": "on"},
         Tier.MEMORY: {"fsync": "off", "synchronous_commit": "off"},
+    }
+    sync_queries: ClassVar = {
+        "fsync": "SELECT current_setting('fsync', true)",
+        # What is neither on nor off waits for other servers, too, or for this one's disk only.
+        "synchronous_commit": "SELECT CASE current_setting('synchronous_commit', true) WHEN 'off' THEN 'off' ELSE 'on' END",
     }
 
     #: A URL for libpq, once it is open.
@@ -228,6 +240,7 @@ class PostgreSQLServer(ClientServer):
         self.version = next((word for word in rest if re.match(r"v?\d", word)), "unknown")
         if self.product != "PostgreSQL":
             self.title = type(self).title.replace("PostgreSQL", self.product)
+            self.sql = replace(self.sql, indexed="")  # its catalogue was never looked at
             self.publication = Publication.UNKNOWN
             self.publication_note = f"the licence of {self.product} is not known to dbbench"
         if self.url:

@@ -25,6 +25,8 @@ _SESSIONS = {
     "duckdb": "dbbench_plugins.duckdb:DuckDBSession",
     "firebird": "dbbench_plugins.firebird:FirebirdSession",
 }
+#: Databases whose dialects tell of all indexes.
+_INSPECTED = ("sqlite", "postgresql", "mysql", "mariadb")
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,15 @@ class CoreSession(SQLSession):
 
     def returned_rows(self, given: Any) -> bool:
         return bool(given.returns_rows)
+
+    def indexed(self, name: str) -> set[str] | None:
+        """By SQLAlchemy's inspector, where that was tried: DuckDB's dialect, for one, tells of no indexes."""
+        from sqlalchemy import inspect
+
+        assert isinstance(self.sql, CoreDialect)
+        if self.sql.core.name not in _INSPECTED:
+            return None
+        return {str(index["column_names"][0]) for index in inspect(self.connection).get_indexes(name)}
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
         statement, names = _with_parameters(sql)

@@ -1,0 +1,36 @@
+"""What an engine promises and no figure shows: indexes, and commits that are synced. The system itself is asked.
+
+Outside the clock, and after the check in a new session: a question may end what a step left unfinished. An engine that
+answers these questions itself can still lie; `dbbench durability` counts its sync calls.
+"""
+
+from __future__ import annotations
+
+from dbbench.errors import WrongAnswer
+from dbbench.sql import SQLEngine, SQLSession, fetch
+from dbbench.workloads.bench import Bench
+
+
+def check_indexes(bench: Bench) -> None:
+    """Find the index of each column that should have one in the system's catalogue. Raises WrongAnswer."""
+    with bench.beneath() as (engine, session):
+        if "indexes" in engine.lacks or not isinstance(session, SQLSession):
+            return
+        for name, table in bench.tables.items():
+            found = session.indexed(name) if table.indexes else None
+            for column in table.indexes:
+                if found is not None and column not in found:
+                    raise WrongAnswer(f"no index on {name}.{column}, by the system's own catalogue")
+
+
+def check_sync(bench: Bench) -> None:
+    """Compare the settings that the durability tier promises with those of the session. Raises WrongAnswer."""
+    with bench.beneath() as (engine, session):
+        if not isinstance(engine, SQLEngine):
+            return
+        for name, promised in engine.durability[engine.tier].items():
+            if name not in engine.sync_queries:
+                continue
+            ((found,),) = fetch(session, engine.sync_queries[name])
+            if found is not None and str(found) != str(promised):
+                raise WrongAnswer(f"durability {engine.tier} promises {name}={promised}, and the session has {found}")
