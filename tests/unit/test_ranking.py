@@ -113,7 +113,7 @@ NOISES = {
 def test_equal_engines_are_told_apart_in_5_of_100_runs_at_most(
     count: int, rounds: int, runs: int, noise: str, drift: float
 ) -> None:
-    """Any pair of a step, under any noise. 60 engines and more runs: see ADR 15."""
+    """Any pair of a step, under any noise. ADR 15 has 60 engines."""
     random = np.random.default_rng(count)
     false = 0
     for _ in range(runs):
