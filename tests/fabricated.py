@@ -197,7 +197,8 @@ def _step(step: AnyStep, fake: Fake, chance: random.Random, noise: float, rows: 
         facts = {"objects": 500, "passes": 10, "warm_up": 1, "connect": 1e-4, "prepare": 2e-4, "not_parted": "",
                  "parts": {name: share * value for name, share in shares.items()}}  # fmt: skip
     elif step.kind == "load":
-        facts = {"rows": 297_450, "csv_bytes": 17_200_000, "takes": fake.gives}
+        parts = {name: share * value for name, share in (("insert", 0.6), ("indexes", 0.3), ("commit", 0.1))}
+        facts = {"rows": 297_450, "csv_bytes": 17_200_000, "takes": fake.gives, "load_parts": parts, "making_rows": 0.2}
     return {**known, "metric": "time", "unit": "s", "value": value, "samples": [value], "facts": facts}
 
 

@@ -62,8 +62,9 @@ def _values(column: pa.Array, form: str) -> list[Any]:
     if form == "text":
         text = pc.strftime(column, format="%Y-%m-%d %H:%M:%S") if pa.types.is_timestamp(column.type) else column
         return text.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        return column.to_numpy().tolist()  # type: ignore[no-any-return]
+    if (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)) and not column.null_count:
+        # Not by to_numpy(), which imports pandas: its time and memory would count as the engine's.
+        return np.from_dlpack(column).tolist()  # type: ignore[no-any-return]
     return column.to_pylist()  # type: ignore[no-any-return]
 
 

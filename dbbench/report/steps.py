@@ -204,6 +204,11 @@ class StepView:
                     "engine's."
                 )
             return f"{written} as CSV."
+        if self.step.kind == "load":
+            return (
+                f"In {self.unit.symbol}: the parts add up to the figure. Making the rows for the driver is outside the "
+                "clock; it stands in brackets."
+            )
         if isinstance(self.step, ContentionStep):
             return (
                 "Percentiles of an iteration. Clients: processes × threads. Fastest and slowest: of the clients, who all "

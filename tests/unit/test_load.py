@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
@@ -112,3 +114,25 @@ def test_rounds_of_before_parts_were_recorded_have_none() -> None:
 def test_values_of_every_kind_as_csv() -> None:
     batch = pa.record_batch({"D": pa.array([Decimal("-1.50")], pa.decimal128(9, 2)), "On": [date(2020, 1, 31)]})
     assert bytes(chunk(batch, SimpleNamespace(columns={}), "csv", {}).data) == b"-1.50,2020-01-31\n"
+
+
+def test_making_rows_imports_no_pandas() -> None:
+    """Whether it is installed or not: its time and memory would count as the engine's."""
+    script = """
+import sys
+import pyarrow as pa
+from types import SimpleNamespace
+from dbbench.datasets.rows import rows
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        assert name != "pandas", "pandas is imported"
+batch = pa.RecordBatch.from_arrays(
+    [pa.nulls(3, pa.int64()).fill_null(7), pa.nulls(3, pa.float32()).fill_null(0.5)], names=["a", "b"]
+)
+sys.modules.pop("pandas", None)
+sys.meta_path.insert(0, Refuse())
+column = SimpleNamespace(data_type=SimpleNamespace(name="integer"))
+print(rows(batch.slice(1), SimpleNamespace(columns={"a": column, "b": column}), {}))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[(7, 0.5), (7, 0.5)]\n", "")

@@ -228,6 +228,17 @@ def test_charts_of_where_the_time_goes_are_on_the_page(tmp_path: Path) -> None:
     assert "materialise (objects, and all else" in (run.report / "index.html").read_text("utf-8")
 
 
+def test_a_load_shows_its_parts_and_beside_them_the_making_of_its_rows(many: View) -> None:
+    """The parts add up to the figure, to the digits that are shown."""
+    (load,) = [step for step in many.scenarios[0].steps if step.step.kind == "load"]
+    assert load.details == ("insert", "indexes", "commit", "(rows made)")
+    line = next(line for line in load.lines if line.details)
+    *parts, made = [float(cell.replace(",", "")) for cell in line.details]
+    assert sum(parts) == pytest.approx((line.row.value or 0) / load.unit.size, rel=0.02)
+    assert made * load.unit.size == pytest.approx(0.2)
+    assert "outside the clock" in load.details_note
+
+
 def test_one_call_is_not_called_a_mean() -> None:
     step = StatementStep(kind="statement", name="s", title="S", sql="DELETE FROM A", iterations=1)
     assert conditions(step, [{}], [], None).startswith("A round is one call after 1 to warm up.")
