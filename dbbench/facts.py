@@ -5,6 +5,7 @@ Other keys are kept as they are. For those who use them they are plain dictionar
 
 from __future__ import annotations
 
+import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
@@ -59,6 +60,7 @@ else:
     ToldFacts = _open(
         "ToldFacts",
         title=_Title, versions=_Words, settings=dict[str, Any], tier=str, publication=str, publication_note=str,
+        crash_check=_open("CrashCheck", "passed", "kills", "day", passed=bool, kills=_Count, day=datetime.date),
     )  # fmt: skip
     #: See `machine.describe`.
     MachineFacts = _open(

@@ -10,14 +10,18 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dbbench import jsonfile, queryplan, registry
+import dbbench
+from dbbench import crash_checks, jsonfile, queryplan, registry
+from dbbench.crash_checks import Subject
 from dbbench.datasets.files import Files
 from dbbench.engine import Engine, Setup
 from dbbench.errors import NotVerified, ServerFailed, Unavailable, Unsupported, WrongAnswer
+from dbbench.machine import file_system
 from dbbench.message import clean
 from dbbench.outcome import UNVERIFIED, Outcome
 from dbbench.processes import end_with_parent
@@ -136,6 +140,7 @@ class Trial:
             "publication": engine.publication,  # of the server that answered, where the engine tells them apart
             "publication_note": engine.publication_note,
         }
+        self._note_crash_check(engine, versions)
         start = usage(engine.processes())
         forgets = forget_peak()
         self.record["memory_includes_checks"] = not forgets
@@ -169,6 +174,16 @@ class Trial:
         if self.round == 1 and self.engine.ranked and not self.engine.died():
             self._change_rows(bench)
         bench.session.close()
+
+    def _note_crash_check(self, engine: Engine, versions: Mapping[str, str]) -> None:
+        """Record what `dbbench durability` found of this very engine before. It never tried a server at a URL."""
+        if engine.url or not engine.ranked:
+            return
+        here = file_system(self.setup.directory)
+        named = {**versions, "dbbench": dbbench.__version__}
+        check = crash_checks.find(Subject(self.engine_name, engine.tier, named, here, self.setup.options))
+        if check:
+            self.record["engine"]["crash_check"] = asdict(check)
 
     def _look_again(self, bench: Bench, missing: str) -> None:
         """Check what is left of the data once more, after the engine was closed and opened again where it keeps any."""

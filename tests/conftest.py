@@ -17,9 +17,10 @@ TESTS = Path(__file__).parent
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One cache for the whole test session, for this process and those it starts."""
+    """One cache, and one folder of crash checks, for the whole test session, for this process and those it starts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DBBENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("DBBENCH_DATA", str(tmp_path_factory.mktemp("data")))
         yield
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
+import logging
 import random
 import shutil
 import subprocess
@@ -13,7 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dbbench import jsonfile, machine, registry
+import dbbench
+from dbbench import crash_checks, jsonfile, machine, registry
+from dbbench.crash_checks import CrashCheck, Subject
 from dbbench.durability.proof import Kills, Proof, Proofs, Syncs, Verdict
 from dbbench.errors import UserError
 from dbbench.probe import Probed, probe
@@ -23,6 +26,7 @@ from dbbench.suite import Tier
 from dbbench.supervisor import INTERRUPTED
 
 _GRACE_SECONDS = 20
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -73,10 +77,29 @@ def prove_all(request: Request, report: Callable[[str], None]) -> Proofs:
                     "file_system": here["file_system"],
                 }
                 proofs.append(_without_trying(engine, tier) or _prove(directory, task, report))
+                _keep(proofs[-1], task)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return Proofs(created, here, seed, request.kills, tuple(proofs), absent)
+
+
+def _keep(proof: Proof, task: Mapping[str, Any]) -> None:
+    """Keep what runs may name. A check that decided nothing leaves an older one as it is."""
+    if proof.verdict not in (Verdict.PROVEN, Verdict.REFUTED):
+        return
+    versions = {**proof.versions, "dbbench": dbbench.__version__}
+    subject = Subject(proof.engine, proof.tier, versions, task["file_system"], task["options"])
+    day = datetime.datetime.now(datetime.UTC).date().isoformat()
+    try:
+        crash_checks.keep(subject, CrashCheck(proof.verdict is Verdict.PROVEN, proof.kills.kills, day))
+    except OSError as exc:
+        _log.warning(
+            "dbbench: the result can't be kept in %s (%s), so runs won't name it; name another folder in the environment "
+            "variable DBBENCH_DATA",
+            crash_checks.folder(),
+            exc.strerror,
+        )
 
 
 def _keeps(engine: Probed) -> bool:

@@ -59,7 +59,7 @@ def write(task: Mapping[str, Any]) -> None:
         content.create()
     session = engine.connect()
     found = {"whole": [], "half": []} if task["create"] else look(engine, content.held(session))
-    found |= {"versions": engine.versions(), "settings": engine.settings()}
+    found |= {"versions": {**engine.versions(), **engine.served_by()}, "settings": engine.settings()}
     jsonfile.write(Path(task["directory"]) / "found.json", found)
     commits = task["commits"]
     for number in itertools.count(task["first"]) if commits is None else range(task["first"], task["first"] + commits):

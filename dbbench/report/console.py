@@ -31,6 +31,7 @@ def show(shown: View, console: Console) -> None:
         print_wrapped(console, f"not run: {name}: {why}", "yellow")
     if shown.stopped:
         print_wrapped(console, f"stopped: {shown.stopped}", "")
+    print_wrapped(console, f"durability: {dict(shown.facts)['Durability']}", "")
     for remark in shown.remarks:
         print_wrapped(console, remark, "")
     for warning in shown.warnings:

@@ -18,6 +18,7 @@ from dbbench.plan import too_few_rounds
 from dbbench.report.details import detailed
 from dbbench.report.steps import NOTABLE_SHARE, Data, StepView, step_view
 from dbbench.report.then import ThenAndNow, then_and_now
+from dbbench.report.tiers import durability
 from dbbench.store import Manifest, Run, TrialResult
 from dbbench.suite import AnyChart, Scenario, Suite
 
@@ -32,6 +33,8 @@ class ScenarioView:
     resources: tuple[Resources, ...]
     charts: tuple[AnyChart, ...]
     data: Data
+    #: Its tier, and what is known of it.
+    durability: str
     #: Engines whose figures are withheld.
     withheld: frozenset[str] = frozenset()
 
@@ -100,9 +103,10 @@ class View:
     def captions(self, scenario: Scenario) -> tuple[str, ...]:
         """What every chart carries under it. One that is published goes out alone, so it names the systems too."""
         manifest = self.run.manifest
+        durability = next(view.durability for view in self.scenarios if view.scenario.name == scenario.name)
         line = (
             f"dbbench {manifest.dbbench} · {self.run.suite.name}, scale {manifest.scale:g}, seed {manifest.seed} · "
-            f"durability: {scenario.durability} (declared) · {machine.in_words(manifest.machine)} · "
+            f"durability: {durability} · {machine.in_words(manifest.machine)} · "
             f"{manifest.created:%Y-%m-%d}"
         )
         if not self.published:
@@ -123,7 +127,7 @@ def view(run: Run, *, publish: bool = False) -> View:
         rows=tuple(found.rows),
         scenarios=scenarios,
         warnings=(*_warnings(run, found), *_publication(run, whole.results, publish=publish)),
-        facts=tuple(_facts(run, found.stopped)),
+        facts=tuple(_facts(run, scenarios, found.stopped)),
         systems=tuple(_systems(run, found.results)),
         missing=tuple(
             (name, "; ".join(filter(None, (probed["detail"], probed.get("install")))))
@@ -166,6 +170,7 @@ def _scenario(run: Run, scenario: Scenario, found: Figures) -> ScenarioView:
         resources=tuple(used),
         charts=scenario.charts,
         data=data,
+        durability=durability(scenario, run.manifest, found.results),
         withheld=frozenset(row.engine for row in found.rows if row.withheld),
     )
 
@@ -224,7 +229,7 @@ def _publication(run: Run, results: Sequence[TrialResult], *, publish: bool) -> 
     return [f"not for publication: the licence of {' and of '.join(held)} forbids it; {without}"]
 
 
-def _facts(run: Run, stopped: str) -> list[tuple[str, str]]:
+def _facts(run: Run, scenarios: Sequence[ScenarioView], stopped: str) -> list[tuple[str, str]]:
     manifest, suite = run.manifest, run.suite
     data = "; ".join(_data(name, facts, suite) for name, facts in manifest.datasets.items())
     source = f"{suite.source.title} ({suite.source.year})" if suite.source else "none"
@@ -232,7 +237,7 @@ def _facts(run: Run, stopped: str) -> list[tuple[str, str]]:
         ("Suite", f"{suite.name} (reproduces: {source})"),
         ("Data", f"{data}; scale {manifest.scale:g}, seed {manifest.seed}"),
         ("Rounds", _rounds(manifest, stopped)),
-        ("Durability", ", ".join(f"{item.name}: {item.durability} (declared)" for item in suite.scenarios)),
+        ("Durability", ", ".join(f"{item.scenario.name}: {item.durability}" for item in scenarios)),
         ("Machine", machine.in_words(manifest.machine)),
         ("dbbench", manifest.dbbench),
         ("Date", f"{manifest.created.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"),

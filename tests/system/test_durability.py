@@ -16,7 +16,7 @@ from dbbench import machine
 from dbbench.durability import strace
 from dbbench.durability.proof import VOLATILE
 from dbbench.testing.contract import required, usable
-from tests.conftest import environment
+from tests.conftest import Dbbench, environment
 from tests.system.test_interrupt import until
 
 Proofs = dict[tuple[str, str], dict[str, Any]]
@@ -184,3 +184,39 @@ def test_a_mistake_is_one_clear_message(dbbench, tmp_path: Path, mistake: str) -
     assert done.returncode == 2
     assert words in " ".join(done.stderr.split())
     assert (done.stdout, list(tmp_path.iterdir())) == ("", [])
+
+
+SUITE = """
+dbbench: 1
+name: kept
+title: Kept
+description: A load of few rows.
+datasets:
+  d:
+    tables:
+      T:
+        rows: 10
+        primary_key: Id
+        columns:
+          Id: {type: integer, values: {kind: sequence}}
+scenarios:
+  - name: kept
+    title: Kept
+    dataset: d
+    durability: process
+    steps: [{kind: load, name: load, title: Load}]
+"""
+
+
+def test_a_run_names_the_crash_check_of_the_same_engine(dbbench: Dbbench, tmp_path: Path) -> None:
+    (tmp_path / "kept.yaml").write_text(SUITE)
+    data = str(tmp_path / "data")
+    done = dbbench("durability", "sqlite", "--tier", "process", "--kills", "2", DBBENCH_DATA=data)
+    assert done.returncode == 0, done.stdout + done.stderr
+    run = ("suite", "kept.yaml", "--quick", "-e", "sqlite", "-e", "sqlite+apsw")
+    found = dbbench(*run, "--out", "same", DBBENCH_DATA=data)
+    said = " ".join(found.stdout.split())
+    assert "durability: kept: process; crash check passed (2 kills, " in said
+    assert "): SQLite (sqlite3); declared: SQLite (APSW)" in said
+    other = dbbench(*run, "--set", "sqlite.cache_mib=32", "--out", "other", DBBENCH_DATA=data)
+    assert "durability: kept: process (declared)" in other.stdout

@@ -1,0 +1,39 @@
+"""The durability tier of a scenario, with what is known of it: what a crash check found, or only what plugins declare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dbbench.analysis.summary import ranked, titles
+from dbbench.store import Manifest, TrialResult
+from dbbench.suite import Scenario
+
+_DECLARED = "declared"
+
+
+def durability(scenario: Scenario, manifest: Manifest, results: Sequence[TrialResult]) -> str:
+    """Like `power; crash check passed (20 kills, 22 Nov 2026): SQLite (sqlite3); declared: DuckDB (rows)`.
+
+    Each engine is named unless all are only declared. One whose trials differ, as by its versions, is declared.
+    """
+    found: dict[str, list[str]] = {}
+    for name, title in titles(manifest, results).items():
+        mine = [each.engine for each in results if (each.scenario_name, each.engine_name) == (scenario.name, name)]
+        if ranked(manifest, name) and any(mine):
+            words = {_words(told) for told in mine if told}
+            found.setdefault(words.pop() if len(words) == 1 else _DECLARED, []).append(title)
+    if found.keys() <= {_DECLARED}:
+        return f"{scenario.durability} ({_DECLARED})"
+    declared = found.pop(_DECLARED, [])
+    if declared:
+        found[_DECLARED] = declared  # last
+    return "; ".join([scenario.durability, *(f"{words}: {', '.join(names)}" for words, names in found.items())])
+
+
+def _words(told: Mapping[str, Any]) -> str:
+    check = told.get("crash_check")
+    if not check:
+        return _DECLARED
+    kills = f"{check['kills']:,} kill{'s' if check['kills'] != 1 else ''}"
+    return f"crash check {'passed' if check['passed'] else 'failed'} ({kills}, {check['day']:%-d %b %Y})"

@@ -1,0 +1,83 @@
+"""Results of `dbbench durability` that runs name: for which engine they hold, and how reports word them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbbench import crash_checks
+from dbbench.crash_checks import CrashCheck, Subject
+from dbbench.report.view import view
+from tests.fabricated import MANY, fabricate
+
+SUBJECT = Subject("sqlite", "power", {"SQLite": "3.50.0", "dbbench": "0.1.0"}, "ext4", {"cache_mib": "32"})
+PASSED = CrashCheck(passed=True, kills=5, day="2026-11-22")
+OTHERS: dict[str, dict[str, Any]] = {
+    "engine": {"engine": "sqlite+apsw"},
+    "tier": {"tier": "process"},
+    "version": {"versions": {"SQLite": "3.50.1", "dbbench": "0.1.0"}},
+    "option": {"options": {}},
+    "file system": {"file_system": "tmpfs"},
+}
+
+
+@pytest.fixture(autouse=True)
+def _folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DBBENCH_DATA", str(tmp_path / "data"))
+
+
+def test_the_last_result_is_found() -> None:
+    assert crash_checks.find(SUBJECT) is None
+    crash_checks.keep(SUBJECT, PASSED)
+    assert crash_checks.find(SUBJECT) == PASSED
+    failed = replace(PASSED, passed=False)
+    crash_checks.keep(SUBJECT, failed)
+    assert crash_checks.find(SUBJECT) == failed
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_of_another_engine_nothing_is_known(other: str) -> None:
+    crash_checks.keep(SUBJECT, PASSED)
+    assert crash_checks.find(replace(SUBJECT, **OTHERS[other])) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"subject": 1, "check": {}}'])
+def test_a_damaged_result_is_none(text: str) -> None:
+    crash_checks.keep(SUBJECT, PASSED)
+    (file,) = crash_checks.folder().iterdir()
+    file.write_text(text)
+    assert crash_checks.find(SUBJECT) is None
+
+
+def checked(**check: Any) -> dict[str, Any]:
+    return {"crash_check": {"passed": True, "kills": 5, "day": "2026-11-22", **check}}
+
+
+def words(tmp_path: Path, *told: dict[str, Any]) -> str:
+    engines = {name: replace(MANY[name], told=more) for name, more in zip(("sqlite", "duckdb"), told, strict=True)}
+    run = fabricate(tmp_path / "run", engines)
+    shown = view(run)
+    (text,) = (item.durability for item in shown.scenarios)
+    assert f"durability: {text} · " in shown.captions(run.suite.scenarios[0])[-1]
+    assert ("Durability", f"invoices: {text}") in shown.facts
+    return text
+
+
+def test_what_was_never_tried_is_declared(tmp_path: Path) -> None:
+    assert words(tmp_path, {}, {}) == "power (declared)"
+
+
+def test_a_crash_check_is_named_with_its_kills_and_day(tmp_path: Path) -> None:
+    assert words(tmp_path, {}, checked()) == (
+        "power; crash check passed (5 kills, 22 Nov 2026): DuckDB (rows); declared: SQLite (sqlite3)"
+    )
+
+
+def test_one_that_failed_is_named_too(tmp_path: Path) -> None:
+    assert words(tmp_path, checked(), checked(passed=False, kills=1)) == (
+        "power; crash check passed (5 kills, 22 Nov 2026): SQLite (sqlite3); "
+        "crash check failed (1 kill, 22 Nov 2026): DuckDB (rows)"
+    )
