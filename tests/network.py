@@ -57,7 +57,11 @@ def hosts(delay: float) -> Iterator[Hosts]:
             if made.returncode:
                 pytest.skip(f"not run: no network namespace can be made here: {made.stderr.strip()}")
             ending.callback(_ip, "netns", "del", name)
-            _ip("-n", name, "link", "set", "lo", "up")
+            entered = subprocess.run(
+                ["ip", "-n", name, "link", "set", "lo", "up"], capture_output=True, text=True, check=False
+            )
+            if entered.returncode:  # as in a chroot, whose / is no mount
+                pytest.skip(f"not run: no network namespace can be entered here: {entered.stderr.strip()}")
         wire = _netem(client, server, delay) or _relay(ending, client, server, delay)
         for name, address in ((client, Hosts.client_address), (server, Hosts.server_address)):
             _ip("-n", name, "address", "add", f"{address}/24", "dev", "wire")

@@ -78,7 +78,7 @@ def test_a_jar_that_is_missing_or_wrong_ends_in_an_outcome_beside_the_others(dbb
     else:
         assert rows["join-1", "hsqldb"]["outcome"] == "unavailable"
         assert "there is no hsqldb-2.7.4.jar here" in rows["join-1", "hsqldb"]["detail"]
-        assert "python -m dbbench_plugins.jdbc.jars hsqldb" in rows["join-1", "hsqldb"]["detail"]
+        assert "dbbench engines install hsqldb" in rows["join-1", "hsqldb"]["detail"]
     assert rows["join-1", "h2"]["outcome"] == "unavailable"
     assert "is not the jar that it should be: its SHA-256 is" in rows["join-1", "h2"]["detail"]
 

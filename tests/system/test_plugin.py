@@ -72,7 +72,10 @@ def test_an_option_reaches_the_kit(dbbench: Dbbench) -> None:
         (["new", "mine", "--out", "."], ". is not empty; name another folder with --out"),
         (["check", "sqlit"], "there is no engine 'sqlit'; did you mean 'sqlite'?"),
         (["check", "sqlce"], "sqlce can't be checked here: it is a Windows library"),
-        (["check", "sqlite", "--set", "sqlite.cache=1"], "sqlite has no option 'cache'; did you mean 'cache_mib'?"),
+        (
+            ["check", "sqlite", "--set", "sqlite.cache_mb=1"],
+            "sqlite has no option 'cache_mb'; did you mean 'cache_mib'?",
+        ),
     ],
 )
 def test_a_mistake_is_one_line(arguments: list[str], said: str, dbbench: Dbbench, tmp_path: Path) -> None:
