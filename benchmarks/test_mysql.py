@@ -66,6 +66,7 @@ def test_load(engine) -> None:
             user="root", unix_socket=engine.address.socket, database="dbbench", charset="utf8mb4", local_infile=True
         )
         cursor = connection.cursor()
+        cursor.execute("SET GLOBAL local_infile = 1")
         cursor.execute("SET unique_checks = 0, foreign_key_checks = 0")
         path = engine.directory / "by-hand.csv"
         start = perf_counter()
