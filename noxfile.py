@@ -1,6 +1,7 @@
 """Everything a change is checked with: `nox -l` lists the sessions, `nox` runs those without a star."""
 
 import nox
+from nox.virtualenv import PassthroughEnv
 
 nox.options.default_venv_backend = "venv"
 nox.options.sessions = ["lint", "types", "tests", "wheel"]
@@ -8,9 +9,17 @@ nox.options.sessions = ["lint", "types", "tests", "wheel"]
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """All tests on every engine that can be installed with pip."""
+    """The README's test command: one or two engines of each family, nothing but pip."""
     session.install("-e", ".[all,test]")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-n", "logical", *session.posargs)
+
+
+@nox.session
+def everything(session: nox.Session) -> None:
+    """All tests on all engines. With --no-venv in the environment as it is, which must have them all."""
+    if not isinstance(session.virtualenv, PassthroughEnv):
+        session.install("-e", ".[everything,test]")
+    session.run("pytest", "-n", "logical", "-m", "matrix or not matrix", *session.posargs)
 
 
 @nox.session

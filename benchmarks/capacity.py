@@ -20,11 +20,12 @@ from pkgutil import resolve_name
 from statistics import median
 from time import perf_counter_ns
 
-from dbbench import registry
-from dbbench.clients import bound
-from dbbench.engine import Engine, Session, Setup
-from dbbench.measure import CHUNK, collector_off, stream
-from dbbench.suite import Tier
+from dbbench.engine import registry
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.setup import Setup
+from dbbench.loadgen.clients import bound
+from dbbench.loadgen.loops import CHUNK, collector_off, stream
+from dbbench.suite.model import Tier
 
 ROOT = Path(__file__).parents[1]
 #: Between the last process being ready and their common start, in nanoseconds.
@@ -110,7 +111,7 @@ def _client(order: dict) -> None:
         threading.Thread(target=work, args=(order["seed"] * len(sessions) + number, session))
         for number, session in enumerate(sessions)
     ]
-    # As dbbench.clients does it.
+    # As dbbench.loadgen.clients does it.
     with collector_off(), bound(order["seed"] if len(sessions) > 1 else None):
         for thread in threads:
             thread.start()

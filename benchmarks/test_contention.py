@@ -8,14 +8,16 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from dbbench import registry
-from dbbench.datasets.files import materialise
-from dbbench.engine import Setup
-from dbbench.loader import find_suite, load_suite
-from dbbench.measure import collector_off
-from dbbench.suite import Clients, ContentionStep, Tier
+from dbbench.datasets.cache import materialise
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
+from dbbench.loadgen.loops import collector_off
+from dbbench.suite.loader import find_suite, load_suite
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.contention import ContentionStep
 from dbbench.workloads import contention
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 
 AT_MOST = 1.1
 PAIRS = 9
@@ -98,7 +100,7 @@ def ours(folder: Path) -> float:
     engine = registry.load("sqlite")(Setup(folder, TIER))
     engine.open()
     engine.create(dataset.tables)
-    bench = Bench(engine, engine.connect(), dataset.tables, materialise(dataset), {})
+    bench = StepContext(engine, engine.connect(), dataset.tables, materialise(dataset), {})
     taken = contention.measure(step, bench).value
     contention.check(step, bench)
     bench.session.close()

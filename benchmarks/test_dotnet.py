@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from dbbench import registry
-from dbbench.engine import Setup
+from dbbench.datasets.records import RecordSet
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
 from dbbench.errors import Unavailable
-from dbbench.records import RecordSet
-from dbbench.schema import Records
-from dbbench.suite import Tier
+from dbbench.suite.dataset import Records
+from dbbench.suite.model import Tier
 
 COUNT, ROUNDS, BATCH = 50_000, 7, 100
 #: Microseconds of one put or get: the limit that was set for the bridge.

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from statistics import median
+from time import perf_counter
 
 import pytest
 
-from dbbench import registry
-from dbbench.datasets.files import materialise
-from dbbench.datasets.rows import rows
-from dbbench.engine import Setup
-from dbbench.loader import find_suite, load_suite
-from dbbench.measure import read_column, read_rows
-from dbbench.suite import Tier
+from dbbench.datasets.cache import materialise
+from dbbench.datasets.driver_rows import rows
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
+from dbbench.loadgen.loops import read_column, read_rows
+from dbbench.suite.loader import find_suite, load_suite
+from dbbench.suite.model import Tier
 from dbbench.workloads import load
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 
 LOAD_AT_MOST = 1.1
 STEPPING_AT_MOST = 1.05
@@ -47,7 +49,9 @@ class Ours:
         self.engine.open()
         self.engine.create(self.dataset.tables)
         self.session = self.engine.connect()
-        return load.measure(self.step, Bench(self.engine, self.session, self.dataset.tables, self.files, {})).value
+        return load.measure(
+            self.step, StepContext(self.engine, self.session, self.dataset.tables, self.files, {})
+        ).value
 
 
 class SQLiteByHand:
@@ -169,4 +173,40 @@ def test_duckdb_gives_rows_in_chunks_quicker_than_one_at_a_time(data, suite, tmp
     found = ratio(lambda: read_rows(run(), 1), one_at_a_time, pairs=21)
     ours.session.close()
     ours.engine.close()
+    assert found < 1
+
+
+def test_a_flush_makes_later_commits_no_dearer(data, suite, tmp_path: Path) -> None:
+    """Fifty inserts, each committed: after the flush of the engine, and after one that cuts the log off."""
+    insert = next(step for step in suite.scenarios[0].steps if step.name == "insert-1")
+    runs = {}
+    for flush in ("kept", "cut"):
+        engine = Ours("sqlite", data, suite, tmp_path / flush)
+        (tmp_path / flush).mkdir()
+        engine()
+        run = engine.session.prepare_statement(engine.engine.sql.translate(insert.sql, data[0].tables))
+        if flush == "kept":
+            before = engine.engine.flush
+        else:
+
+            def before(connection: sqlite3.Connection = engine.engine.connection) -> None:
+                connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchall()
+                assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0] == 0
+
+        runs[flush] = engine, before, run
+
+    seconds: dict[str, list[float]] = {"kept": [], "cut": []}
+    for number in range(30):
+        for flush in ("kept", "cut") if number % 2 else ("cut", "kept"):
+            _, before, run = runs[flush]
+            before()
+            start = perf_counter()
+            for _ in range(50):
+                run()
+            seconds[flush].append(perf_counter() - start)
+    for engine, *_ in runs.values():
+        engine.session.close()
+        engine.engine.close()
+    found = median(seconds["kept"]) / median(seconds["cut"])
+    print(f"\n  ratio {found:.3f}, of the least {min(seconds['kept']) / min(seconds['cut']):.3f}, in 30 pairs")
     assert found < 1

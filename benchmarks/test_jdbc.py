@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dbbench import registry
-from dbbench.engine import Setup
-from dbbench.measure import read_rows
-from dbbench.suite import Tier
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
+from dbbench.loadgen.loops import read_rows
+from dbbench.suite.model import Tier
 
 ROWS = 8_000
 AT_MOST = 0.35

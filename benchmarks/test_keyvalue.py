@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbbench import registry
-from dbbench.engine import Setup
+from dbbench.datasets.records import RecordSet, shuffled
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
 from dbbench.errors import Unavailable
-from dbbench.records import RecordSet, shuffled
-from dbbench.schema import Records
-from dbbench.suite import KeyValueStep, Tier
+from dbbench.suite.dataset import Records
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.keyvalue import KeyValueStep
 from dbbench.workloads import keyvalue
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 
 #: Where an operation takes a microsecond or more; for LMDB's reads, which take less; for a scan by one call in C.
 AT_MOST, READS_AT_MOST, SCANS_AT_MOST = 1.05, 1.25, 1.1
@@ -164,7 +165,7 @@ CASES = [
 
 
 @pytest.fixture
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StepContext]:
     name: str = request.param
     try:
         engine = registry.load(name)(Setup(tmp_path, Tier.MEMORY))
@@ -173,8 +174,8 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     engine.open()
     engine.create_store(RecordSet(RECORDS.spec.model_copy(update={"count": 20 * COUNT}), 1))
     session = engine.connect()
-    made = Bench(engine, session, {}, None, {}, records=RECORDS)  # type: ignore[arg-type]
-    keyvalue.measure(step("insert"), made)
+    made = StepContext(engine, session, {}, None, {}, records=RECORDS)  # type: ignore[arg-type]
+    made.accept(step("insert"), keyvalue.measure(step("insert"), made))
     yield made
     session.close()
     engine.close()
@@ -185,14 +186,16 @@ def step(operation: str) -> KeyValueStep:
     return KeyValueStep(kind="keyvalue", name="step", title="Step", operation=operation, order=order)
 
 
-def ours(operation: str, bench: Bench) -> float:
+def ours(operation: str, bench: StepContext) -> float:
     """Nanoseconds of an operation, by what the step itself reports."""
-    return 1e9 / keyvalue.measure(step(operation), bench).value
+    measured = keyvalue.measure(step(operation), bench)
+    bench.accept(step(operation), measured)
+    return 1e9 / measured.value
 
 
-def theirs(operation: str, bench: Bench) -> float:
+def theirs(operation: str, bench: StepContext) -> float:
     by_hand: Callable[[Any], None] = getattr(BY_HAND[bench.engine.name](bench.engine), operation)
-    held = bench.held
+    held = bench.expected_records
     if operation == "insert":
         given: Any = RECORDS.pairs(np.arange(held.next, held.next + COUNT, dtype=np.uint64))
         held.next += COUNT
@@ -206,7 +209,7 @@ def theirs(operation: str, bench: Bench) -> float:
 
 
 @pytest.mark.parametrize(("bench", "operation"), CASES, indirect=["bench"])
-def test_a_step_costs_what_the_loop_by_hand_does(bench: Bench, operation: str) -> None:
+def test_a_step_costs_what_the_loop_by_hand_does(bench: StepContext, operation: str) -> None:
     pairs = [
         (ours(operation, bench), theirs(operation, bench)) if number % 2 else _swapped(operation, bench)
         for number in range(PAIRS)
@@ -223,6 +226,6 @@ def test_a_step_costs_what_the_loop_by_hand_does(bench: Bench, operation: str) -
         assert found <= READS_AT_MOST
 
 
-def _swapped(operation: str, bench: Bench) -> tuple[float, float]:
+def _swapped(operation: str, bench: StepContext) -> tuple[float, float]:
     other = theirs(operation, bench)
     return ours(operation, bench), other

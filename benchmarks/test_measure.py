@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbbench.measure import CHUNK, batch, collector_off, stream
-from dbbench.samples import Samples
+from dbbench.loadgen.histogram import Samples
+from dbbench.loadgen.loops import CHUNK, batch, collector_off, stream
 
 STREAM_AT_MOST = 2.5
 WITH_KEYS_AT_MOST = 0.6 * 187 / 24
@@ -94,9 +94,9 @@ def test_a_batch_is_less_than_a_reading(ratio) -> None:
 def test_a_hundred_million_calls_stay_in_bounded_memory(*, garbage: bool) -> None:
     """Peak resident set of a process above what it had before; with cyclic garbage in each of fewer calls."""
     program = f"""
-from dbbench.measure import collector_off, stream
-from dbbench.samples import Samples
-from dbbench.usage import forget_peak, peak_memory
+from dbbench.loadgen.loops import collector_off, stream
+from dbbench.loadgen.histogram import Samples
+from dbbench.host.usage import forget_peak, peak_memory
 def nothing(key): pass
 def garbage(key):
     ring = []

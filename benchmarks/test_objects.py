@@ -11,15 +11,16 @@ from typing import Any
 
 import pytest
 
-from dbbench import registry
-from dbbench.datasets.files import materialise
-from dbbench.engine import Setup
+from dbbench.datasets.cache import materialise
+from dbbench.engine import registry
+from dbbench.engine.objects import object_class
+from dbbench.engine.setup import Setup
 from dbbench.errors import Unavailable
-from dbbench.loader import load_suite
-from dbbench.objects import object_class
-from dbbench.suite import ObjectStep, Tier
+from dbbench.suite.loader import load_suite
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.objects import ObjectStep
 from dbbench.workloads import load, objects
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 
 AT_MOST = 1.05
 COUNT, PAIRS = 2_000, 15
@@ -37,7 +38,7 @@ def _one_processor() -> Iterator[None]:
 
 
 @pytest.fixture
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StepContext]:
     suite = load_suite(SUITE)
     dataset = next(iter(suite.datasets.values()))
     (tmp_path / "data").mkdir(mode=0o700)
@@ -48,8 +49,8 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     engine.open()
     try:
         engine.create(dataset.tables)
-        made = Bench(engine, engine.connect(), dataset.tables, materialise(dataset), {})
-        load.measure(suite.scenarios[0].steps[0], made)  # type: ignore[arg-type]
+        made = StepContext(engine, engine.connect(), dataset.tables, materialise(dataset), {})
+        made.accept(suite.scenarios[0].steps[0], load.measure(suite.scenarios[0].steps[0], made))  # type: ignore[arg-type]
         yield made
         made.session.close()
     finally:
@@ -62,7 +63,7 @@ def step() -> ObjectStep:
     )
 
 
-def sqlite(bench: Bench, keys: list[int]) -> None:
+def sqlite(bench: StepContext, keys: list[int]) -> None:
     table = bench.tables[NAME]
     made, parse = object_class(NAME, tuple(table.columns)), datetime.datetime.fromisoformat
     columns = ", ".join(f'"{name}"' for name in table.columns)
@@ -80,7 +81,7 @@ def sqlite(bench: Bench, keys: list[int]) -> None:
             )
 
 
-def postgresql(bench: Bench, keys: list[int]) -> None:
+def postgresql(bench: StepContext, keys: list[int]) -> None:
     table = bench.tables[NAME]
     made = object_class(NAME, tuple(table.columns))
     columns = ", ".join(f'"{name}"' for name in table.columns)
@@ -96,11 +97,11 @@ def postgresql(bench: Bench, keys: list[int]) -> None:
 BY_HAND: dict[str, Callable[[Any, Any], None]] = {"sqlite": sqlite, "postgresql": postgresql}
 
 
-def ours(bench: Bench) -> float:
+def ours(bench: StepContext) -> float:
     return float(objects.measure(step(), bench).value or 0)
 
 
-def theirs(bench: Bench) -> float:
+def theirs(bench: StepContext) -> float:
     known = bench.files.table(NAME).column("Id")
     keys = known.take(objects._places(len(known), COUNT, 0)).to_pylist()  # noqa: SLF001 - the same keys in the same order
     by_hand = BY_HAND[bench.engine.name]
@@ -110,7 +111,7 @@ def theirs(bench: Bench) -> float:
 
 
 @pytest.mark.parametrize("bench", BY_HAND, indirect=True)
-def test_an_object_costs_what_it_does_by_hand(bench: Bench) -> None:
+def test_an_object_costs_what_it_does_by_hand(bench: StepContext) -> None:
     own, other = [], []
     for number in range(PAIRS):
         for turn in (number % 2, 1 - number % 2):

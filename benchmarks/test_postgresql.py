@@ -15,13 +15,13 @@ import pytest
 from pyarrow import csv
 
 from benchmarks import capacity
-from dbbench import registry
-from dbbench.datasets.files import materialise
-from dbbench.engine import Setup
-from dbbench.loader import find_suite, load_suite
-from dbbench.suite import Tier
+from dbbench.datasets.cache import materialise
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
+from dbbench.suite.loader import find_suite, load_suite
+from dbbench.suite.model import Tier
 from dbbench.workloads import load
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 from dbbench_plugins.postgresql.programs import folder_of_programs
 
 LOAD_AT_MOST = 1.1
@@ -59,7 +59,7 @@ def test_load(engine) -> None:
     def ours() -> float:
         emptied()
         session = engine.connect()
-        taken = load.measure(suite.scenarios[0].steps[0], Bench(engine, session, dataset.tables, files, {})).value
+        taken = load.measure(suite.scenarios[0].steps[0], StepContext(engine, session, dataset.tables, files, {})).value
         session.close()
         return taken
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from dbbench import registry
+from dbbench.engine import registry
 
 HELP_AT_MOST = 8
 QUICK_SECONDS = 2.5

@@ -13,15 +13,18 @@ from statistics import median
 
 import pytest
 
-from dbbench import machine, registry
-from dbbench.engine import Setup
+from dbbench.datasets.records import RecordSet
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
 from dbbench.errors import Unavailable
-from dbbench.measure import collector_off
-from dbbench.records import RecordSet
-from dbbench.schema import Records
-from dbbench.suite import Clients, KeyValueStep, Tier
+from dbbench.host import machine
+from dbbench.loadgen.loops import collector_off
+from dbbench.suite.dataset import Records
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.keyvalue import KeyValueStep
 from dbbench.workloads import keyvalue
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 
 #: Of fio's blocks a second: by one thread; by 128, writes and reads past the system's cache. The aims are 0.95, 0.8 and
 #: 0.6; single runs of the first lie on both sides of it, those of the second below.
@@ -68,7 +71,7 @@ CASES = [
 
 
 @pytest.fixture
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StepContext]:
     case: Case = request.getfixturevalue("case")
     if shutil.which("fio") is None:
         pytest.skip("fio is missing: apt install fio")
@@ -82,8 +85,9 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     engine.open()
     engine.create_store(records)
     session = engine.connect()
-    made = Bench(engine, session, {}, None, {}, records=records)  # type: ignore[arg-type]
-    keyvalue.measure(step("insert", BLOCKS, ONE_THREAD, transaction=1000), made)
+    made = StepContext(engine, session, {}, None, {}, records=records)  # type: ignore[arg-type]
+    insert = step("insert", BLOCKS, ONE_THREAD, transaction=1000)
+    made.accept(insert, keyvalue.measure(insert, made))
     yield made
     session.close()
     engine.close()
@@ -97,10 +101,13 @@ def step(operation: str, count: int, clients: Clients, transaction: int = 1) -> 
     )  # fmt: skip
 
 
-def ours(case: Case, bench: Bench) -> float:
+def ours(case: Case, bench: StepContext) -> float:
     """Blocks a second, by what the step itself reports."""
     with collector_off():
-        return keyvalue.measure(step(case.operation, case.count, case.clients), bench).value or 0.0
+        made = step(case.operation, case.count, case.clients)
+        measured = keyvalue.measure(made, bench)
+        bench.accept(made, measured)
+        return measured.value or 0.0
 
 
 def theirs(case: Case, path: Path) -> float:
@@ -119,7 +126,7 @@ def theirs(case: Case, path: Path) -> float:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_raw_file_keeps_up_with_fio(case: Case, bench: Bench, tmp_path: Path) -> None:
+def test_a_raw_file_keeps_up_with_fio(case: Case, bench: StepContext, tmp_path: Path) -> None:
     path = tmp_path / f"blocks.{SIZE}"
     assert os.path.getsize(path) == BLOCKS * SIZE
     pairs = []

@@ -7,12 +7,40 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+from tests.selection import Selection
+
 TESTS = Path(__file__).parent
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """An editable install keeps the entry points of the day it was made; with old ones engines would seem broken."""
+    declared = tomllib.loads((TESTS.parent / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    installed = metadata.distribution("dbbench").entry_points
+    for group, points in declared.items():
+        if points != {point.name: point.value for point in installed.select(group=group)}:
+            pytest.exit(f"the entry points {group} of pyproject.toml are not installed: pip install -e . again", 2)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Selection())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mono last, in the order they were in: a Java machine that starts in a process with Mono in it may crash."""
+    points = metadata.entry_points(group="dbbench.engines")
+    mono = {point.name for point in points if point.value.startswith("dbbench_plugins.dotnet.")}
+    items.sort(
+        key=lambda item: (
+            item.path.name == "test_dotnet.py" or getattr(getattr(item, "cls", None), "engine", None) in mono
+        )
+    )
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,12 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dbbench import jsonfile, queryplan
-from dbbench.loader import find_suite, load_suite
-from dbbench.outcome import Outcome
-from dbbench.plan import fewest_rounds, plan
-from dbbench.store import Manifest, Run
-from dbbench.suite import AnyStep, KeyValueStep, MixStep
+from dbbench.host import atomic_json
+from dbbench.results import query_plan
+from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Manifest, Run
+from dbbench.run.plan import fewest_rounds, plan
+from dbbench.suite.loader import find_suite, load_suite
+from dbbench.suite.steps import AnyStep
+from dbbench.suite.steps.keyvalue import KeyValueStep
+from dbbench.suite.steps.mix import MixStep
 
 MACHINE = {
     "cpu": "AMD EPYC 9B14", "cores": 4, "threads": 8, "memory_bytes": 32 * 2**30, "system": "Debian GNU/Linux 13",
@@ -164,9 +167,9 @@ def fabricate(
             **fake.more,
         }
         change(result)
-        jsonfile.write(folder / "result.json", result)
+        atomic_json.write(folder / "result.json", result)
         for name, text in fake.plans.items():
-            queryplan.keep(folder, name, text)
+            query_plan.keep(folder, name, text)
     return run
 
 
@@ -191,7 +194,7 @@ def _step(step: AnyStep, fake: Fake, chance: random.Random, noise: float, rows: 
     facts: dict[str, Any] = {}
     if step.kind == "query":
         facts = {"rows": 57_579, "gives": fake.gives, "cache": "warm"}
-        known["no_plan"] = "" if step.name in fake.plans else "it tells no query plan"
+        known["no_plan"] = "" if step.name in fake.plans else "no query plan available"
     elif step.kind == "objects":
         shares = {"execute": 0.5, "fetch": 0.3, "materialise": 0.2}
         facts = {"objects": 500, "passes": 10, "warm_up": 1, "connect": 1e-4, "prepare": 2e-4, "not_parted": "",

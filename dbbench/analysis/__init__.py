@@ -1,1 +1,1 @@
-"""From blocks to medians, intervals and ranks. No clock, no files, no engines."""
+"""From trial means to medians, intervals and ranks. No clock, no files, no engines."""

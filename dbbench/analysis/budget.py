@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dbbench.analysis.summary import ranked, summarise
+from dbbench.analysis.summary import summarise
+from dbbench.analysis.systems import ranked
 from dbbench.analysis.units import duration
-from dbbench.outcome import Outcome
-from dbbench.plan import fewest_rounds
-from dbbench.store import Manifest, TrialResult
-from dbbench.suite import Suite
+from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Manifest
+from dbbench.results.trial import TrialResult
+from dbbench.run.plan import fewest_rounds
+from dbbench.suite.model import Suite
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from dbbench.analysis.comparability import Difference, Side, Weight, check_alike, differences
 from dbbench.analysis.environment import disturbances
-from dbbench.analysis.likeness import Difference, Side, Weight, check_alike, differences
 from dbbench.analysis.publication import forbidden
 from dbbench.analysis.ranking import BAND
-from dbbench.analysis.summary import Row, summarise
-from dbbench.analysis.verdicts import MARGIN, Key, Pair, Verdict, compare_rows, row_key, shared, weight
+from dbbench.analysis.row import Row
+from dbbench.analysis.summary import summarise
+from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Key, Pair, compare_rows, row_key, shared, weight
 from dbbench.errors import UserError
 
 
@@ -37,7 +38,7 @@ class Comparison:
         """What only one of the runs has."""
         return self.gone + self.added
 
-    def of(self, verdict: Verdict) -> list[Pair]:
+    def of(self, verdict: ComparisonVerdict) -> list[Pair]:
         """The pairs with one verdict."""
         return [pair for pair in self.pairs if pair.verdict is verdict]
 
@@ -178,7 +179,11 @@ def _doubts(side: Side) -> Iterator[str]:
 
 def _drift(nulls: Sequence[Pair]) -> Iterator[str]:
     """The null engines do dbbench's own work alone: where they changed, it wasn't the engines."""
-    changed = [pair for pair in nulls if pair.verdict in (Verdict.SLOWER, Verdict.FASTER) and weight(pair) >= MARGIN]
+    changed = [
+        pair
+        for pair in nulls
+        if pair.verdict in (ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER) and weight(pair) >= MARGIN
+    ]
     if changed:
         steps = ", ".join(f"{pair.engine} in {pair.step} ×{pair.ratio.value:.2f}" for pair in changed if pair.ratio)
         yield (

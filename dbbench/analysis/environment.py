@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dbbench.analysis.units import fitting
-from dbbench.store import Manifest, TrialResult
+from dbbench.results.run_directory import Manifest
+from dbbench.results.trial import TrialResult
 
 #: Shares of all cores above which a trial counts as disturbed.
 MOST_OTHERS, MOST_STEAL = 0.10, 0.02

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from dbbench.store import TrialResult
-from dbbench.suite import Scenario
+from dbbench.results.trial import TrialResult
+from dbbench.suite.model import Scenario
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def footprint(
     """An engine's footprint at a size step; None if it has no size there."""
     names = [item.name for item in scenario.steps]
     here = names.index(step)
-    sizes = [index for index, item in enumerate(scenario.steps) if item.kind == "size" and index < here]
+    sizes = [index for index, item in enumerate(scenario.steps) if item.unit == "B" and index < here]
     since = names[sizes[-1] + 1 if sizes else 0 : here + 1]
     mine = [r for r in results if (r.engine_name, r.scenario_name) == (engine, scenario.name)]
     found = [(result, size) for result in mine if (size := result.step(step)) is not None and size.value is not None]

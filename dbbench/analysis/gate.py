@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dbbench.analysis.verdicts import Pair, Verdict
+from dbbench.analysis.verdicts import ComparisonVerdict, Pair
 
 
 class Answer(StrEnum):
@@ -62,20 +62,20 @@ def gated(pairs: Sequence[Pair], share: float, *, strict: bool = False, gone: Se
         timed=len(timed),
         blind=tuple(dict.fromkeys(pair.engine for pair in timed if pair.engine not in decided)),
         gone=tuple(gone),
-        empty=all(pair.verdict in (Verdict.NEITHER, Verdict.MENDED) for pair in pairs),
+        empty=all(pair.verdict in (ComparisonVerdict.NEITHER, ComparisonVerdict.MENDED) for pair in pairs),
     )
 
 
 def beyond(pairs: Sequence[Pair], share: float) -> list[Pair]:
-    """The pairs that a gate holds up: what broke, and what is proven worse with a ratio above 1 + `share`.
+    """The pairs that a gate holds up: what broke, and what is shown to be worse with a ratio above 1 + `share`.
 
     An interval that reaches down to 1 is no proof, whatever the test says.
     """
-    return [pair for pair in pairs if pair.verdict is Verdict.BROKE or _worse_by(pair, share)]
+    return [pair for pair in pairs if pair.verdict is ComparisonVerdict.BROKE or _worse_by(pair, share)]
 
 
 def _worse_by(pair: Pair, share: float) -> bool:
-    if pair.verdict not in (Verdict.SLOWER, Verdict.LARGER) or pair.ratio is None:
+    if pair.verdict not in (ComparisonVerdict.SLOWER, ComparisonVerdict.LARGER) or pair.ratio is None:
         return False
     return pair.ratio.value > 1 + share and (pair.ratio.low is None or pair.ratio.low > 1)
 
@@ -86,8 +86,8 @@ def _decided(pair: Pair, share: float) -> bool:
     Work that nobody checked may have been left out: that it isn't slower shows nothing.
     """
     if not pair.verified:
-        return pair.verdict is Verdict.SLOWER
-    if pair.verdict is not Verdict.UNSURE:
+        return pair.verdict is ComparisonVerdict.SLOWER
+    if pair.verdict is not ComparisonVerdict.UNSURE:
         return True
     high = None if pair.ratio is None or pair.needed is not None else pair.ratio.high
     return high is not None and high <= 1 + share

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from dbbench.analysis.summary import Row
-from dbbench.facts import PARTS
+from dbbench.analysis.row import Row
+from dbbench.results.facts import PARTS
 
 #: A share that is nothing but what is left of rounding.
 _TRIFLE = 1e-6

@@ -10,10 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from dbbench.analysis.ordering import ordered
 from dbbench.analysis.queryplans import QueryPlan, query_plans
 from dbbench.analysis.ranking import Rank
-from dbbench.analysis.summary import Row, Standing, placed, ranked, standings, summarise, titles
-from dbbench.store import Manifest, Run, StepResult, TrialResult
+from dbbench.analysis.row import Row
+from dbbench.analysis.standings import Standing, standings
+from dbbench.analysis.summary import summarise
+from dbbench.analysis.systems import ranked, titles
+from dbbench.results.run_directory import Manifest, Run
+from dbbench.results.trial import StepResult, TrialResult
 
 #: What an engine says of itself, as `engine.Publication` has it.
 ALLOWED, CONDITIONS, FORBIDDEN = "allowed", "with conditions", "forbidden"
@@ -96,7 +101,7 @@ def withhold(found: Figures, run: Run) -> Figures:
 
 def _step(rows: Sequence[Row], clauses: Mapping[str, str]) -> list[Row]:
     """A step with ratios and ranks among the figures that are shown, and ranges that leave room for the others."""
-    shown = {row.engine: row for row in placed([row for row in rows if row.engine not in clauses])}
+    shown = {row.engine: row for row in ordered([row for row in rows if row.engine not in clauses])}
     order = [row.engine for row in rows]
     held = [at for at, row in enumerate(rows) if row.engine in clauses and row.value is not None]
     return [
@@ -111,7 +116,7 @@ def _rank(row: Row, shown: Mapping[str, Row], held: Sequence[int], order: Sequen
     """A rank among the shown ones and the withheld, which stand at `held` in the order of medians.
 
     Of a withheld one the order alone is known. It counts as better than this row if it stands before one that is
-    proven better, as worse if it stands after one that is proven worse, and else it may be either: any other
+    shown to be better, as worse if it stands after one that is shown to be worse, and else it may be either: any other
     rule would tell its figure to within 2 %.
     """
     if row.rank is None:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dbbench.store import Run, TrialResult
-from dbbench.suite import Scenario
+from dbbench.results.run_directory import Run
+from dbbench.results.trial import TrialResult
+from dbbench.suite.model import Scenario
 
 
 @dataclass(frozen=True)

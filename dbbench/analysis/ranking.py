@@ -1,9 +1,9 @@
 """Ranks as ranges: the best and the worst rank that the rounds leave possible.
 
-Two engines are told apart by a paired t test on the logarithms of their blocks, round by round, corrected
+Two engines are told apart by a paired t test on the logarithms of their trial means, round by round, corrected
 for the number of pairs in the step (Holm 1979), and only if their medians are at least 2 % apart: less than
 that is nothing to choose a database by, however sure. What a round does to all engines alike cancels in each
-pair (see docs/adr/0015-paired-rounds.md). Counting who is proven better and who is proven worse gives ranges that
+pair (see docs/adr/0015-paired-rounds.md). Counting who is shown to be better and who is shown to be worse gives ranges that
 hold for all engines together (Mogstad, Romano, Shaikh & Wilhelm 2024).
 """
 
@@ -17,7 +17,7 @@ from statistics import median
 
 import numpy as np
 
-from dbbench.plan import SIGNIFICANCE, fewest_rounds
+from dbbench.run.plan import SIGNIFICANCE, fewest_rounds
 
 #: Medians closer than this share are equal for any use.
 BAND = 0.02
@@ -25,7 +25,7 @@ BAND = 0.02
 
 @dataclass(frozen=True)
 class Rank:
-    """1 + the engines proven better, and the number of engines less those proven worse. It reads "2" or "1-4"."""
+    """1 + the engines shown to be better, and the number of engines less those shown to be worse. It reads "2" or "1-4"."""
 
     best: int
     worst: int
@@ -49,28 +49,31 @@ def ranks(engines: Collection[str], apart: Collection[Pair]) -> dict[str, Rank]:
     }
 
 
-def told_apart(blocks: Mapping[str, Sequence[float]], *, exact: bool = False) -> set[Pair] | None:
-    """The pairs of engines that are told apart, by blocks of which less is better; None if there are too few.
+def told_apart(trial_means: Mapping[str, Sequence[float]], *, exact: bool = False) -> set[Pair] | None:
+    """The pairs of engines that are told apart, by trial means of which less is better; None if there are too few.
 
-    The blocks of all engines are of the same rounds, in the same order. `exact` says that the values are no measurements (sizes): they are told apart by the 2 % alone.
+    The trial means of all engines are of the same rounds, in the same order. `exact` says that the values are no
+    measurements (sizes): they are told apart by the 2 % alone.
     """
-    order = sorted(blocks, key=lambda engine: (median(blocks[engine]), engine))
-    if not exact and (len(order) < 2 or min(map(len, blocks.values())) < fewest_rounds(len(order))):
+    order = sorted(trial_means, key=lambda engine: (median(trial_means[engine]), engine))
+    if not exact and (len(order) < 2 or min(map(len, trial_means.values())) < fewest_rounds(len(order))):
         return None
     pairs = list(combinations(order, 2))
-    apart = {pair for pair in pairs if _gap(blocks, pair) >= BAND}
-    return apart if exact else apart & _separated(blocks, pairs)
+    apart = {pair for pair in pairs if _gap(trial_means, pair) >= BAND}
+    return apart if exact else apart & _separated(trial_means, pairs)
 
 
-def _gap(blocks: Mapping[str, Sequence[float]], pair: Pair) -> float:
+def _gap(trial_means: Mapping[str, Sequence[float]], pair: Pair) -> float:
     """How much greater the second's median is, as a share of the first's."""
-    first, second = (median(blocks[engine]) for engine in pair)
+    first, second = (median(trial_means[engine]) for engine in pair)
     return (second - first) / first if first else math.inf if second else 0.0
 
 
-def _separated(blocks: Mapping[str, Sequence[float]], pairs: Sequence[Pair]) -> set[Pair]:
+def _separated(trial_means: Mapping[str, Sequence[float]], pairs: Sequence[Pair]) -> set[Pair]:
     """The pairs that the test tells apart, after Holm's correction."""
-    return separated({(first, second): paired_chance(blocks[first], blocks[second]) for first, second in pairs})
+    return separated(
+        {(first, second): paired_chance(trial_means[first], trial_means[second]) for first, second in pairs}
+    )
 
 
 def separated(chances: Mapping[tuple[str, str], float]) -> set[tuple[str, str]]:
@@ -84,13 +87,13 @@ def separated(chances: Mapping[tuple[str, str], float]) -> set[tuple[str, str]]:
 
 
 def paired_chance(first: Sequence[float], second: Sequence[float]) -> float:
-    """The two-sided p value of the paired t test (Student 1908) on logarithms; 1 where a block has none."""
+    """The two-sided p value of the paired t test (Student 1908) on logarithms; 1 where a trial mean has none."""
     from scipy.special import stdtr  # 0.2 s to import, and a quick run needs no test
 
-    blocks = np.array([first, second], dtype=float)
-    if blocks.min() <= 0 or not np.isfinite(blocks).all():
+    trial_means = np.array([first, second], dtype=float)
+    if trial_means.min() <= 0 or not np.isfinite(trial_means).all():
         return 1.0
-    ours, theirs = np.log(blocks)
+    ours, theirs = np.log(trial_means)
     gaps = ours - theirs
     middle, error = abs(gaps.mean()), gaps.std(ddof=1) / math.sqrt(len(gaps))
     # Blocks in whole ticks of a clock can be apart by the very same in every round.
@@ -98,7 +101,7 @@ def paired_chance(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def chance(first: Sequence[float], second: Sequence[float]) -> float:
-    """Of blocks of two runs, which have no rounds in common: the exact two-sided p value of the Mann-Whitney test.
+    """Of trial means of two runs, which have no rounds in common: the exact two-sided p value of the Mann-Whitney test.
 
     It is 1 if all values are the same.
     """
@@ -106,7 +109,7 @@ def chance(first: Sequence[float], second: Sequence[float]) -> float:
 
     if len({*first, *second}) == 1:
         return 1.0
-    # "auto" takes the normal approximation from nine blocks on, which is too weak to pass Holm's first hurdle.
+    # "auto" takes the normal approximation from nine trial means on, which is too weak to pass Holm's first hurdle.
     how = "exact" if len({*first, *second}) == len(first) + len(second) else "auto"
     found = float(mannwhitneyu(first, second, alternative="two-sided", method=how).pvalue)
     # With ties "auto" takes the normal approximation, which can promise more than there are arrangements.

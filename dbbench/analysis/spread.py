@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from dbbench.facts import SHOWN
+from dbbench.results.facts import SHOWN
 
 #: Those of calls of several kinds, and of the charts of percentiles.
 TAIL = ("p50", "p95", "p99", "p99.9")
@@ -17,7 +17,7 @@ _WHOLE = ("latency", "service time", "warm up")
 
 @dataclass(frozen=True)
 class Spread:
-    """One engine's calls: times in seconds, each the median of the rounds' own, so that blocks stay blocks.
+    """One engine's calls: times in seconds, each the median of the rounds' own, so that trial means stay trial means.
 
     A percentile is None if some round had too few calls for it. `service` is the mean time from a call's
     start to its end; at a rate the percentiles are those of latency, and `late` and `due` are counted.

@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-#: The greatest block as a multiple of the least, above which rounds are spread too far.
+#: The greatest trial mean as a multiple of the least, above which rounds are spread too far.
 SPREAD = 1.5
-#: Two levels lie at least so far apart, and so many times as far as the blocks of either.
+#: Two levels lie at least so far apart, and so many times as far as the trial means of either.
 GAP, CLEARANCE = 1.1, 3
 #: The least change from the first half to the second, and the least spread, that are worth a word.
 CHANGE = 1.05
 #: The chance of a false alarm of drift, and of rounds that hang together, if rounds are independent.
 ALARM = 0.01
-#: The fewest blocks in which two levels, and rounds that hang together, can be seen.
+#: The fewest trial means in which two levels, and rounds that hang together, can be seen.
 FEWEST, FEWEST_ALIKE = 5, 8
 
 
-def unsteady(blocks: Sequence[float]) -> str:
-    """What is odd about blocks in the order of their rounds, in words; empty if nothing is."""
-    values = np.asarray(blocks, dtype=float)
+def unsteady(trial_means: Sequence[float]) -> str:
+    """What is odd about trial means in the order of their rounds, in words; empty if nothing is."""
+    values = np.asarray(trial_means, dtype=float)
     if len(values) < FEWEST or not np.isfinite(values).all() or values.min() <= 0:
         return ""
     found = [word for rule in (_levels, _spread, _drift, _alike) for word in rule(np.log(values))]

@@ -11,12 +11,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import geometric_mean
 
 from dbbench.analysis.contrast import ALLOWANCE, Contrast, contrast
 from dbbench.analysis.ranking import BAND, separated
-from dbbench.analysis.statistics import Estimate, geometric_mean
-from dbbench.analysis.summary import Row
-from dbbench.plan import SIGNIFICANCE, fewest_blocks
+from dbbench.analysis.row import Row
+from dbbench.analysis.statistics import Estimate
+from dbbench.run.plan import SIGNIFICANCE, fewest_blocks
 
 #: How far the interval of two equal results may reach from 1, if no gate is set that is narrower.
 MARGIN = 0.05
@@ -24,7 +25,7 @@ MARGIN = 0.05
 Key = tuple[str, str, str]
 
 
-class Verdict(StrEnum):
+class ComparisonVerdict(StrEnum):
     """The new result against the old one, in the order to read them."""
 
     BROKE = "broke"
@@ -45,7 +46,7 @@ class Pair:
     scenario: str
     step: str
     engine: str
-    verdict: Verdict
+    verdict: ComparisonVerdict
     unit: str = ""
     old: float | None = None
     new: float | None = None
@@ -63,8 +64,8 @@ class Pair:
     @property
     def timed(self) -> bool:
         """Whether it is a comparison of measurements: sizes are none, and a step that isn't ok has none."""
-        sure = (Verdict.SLOWER, Verdict.FASTER, Verdict.UNSURE)
-        return self.verdict in sure or (self.verdict is Verdict.SAME and self.unit != "B")
+        sure = (ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER, ComparisonVerdict.UNSURE)
+        return self.verdict in sure or (self.verdict is ComparisonVerdict.SAME and self.unit != "B")
 
 
 @dataclass(frozen=True)
@@ -98,9 +99,9 @@ class _Figures:
     def runs(self) -> list[tuple[float, ...]]:
         """What each run's rounds cost, of which less is better."""
         return [
-            tuple(1 / block for block in row.blocks)
-            if row.direction == "higher" and min(row.blocks) > 0
-            else row.blocks
+            tuple(1 / mean for mean in row.trial_means)
+            if row.direction == "higher" and min(row.trial_means) > 0
+            else row.trial_means
             for row in self.rows
         ]
 
@@ -137,7 +138,7 @@ def compare_rows(
             else:
                 pair = _without_figure(key, before[key], after[key])
             pairs.append(pair)
-    order = list(Verdict)
+    order = list(ComparisonVerdict)
     return sorted(pairs, key=lambda pair: (order.index(pair.verdict), -weight(pair)))
 
 
@@ -157,7 +158,7 @@ def _figures(side: Sequence[Sequence[Row]], key: Key) -> _Figures:
 
 
 def _measured(old: _Figures, new: _Figures) -> bool:
-    """Whether both have blocks to test: sizes are no measurements, and are told apart by the 2 % alone."""
+    """Whether both have trial means to test: sizes are no measurements, and are told apart by the 2 % alone."""
     return old.value is not None and new.value is not None and not old.is_size and not new.is_size
 
 
@@ -173,22 +174,22 @@ def _timed(
 ) -> Pair:
     if old.measure() != new.measure():
         detail = f"not the same measure: was {old.measure()}; now {new.measure()}"
-        return Pair(*key, Verdict.UNSURE, detail=detail)
+        return Pair(*key, ComparisonVerdict.UNSURE, detail=detail)
     start = (old.rows[0].unit, old.value, new.value)
     if found is None:
-        return Pair(*key, Verdict.UNSURE, *start, detail="a block that is not above zero")
+        return Pair(*key, ComparisonVerdict.UNSURE, *start, detail="a trial mean that is not above zero")
     ratio = found.ratio
     # With too few rounds in one run a side no test can succeed, and an interval of them is too narrow to be trusted.
     counts = tuple(len(side.runs[0]) for side in (old, new)) if found.between is None else ()
     needed = fewest_blocks(tests) if counts and 2 / math.comb(sum(counts), counts[0]) > SIGNIFICANCE / tests else None
     verified = old.verified and new.verified
-    verdict, detail = Verdict.UNSURE, "" if verified else "not verified"
+    verdict, detail = ComparisonVerdict.UNSURE, "" if verified else "not verified"
     if apart and max(ratio.value, 1 / ratio.value) >= 1 + BAND:
-        verdict, needed = (Verdict.SLOWER if ratio.value > 1 else Verdict.FASTER), None
+        verdict, needed = (ComparisonVerdict.SLOWER if ratio.value > 1 else ComparisonVerdict.FASTER), None
     elif needed is not None:
         detail = "; ".join(filter(None, [_too_few(counts, tests), detail]))
     elif ratio.low is not None and ratio.high is not None and 1 / (1 + margin) <= ratio.low <= ratio.high <= 1 + margin:
-        verdict = Verdict.SAME
+        verdict = ComparisonVerdict.SAME
     return Pair(
         *key, verdict, *start, ratio, detail, needed,
         visible=None if needed is not None else found.visible(tests),
@@ -207,9 +208,9 @@ def _size(key: Key, old: _Figures, new: _Figures) -> Pair:
     assert old.value is not None
     assert new.value is not None
     ratio = new.value / old.value if old.value else math.inf if new.value else 1.0
-    verdict = Verdict.SAME
+    verdict = ComparisonVerdict.SAME
     if max(ratio, 1 / ratio if ratio else math.inf) >= 1 + BAND:
-        verdict = Verdict.LARGER if ratio > 1 else Verdict.SMALLER
+        verdict = ComparisonVerdict.LARGER if ratio > 1 else ComparisonVerdict.SMALLER
     return Pair(*key, verdict, old.rows[0].unit, old.value, new.value, Estimate(ratio, None, None))
 
 
@@ -217,11 +218,30 @@ def _without_figure(key: Key, old: _Figures, new: _Figures) -> Pair:
     """At least one of them is not ok."""
     then, now = (f"{side.worst.outcome}{f': {side.worst.detail}' if side.worst.detail else ''}" for side in (old, new))
     if old.value is not None:
-        return Pair(*key, Verdict.BROKE, old.rows[0].unit, old.value, None, None, f"was ok, now {now}")
+        return Pair(*key, ComparisonVerdict.BROKE, old.rows[0].unit, old.value, None, None, f"was ok, now {now}")
     if new.value is not None:
-        return Pair(*key, Verdict.MENDED, new.rows[0].unit, None, new.value, None, f"is ok, was {then}")
+        return Pair(*key, ComparisonVerdict.MENDED, new.rows[0].unit, None, new.value, None, f"is ok, was {then}")
     same = old.worst.outcome is new.worst.outcome
-    return Pair(*key, Verdict.NEITHER, detail=now if same else f"was {then}; now {now}")
+    return Pair(*key, ComparisonVerdict.NEITHER, detail=now if same else f"was {then}; now {now}")
+
+
+def size_pair(key: Key, old: Row, new: Row) -> Pair:
+    """Two sizes of one run: told apart by the 2 % alone."""
+    return _size(key, _Figures((old,)), _Figures((new,)))
+
+
+def unmeasured_pair(key: Key, old: Row, new: Row) -> Pair:
+    """Two rows of one run that can't be compared: one of them is not ok, or they are of different measures."""
+    before, after = _Figures((old,)), _Figures((new,))
+    if old.value is not None and new.value is not None:
+        if before.measure() == after.measure():
+            return Pair(
+                *key, ComparisonVerdict.UNSURE, detail="no rounds in common, or a figure that is not above zero"
+            )
+        return Pair(
+            *key, ComparisonVerdict.UNSURE, detail=f"not the same measure: {before.measure()}; {after.measure()}"
+        )
+    return _without_figure(key, before, after)
 
 
 def weight(pair: Pair) -> float:

@@ -1,4 +1,4 @@
-"""The command line. Thin: checks nothing itself, and is the only room that prints and exits."""
+"""The command line. Thin: it checks nothing itself, and is the only package that prints and exits."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from dbbench.cli.common import command, examples
 from dbbench.cli.compare import compare
 from dbbench.cli.durability import durability
 from dbbench.cli.engines import engines
+from dbbench.cli.history import history
+from dbbench.cli.importing import import_
 from dbbench.cli.listing import check, dataset, describe, suites
 from dbbench.cli.plugin import plugin
 from dbbench.cli.run import report, suite
+from dbbench.cli.site import site
 from dbbench.cli.streams import settle
+from dbbench.cli.versions import versions
 
 
 class _Plain(click.Group):
@@ -52,5 +56,21 @@ def completion(shell: str) -> None:
     click.echo(kind(click.get_current_context().find_root().command, {}, "dbbench", "_DBBENCH_COMPLETE").source())
 
 
-for each in (suite, suites, engines, describe, check, dataset, report, compare, durability, plugin, completion):
+for each in (
+    suite,
+    suites,
+    engines,
+    versions,
+    describe,
+    check,
+    import_,
+    dataset,
+    report,
+    compare,
+    history,
+    site,
+    durability,
+    plugin,
+    completion,
+):
     main.add_command(each)

@@ -64,7 +64,7 @@ def fault_lines(exc: SuiteError) -> list[str]:
 
 def engine_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
     """For the shell: those that begin with what was typed."""
-    from dbbench import registry
+    from dbbench.engine import registry
 
     return [name for name in registry.names() if name.startswith(typed)]
 
@@ -73,7 +73,7 @@ def suite_names(context: click.Context, parameter: click.Parameter, typed: str) 
     """For the shell: built-in ones that begin with what was typed, or else files."""
     from click.shell_completion import CompletionItem
 
-    from dbbench.loader import builtin_suites
+    from dbbench.suite.loader import builtin_suites
 
     names = [CompletionItem(name) for name in builtin_suites() if name.startswith(typed)]
     return names or [CompletionItem(typed, type="file")]
@@ -140,6 +140,12 @@ seed_option = click.option(
     type=seed,
     metavar="N",
     help="Seed of all that is drawn. [default: the suite's]",
+)
+format_option = click.option(
+    "--format",
+    "formats",
+    metavar="FORMATS",
+    help="What to write, with commas between: png, svg, html, md, csv, json. All but json if omitted.",
 )
 publish_option = click.option(
     "--publish",

@@ -70,12 +70,12 @@ def compare(
     Exit status: 0 compared; 1 failed --fail-above; 2 the runs are not alike or can't be read; 3 the runs can't
     show whether --fail-above is kept.
     """
+    from dbbench.analysis.comparability import Side
     from dbbench.analysis.compare import compare as compared
     from dbbench.analysis.gate import Answer, gated
-    from dbbench.analysis.likeness import Side
     from dbbench.errors import UserError
-    from dbbench.report import comparison
-    from dbbench.store import Run
+    from dbbench.report.terminal import comparison
+    from dbbench.results.run_directory import Run
 
     if fail_on_unknown and fail_above is None:
         raise UserError("--fail-on-unknown makes the gate stricter: add the gate, like --fail-above 5%")

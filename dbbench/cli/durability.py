@@ -1,4 +1,4 @@
-"""`durability`: proofs of the tiers."""
+"""`durability`: crash checks of the tiers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dbbench.cli.common import (
         "dbbench durability duckdb firebird --tier power --kills 50",
         "dbbench durability --all --markdown",
     ),
-    short_help="Prove what a commit survives.",
+    short_help="Check what a commit survives.",
 )
 @click.argument("engines", nargs=-1, metavar="[ENGINE]...", shell_complete=engine_names)
 @click.option(
@@ -53,7 +53,7 @@ from dbbench.cli.common import (
     "--json",
     "out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write everything that was found to this file.",
+    help="Write all results to this file.",
 )
 @click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
 @command
@@ -68,35 +68,35 @@ def durability(
     out: Path | None,
     markdown: bool,
 ) -> int:
-    """Prove the durability tiers of ENGINEs: kill -9 amid commits, and sync calls counted.
+    """Check the durability tiers of ENGINEs: kill -9 amid commits, and count sync calls.
 
-    The databases are made in the current directory, on whose disk it all depends, and removed. Exit
-    status: 0 nothing refuted; 1 something was refuted or could not be tried; 2 wrong use;
+    The databases are made in the current directory and removed: the result is that of its disk. Exit
+    status: 0 no check failed; 1 a check failed or could not be made; 2 usage error;
     130 interrupted.
     """
     from dataclasses import asdict
 
-    from dbbench import jsonfile
-    from dbbench.durability.proofs import Request, prove_all
+    from dbbench.durability.checks import CheckRequest, check_all
     from dbbench.errors import UserError
-    from dbbench.report import durability as shown
-    from dbbench.request import parse_settings
+    from dbbench.host import atomic_json
+    from dbbench.report.terminal import durability as shown
+    from dbbench.run.request import parse_settings
 
     if everything == bool(engines):
         raise UserError("name engines, like `dbbench durability sqlite`, or give --all for every one that is installed")
     if out is not None and not os.access(out.absolute().parent, os.W_OK):  # told now, not after some minutes
         raise UserError(f"{out} can't be written: {out.absolute().parent} is not a folder to write in")
-    request = Request(engines, tiers, kills, seed, parse_settings(settings), timeout)
+    request = CheckRequest(engines, tiers, kills, seed, parse_settings(settings), timeout)
     with _status() as report:
-        proofs = prove_all(request, report)
-    for line in shown.markdown(proofs) if markdown else shown.lines(proofs, columns=columns()):
+        checks = check_all(request, report)
+    for line in shown.markdown(checks) if markdown else shown.lines(checks, columns=columns()):
         click.echo(line)
     if out is not None:
         try:
-            jsonfile.write(out, asdict(proofs))
+            atomic_json.write(out, asdict(checks))
         except OSError as exc:
             raise UserError(f"{out} can't be written: {exc.strerror}") from exc
-    return 1 if proofs.bad else 0
+    return 1 if checks.bad else 0
 
 
 @contextlib.contextmanager

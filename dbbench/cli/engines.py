@@ -11,7 +11,7 @@ import click
 from dbbench.cli.common import columns, command, engine_names, examples
 
 if TYPE_CHECKING:
-    from dbbench.probe import Probed
+    from dbbench.engine.probe import Probed
 
 
 class _Listing(click.Group):
@@ -36,18 +36,22 @@ def engines() -> None:
 
 @engines.command(
     "list",
-    epilog=examples("dbbench engines", "dbbench engines -v sqlite duckdb", "dbbench engines --markdown"),
-    short_help="List the engines: status, versions, licence.",
+    epilog=examples("dbbench engines", "dbbench engines --all", "dbbench engines -v sqlite duckdb"),
+    short_help="List the engines: which are available, and details.",
 )
 @click.argument("names", nargs=-1, shell_complete=engine_names)
+@click.option("--all", "everything", is_flag=True, help="Show the details of every engine.")
 @click.option("--verbose", "-v", is_flag=True, help="Show options, durability tiers and URLs too.")
 @click.option("--markdown", is_flag=True, help="Print what is supported as Markdown, the same on every machine.")
 @command
-def listed(names: tuple[str, ...], verbose: bool, markdown: bool) -> None:
-    """List the engines: status, versions, licence, whether results may be published, how to install."""
-    from dbbench import registry
-    from dbbench.probe import probe
-    from dbbench.report.listing import engine_lines, engine_matrix
+def listed(names: tuple[str, ...], everything: bool, verbose: bool, markdown: bool) -> None:
+    """List the engines: a line for each that is available, then those that are not, by family.
+
+    With NAMES, --all or --verbose: status, versions, licence, whether results may be published, how to install.
+    """
+    from dbbench.engine import registry
+    from dbbench.engine.probe import probe
+    from dbbench.report.terminal.engines import engine_lines, engine_matrix, overview_lines
 
     registry.check_names(list(names))
     found = probe(sorted(names) or registry.names())
@@ -55,8 +59,10 @@ def listed(names: tuple[str, ...], verbose: bool, markdown: bool) -> None:
         found = {name: engine for name, engine in found.items() if engine.ranked}
     if markdown:
         lines = engine_matrix({name: engine for name, engine in found.items() if engine.license and engine.ranked})
-    else:
+    elif names or everything or verbose:
         lines = engine_lines(found, verbose=verbose, columns=columns())
+    else:
+        lines = overview_lines(found, columns=columns())
     for line in lines:
         click.echo(line)
 
@@ -81,10 +87,10 @@ def install(names: tuple[str, ...], yes: bool, only_print: bool, debian: bool) -
     The command for Debian packages is printed, for it needs root. Exit status: 0 the engines are
     available; 1 they aren't, or a step failed; 2 usage error.
     """
-    from dbbench import registry
-    from dbbench.probe import probe
-    from dbbench.processes import environment
-    from dbbench.report.listing import engine_lines
+    from dbbench.engine import registry
+    from dbbench.engine.probe import probe
+    from dbbench.host.processes import environment
+    from dbbench.report.terminal.engines import engine_lines
 
     registry.check_names(list(names))
     wanted = list(dict.fromkeys(names))

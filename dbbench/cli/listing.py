@@ -22,7 +22,7 @@ from dbbench.cli.common import (
 @command
 def suites() -> None:
     """List the built-in suites."""
-    from dbbench.loader import builtin_suites, find_suite, load_suite
+    from dbbench.suite.loader import builtin_suites, find_suite, load_suite
 
     for name in builtin_suites():
         click.echo(f"{name:<16} {' '.join(load_suite(find_suite(name)).description.split())}")
@@ -33,8 +33,8 @@ def suites() -> None:
 @command
 def describe(suite: str) -> None:
     """Say what SUITE does: data, steps, SQL."""
-    from dbbench.loader import find_suite, load_suite
-    from dbbench.report.listing import suite_lines
+    from dbbench.report.terminal.listing import suite_lines
+    from dbbench.suite.loader import find_suite, load_suite
 
     for line in suite_lines(load_suite(find_suite(suite)), columns=columns()):
         click.echo(line)
@@ -52,19 +52,28 @@ def check(files: tuple[Path, ...], schema: bool) -> int:
     import json
 
     from dbbench.errors import SuiteError, UserError
-    from dbbench.loader import find_suite, load_suite
+    from dbbench.suite.loader import find_suite, load_suite
 
     if schema:
-        from dbbench.suite import Suite
+        from dbbench.suite.model import Suite
 
         click.echo(json.dumps(Suite.model_json_schema(), indent=2))
         return 0
     if not files:
         raise UserError("name the files to check, like `dbbench check my-suite.yaml`")
+    from dbbench.datasets.own_files import check_files
+    from dbbench.engine import registry
+    from dbbench.suite.answer import EngineAnswer
+
     status = 0
     for file in files:
         try:
-            load_suite(find_suite(str(file)))
+            path = find_suite(str(file))
+            suite = load_suite(path)
+            for data in suite.datasets.values():
+                check_files(data, path.parent)
+            answers = [step.expected_answer for scenario in suite.scenarios for step in scenario.steps]
+            registry.check_names([answer.engine for answer in answers if isinstance(answer, EngineAnswer)])
             click.echo(f"{file}: ok")
         except SuiteError as exc:
             for line in fault_lines(exc):
@@ -91,7 +100,7 @@ def check(files: tuple[Path, ...], schema: bool) -> int:
 def dataset(suite: str, scale: float, seed: int | None, form: str, out: Path) -> None:
     """Write SUITE's data out, so that any answer can be checked by other means."""
     from dbbench.datasets.export import export
-    from dbbench.loader import find_suite, load_suite
+    from dbbench.suite.loader import find_suite, load_suite
 
     loaded = load_suite(find_suite(suite))
     for name, data in loaded.datasets.items():

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from dbbench.cli.common import command, engine_names, examples
+from dbbench.cli.common import columns, command, engine_names, examples
+
+if TYPE_CHECKING:
+    from dbbench.testing.verdicts import Verdict
 
 
 @click.group(epilog=examples("dbbench plugin new mine", "dbbench plugin check mine"))
@@ -24,17 +28,20 @@ def plugin() -> None:
     short_help="Make a package for an engine.",
 )
 @click.argument("name")
-@click.option("--records", is_flag=True, help="For a store of records under keys. [default: for a SQL database]")
+@click.option("--sql", "kind", flag_value="sql", default="sql", help="For a SQL database. This is the default.")
+@click.option("--records", "kind", flag_value="records", help="For a store of records under keys.")
+@click.option("--blocks", "kind", flag_value="blocks", help="For a file of blocks.")
 @click.option("--out", type=click.Path(path_type=Path), help="The folder to make. [default: dbbench-NAME]")
 @command
-def new(name: str, *, records: bool, out: Path | None) -> None:
-    """Make a package for the engine NAME: a plugin that runs as it stands, its test and its entry point.
+def new(name: str, *, kind: Literal["sql", "records", "blocks"], out: Path | None) -> None:
+    """Make a package for the engine NAME: a plugin that runs as it stands, its entry point, its test
+    and a workflow that runs it on GitHub.
 
     NAME is `engine`, or `engine+driver` where a database can be reached in several ways.
     """
     from dbbench.cli.scaffold import write
 
-    paths = write(name, out, kind="records" if records else "sql")
+    paths = write(name, out, kind=kind)
     for path in paths:
         click.echo(f"wrote {path}")
     click.echo(f"It runs as it stands: install it, check it, then put your driver into {paths[0].name}.")
@@ -43,20 +50,22 @@ def new(name: str, *, records: bool, out: Path | None) -> None:
 
 @plugin.command(
     epilog=examples("dbbench plugin check mine", "dbbench plugin check mine --set mine.cache_mib=8"),
-    short_help="Put an engine through the conformance kit.",
+    short_help="Run the conformance tests on an engine.",
 )
 @click.argument("name", shell_complete=engine_names)
 @click.option("--set", "settings", multiple=True, metavar="ENGINE.OPTION=VALUE", help="Set an option, as for `suite`.")
 @command
 def check(name: str, settings: tuple[str, ...]) -> int:
-    """Put the engine NAME through the conformance kit: what every engine must keep to.
+    """Run the conformance tests on the engine NAME: what every engine must keep to.
 
-    Exit status: 0 it keeps to all of it; 1 it doesn't; 2 wrong use, or the engine can't be used here.
+    Prints a verdict for each clause: passed, left out with the engine's own reason, or failed with what was expected.
+
+    Exit status: 0 nothing failed; 1 something did; 2 usage error, or the engine can't be used here.
     """
-    from dbbench import registry
+    from dbbench.engine import registry
+    from dbbench.engine.probe import probe
     from dbbench.errors import UserError
-    from dbbench.probe import probe
-    from dbbench.request import check_options, parse_settings
+    from dbbench.run.request import check_options, parse_settings
 
     if find_spec("pytest") is None:
         raise UserError("the kit is made of tests, and pytest is missing: pip install pytest")
@@ -66,25 +75,57 @@ def check(name: str, settings: tuple[str, ...]) -> int:
     check_options(options, {name: found})
     if found.status != "available":
         raise UserError(f"{name} can't be checked here: {'; '.join(filter(None, (found.detail, found.install)))}")
-    if (status := _run_kit(name, options.get(name, {}))) == 0:
-        click.echo(f"{name} keeps to the kit; what its commits survive is next: dbbench durability {name}")
-    return status
+    verdicts = _run_kit(name, options.get(name, {}))
+    for line in verdict_lines(verdicts, columns()):
+        click.echo(line)
+    failed = sum(verdict.outcome == "failed" for verdict in verdicts)
+    if failed:
+        click.echo(f"{name} fails {failed} of {len(verdicts)} clauses; mend it, then run: dbbench plugin check {name}")
+        return 1
+    click.echo(f"{name} passes the conformance tests; next, run: dbbench durability {name}")
+    return 0
 
 
-def _run_kit(name: str, options: Mapping[str, str]) -> int:
-    """Run the tests in a process of their own, which a driver may crash; nothing of the folder that this runs in counts."""
-    from dbbench.processes import environment, python
+def verdict_lines(verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
+    """A line for each clause, those that passed first, then what each failure says."""
+    from dbbench.message import cleaned
+    from dbbench.report.terminal.engines import hanging
 
-    with tempfile.TemporaryDirectory(prefix="dbbench-kit-") as folder:
-        config = Path(folder) / "pytest.ini"
-        config.write_text("[pytest]\n", "utf-8")
-        arguments = ["-c", str(config), "--basetemp", str(Path(folder) / "data"), "-p", "no:cacheprovider"]
-        arguments += ["--noconftest"]  # else pytest runs one of the current folder
-        shown = ["-q", "--no-header", "--tb=short", "-rfE"]
+    names = max(len(verdict.clause) for verdict in verdicts)
+    order = ("passed", "left out", "failed")
+    for verdict in sorted(verdicts, key=lambda each: (order.index(each.outcome), each.clause)):
+        why = cleaned(verdict.detail) if verdict.outcome == "left out" else ""
+        yield from hanging(max(width, names + 40), f"{verdict.clause:<{names}}  {verdict.outcome:<8}  ", why)
+    for verdict in verdicts:
+        if verdict.outcome == "failed":
+            yield f"\nfailed: {verdict.clause}"
+            yield from (f"  {line}" for line in cleaned(verdict.detail).splitlines() if not line.startswith("clause: "))
+    yield ""
+
+
+def _run_kit(name: str, options: Mapping[str, str]) -> list[Verdict]:
+    """Run the tests in a process of their own, which a driver may crash. Raises UserError if none was run."""
+    from dbbench.errors import UserError
+    from dbbench.host.processes import environment, python
+    from dbbench.message import cleaned
+    from dbbench.testing.verdicts import Verdict, read
+
+    with tempfile.TemporaryDirectory(prefix="dbbench-kit-") as made:
+        folder = Path(made)
+        (folder / "asked.json").write_text(json.dumps({"engine": name, "options": dict(options)}), "utf-8")
         done = subprocess.run(
-            python("pytest", *arguments, *shown, "--pyargs", "dbbench.testing.asked"),
-            env=environment(DBBENCH_ASKED=json.dumps({"engine": name, "options": dict(options)})),
+            python("dbbench.testing.verdicts", str(folder)),
+            env=environment(),
             cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             check=False,
         )
-    return min(abs(done.returncode), 1)
+        found, running = read(folder / "verdicts.jsonl")
+    if running:
+        how = f"signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"
+        found[running] = Verdict(running, "failed", f"the process ended in the middle of it ({how})")
+    if not found:
+        said = cleaned(done.stdout.decode(errors="replace")).strip().splitlines()
+        raise UserError(f"the kit of {name} could not be run: {said[-1] if said else f'status {done.returncode}'}")
+    return list(found.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from dbbench.cli.common import (
     command,
     engine_names,
     examples,
+    format_option,
     memory,
     open_console,
     publish_option,
@@ -22,13 +24,14 @@ from dbbench.cli.common import (
     share,
     suite_names,
 )
+from dbbench.cli.gates import PairGate, check_gates, gate_option, show_gates
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dbbench.report.view import View
-    from dbbench.request import Ready
-    from dbbench.store import Run
+    from dbbench.report.run_view import View
+    from dbbench.results.run_directory import Run
+    from dbbench.run.request import Ready
 
 
 @click.command(
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
         "dbbench suite invoices --engine sqlite --engine duckdb --out r1",
         "dbbench suite invoices --quick --scale 0.1",
         "dbbench suite my-suite.yaml --set sqlite.cache_mib=256",
+        "dbbench suite invoices -e sqlite -e sqlite@small --set sqlite@small.cache_mib=4",
+        "dbbench suite invoices --sweep sqlite.cache_mib=16,64,256",
+        "dbbench suite invoices -e duckdb@1.3 -e duckdb@1.4 --rounds 10 --gate duckdb@1.4/duckdb@1.3:10%",
         "dbbench suite invoices --url postgresql=postgresql://me@db.example/bench",
         "dbbench suite invoices --url cockroach=env:COCKROACH_URL",
         "dbbench suite --resume r1",
@@ -51,7 +57,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME",
     shell_complete=engine_names,
-    help="Run this engine; may be given again. [default: all that are installed and have work in the suite]",
+    help="Run this engine, or with ENGINE@LABEL a variant of it; may be given again. [default: all that are installed and have work in the suite]",
 )
 @click.option(
     "--rounds",
@@ -77,7 +83,14 @@ if TYPE_CHECKING:
     "settings",
     multiple=True,
     metavar="ENGINE.OPTION=VALUE",
-    help="Set an engine's option; `dbbench engines -v` lists them.",
+    help="Set an option of an engine, or of a variant; `dbbench engines -v` lists them.",
+)
+@click.option(
+    "--sweep",
+    "sweeps",
+    multiple=True,
+    metavar="ENGINE.OPTION=VALUES",
+    help="Run a variant of ENGINE for each of the VALUES, with commas between, and chart them; may be given again.",
 )
 @click.option(
     "--url",
@@ -105,6 +118,15 @@ if TYPE_CHECKING:
     metavar="SIZE",
     help="End a trial that needs more, like 4GiB. [default: 3/4 of the machine's]",
 )
+@click.option(
+    "--memory-limit",
+    type=memory,
+    metavar="SIZE",
+    help="Keep each trial, engine and harness together, within this much memory and no swap, like 2GiB (Linux). "
+    "Cached pages of files count, too.",
+)
+@gate_option
+@format_option
 @publish_option
 @click.pass_context
 @command
@@ -119,54 +141,78 @@ def suite(
     precision: float | None,
     time_limit: float | None,
     settings: tuple[str, ...],
+    sweeps: tuple[str, ...],
     urls: tuple[str, ...],
     out: Path | None,
     resume: Path | None,
     trial_timeout: float | None,
     trial_memory: int | None,
+    memory_limit: int | None,
+    gates: tuple[PairGate, ...],
+    formats: str | None,
     publish: bool,
 ) -> int:
     """Run SUITE (a built-in name or a YAML file) and report best to worst.
 
-    Exit status: 0 all went well; 1 something was unsuccessful, and the report stands; 2 wrong use;
-    130 interrupted, with all finished trials kept.
+    Exit status: 0 all went well; 1 something was unsuccessful or failed its --gate, and the report stands; 2 usage
+    error; 3 the run can't show whether a --gate is kept; 130 interrupted, with all finished trials kept.
     """
+    from dbbench.engine.urls import parse as parse_urls
     from dbbench.errors import UserError
-    from dbbench.request import Request, new_run, parse_settings, resumed_run
-    from dbbench.urls import parse as parse_urls
+    from dbbench.run.request import Request, new_run, parse_settings, parse_sweeps, resumed_run
 
+    chosen = _formats(formats)
     if quick and (rounds not in (None, 1) or precision or time_limit):
-        raise UserError("--quick is one round; leave it away to use --rounds, --precision or --time-limit")
+        raise UserError("--quick is one round; omit it to use --rounds, --precision or --time-limit")
+    if quick and gates:
+        raise UserError("--quick is one round, which can't decide a --gate; omit one of them")
     if resume is not None:
         given = [
             max(parameter.opts, key=len)
             for parameter in context.command.params
-            if parameter.name not in ("resume", "suite", "urls", "settings", "publish")
+            if parameter.name not in ("resume", "suite", "urls", "settings", "gates", "formats", "publish")
             and _given(context, str(parameter.name))
         ]
         if given:
-            raise UserError(f"--resume goes on as the run was started; leave {', '.join(given)} away")
+            raise UserError(f"--resume continues the run as it was started; omit {', '.join(given)}")
         ready = resumed_run(resume, suite, parse_urls(urls), parse_settings(settings))
+        check_gates(ready.run, gates)
     elif suite is None:
         raise UserError("name a suite, like `dbbench suite invoices` (`dbbench suites` lists them)")
     else:
+        options, swept = parse_settings(settings), parse_sweeps(sweeps)
+        for name, option, value in swept:
+            options.setdefault(name, {})[option] = value
         request = Request(
             suite=suite,
-            engines=engines,
+            engines=(*engines, *(name for name, _, _ in swept)),
             rounds=rounds,
             quick=quick,
             precision=precision,
             time_limit=time_limit,
             scale=scale if _given(context, "scale") else None,
             seed=seed,
-            options=parse_settings(settings),
+            options=options,
+            sweeps={name: option for name, option, _ in swept},
             urls=parse_urls(urls),
             out=out,
             trial_seconds=trial_timeout,
             trial_memory=trial_memory,
+            memory_limit=memory_limit,
+            needed=[name for gate in gates for name in (gate.new, gate.old)],
         )
-        ready = new_run(request)
-    return _run(ready, publish=publish)
+        console = open_console()
+        ready = new_run(request, lambda line: console.print(line, style="dim", highlight=False, markup=False))
+    return _run(ready, chosen, gates, publish=publish)
+
+
+@dataclass(frozen=True)
+class Looks:
+    """Where a report goes, if not to the run's own folder, and how its pictures look."""
+
+    out: Path | None = None
+    theme: str = "light"
+    width: int | None = None
 
 
 def _given(context: click.Context, parameter: str) -> bool:
@@ -177,48 +223,92 @@ def _given(context: click.Context, parameter: str) -> bool:
 
 
 @click.command(
-    epilog=examples("dbbench report r1", "dbbench report r1 --format png,csv", "dbbench report r1 --publish"),
+    epilog=examples(
+        "dbbench report r1",
+        "dbbench report r1 --format png,csv",
+        "dbbench report r1 --publish",
+        "dbbench report r1 --gate duckdb@1.4/duckdb@1.3:10%",
+        'dbbench report r1 --engine sqlite --engine duckdb --label duckdb="DuckDB 2" --theme dark --out post',
+    ),
     short_help="Show a run again and draw its charts anew.",
 )
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "--format",
-    "formats",
-    metavar="FORMATS",
-    default="png,svg,html,md,csv",
-    show_default=True,
-    help="What to write, with commas between.",
-)
+@format_option
+@click.option("-e", "--engine", "engines", multiple=True, metavar="ENGINE", help="Only these engines. Repeatable.")
+@click.option("--step", "steps", multiple=True, metavar="STEP", help="Only these steps. Repeatable.")
+@click.option("--label", "labels", multiple=True, metavar="ENGINE=TEXT", help="What to call an engine. Repeatable.")
+@click.option("--title", default="", help="A title instead of the suite's.")
+@click.option("--theme", type=click.Choice(["light", "dark", "transparent"]), default="light", help="Of the pictures.")
+@click.option("--width", type=click.IntRange(200, 4000), help="Of the pictures, in pixels.")
+@click.option("--out", type=click.Path(path_type=Path), help="A new folder to write to, instead of the run's own.")
+@gate_option
 @publish_option
 @command
-def report(run: Path, formats: str, publish: bool) -> int:
+def report(
+    run: Path,
+    formats: str | None,
+    engines: tuple[str, ...],
+    steps: tuple[str, ...],
+    labels: tuple[str, ...],
+    title: str,
+    theme: str,
+    width: int | None,
+    out: Path | None,
+    gates: tuple[PairGate, ...],
+    publish: bool,
+) -> int:
     """Show a RUN again and draw its charts anew; no engine needs to be installed.
 
-    Exit status: 0 all went well in the run; 1 something was unsuccessful; 2 wrong use.
+    What chooses or changes anything (--engine, --step, --label, --title, --theme, --width) needs --out: the run's own
+    report stays whole. Ranks and ratios are then among what is chosen.
+
+    Exit status: 0 all went well in the run; 1 something was unsuccessful or failed its --gate; 2 usage error; 3 the run
+    can't show whether a --gate is kept.
     """
     from dbbench.errors import UserError
-    from dbbench.report.write import FORMATS
-    from dbbench.store import Run
+    from dbbench.results.chosen_run import Choice, ChosenRun
+    from dbbench.results.run_directory import Run
 
-    chosen = tuple(part.strip() for part in formats.split(","))
-    unknown = [part for part in chosen if part not in FORMATS]
-    if unknown:
-        raise UserError(f"there is no format {unknown[0]!r}; there are {', '.join(FORMATS)}")
-    return 1 if _report(Run.open(run), open_console(), chosen, publish=publish).unsuccessful else 0
+    chosen = _formats(formats)
+    called = dict(label.partition("=")[::2] for label in labels)
+    if not all(called.values()):
+        raise UserError('--label is ENGINE=TEXT, as in --label duckdb="DuckDB 2"')
+    opened, console = Run.open(run), open_console()
+    part = ChosenRun(opened, Choice(engines, steps, called, title)) if engines or steps or called or title else None
+    if out is None and (part or theme != "light" or width):
+        raise UserError("choosing engines, steps, labels, a title, a theme or a width needs --out DIR")
+    check_gates(opened, gates)
+    shown = _report(part or opened, console, chosen, publish=publish, looks=Looks(out, theme, width))
+    return _status(opened, console, shown, gates)
 
 
-def _run(ready: Ready, *, publish: bool) -> int:
+def _formats(text: str | None) -> tuple[str, ...]:
+    """The formats that the user named, or the usual ones. Raises UserError for one that there isn't."""
+    from dbbench.report.export.registry import USUAL, check_formats
+
+    chosen = USUAL if text is None else tuple(part.strip() for part in text.split(","))
+    check_formats(chosen)
+    return chosen
+
+
+def _status(run: Run, console: Console, shown: View, gates: tuple[PairGate, ...]) -> int:
+    """Show what the gates say; the exit status of a run with them."""
+    status = show_gates(run, console, gates)
+    return 1 if shown.unsuccessful else status
+
+
+def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (), *, publish: bool) -> int:
     """Run the trials, then report, also after an interruption."""
     import datetime
     from functools import partial
 
     from dbbench.analysis.budget import Budget
-    from dbbench.analysis.summary import ranked
-    from dbbench.plan import too_few_rounds
-    from dbbench.report.console import print_wrapped
-    from dbbench.report.listing import absent_lines
-    from dbbench.report.progress import watched
-    from dbbench.runner import run_trials
+    from dbbench.analysis.systems import ranked
+    from dbbench.report.terminal.engines import absent_lines
+    from dbbench.report.terminal.progress import watched
+    from dbbench.report.terminal.run import print_wrapped
+    from dbbench.run.plan import too_few_rounds
+    from dbbench.run.runner import run_trials
 
     console = open_console()
     for line in absent_lines(ready.absent, ready.idle, columns=columns()):
@@ -233,10 +323,12 @@ def _run(ready: Ready, *, publish: bool) -> int:
     enough = partial(budget.reached, run.suite, run.manifest)
     try:
         with watched(console, run, publish=publish) as report:
-            stopped = run_trials(run, ready.trials, ready.datasets, report, enough, ready.urls)
+            stopped = run_trials(
+                run, ready.trials, ready.datasets, ready.answers, report, enough, ready.urls, ready.folders
+            )
     except KeyboardInterrupt:
         if run.results():
-            _report(run, console, publish=publish)
+            _report(run, console, formats, publish=publish)
         again = f"dbbench suite --resume {run.path}{' --publish' if publish else ''}"
         console.print(f"\ninterrupted; go on with: {again}", highlight=False, markup=False)
         return INTERRUPTED
@@ -245,20 +337,27 @@ def _run(ready: Ready, *, publish: bool) -> int:
         update |= {"stopped": stopped, "rounds": max(result.round for result in run.results())}
     run.manifest = run.manifest.model_copy(update=update)
     run.save()
-    shown = _report(run, console, publish=publish)
-    return 1 if shown.unsuccessful else 0
+    shown = _report(run, console, formats, publish=publish)
+    return _status(run, console, shown, gates)
 
 
-def _report(run: Run, console: Console, formats: tuple[str, ...] | None = None, *, publish: bool) -> View:
+def _report(
+    run: Run,
+    console: Console,
+    formats: tuple[str, ...],
+    *,
+    publish: bool,
+    looks: Looks = Looks(),
+) -> View:
     """Write the files, then show the result: a terminal may not take it, and what is written stays."""
     from dbbench.errors import UserError
-    from dbbench.report import console as terminal
-    from dbbench.report.view import view
-    from dbbench.report.write import FORMATS, write_report
+    from dbbench.report.run_view import view
+    from dbbench.report.terminal import run as terminal
+    from dbbench.report.write import write_report
 
-    shown = view(run, publish=publish)
+    shown = view(run, publish=publish, out=looks.out)
     try:
-        written = write_report(shown, formats or FORMATS)
+        written = write_report(shown, formats, theme=looks.theme, width=looks.width)
     except UserError:  # a run directory that can't be written to is shown all the same
         terminal.show(shown, console)
         raise

@@ -8,24 +8,24 @@ from typing import Literal
 
 import jinja2
 
-from dbbench import registry
+from dbbench.engine import registry
 from dbbench.errors import UserError
 
 #: Kind of engine -> a suite to try it on.
-_SUITES = {"sql": "invoices", "records": "mixes"}
+_SUITES = {"sql": "invoices", "records": "mixes", "blocks": "virtual-file"}
 
 
-def write(name: str, out: Path | None, *, kind: Literal["sql", "records"]) -> list[Path]:
+def write(name: str, out: Path | None, *, kind: Literal["sql", "records", "blocks"]) -> list[Path]:
     """Write the package to `out`, or a folder of its own name; the paths, its module first.
 
-    Raises UserError if the name won't do or something is there already.
+    Raises UserError if the name won't do or its folder already exists.
     """
     if not re.fullmatch(r"[a-z][a-z0-9._-]*(\+[a-z0-9][a-z0-9._-]*)?", name):
         raise UserError(
             f"{name!r} can't be an engine's name: `engine` or `engine+driver`, of small letters, digits and . _ -"
         )
     if name in registry.names():
-        raise UserError(f"there is an engine {name!r} already; choose another name, or uninstall its package")
+        raise UserError(f"engine {name!r} already exists; choose another name, or uninstall its package")
     words = re.findall(r"[a-z0-9]+", name)
     engine, _, driver = name.partition("+")
     facts = {
@@ -43,6 +43,7 @@ def write(name: str, out: Path | None, *, kind: Literal["sql", "records"]) -> li
         f"{facts['module']}.py": f"{kind}.py",
         "pyproject.toml": "pyproject.toml",
         "README.md": "README.md",
+        ".github/workflows/tests.yml": "workflow.yml",
         f"tests/test_{'_'.join(words)}.py": "test.py",
     }
     templates = jinja2.Environment(  # noqa: S701 - they are Python, TOML and Markdown, where nothing is escaped as in HTML

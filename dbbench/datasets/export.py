@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from dbbench.datasets.files import csv_batch, csv_schema
+from dbbench.datasets.csv_form import csv_batch, csv_schema
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema, batches
+from dbbench.datasets.records import RecordSet
 from dbbench.errors import UserError
-from dbbench.records import RecordSet
-from dbbench.schema import Dataset
+from dbbench.suite.dataset import Dataset
 
 Part = tuple[pa.Schema, Iterable[pa.RecordBatch]]
 _RECORDS = pa.schema([pa.field("key", pa.binary()), pa.field("value", pa.binary())])
@@ -32,7 +32,7 @@ def export(dataset: Dataset, out: Path, form: str, *, scale: float, seed: int | 
     parts = dict(_parts(dataset, scale, seed))
     taken = [name for name in (f"{part}.{form}" for part in parts) if (out / name).exists()]
     if taken:
-        raise UserError(f"{out / taken[0]} is there already; name an empty folder with --out")
+        raise UserError(f"{out / taken[0]} already exists; name an empty folder with --out")
     made: Path | None = None
     try:
         out.mkdir(parents=True, exist_ok=True)

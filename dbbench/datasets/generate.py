@@ -7,6 +7,7 @@ only whole-number arithmetic after it, so that every machine and version draws t
 from __future__ import annotations
 
 import datetime
+import functools
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -14,10 +15,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from dbbench.datasets.computed import numbers
 from dbbench.errors import UserError
-from dbbench.schema import Choice, Column, Dataset, DataType, Days, Moments, Pattern, Quantiles, Reference, Table
-from dbbench.schema import Sequence as Series
+from dbbench.host.ahead import in_order
+from dbbench.suite.dataset import (
+    Choice,
+    Column,
+    Computed,
+    Dataset,
+    DataType,
+    Days,
+    Listed,
+    Moments,
+    Pattern,
+    Quantiles,
+    Reference,
+    Table,
+    Words,
+)
+from dbbench.suite.dataset import Sequence as Series
 
 #: Rows in a chunk. Part of the data's definition: another number would draw other data.
 CHUNK_ROWS = 32_768
@@ -57,10 +75,10 @@ def arrow_schema(table: Table) -> pa.Schema:
 
 
 def batches(dataset: Dataset, table: str, *, scale: float = 1.0, seed: int | None = None) -> Iterator[pa.RecordBatch]:
-    """All rows of a table, a batch of CHUNK_ROWS at a time (the last may be shorter)."""
+    """All rows of a table, a batch of CHUNK_ROWS at a time (the last may be shorter), drawn on all cores."""
     rows = dataset.rows(table, scale)
-    for number in range(-(-rows // CHUNK_ROWS)):
-        yield chunk(dataset, table, number, scale=scale, seed=seed)
+    drawn = functools.partial(chunk, dataset, table, scale=scale, seed=seed)
+    return in_order(drawn, range(-(-rows // CHUNK_ROWS)))
 
 
 def chunk(dataset: Dataset, table: str, number: int, *, scale: float = 1.0, seed: int | None = None) -> pa.RecordBatch:
@@ -69,11 +87,67 @@ def chunk(dataset: Dataset, table: str, number: int, *, scale: float = 1.0, seed
     count = min(CHUNK_ROWS, dataset.rows(table, scale) - first)
     model = dataset.tables[table]
     arrays = []
+    known = dataset.seed if seed is None else seed
     for name, column in model.columns.items():
-        words = [dataset.seed if seed is None else seed, zlib.crc32(table.encode()), zlib.crc32(name.encode()), number]
-        source = np.random.PCG64(np.random.SeedSequence(words))
-        arrays.append(_column(dataset, scale, column, source, first, count, dataset.rows(table, scale)))
+        if isinstance(column.values, Computed):
+            whole = _whole(dataset, table, name, number, scale, known)
+            drawn = _from_numbers(whole, column.values, column.data_type)
+        else:
+            source = _source(known, table, name, number)
+            drawn = _column(dataset, scale, column, source, first, count, dataset.rows(table, scale))
+        arrays.append(_with_nulls(drawn, column.null_every, first))
     return pa.record_batch(arrays, schema=arrow_schema(model))
+
+
+def _source(seed: int, table: str, column: str, number: int) -> np.random.PCG64:
+    words = [seed, zlib.crc32(table.encode()), zlib.crc32(column.encode()), number]
+    return np.random.PCG64(np.random.SeedSequence(words))
+
+
+def _whole(dataset: Dataset, table: str, name: str, number: int, scale: float, seed: int) -> Ints:
+    """The whole numbers behind a column's values in a chunk, drawn once more: what an expression may name."""
+    column = dataset.tables[table].columns[name]
+    source = _source(seed, table, name, number)
+    first, rows = number * CHUNK_ROWS, dataset.rows(table, scale)
+    count = min(CHUNK_ROWS, rows - first)
+    match column.values:
+        case Series(start=start):
+            return np.arange(first + start, first + start + count, dtype=np.int64)
+        case Reference():
+            return _keys(dataset, scale, column.values, source, first, count, rows)
+        case Quantiles():
+            return _quantiles(source, count, column.values)
+        case Computed(text=text):
+            return numbers(
+                text,
+                lambda other: _whole(dataset, table, other, number, scale, seed),
+                lambda other: dataset.rows(other, scale),
+                lambda limit: _below(source, count, limit),
+                count,
+            )
+    raise AssertionError(f"{name} has no whole numbers")
+
+
+def _keys(
+    dataset: Dataset, scale: float, values: Reference, source: np.random.PCG64, first: int, count: int, rows: int
+) -> Ints:
+    """Keys of another table."""
+    keys = dataset.tables[values.table].columns[dataset.tables[values.table].primary_key].values
+    assert isinstance(keys, Series)
+    parents = dataset.rows(values.table, scale)
+    if values.spread == "even":
+        return np.arange(first, first + count, dtype=np.int64) * parents // rows + keys.start
+    return _below(source, count, parents) + keys.start
+
+
+def _from_numbers(whole: Ints, values: Computed, data_type: DataType) -> pa.Array:
+    """Numbers in steps, or days or seconds after the first."""
+    if values.first is None:
+        return _steps(whole, values.step, data_type)
+    days = (values.first - _EPOCH).days
+    if data_type.name == "datetime":
+        return _array(whole + days * 86_400).cast(pa.timestamp("s"))
+    return _array((whole + days).astype(np.int32)).cast(pa.date32())
 
 
 def _column(
@@ -83,32 +157,43 @@ def _column(
     match values:
         case Series(start=start):
             return _numbers(np.arange(first + start, first + start + count, dtype=np.int64), data_type)
-        case Reference(table=parent):
-            keys = dataset.tables[parent].columns[dataset.tables[parent].primary_key].values
-            assert isinstance(keys, Series)
-            parents = dataset.rows(parent, scale)
-            if values.spread == "even":
-                drawn = np.arange(first, first + count, dtype=np.int64) * parents // rows
-            else:
-                drawn = _below(source, count, parents)
-            return _numbers(drawn + keys.start, data_type)
+        case Reference():
+            return _numbers(_keys(dataset, scale, values, source, first, count, rows), data_type)
         case Quantiles():
             return _steps(_quantiles(source, count, values), values.step, data_type)
         case Choice(weights=weights):
             picked = _pick(source, count, list(weights.values()))
-            return pa.DictionaryArray.from_arrays(pa.array(picked, pa.int32()), pa.array(list(weights))).cast(
-                pa.string()
-            )
+            return _chosen(list(weights), picked)
         case Pattern(text=text, repeat=repeat):
             return _digits(source, count, text * repeat)
         case Days(first=start, last=last):
             days = _below(source, count, (last - start).days + 1) + (start - _EPOCH).days
-            return pa.array(days.astype(np.int32), pa.date32()).cast(arrow_type(data_type))
+            return _array(days.astype(np.int32)).cast(pa.date32()).cast(arrow_type(data_type))
         case Moments(first=moment, seconds=seconds, null_every=null_every):
             numbers = np.arange(first, first + count, dtype=np.int64)
             times = numbers * seconds + round((moment - _MIDNIGHT).total_seconds())
-            missing = (numbers + 1) % null_every == 0 if null_every else None
-            return pa.array(times, mask=missing).cast(pa.timestamp("s"))
+            return _with_nulls(_array(times).cast(pa.timestamp("s")), null_every, first)
+        case Words(of=lists):
+            words = [_chosen(list(each), _below(source, count, len(each))) for each in lists]
+            return pc.binary_join_element_wise(*words, " ")
+        case Listed(texts=texts):
+            return _chosen(list(texts), np.arange(first, first + count, dtype=np.int64) % len(texts))
+        case _:
+            raise AssertionError("computed ones are made elsewhere, and a file's rows have none")
+
+
+def _with_nulls(drawn: pa.Array, every: int, first: int) -> pa.Array:
+    """Without each `every`th value of the table; `first` is the number of the first row here, from 0."""
+    if not every:
+        return drawn
+    missing = (np.arange(first, first + len(drawn), dtype=np.int64) + 1) % every == 0
+    return pc.if_else(_array(missing.view(np.uint8)).cast(pa.bool_()), pa.scalar(None, drawn.type), drawn)
+
+
+def _array(numbers: npt.NDArray[Any]) -> pa.Array:
+    """Numbers in Arrow's hands, not copied. pyarrow.array would import pandas first, which takes longer than many tables."""
+    numbers = np.ascontiguousarray(numbers)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
 
 
 def _raw(source: np.random.PCG64, count: int) -> Randoms:
@@ -145,6 +230,14 @@ def _pick(source: np.random.PCG64, count: int, weights: list[float]) -> Ints:
     return _segments(_raw(source, count).astype(np.int64), limits)
 
 
+def _chosen(texts: list[str], picked: Ints) -> pa.Array:
+    """The texts at these positions."""
+    letters = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, letters)], dtype=np.int32)
+    known = pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(b"".join(letters)))
+    return known.take(_array(picked))
+
+
 def _segments(drawn: Ints, limits: Ints) -> Ints:
     """How many of a few ascending limits each number reaches: a search that is quicker than searchsorted."""
     segment = np.zeros(len(drawn), np.int64)
@@ -163,7 +256,7 @@ def _steps(steps: Ints, step: float, data_type: DataType) -> pa.Array:
 def _numbers(values: npt.NDArray[Any], data_type: DataType) -> pa.Array:
     wanted = arrow_type(data_type)
     try:
-        return pa.array(values).cast(wanted, safe=pa.types.is_integer(wanted))
+        return _array(values).cast(wanted, safe=pa.types.is_integer(wanted))
     except pa.ArrowInvalid as exc:
         raise UserError(f"{data_type.name} is too small for the data at this scale: {exc}") from exc
 

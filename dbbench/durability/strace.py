@@ -2,7 +2,7 @@
 
 Counted is what the caller may rely on for having data on the disk: fsync, fdatasync, sync, syncfs, msync with
 MS_SYNC, and writes to files opened with O_DSYNC or O_SYNC. sync_file_range isn't: it promises nothing of the
-kind. Each call counts when it is completed, and only if it failed not and concerns a file of the database.
+kind. Each call counts when it is completed, and only if it succeeded and refers to a file of the database.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dbbench.durability.proof import Syncs
+from dbbench.durability.check import Syncs
 
 _SYNCS = ("fsync", "fdatasync", "sync", "syncfs", "msync")
 _WRITES = ("write", "pwrite64", "writev", "pwritev", "pwritev2")
@@ -47,7 +47,7 @@ class Call:
 def usable() -> str:
     """Why strace can't be used here; empty if it can."""
     if shutil.which("strace") is None:
-        return "strace is not here (apt install strace)"
+        return "strace is missing (apt install strace)"
     tried = subprocess.run(command(Path(os.devnull), ["true"]), capture_output=True, text=True, check=False)
     if tried.returncode == 0:
         return ""

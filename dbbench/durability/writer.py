@@ -18,15 +18,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from dbbench import jsonfile, registry
-from dbbench.durability.proof import NUMBER_BYTES
-from dbbench.engine import Engine, Session, Setup, offers, prepared
+from dbbench.datasets.records import RecordSet
+from dbbench.durability.check import NUMBER_BYTES
+from dbbench.engine import registry
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.operations import offers, prepared
+from dbbench.engine.setup import Setup
+from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import Unsupported
-from dbbench.processes import end_with_parent
-from dbbench.records import RecordSet
-from dbbench.schema import Records, Table
-from dbbench.sql import SQLEngine, fetch
-from dbbench.suite import Tier
+from dbbench.host import atomic_json
+from dbbench.host.processes import end_with_parent
+from dbbench.suite.dataset import Records, Table
+from dbbench.suite.model import Tier
 
 #: Wide enough that the rows of a few commits fill a page.
 WIDTH = 200
@@ -46,7 +49,7 @@ _TABLE = Table.model_validate(
         },
     }
 )
-TABLES: Mapping[str, Table] = {"ProofLeft": _TABLE, "ProofRight": _TABLE}
+TABLES: Mapping[str, Table] = {"CheckLeft": _TABLE, "CheckRight": _TABLE}
 
 
 def write(task: Mapping[str, Any]) -> None:
@@ -59,8 +62,8 @@ def write(task: Mapping[str, Any]) -> None:
         content.create()
     session = engine.connect()
     found = {"whole": [], "half": []} if task["create"] else look(engine, content.held(session))
-    found |= {"versions": {**engine.versions(), **engine.served_by()}, "settings": engine.settings()}
-    jsonfile.write(Path(task["directory"]) / "found.json", found)
+    found |= {"versions": {**engine.versions(), **engine.server_versions()}, "settings": engine.settings()}
+    atomic_json.write(Path(task["directory"]) / "found.json", found)
     commits = task["commits"]
     for number in itertools.count(task["first"]) if commits is None else range(task["first"], task["first"] + commits):
         content.commit(session, number)
@@ -204,7 +207,7 @@ def look(engine: Engine, held: Iterable[Iterable[tuple[int, str]]]) -> dict[str,
         seen |= times.keys()
     whole = set.intersection(*good)
     # Without transactions each row is a commit of its own, and a kill may well come between two.
-    half = [] if "transactions" in engine.lacks else sorted(seen - whole)
+    half = [] if "transactions" in engine.missing_features else sorted(seen - whole)
     return {"whole": list(spans(sorted(whole))), "half": half}
 
 
@@ -217,18 +220,18 @@ def spans(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 def main() -> None:
     """Do the task that the first argument states."""
-    end_with_parent()  # the prover, should it be killed
+    end_with_parent()  # the checker, should it be killed
     task = json.loads(sys.argv[1])
     os.set_inheritable(task["acknowledge"], False)  # what the engine may start needs it not
     try:
         write(task)
     except Exception as exc:
-        os.close(task["acknowledge"])  # the prover hears of it now, before its next kill
-        from dbbench.worker import described
+        os.close(task["acknowledge"])  # the checker hears of it now, before its next kill
+        from dbbench.run.worker import described
 
         traceback.print_exc()
         outcome, detail = described(exc)
-        jsonfile.write(Path(task["directory"]) / "failed.json", {"outcome": outcome, "detail": detail})
+        atomic_json.write(Path(task["directory"]) / "failed.json", {"outcome": outcome, "detail": detail})
         sys.exit(1)
 
 

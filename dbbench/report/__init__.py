@@ -1,1 +1,1 @@
-"""What a run has to show: terminal, charts, tables and pages. Reads only what the store gives."""
+"""What a run shows: terminal, charts, tables and pages. Reads only run directories and what analysis makes of them."""

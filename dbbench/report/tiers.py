@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dbbench.analysis.summary import ranked, titles
-from dbbench.store import Manifest, TrialResult
-from dbbench.suite import Scenario
+from dbbench.analysis.systems import ranked, titles
+from dbbench.results.run_directory import Manifest
+from dbbench.results.trial import TrialResult
+from dbbench.suite.model import Scenario
 
 _DECLARED = "declared"
 

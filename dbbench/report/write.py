@@ -1,44 +1,52 @@
-"""All of a run's report: summary.csv, charts and pages; for publication in a folder of its own, made anew."""
+"""A run's report in the formats asked for; for publication in a folder of its own, made anew."""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
-from dbbench import plainfile
 from dbbench.errors import UserError
-from dbbench.report import results, summary
-from dbbench.report.view import View
+from dbbench.host import plain_file
+from dbbench.report.export.registry import EXPORTERS, USUAL
+from dbbench.report.run_view import View
 
-FORMATS = ("png", "svg", "html", "md", "csv")
 
+def write_report(
+    shown: View, formats: Sequence[str] = USUAL, *, theme: str = "light", width: int | None = None
+) -> list[Path]:
+    """Write the formats asked for; the pages and tables written. Raises UserError if they can't be.
 
-def write_report(shown: View, formats: tuple[str, ...] = FORMATS) -> list[Path]:
-    """Write the formats asked for; the pages and tables written. Raises UserError if they can't be."""
-    written = []
+    `theme` and `width`, in pixels, are those of the pictures: see `charts.theme` and `charts.layout`.
+    """
+    exporters = [
+        exporter for name, exporter in EXPORTERS.items() if name in formats or (shown.published and exporter.published)
+    ]
     try:
-        if shown.published:
-            folder = plainfile.inside(shown.run.path, shown.folder.name)
+        if shown.out:
+            if shown.out.exists() and (not shown.out.is_dir() or any(shown.out.iterdir())):
+                raise UserError(f"{shown.out} already exists; choose another folder with --out")
+            shown.out.mkdir(parents=True, exist_ok=True)
+        elif shown.published:
+            folder = plain_file.inside(shown.run.path, shown.folder.name)
             if folder.exists():  # nothing may stay of an earlier one, which may have withheld less
                 shutil.rmtree(folder)
             folder.mkdir()
-            written.append(results.write(shown))
-        if "csv" in formats:
-            written.append(summary.write(shown))
-        pages = tuple(form for form in formats if form in ("md", "html"))
-        if pages or {"png", "svg"} & set(formats):
-            # matplotlib takes a third of a second to import, and reads a matplotlibrc of the current folder.
-            with contextlib.chdir("/"):
-                from dbbench.report import charts
-
-            folder = plainfile.folder(shown.folder, "report")
-            # Both kinds of page show the SVG files.
-            stems = charts.draw(shown, folder, (*formats, "svg") if pages else formats)
-            if pages:
-                from dbbench.report import pages as page_writer
-
-                written += page_writer.write(shown, folder, pages, stems)
+        # Tables first: they stay where a chart can't be drawn.
+        written = [exporter.write(shown, ()) for exporter in exporters if exporter.write and not exporter.charts]
+        stems = _draw(shown, sorted({kind for exporter in exporters for kind in exporter.charts}), theme, width)
+        return written + [exporter.write(shown, stems) for exporter in exporters if exporter.write and exporter.charts]
     except OSError as exc:
         raise UserError(f"the report can't be written to {shown.folder}: {exc.strerror or exc}") from exc
-    return written
+
+
+def _draw(shown: View, kinds: Sequence[str], theme: str, width: int | None) -> list[str]:
+    """Draw each chart once, in all the kinds of files that are needed; the stems of the files."""
+    if not kinds:
+        return []
+    # matplotlib takes a third of a second to import, and reads a matplotlibrc of the current folder.
+    with contextlib.chdir("/"):
+        from dbbench.report.charts import draw
+
+    return draw.draw(shown, plain_file.folder(shown.folder, "report"), kinds, theme=theme, width=width)

@@ -1,4 +1,4 @@
-"""What holds for every engine, whatever it offers."""
+"""What holds for every engine, whatever it offers; and how a clause opens one."""
 
 from __future__ import annotations
 
@@ -13,29 +13,26 @@ import psutil
 import pytest
 from pydantic import ValidationError
 
-from dbbench import registry
-from dbbench.engine import Engine, Lack, Publication, Setup, offers
+from dbbench.engine import registry
+from dbbench.engine.base import Engine
+from dbbench.engine.info import Publication
+from dbbench.engine.operations import OPERATIONS, offers
+from dbbench.engine.setup import Setup
+from dbbench.engine.size import Size
+from dbbench.engine.traits import MissingFeature
+from dbbench.engine.urls import VARIABLE
 from dbbench.errors import Unavailable, Unsupported
-from dbbench.request import Request, new_run
-from dbbench.runner import run_trials
-from dbbench.store import TrialResult
-from dbbench.suite import Tier
-from dbbench.urls import VARIABLE
+from dbbench.results.trial import TrialResult
+from dbbench.run.request import Request, new_run
+from dbbench.run.runner import run_trials
+from dbbench.suite.model import Tier
+from dbbench.testing.clause import clause, left_out
+from dbbench.testing.expect import expect, expect_equal, expect_error, panics_as_errors
 
 #: Of a session on records under keys.
-ON_RECORDS = (
-    "insert",
-    "update",
-    "delete",
-    "read",
-    "seek",
-    "range",
-    "scan",
-    "insert_many",
-    "update_many",
-    "delete_many",
+ON_RECORDS = tuple(
+    operation for operation in OPERATIONS if operation not in ("load", "query", "statement", "get", "get_many")
 )
-OPERATIONS = ("load", "query", "statement", *ON_RECORDS, "get", "get_many")
 Opener = Callable[..., Engine]
 WholeTrial = Callable[[str], TrialResult]
 
@@ -62,6 +59,17 @@ def usable(name: str, options: Mapping[str, Any] | None = None, *, url: str = ""
     except Unavailable as exc:
         missing(name, "; ".join(filter(None, (exc.reason, exc.install))))
     return engine
+
+
+def expect_sized(engine: Engine) -> Size:
+    """The size of a flushed engine that holds something, found to be one: bytes of files inside its directory."""
+    engine.flush()
+    size = engine.size()
+    expect(size.total > 0, f"size(): expected more than 0 bytes, got {size.total}")
+    for file in size.files:
+        expect(not Path(file.name).is_absolute(), f"size(): expected names inside the directory, got {file.name}")
+        expect(file.apparent >= 0, f"size(): expected the bytes of {file.name}, got {file.apparent}")
+    return size
 
 
 class EngineContract:
@@ -118,7 +126,7 @@ class EngineContract:
     def opening(self, engine_class: type[Engine], tmp_path: Path, shared: Path | None = None) -> Iterator[Opener]:
         """What `opened` gives, for as long as wanted."""
         tidied: Engine | None = None
-        with pytest.MonkeyPatch.context() as patch, ExitStack() as closing:
+        with pytest.MonkeyPatch.context() as patch, panics_as_errors(), ExitStack() as closing:
             patch.setenv(VARIABLE, self.url.replace("{tmp}", str(tmp_path)))  # for clients in processes of their own
 
             def open_engine(folder: str = "", tier: Tier | None = None) -> Engine:
@@ -139,9 +147,19 @@ class EngineContract:
             self.tidy(tidied)
 
     @pytest.fixture
-    def whole_trial(self, engine_class: type[Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WholeTrial:
-        """Runs a suite, as a text in which `{tier}` is the engine's first tier, in a process of its own; nothing but the run directory is left."""
-        monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+    def whole_trial(
+        self,
+        engine_class: type[Engine],
+        tmp_path: Path,
+        tmp_path_factory: pytest.TempPathFactory,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> WholeTrial:
+        """Runs a suite in a process of its own; nothing but the run directory is left.
+
+        The suite is a text in which `{tier}` stands for the engine's first tier.
+        """
+        # Not the user's; and one for all tests, so that a private server is set up once.
+        monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path_factory.getbasetemp() / "kit-cache"))
 
         def run(text: str) -> TrialResult:
             suite = tmp_path / "kit.yaml"
@@ -151,10 +169,11 @@ class EngineContract:
             request = Request(str(suite), [self.engine], rounds=1, options=settings, out=tmp_path / "run", urls=urls)
             ready = new_run(request)
             trials = [trial for trial in ready.trials if trial.engine == self.engine]  # without the null engine's
-            run_trials(ready.run, trials, ready.datasets, lambda _progress: None, urls=ready.urls)
+            run_trials(ready.run, trials, ready.datasets, ready.answers, lambda _progress: None, urls=ready.urls)
             (result,) = ready.run.results()
-            assert not result.remarks
-            assert not list(ready.run.path.glob("trials/*/work"))
+            expect_equal("what the trial remarked on", list(result.remarks), [])
+            left = [str(path) for path in ready.run.path.glob("trials/*/work")]
+            expect_equal("work directories left behind by the trial", left, [])
             return result
 
         return run
@@ -162,65 +181,142 @@ class EngineContract:
     def tidy(self, engine: Engine) -> None:
         """Remove from a server at a URL, or a shared one, what a test has left there; `engine` is closed."""
 
+    @clause("what-a-sql-engine-fills-in")
     def test_says_what_it_is(self, engine_class: type[Engine]) -> None:
-        assert engine_class.name == self.engine
-        assert engine_class.title.strip()
-        assert engine_class.license.strip()
-        assert isinstance(engine_class.publication, Publication)
-        if engine_class.publication is not Publication.ALLOWED:
-            assert engine_class.publication_note.strip(), "say where the licence says so"
+        """Reports print the name, title, licence and whether results may be published."""
+        expect_equal("name, which is that of the entry point", engine_class.name, self.engine)
+        expect(engine_class.title.strip(), "expected a title for charts, got an empty one")
+        expect(engine_class.license.strip(), "expected the licence of the database and its driver, got an empty text")
+        publication = engine_class.publication
+        expect(isinstance(publication, Publication), f"expected a Publication, got {publication!r}")
+        if publication is not Publication.ALLOWED:
+            expect(
+                engine_class.publication_note.strip(),
+                f"publication is {publication}: expected a publication_note that says where the licence says so",
+            )
 
+    @clause("the-life-of-a-trial")
     def test_tells_its_versions(self, engine_class: type[Engine]) -> None:
+        """A result without the version of the database and the driver can't be repeated."""
         versions = engine_class.versions()
-        assert versions
-        assert all(isinstance(version, str) and version for version in versions.values())
+        expect(versions, "expected versions() to name the driver and its version, got nothing")
+        for name, version in versions.items():
+            expect(isinstance(version, str) and version, f"expected {name}'s version as a text, got {version!r}")
 
+    @clause("the-life-of-a-trial")
     def test_offers_an_operation(self, engine_class: type[Engine]) -> None:
-        assert any(offers(engine_class, operation) for operation in OPERATIONS)
+        """An engine whose session has no prepare_ method has nothing to measure."""
+        expect(
+            any(offers(engine_class, operation) for operation in OPERATIONS),
+            f"expected {engine_class.session_class.__name__} to have a prepare_ method, like prepare_query or prepare_read",
+        )
 
+    @clause("what-the-engine-cant-do")
     def test_calls_impossible_only_what_it_does_not_offer(self, engine_class: type[Engine]) -> None:
-        for operation, reason in engine_class.impossible.items():
-            assert operation in OPERATIONS
-            assert reason.strip()
-            assert not offers(engine_class, operation)
+        """The report prints these reasons where another engine has a figure."""
+        for operation, why in engine_class.unsupported_reasons.items():
+            expect(
+                operation in OPERATIONS,
+                f"unsupported_reasons names {operation!r}: expected one of {', '.join(OPERATIONS)}",
+            )
+            expect(why.strip(), f"unsupported_reasons[{operation!r}]: expected a reason, got an empty text")
+            expect(
+                not offers(engine_class, operation),
+                f"unsupported_reasons names {operation!r}, but the session has prepare_{operation}: remove one of the two",
+            )
 
+    @clause("what-the-engine-cant-do")
     def test_says_what_it_lacks(self, engine_class: type[Engine]) -> None:
-        assert set(engine_class.lacks) <= set(get_args(Lack))
-        assert all(reason.strip() for reason in engine_class.lacks.values())
+        """Charts mark an engine that does less than its neighbours."""
+        for lack, why in engine_class.missing_features.items():
+            expect(
+                lack in get_args(MissingFeature),
+                f"missing_features names {lack!r}: expected one of {', '.join(get_args(MissingFeature))}",
+            )
+            expect(why.strip(), f"missing_features[{lack!r}]: expected what that means, got an empty text")
 
+    @clause("durability-tiers")
     def test_gives_at_least_one_tier(self, engine_class: type[Engine]) -> None:
-        assert engine_class.durability
-        assert all(isinstance(tier, Tier) for tier in engine_class.durability)
+        """A suite asks for a tier; an engine without one takes part in no suite."""
+        expect(engine_class.durability, "expected a tier in durability, got none")
+        for tier in engine_class.durability:
+            expect(isinstance(tier, Tier), f"durability: expected a Tier as key, got {tier!r}")
 
-    @pytest.mark.parametrize("tier", list(Tier))
-    def test_gives_a_tier_or_refuses_it(self, engine_class: type[Engine], opened: Opener, tier: Tier) -> None:
-        promises_enough = any(other in engine_class.durability for other in list(Tier)[list(Tier).index(tier) :])
-        if promises_enough:
-            engine = opened(tier=tier)
-            engine.connect().close()
-            assert list(Tier).index(engine.tier) >= list(Tier).index(tier)
-        else:
-            with pytest.raises(Unsupported, match=str(tier)):
-                opened(tier=tier)
+    @clause("durability-tiers")
+    def test_gives_a_tier_or_refuses_it(self, engine_class: type[Engine], tmp_path: Path) -> None:
+        """An engine that promises less than the suite asks for would win unfairly."""
+        tiers = list(Tier)
+        for place, tier in enumerate(tiers):
+            (folder := tmp_path / tier).mkdir()
+            with self.opening(engine_class, folder) as open_engine:
+                if not any(other in engine_class.durability for other in tiers[place:]):
+                    with expect_error(f"tier {tier}, which it doesn't offer", Unsupported, str(tier)):
+                        open_engine(tier=tier)
+                    continue
+                try:
+                    engine = open_engine(tier=tier)
+                except Unsupported as exc:
+                    raise AssertionError(f"tier {tier}: expected it to open, as durability offers it: {exc}") from exc
+                engine.connect().close()
+                expect(
+                    tiers.index(engine.tier) >= place,
+                    f"tier {tier}: expected this tier or a stronger one, got {engine.tier}",
+                )
 
+    @clause("options")
     def test_refuses_an_unknown_option(self, engine_class: type[Engine], tmp_path: Path) -> None:
+        """A misspelt option would otherwise be ignored, and the run would measure something else."""
         tier = next(iter(engine_class.durability))
-        with pytest.raises(ValidationError, match="no_such_option"):
+        with expect_error("the option no_such_option", ValidationError, "no_such_option"):
             engine_class(self.asked(tmp_path, tmp_path, tier, {"no_such_option": 1}))
 
+    @clause("options")
     def test_explains_its_options(self, engine_class: type[Engine]) -> None:
+        """Every option is listed with its description, and a run needs none of them."""
         for name, option in engine_class.options_class.model_fields.items():
-            assert option.description, f"{name} has no description"
-            assert not option.is_required(), f"{name} has no default"
+            expect(option.description, f"option {name}: expected a description, got none")
+            expect(not option.is_required(), f"option {name}: expected a default, got none")
 
+    @clause("the-life-of-a-trial")
     def test_tells_its_settings_as_json(self, opened: Opener) -> None:
-        assert isinstance(json.dumps(opened().settings()), str)
+        """Settings are recorded with every result, as JSON."""
+        settings = opened().settings()
+        try:
+            json.dumps(settings)
+        except (TypeError, ValueError) as exc:
+            raise AssertionError(f"settings(): expected what JSON can hold, got {settings!r} ({exc})") from exc
 
+    @clause("the-life-of-a-trial")
     def test_leaves_no_process_behind(self, engine_class: type[Engine], tmp_path: Path) -> None:
+        """A server left running would take memory and CPU time from the next trial."""
         deep = not self.joins  # a shared server has workers that come and go
         before = set(psutil.Process().children(recursive=deep))
         engine = engine_class(self.asked(tmp_path, tmp_path, next(iter(engine_class.durability))))
         engine.open()
         engine.connect().close()
         engine.close()
-        assert set(psutil.Process().children(recursive=deep)) <= before
+        left = set(psutil.Process().children(recursive=deep)) - before
+        expect(not left, f"expected no process after close(), got {', '.join(map(str, left))}")
+
+    @clause("the-life-of-a-trial")
+    def test_closes_every_file(self, engine_class: type[Engine], tmp_path: Path) -> None:
+        """An open file keeps its pages in memory, so that a cold start is not cold, and may keep its lock."""
+        engine = engine_class(self.asked(tmp_path, tmp_path, next(iter(engine_class.durability))))
+        engine.open()
+        engine.connect().close()
+        engine.close()
+        left = [file.path for file in psutil.Process().open_files() if Path(file.path).is_relative_to(tmp_path)]
+        expect(not left, f"expected no open file in setup.directory after close(), got {', '.join(left)}")
+
+    def reopened(self, engine: Engine, opened: Opener) -> Engine:
+        """The engine opened again on its own directory. Leaves the clause out if it keeps its data in memory only."""
+        try:
+            engine.size()
+        except Unsupported:  # it keeps no data on disk, whatever else it may keep there
+            sized = False
+        else:
+            sized = True
+        engine.close()
+        if set(type(engine).durability) == {Tier.MEMORY} and not (sized and any(engine.directory.iterdir())):
+            left_out("it offers tier memory alone and keeps no file: nothing is there after reopening")
+        return opened("own")

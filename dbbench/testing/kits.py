@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from dbbench import registry
-from dbbench.engine import Engine, offers
+from dbbench.engine import registry
+from dbbench.engine.base import Engine
+from dbbench.engine.operations import offers
 from dbbench.errors import Unavailable
 from dbbench.testing.blocks import BlocksContract
 from dbbench.testing.contract import EngineContract
-from dbbench.testing.keyvalue import KeyValueContract
 from dbbench.testing.objects import ObjectContract
-from dbbench.testing.sql import SQLContract
+from dbbench.testing.records.contract import KeyValueContract
+from dbbench.testing.sql.contract import SQLContract
 
 
 def kit(engine: str, **attributes: Any) -> type[EngineContract]:

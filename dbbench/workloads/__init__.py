@@ -1,3 +1,34 @@
-"""One module for each kind of step. Each has `measure(step, bench)`, which holds the clock, and
-`check(step, bench)`, which compares with what is known, outside it.
+"""What each kind of step does and times: one module for each, with the kind's name.
+
+A module has `measure(step, context)`, which holds the clock and returns the figure and what the step leaves, and
+`check(step, context)`, which compares that with the engine's data outside the clock and changes nothing. It may have
+two more functions, see `Workload`.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a kind's module has."""
+
+    measure: Callable[..., Any]
+    #: None where there is nothing to check.
+    check: Callable[..., Any] | None = None
+    #: The engine's own plan of what the step calls.
+    explain: Callable[..., str] | None = None
+    #: Changes the data when all figures are made, and looks whether what the step calls follows.
+    check_change: Callable[..., None] | None = None
+
+
+def workload(kind: str, *, compares: bool = True) -> Workload:
+    """What a kind of step does: only measure, for an engine whose answers are compared with nothing."""
+    module = vars(import_module(f"{__name__}.{kind}"))
+    if not compares:
+        return Workload(module["measure"])
+    return Workload(module["measure"], module["check"], module.get("explain"), module.get("check_change"))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbbench import filecache
-from dbbench.engine import offers
+from dbbench.engine.operations import offers
 from dbbench.errors import WrongAnswer
-from dbbench.suite import Tier
-from dbbench.workloads.bench import Bench
+from dbbench.host import page_cache
+from dbbench.suite.model import Tier
 from dbbench.workloads.contents import check_after
+from dbbench.workloads.context import StepContext
 from dbbench.workloads.keyvalue import everything, sample
 
 #: What stands before what was found.
 WHEN = "after the last step, seen anew"
 
 
-def check(bench: Bench, wrote: Sequence[str]) -> dict[str, str]:
+def check(context: StepContext, wrote: Sequence[str]) -> dict[str, str]:
     """What is wrong: step -> in words. `wrote` names the steps that may have written.
 
     An engine that keeps files and promises more than the tier memory is closed and opened again. From any other, and
@@ -24,22 +24,22 @@ def check(bench: Bench, wrote: Sequence[str]) -> dict[str, str]:
     """
     if not wrote:
         return {}
-    engine = bench.engine
-    if not engine.url and engine.tier is not Tier.MEMORY and filecache.present(engine.directory):
-        bench.restart(lambda: None)
-        return _checked(bench, wrote)
-    with bench.new_session():
-        return _checked(bench, wrote)
+    engine = context.engine
+    if not engine.url and engine.tier is not Tier.MEMORY and page_cache.present(engine.directory):
+        context.restart(lambda: None)
+        return _checked(context, wrote)
+    with context.new_session():
+        return _checked(context, wrote)
 
 
-def _checked(bench: Bench, wrote: Sequence[str]) -> dict[str, str]:
-    if bench.records is None:
-        return check_after(bench, every_row=bench.last_round)
+def _checked(context: StepContext, wrote: Sequence[str]) -> dict[str, str]:
+    if context.records is None:
+        return check_after(context, every_row=context.last_round)
     try:
-        if bench.last_round and offers(type(bench.engine), "scan"):
-            everything(bench)
-        elif offers(type(bench.engine), "read"):
-            sample(bench, "read")
+        if context.last_round and offers(type(context.engine), "scan"):
+            everything(context)
+        elif offers(type(context.engine), "read"):
+            sample(context, "read")
     except WrongAnswer as exc:
         return {wrote[-1]: str(exc)}
     return {}

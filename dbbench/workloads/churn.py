@@ -7,48 +7,43 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from dbbench.datasets.files import csv_bytes
-from dbbench.datasets.rows import chunk
-from dbbench.engine import prepared
-from dbbench.errors import Unsupported
-from dbbench.measure import collector_off, timed
-from dbbench.sql import SQLEngine
-from dbbench.suite import ChurnStep
-from dbbench.workloads.bench import Bench, Measured
+from dbbench.datasets.csv_form import csv_bytes
+from dbbench.datasets.driver_rows import chunk
+from dbbench.engine.operations import prepared
+from dbbench.loadgen.loops import collector_off, timed
+from dbbench.suite.steps.churn import ChurnStep
 from dbbench.workloads.contents import check_table
+from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
 
 
-def measure(step: ChurnStep, bench: Bench) -> Measured:
+def measure(step: ChurnStep, context: StepContext) -> StepMeasurement:
     """Time each delete, and each insert with its transaction; the rows are made for the driver off the clock."""
-    engine, session, table = bench.engine, bench.session, bench.tables[step.table]
-    if engine.ranked and not isinstance(engine, SQLEngine):
-        raise Unsupported(f"{engine.name} deletes by SQL only in this kind of step, and has none")
+    engine, session, table = context.engine, context.session, context.tables[step.table]
     insert = prepared(engine, session, "load")(step.table, table)
     prepare_delete = prepared(engine, session, "statement")
-    data = bench.files.table(step.table)
+    data = context.files.table(step.table)
     passes, count, inserted = [], 0, 0
     with collector_off():
-        for picked in picks(data.num_rows, step, bench.files.manifest["seed"]):
+        for picked in picks(data.num_rows, step, context.files.manifest["seed"]):
             pieces = []
             for first in picked:
                 batch = _batch(data, first, step.transaction)
-                given = chunk(batch, table, session.takes, session.bind)
+                given = chunk(batch, table, session.load_format, session.bind)
                 # It commits by itself: some systems refuse a key that was deleted in the same transaction.
-                pieces.append(timed(prepare_delete(_delete(step, bench, batch)))[0])
+                pieces.append(timed(prepare_delete(_delete(step, context, batch)))[0])
                 pieces.append(timed(session.begin)[0])
                 pieces.append(timed(lambda: insert(given))[0])  # noqa: B023 - called at once
                 pieces.append(timed(session.commit)[0])
                 count += batch.num_rows
                 inserted += csv_bytes(batch)
             passes.append(sum(pieces) / 1e9)
-    facts = {"rows": count, "csv_bytes": inserted, "passes": passes, "takes": session.takes}
-    return Measured("time", "s", [sum(passes)], facts=facts)
+    facts = {"rows": count, "csv_bytes": inserted, "passes": passes, "takes": session.load_format}
+    return StepMeasurement("time", "s", [sum(passes)], facts=facts, leaves=Leaves(filled=[step.table]))
 
 
-def check(step: ChurnStep, bench: Bench) -> None:
+def check(step: ChurnStep, context: StepContext) -> None:
     """The table's rows are what they were, every one of them. Raises WrongAnswer."""
-    bench.left_by[step.table] = step.name
-    check_table(bench, step.table, every_row=True)
+    check_table(context, step.table, every_row=True)
 
 
 def picks(count: int, step: ChurnStep, seed: int) -> Iterator[list[int]]:
@@ -65,8 +60,8 @@ def _batch(data: pa.Table, first: int, count: int) -> pa.RecordBatch:
     return batch
 
 
-def _delete(step: ChurnStep, bench: Bench, batch: pa.RecordBatch) -> str:
+def _delete(step: ChurnStep, context: StepContext, batch: pa.RecordBatch) -> str:
     """The statement that deletes a batch's rows: their keys follow one another."""
-    key = bench.tables[step.table].primary_key
+    key = context.tables[step.table].primary_key
     first, last = batch.column(key)[0].as_py(), batch.column(key)[-1].as_py()
-    return bench.quoted(f"DELETE FROM {step.table} WHERE {key} BETWEEN {first} AND {last}")
+    return context.quoted(f"DELETE FROM {step.table} WHERE {key} BETWEEN {first} AND {last}")

@@ -7,33 +7,33 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from dbbench.clients import drive, share
+from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.errors import WrongAnswer
-from dbbench.job import Job
-from dbbench.measure import collector_off, timed
-from dbbench.schema import Table
-from dbbench.sql import SQLSession, fetch
-from dbbench.suite import Clients, ContentionStep
-from dbbench.transactions import Transactions
-from dbbench.workloads.bench import Bench, Measured
+from dbbench.loadgen.clients import drive, share
+from dbbench.loadgen.job import Job
+from dbbench.loadgen.loops import collector_off, timed
+from dbbench.loadgen.transactions import Transactions
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.contention import ContentionStep
+from dbbench.workloads.context import StepContext, StepMeasurement
 
 
-def measure(step: ContentionStep, bench: Bench) -> Measured:
+def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     """Seconds of a round: from the common start to the end of the last client, and of the clearing after it.
 
     Raises Unsupported for an engine without SQL, transactions, or so many clients, and WrongAnswer if a client finds
     something else than it wrote, or the clients leave something else than they should.
     """
-    engine = bench.engine
-    work = _work(step, bench.tables[step.table], bench.files.manifest["scale"])
+    engine = context.engine
+    work = _work(step, context)
     clients = engine.concurrency.arranged(step.clients)
     counts = work.counts(clients.count)
-    bench.left_by.pop(step.table, None)  # what a load has left goes, too
-    _clear_away(bench, step.table)
+    context.left_by.pop(step.table, None)  # what a load has left goes, too
+    _clear_away(context, step.table)
     before = engine.statistics()
     job = Job("statement", (), 0, 0, inputs=work, pool=step.pool)
-    found = drive(engine, bench.session, job, clients)
-    clearing = _clear(bench, work, clients.count)
+    found = drive(engine, context.session, job, clients)
+    clearing = _clear(context, work, clients.count)
     after = engine.statistics()
     seconds = (found.end - found.begin) / 1e9
     facts: dict[str, Any] = {
@@ -51,12 +51,12 @@ def measure(step: ContentionStep, bench: Bench) -> Measured:
         "per_second": counts.transactions / max(seconds, 1e-9),
         "times": {"service time": found.service.to_json()},
     }
-    return Measured("time", "s", [seconds + clearing], facts=facts)
+    return StepMeasurement("time", "s", [seconds + clearing], facts=facts)
 
 
-def check(step: ContentionStep, bench: Bench) -> None:
+def check(step: ContentionStep, context: StepContext) -> None:
     """Nothing is left. Raises WrongAnswer."""
-    if count := _count(bench, step.table):
+    if count := _count(context, step.table):
         raise WrongAnswer(f"{count:,} objects are there after all were deleted")
 
 
@@ -71,10 +71,11 @@ def fairness(spans: Sequence[int]) -> dict[str, float]:
     return {"fastest": min(spans) / 1e9, "slowest": max(spans) / 1e9, "jain": index}
 
 
-def _work(step: ContentionStep, table: Table, scale: float) -> Transactions:
+def _work(step: ContentionStep, context: StepContext) -> Transactions:
+    table = context.tables[step.table]
     (text,) = (name for name in table.columns if name != table.primary_key)
-    iterations = max(1, round(step.iterations * scale))
-    return Transactions(step.table, table.primary_key, text, iterations, step.sub_iterations)
+    iterations = max(1, round(step.iterations * context.files.manifest["scale"]))
+    return Transactions(step.table, table.primary_key, text, iterations, step.sub_iterations, context.does_work)
 
 
 def _shares(pool: int | None, clients: Clients) -> list[int] | None:
@@ -84,16 +85,16 @@ def _shares(pool: int | None, clients: Clients) -> list[int] | None:
     return [len(share(pool, range(first, first + clients.threads), clients.count)) for first in firsts]
 
 
-def _clear(bench: Bench, work: Transactions, clients: int) -> float:
+def _clear(context: StepContext, work: Transactions, clients: int) -> float:
     """One transaction that queries all that is left and deletes each object: its seconds. Raises WrongAnswer."""
-    engine = bench.engine
+    engine = context.engine
     session: Any = engine.connect()
     try:
         calls = work.calls(engine, session)
         wanted = work.left(clients)
         everything: Callable[[], Sequence[Sequence[Any]]] = partial(list, wanted.items())
-        if engine.ranked:
-            everything = session.prepare_call(bench.quoted(f"SELECT {work.key}, {work.text} FROM {work.table}"))
+        if context.does_work:
+            everything = session.prepare_call(context.quoted(f"SELECT {work.key}, {work.text} FROM {work.table}"))
 
         def clear() -> Sequence[Sequence[Any]]:
             session.begin()
@@ -120,12 +121,12 @@ def _compare(rows: Sequence[Sequence[Any]], wanted: Mapping[int, str]) -> None:
             raise WrongAnswer(f"object {key}, which is left, is {found.get(key)!r} and not {text!r}")
 
 
-def _clear_away(bench: Bench, table: str) -> None:
+def _clear_away(context: StepContext, table: str) -> None:
     """Delete what a round that failed has left."""
-    if bench.engine.ranked and isinstance(bench.session, SQLSession) and _count(bench, table):
-        bench.session.execute(bench.quoted(f"DELETE FROM {table}"))
+    if isinstance(context.session, SQLSession) and _count(context, table):
+        context.session.execute(context.quoted(f"DELETE FROM {table}"))
 
 
-def _count(bench: Bench, table: str) -> int:
-    ((count,),) = fetch(bench.session, bench.quoted(f"SELECT COUNT(*) FROM {table}"))
+def _count(context: StepContext, table: str) -> int:
+    ((count,),) = fetch(context.session, context.quoted(f"SELECT COUNT(*) FROM {table}"))
     return int(count)

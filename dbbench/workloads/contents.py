@@ -11,46 +11,49 @@ from typing import Any
 
 import pyarrow as pa
 
+from dbbench.answers.compare import as_batches, check_batches, check_rows, check_value, with_keys_of
 from dbbench.datasets.generate import arrow_type
-from dbbench.engine import Engine, Session
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import WrongAnswer
-from dbbench.schema import DataType, Table
-from dbbench.sql import SQLEngine, fetch
-from dbbench.suite import StatementStep
-from dbbench.verify import check_batches, check_rows, check_value
-from dbbench.workloads.bench import Added, Bench
+from dbbench.suite.dataset import DataType, Table
+from dbbench.suite.dataset import Sequence as Series
+from dbbench.suite.steps.statement import StatementStep
+from dbbench.workloads.context import Added, StepContext
 
 COUNT = DataType("bigint", ())
 _AT_ONCE = 8_192
 
 
-def check_table(bench: Bench, name: str, *, every_row: bool) -> None:
+def check_table(context: StepContext, name: str, *, every_row: bool) -> None:
     """Compare the dataset's rows of a table: number, extremes and sums, or every column of each. Raises WrongAnswer."""
-    with bench.beneath() as (engine, session):
+    with context.beneath() as (engine, session):
         sql = _sql_engine(engine)
-        _check_count(bench, sql, session, name)
-        _check_figures(bench, sql, session, name)
-        if every_row:
+        _check_count(context, sql, session, name)
+        by_row = _told_by_row(context, name)
+        if not by_row:
+            _check_figures(context, sql, session, name)
+        if every_row or by_row:
             try:
-                _check_rows(bench, sql, session, name)
+                _check_rows(context, sql, session, name)
             except WrongAnswer as exc:
                 raise WrongAnswer(f"rows of {name}, read back: {exc}") from exc
 
 
-def check_added(bench: Bench, name: str) -> None:
+def check_added(context: StepContext, name: str) -> None:
     """Compare the rows that statements have added to a table: their number, and what is known of each. Raises WrongAnswer.
 
     Where nobody knows what the table held before, their number alone.
     """
-    with bench.beneath() as (engine, session):
+    with context.beneath() as (engine, session):
         sql = _sql_engine(engine)
-        _check_count(bench, sql, session, name)
-        table = bench.tables[name]
+        _check_count(context, sql, session, name)
+        table = context.tables[name]
         key = table.primary_key
-        steps = bench.added.get(name, []) if name in bench.left_by else []
-        if not any(added.values for added in steps):
+        steps = context.added.get(name, []) if name in context.left_by else []
+        if not _numbered(table) or not any(added.values for added in steps):
             return
-        first = int(bench.files.manifest["tables"][name]["columns"][key]["max"]) + 1
+        first = int(context.files.manifest["tables"][name]["columns"][key]["max"]) + 1
         for added in steps:
             last = first + added.rows - 1
             if added.values:
@@ -63,45 +66,52 @@ def check_added(bench: Bench, name: str) -> None:
             first = last + 1
 
 
-def check_after(bench: Bench, *, every_row: bool) -> dict[str, str]:
+def check_after(context: StepContext, *, every_row: bool) -> dict[str, str]:
     """What is wrong with the tables after all steps: step -> in words. Tables whose content nobody knows are left out."""
     found = {}
-    for name, step in bench.left_by.items():
+    for name, step in context.left_by.items():
         try:
-            check_table(bench, name, every_row=every_row)
+            check_table(context, name, every_row=every_row)
         except WrongAnswer as exc:
             found[step] = str(exc)
-    for name, added in bench.added.items():
-        if name not in bench.left_by:
+    for name, added in context.added.items():
+        if name not in context.left_by:
             continue
         try:
-            check_added(bench, name)
+            check_added(context, name)
         except WrongAnswer as exc:
             found[added[-1].step] = str(exc)
     return found
 
 
-def let_go(bench: Bench, step: StatementStep) -> dict[str, str]:
+def let_go(context: StepContext, step: StatementStep) -> dict[str, str]:
     """Forget what is in the tables that a statement may change, until it is known what its calls have done.
 
     Gives what was forgotten. A table that nobody knows is counted, so that what the calls add to it can be counted.
     """
-    if step.adds and step.adds.table not in bench.left_by and isinstance(bench.engine, SQLEngine):
-        with bench.beneath() as (engine, session):
-            bench.rows[step.adds.table] = int(_count(_sql_engine(engine), session, step.adds.table))
-    named = {step.adds.table} if step.adds else set(_words(bench.statement(step)))
-    return {name: bench.left_by.pop(name) for name in named & set(bench.left_by)}
+    if step.adds and step.adds.table not in context.left_by and isinstance(context.engine, SQLEngine):
+        with context.beneath() as (engine, session):
+            context.rows[step.adds.table] = int(_count(_sql_engine(engine), session, step.adds.table))
+    named = {step.adds.table} if step.adds else set(_words(context.statement(step)))
+    return {name: context.left_by.pop(name) for name in named & set(context.left_by)}
 
 
-def note_added(bench: Bench, step: StatementStep, calls: int, known: Mapping[str, str]) -> None:
+def forget(context: StepContext, sql: str) -> None:
+    """Forget what is in the tables that some statements name: they may change them."""
+    for name in set(_words(sql)) & set(context.tables):
+        context.left_by.pop(name, None)
+        context.rows.pop(name, None)
+
+
+def note_added(context: StepContext, step: StatementStep, calls: int, known: Mapping[str, str]) -> None:
     """Remember what the calls have added to a table. Without `adds` nobody can tell."""
-    if step.adds is None or step.adds.table not in bench.rows:
+    if step.adds is None or step.adds.table not in context.rows:
         return
     name, rows = step.adds.table, step.adds.rows * calls
-    bench.rows[name] += rows
+    context.rows[name] += rows
     if known:
-        bench.left_by.update(known)
-        bench.added.setdefault(name, []).append(Added(step.name, step.adds.values, rows))
+        context.left_by.update(known)
+        context.added.setdefault(name, []).append(Added(step.name, step.adds.values, rows))
 
 
 def _words(sql: str) -> list[str]:
@@ -114,8 +124,8 @@ def _sql_engine(engine: Engine) -> SQLEngine:
     return engine
 
 
-def _check_count(bench: Bench, engine: SQLEngine, session: Session, name: str) -> None:
-    check_value(_count(engine, session, name), str(bench.rows[name]), COUNT, f"COUNT(*) of {name}")
+def _check_count(context: StepContext, engine: SQLEngine, session: Session, name: str) -> None:
+    check_value(_count(engine, session, name), str(context.rows[name]), COUNT, f"COUNT(*) of {name}")
 
 
 def _count(engine: SQLEngine, session: Session, name: str) -> Any:
@@ -123,8 +133,8 @@ def _count(engine: SQLEngine, session: Session, name: str) -> Any:
     return found
 
 
-def _check_figures(bench: Bench, engine: SQLEngine, session: Session, name: str) -> None:
-    known, table = bench.files.manifest["tables"][name], bench.tables[name]
+def _check_figures(context: StepContext, engine: SQLEngine, session: Session, name: str) -> None:
+    known, table = context.files.manifest["tables"][name], context.tables[name]
     wanted = [("COUNT(*)", str(known["rows"]), COUNT)]
     for column, checks in known["columns"].items():
         kind = table.columns[column].data_type
@@ -132,29 +142,43 @@ def _check_figures(bench: Bench, engine: SQLEngine, session: Session, name: str)
             plain = f"{key.upper()}({engine.sql.quoted(column)})"
             wanted.append((engine.sql.total(column, kind.name) if key == "sum" else plain, text, kind))
     sql = f"SELECT {', '.join(part for part, _, _ in wanted)} FROM {engine.sql.quoted(name)}"
-    (row,) = fetch(session, sql + _of_the_dataset(bench, engine, name))
+    (row,) = fetch(session, sql + _of_the_dataset(context, engine, name))
     for value, (part, text, kind) in zip(row, wanted, strict=True):
         check_value(value, text, kind, f"{part} of {name}")
 
 
-def _of_the_dataset(bench: Bench, engine: SQLEngine, name: str) -> str:
-    """The condition that leaves out rows that steps have added."""
-    known, key = bench.files.manifest["tables"][name], bench.tables[name].primary_key
-    if bench.rows[name] == known["rows"]:
+def _numbered(table: Table) -> bool:
+    """Whether the keys are whole numbers, so that those of added rows can follow on the dataset's."""
+    return table.columns[table.primary_key].data_type.name in ("integer", "bigint")
+
+
+def _told_by_row(context: StepContext, name: str) -> bool:
+    """Whether added rows are among the dataset's, and only each one's key tells which are which."""
+    known = context.files.manifest["tables"][name]
+    return context.rows[name] != known["rows"] and not _numbered(context.tables[name])
+
+
+def _of_the_dataset(context: StepContext, engine: SQLEngine, name: str) -> str:
+    """The condition that leaves out rows that steps have added; nothing where their keys are in no known order."""
+    known, key = context.files.manifest["tables"][name], context.tables[name].primary_key
+    if context.rows[name] == known["rows"] or not _numbered(context.tables[name]):
         return ""
     keys = known["columns"][key]
     return f" WHERE {engine.sql.quoted(key)} BETWEEN {keys['min']} AND {keys['max']}"
 
 
-def _check_rows(bench: Bench, engine: SQLEngine, session: Session, name: str) -> None:
+def _check_rows(context: StepContext, engine: SQLEngine, session: Session, name: str) -> None:
     """Every column of every row: in the order of the keys where they ascend, or else all at once."""
-    table = bench.tables[name]
-    query = _selected(engine, list(table.columns), name) + _of_the_dataset(bench, engine, name)
-    if table.columns[table.primary_key].values.kind == "sequence":
-        _compare(session, _ordered(engine, query, table.primary_key), bench.files.stream(name))
+    table = context.tables[name]
+    query = _selected(engine, list(table.columns), name) + _of_the_dataset(context, engine, name)
+    if isinstance(table.columns[table.primary_key].values, Series):
+        _compare(session, _ordered(engine, query, table.primary_key), context.files.stream(name))
     else:
-        compare: Any = check_rows if session.gives == "rows" else check_batches
-        compare(_run(session, query), bench.files.table(name), ordered=False)
+        given, expected = _run(session, query), context.files.table(name)
+        pieces = as_batches(given, expected.schema) if session.result_format == "rows" else given
+        if _told_by_row(context, name):
+            pieces = with_keys_of(pieces, expected, list(table.columns).index(table.primary_key))
+        check_batches(pieces, expected, ordered=False)
 
 
 def _selected(engine: SQLEngine, columns: Iterable[str], name: str) -> str:
@@ -181,9 +205,9 @@ def _expected(table: Table, added: Added, first: int) -> pa.RecordBatch:
 def _compare(session: Session, query: str, expected: Iterable[pa.RecordBatch]) -> None:
     """Compare what an ordered query gives with batches, piece by piece. Raises WrongAnswer."""
     given = _run(session, query)
-    left = _from_rows(given, expected) if session.gives == "rows" else _from_batches(iter(given), expected)
+    left = _from_rows(given, expected) if session.result_format == "rows" else _from_batches(iter(given), expected)
     for piece, wanted in left:
-        compare: Any = check_rows if session.gives == "rows" else check_batches
+        compare: Any = check_rows if session.result_format == "rows" else check_batches
         compare(piece, pa.Table.from_batches([wanted]), ordered=True)
 
 

@@ -3,43 +3,45 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 
-from dbbench.clients import drive
-from dbbench.engine import Engine, offers, prepared
+from dbbench.datasets.records import ExpectedRecords, Laps, Numbers, RecordSet, mix, shuffled
+from dbbench.engine.base import Engine
+from dbbench.engine.operations import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.job import Job, Measurement
-from dbbench.keyvalue import Inputs
-from dbbench.measure import collector_off, timed
-from dbbench.records import Held, Numbers, RecordSet, mix, shuffled
-from dbbench.samples import Samples
-from dbbench.suite import Clients, KeyValueStep
-from dbbench.workloads import cold
-from dbbench.workloads.bench import Bench, Measured
+from dbbench.loadgen.clients import drive
+from dbbench.loadgen.histogram import Samples
+from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.key_streams import KeySequence
+from dbbench.loadgen.loops import collector_off, timed
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.keyvalue import KeyValueStep
+from dbbench.workloads import cold_start, load_control
+from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
 
 #: Records read one by one in a check.
 SAMPLE = 1_000
 _AT_ONCE = 8_192
 
 
-def measure(step: KeyValueStep, bench: Bench) -> Measured:
+def measure(step: KeyValueStep, context: StepContext) -> StepMeasurement:
     """Operations in a second. Raises Unsupported for what the engine can't do, or has too few records for."""
-    records, held = bench.records, bench.held
+    records, expected = context.records, context.expected_records
     assert records is not None
-    refuse_too_long(bench.engine, records)
-    facts = cold.facts([cold.start_cold(bench)]) if step.cache == "cold" else {}
-    found = _scan(bench, held) if step.operation == "scan" else _calls(step, bench, records, held)
+    refuse_too_long(context.engine, records)
+    facts = cold_start.facts([cold_start.start_cold(context)]) if step.cache == "cold" else {}
+    found = _scan(context, expected) if step.operation == "scan" else _calls(step, context, records, expected)
     return replace(found, facts={**found.facts, "cache": step.cache, **facts})
 
 
-def _calls(step: KeyValueStep, bench: Bench, records: RecordSet, held: Held) -> Measured:
+def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expected: ExpectedRecords) -> StepMeasurement:
     """One call after another, by as many clients as the step says."""
-    there = held.next - held.first
+    there = expected.next - expected.first
     count = records.count if step.operation == "insert" else there
     if step.count is not None:
         count = max(1, round(step.count * records.scale))
@@ -48,29 +50,82 @@ def _calls(step: KeyValueStep, bench: Bench, records: RecordSet, held: Held) -> 
         raise Unsupported(f"there are no records to {step.operation}: no step before this one could insert any")
     if count > there and writes_there:
         raise Unsupported(f"there are {there:,} records to {step.operation}, not {count:,}")
-    inputs = replace(_inputs(step, records, held, count), version=held.newest + 1 if step.operation == "update" else 0)
+    inputs = replace(
+        _inputs(step, records, expected, count), version=expected.newest + 1 if step.operation == "update" else 0
+    )
     job = Job(step.operation, (), 0, 0, seed=records.seed, inputs=inputs, affinity=step.affinity)
-    clients = bench.engine.concurrency.arranged(step.clients)
-    found = throughput(drive(bench.engine, bench.session, job, clients), count, clients)
-    if step.operation == "insert":  # known to be done only now: whatever was refused has changed nothing
-        held.next += count
+    clients = context.engine.concurrency.arranged(step.clients)
+    if step.timed:
+        return _timed(step, context, records, replace(job, calls=-(-count // step.transaction)), clients)
+    found = throughput(drive(context.engine, context.session, job, clients), count, clients)
+    left = replace(expected)
+    if step.operation == "insert":
+        left.next += count
     elif step.operation == "update":
         if inputs.among:
-            held.write_some(count, inputs.among, records.seed)
+            left.write_some(count, inputs.among, records.seed)
         else:
-            held.write(held.first + (1 if step.order == "same" else count))
+            left.write(left.first + (1 if step.order == "same" else count))
     elif step.operation == "delete":
-        held.first += count
+        left.first += count
     if step.operation in ("insert", "update"):
         found.facts["csv_bytes"] = count * (records.spec.key_bytes + records.spec.value_bytes)
-    return found
+    return replace(found, leaves=Leaves(records=left))
 
 
-def _inputs(step: KeyValueStep, records: RecordSet, held: Held, count: int) -> Inputs:
-    first = held.next if step.operation == "insert" else held.first
+def _timed(step: KeyValueStep, context: StepContext, records: RecordSet, job: Job, clients: Clients) -> StepMeasurement:
+    """Calls that go on until a time is over, or as many after a warm-up; what they leave counts after each drive."""
+    expected, written = context.expected_records, 0
+
+    def driven(job: Job) -> ClientTimings:
+        nonlocal expected, written
+        assert isinstance(job.inputs, KeySequence)
+        beyond = max((numbers.stop for numbers in expected.further), default=0)
+        first = max(expected.next, beyond) if step.operation == "insert" else job.inputs.first
+        inputs = replace(job.inputs, first=first, version=expected.newest + 1, endless=True)
+        found = drive(context.engine, context.session, replace(job, inputs=inputs), clients)
+        if step.fills:
+            taken = {number: inputs.taken(made, number, clients.count) for number, made in found.made}
+            expected = _left(expected, inputs, taken, clients.count)
+            written += sum(taken.values())
+        return found
+
+    measured = load_control.measure(step, job, clients, driven, records=step.transaction)
+    if step.fills:
+        size = records.spec.key_bytes + records.spec.value_bytes
+        measured = replace(measured, facts={**measured.facts, "csv_bytes": written * size})
+    return replace(measured, leaves=Leaves(records=expected))
+
+
+def _left(before: ExpectedRecords, inputs: KeySequence, taken: Mapping[int, int], of: int) -> ExpectedRecords:
+    """The records after each client has inserted or updated so many, in the order of its endless calls."""
+    if inputs.operation == "insert":
+        if of == 1 and inputs.first == before.next:
+            return replace(before, next=before.next + taken[0])
+        added = [range(inputs.first + at, inputs.first + at + of * count, of) for at, count in taken.items()]
+        return replace(before, further=[*before.further, *added])
+    seed = inputs.seed if inputs.order == "random" else None
+    laps, newest = [], before.newest
+    for number, count in taken.items():
+        share = inputs.share(number, of)
+        last = inputs.version + (count - 1) // len(share) if count else 0
+        newest = max(newest, last)
+        if inputs.order == "same":
+            laps.append(Laps(inputs.first, 1, None, range(1), min(count, 1), last))
+        else:
+            laps.append(Laps(inputs.first, inputs.among or inputs.count, seed, share, count, inputs.version))
+    return replace(before, newest=newest, laps=[*before.laps, *laps])
+
+
+def _inputs(step: KeyValueStep, records: RecordSet, expected: ExpectedRecords, count: int) -> KeySequence:
+    first = expected.next if step.operation == "insert" else expected.first
     # Of fewer than there are: those that a delete or an insert takes follow one another, others lie anywhere.
-    some = step.order == "random" and step.operation in ("read", "seek", "update") and count < held.next - held.first
-    return Inputs(
+    some = (
+        step.order == "random"
+        and step.operation in ("read", "seek", "update")
+        and count < expected.next - expected.first
+    )
+    return KeySequence(
         records=records.spec.model_dump(),
         seed=records.seed,
         scale=records.scale,
@@ -79,11 +134,11 @@ def _inputs(step: KeyValueStep, records: RecordSet, held: Held, count: int) -> I
         first=first,
         count=count,
         transaction=step.transaction,
-        among=held.next - held.first if some else 0,
+        among=expected.next - expected.first if some else 0,
     )
 
 
-def throughput(found: Measurement, count: int, clients: Clients) -> Measured:
+def throughput(found: ClientTimings, count: int, clients: Clients) -> StepMeasurement:
     """`count` operations in what was measured. One client's own pauses, in which its keys are made, don't count."""
     seconds = found.service.total / 1e9 if clients.count == 1 else (found.end - found.begin) / 1e9
     times = {"service time": found.service, **found.by}
@@ -94,7 +149,7 @@ def throughput(found: Measurement, count: int, clients: Clients) -> Measured:
         "clients": clients.model_dump(),
         "times": {name: samples.to_json() for name, samples in times.items()},
     }
-    return Measured("throughput", "1/s", [count / max(seconds, 1e-9)], facts=facts, direction="higher")
+    return StepMeasurement("throughput", "1/s", [count / max(seconds, 1e-9)], facts=facts, direction="higher")
 
 
 def refuse_too_long(engine: Engine, records: RecordSet) -> None:
@@ -105,78 +160,78 @@ def refuse_too_long(engine: Engine, records: RecordSet) -> None:
             raise Unsupported(f"{engine.name} takes {what}s of up to {most:,} bytes, and these have {size:,}")
 
 
-def _scan(bench: Bench, held: Held) -> Measured:
+def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
     """All records, drained by one call in C."""
-    scan = prepared(bench.engine, bench.session, "scan")()
-    there = held.next - held.first
+    scan = prepared(context.engine, context.session, "scan")()
+    there = expected.next - expected.first
     with collector_off():
         nanoseconds, _ = timed(lambda: deque(scan(), maxlen=0))
     samples = Samples()
     samples.record(np.array([nanoseconds], np.int64))
-    found = Measurement(service=samples, begin=0, end=nanoseconds)
-    return throughput(found, there + sum(map(len, held.further)), Clients())
+    found = ClientTimings(service=samples, begin=0, end=nanoseconds)
+    return throughput(found, there + sum(map(len, expected.further)), Clients())
 
 
-def check(step: KeyValueStep, bench: Bench) -> None:
+def check(step: KeyValueStep, context: StepContext) -> None:
     """After a write or a scan all that the store holds, otherwise a sample. Raises WrongAnswer."""
     if step.operation in ("read", "seek"):
-        sample(bench, step.operation)
+        sample(context, step.operation)
     else:
-        everything(bench)
+        everything(context)
 
 
-def everything(bench: Bench) -> None:
+def everything(context: StepContext) -> None:
     """Check all that the store holds, by a scan or, where the engine has none, by reads. Raises WrongAnswer."""
-    if offers(type(bench.engine), "scan"):
-        _by_scan(bench)
+    if offers(type(context.engine), "scan"):
+        _by_scan(context)
     else:
-        _by_reads(bench)
+        _by_reads(context)
 
 
-def _by_reads(bench: Bench) -> None:
+def _by_reads(context: StepContext) -> None:
     """Read each record that must be there, and each that was deleted. What was never inserted can't be found this way."""
-    records, held = bench.records, bench.held
+    records, expected = context.records, context.expected_records
     assert records is not None
-    read = prepared(bench.engine, bench.session, "read")()
-    for numbers in _chunks(range(held.first, held.next), *held.further):
+    read = prepared(context.engine, context.session, "read")()
+    for numbers in _chunks(range(expected.first, expected.next), *expected.further):
         pairs = []
         for number, key in zip(numbers.tolist(), records.keys(numbers), strict=True):
             if (value := read(key)) is None:
                 raise WrongAnswer(f"the record {number} is not there")
             pairs.append((key, bytes(value)))
         named, versions = records.named(pairs)
-        _check_versions(held, named, versions)
-    for numbers in _chunks(range(held.first)):
+        _check_versions(expected, named, versions)
+    for numbers in _chunks(range(expected.first)):
         for number, key in zip(numbers.tolist(), records.keys(numbers), strict=True):
             if read(key) is not None:
                 raise WrongAnswer(f"the record {number} was deleted and is still there")
 
 
-def _by_scan(bench: Bench) -> None:
+def _by_scan(context: StepContext) -> None:
     """Each record is one of the dataset's, in the right version, once, in order, and none is missing."""
-    records, held = bench.records, bench.held
+    records, expected = context.records, context.expected_records
     assert records is not None
-    rest = iter(prepared(bench.engine, bench.session, "scan")()())
+    rest = iter(prepared(context.engine, context.session, "scan")()())
     count, total, last = 0, 0, b""
     while pairs := list(islice(rest, _AT_ONCE)):
         numbers, versions = records.named([(bytes(key), bytes(value)) for key, value in pairs])
-        _check_versions(held, numbers, versions)
-        if bench.engine.ordered:
+        _check_versions(expected, numbers, versions)
+        if context.engine.ordered:
             for before, after in pairwise([(last, b""), *pairs]):
                 if bytes(before[0]) >= bytes(after[0]):
                     raise WrongAnswer(f"the key {bytes(after[0]).hex()} came after {bytes(before[0]).hex()}")
             last = bytes(pairs[-1][0])
         count += len(pairs)
         total += int(mix(numbers).sum(dtype=np.uint64))
-    wanted = [range(held.first, held.next), *held.further]
+    wanted = [range(expected.first, expected.next), *expected.further]
     if count != sum(map(len, wanted)):
         raise WrongAnswer(f"{count:,} records instead of {sum(map(len, wanted)):,}")
     if (total - sum(map(_checksum, wanted))) % 2**64:
         raise WrongAnswer("some records are missing, and others are there twice")
 
 
-def _check_versions(held: Held, numbers: Numbers, versions: Numbers) -> None:
-    wrong = versions > np.uint64(held.newest) if held.loose else versions != held.version_of(numbers)
+def _check_versions(expected: ExpectedRecords, numbers: Numbers, versions: Numbers) -> None:
+    wrong = versions > np.uint64(expected.newest) if expected.loose else versions != expected.version_of(numbers)
     if wrong.any():
         at = int(np.argmax(wrong))
         raise WrongAnswer(f"record {numbers[at]} is in version {versions[at]}, which is not its last")
@@ -195,14 +250,14 @@ def _chunks(*ranges: range) -> Iterator[Numbers]:
             yield np.arange(start, stop, numbers.step, dtype=np.uint64)
 
 
-def sample(bench: Bench, operation: str) -> None:
+def sample(context: StepContext, operation: str) -> None:
     """Read some records that must be there, and one that must not. Raises WrongAnswer."""
-    records, held = bench.records, bench.held
+    records, expected = context.records, context.expected_records
     assert records is not None
-    there = held.next - held.first
-    run = prepared(bench.engine, bench.session, operation)()
+    there = expected.next - expected.first
+    run = prepared(context.engine, context.session, operation)()
     places = np.arange(min(SAMPLE, there), dtype=np.uint64)
-    numbers = shuffled(places, there, records.seed + 1)[: len(places)] + np.uint64(held.first) if there else places
+    numbers = shuffled(places, there, records.seed + 1)[: len(places)] + np.uint64(expected.first) if there else places
     for number, key in zip(numbers.tolist(), records.keys(numbers), strict=True):
         given = run(key)
         if given is None:
@@ -211,10 +266,11 @@ def sample(bench: Bench, operation: str) -> None:
         if pair[0] != key:
             raise WrongAnswer(f"a seek to {key.hex()}, which is there, came to {pair[0].hex()}")
         named, versions = records.named([pair])
-        _check_versions(held, named, versions)
+        _check_versions(expected, named, versions)
     if operation == "read":
         missing = np.array(
-            [held.first - 1 if held.first else held.next + sum(map(len, held.further)) + 10**6], np.uint64
+            [expected.first - 1 if expected.first else expected.next + sum(map(len, expected.further)) + 10**6],
+            np.uint64,
         )
         if run(records.keys(missing)[0]) is not None:
             raise WrongAnswer("it has a record that was never inserted, or was deleted")

@@ -2,91 +2,129 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from dbbench.clients import drive
-from dbbench.engine import prepared
+from dbbench.datasets.records import ExpectedRecords, Numbers, RecordSet, shuffled
+from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.job import Job
-from dbbench.keyvalue import OPERATIONS, Draws
-from dbbench.records import Held, Numbers, shuffled
-from dbbench.suite import MixStep
-from dbbench.workloads.bench import Bench, Measured
+from dbbench.loadgen.clients import drive
+from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.key_streams import OPERATIONS, OperationMix
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.mix import MixStep
+from dbbench.workloads import load_control
+from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
 from dbbench.workloads.keyvalue import SAMPLE, everything, refuse_too_long, throughput
 
 _WRITES = [OPERATIONS.index(name) for name in ("update", "modify")]
 
 
-def measure(step: MixStep, bench: Bench) -> Measured:
+def measure(step: MixStep, context: StepContext) -> StepMeasurement:
     """Operations in a second. Raises Unsupported for what the engine can't do."""
-    records, held = bench.records, bench.held
+    records, expected = context.records, context.expected_records
     assert records is not None
-    refuse_too_long(bench.engine, records)
-    if held.next - held.first < 2 or held.further:
+    refuse_too_long(context.engine, records)
+    if expected.next - expected.first < 2 or expected.further:
         raise Unsupported("a mix needs records, inserted one after another by a step before it")
-    draws = Draws(
+    clients = context.engine.concurrency.arranged(step.clients)
+    operations = _operations(step, records, expected)
+    job = Job("mix", (), 0, operations.operations, seed=records.seed, inputs=operations)
+    if step.timed:
+        return _timed(step, context, job, clients)
+    measured = throughput(drive(context.engine, context.session, job, clients), operations.operations, clients)
+    return replace(measured, leaves=Leaves(records=_left(expected, operations, clients.count)))
+
+
+def _timed(step: MixStep, context: StepContext, job: Job, clients: Clients) -> StepMeasurement:
+    """Calls that go on until a time is over, or as many after a warm-up; the last drive of a search is checked."""
+    expected = context.expected_records
+
+    def driven(job: Job) -> ClientTimings:
+        nonlocal expected
+        assert isinstance(job.inputs, OperationMix)
+        inputs = replace(job.inputs, next=expected.next, version=expected.newest, endless=True)
+        found = drive(context.engine, context.session, replace(job, inputs=inputs), clients)
+        expected = _left(expected, inputs, clients.count, dict(found.made))
+        return found
+
+    measured = load_control.measure(step, job, clients, driven, records=1)
+    return replace(measured, leaves=Leaves(records=expected))
+
+
+def check(step: MixStep, context: StepContext) -> None:
+    """All records are there, and those of a sample hold what was written to them last. Raises WrongAnswer."""
+    everything(context)
+    _check_last(step, context)
+
+
+def _operations(step: MixStep, records: RecordSet, expected: ExpectedRecords) -> OperationMix:
+    """What the clients do with the records that are there: the same whenever it is asked for."""
+    return OperationMix(
         records=records.spec.model_dump(),
         seed=records.seed,
         scale=records.scale,
-        first=held.first,
-        next=held.next,
-        operations=max(1, round(step.operations * records.scale)),
+        first=expected.first,
+        next=expected.next,
+        operations=max(1, round((step.operations or 1) * records.scale)),
         weights={str(name): weight for name, weight in step.weights.items()},
         keys=step.keys,
         scan_length=step.scan_length,
-        version=held.newest,
+        version=expected.newest,
     )
-    bench.draws = draws
-    job = Job("mix", (), 0, 0, seed=records.seed, inputs=draws)
-    clients = bench.engine.concurrency.arranged(step.clients)
-    return throughput(drive(bench.engine, bench.session, job, clients), draws.operations, clients)
 
 
-def check(step: MixStep, bench: Bench) -> None:
-    """All records are there, and those of a sample hold what was written to them last. Raises WrongAnswer."""
-    held, draws, of = bench.held, bench.draws, step.clients.count
-    assert draws is not None
-    before = None if held.loose else replace(held)
+def _left(
+    before: ExpectedRecords, operations: OperationMix, of: int, made: Mapping[int, int] | None = None
+) -> ExpectedRecords:
+    """The records after so many clients did all that, or each as many calls as it `made`."""
+    starts = [before.next + number for number in range(of)]
     added = [
-        range(held.next + number, held.next + number + of * draws.inserted(number, of), of) for number in range(of)
+        range(start, start + of * operations.inserted(number, of, made[number] if made else None), of)
+        for number, start in enumerate(starts)
     ]
-    if of == 1:  # what was inserted follows on what was there
-        held.next = added.pop().stop
-    held.further, held.loose = added, True
-    held.newest += draws.operations * of + of
-    everything(bench)
-    _check_last(bench, draws, of, before)
+    newest = before.newest + (max(made.values()) if made else operations.operations) * of + of
+    after = added.pop().stop if of == 1 else before.next  # what one client inserted follows on what was there
+    mixed = (operations, made) if made else None
+    return replace(before, next=after, further=added, loose=True, newest=newest, mixed=mixed)
 
 
-def _check_last(bench: Bench, draws: Draws, of: int, before: Held | None) -> None:
+def _check_last(step: MixStep, context: StepContext) -> None:
     """Of a sample of records: each holds what one of the clients wrote last, or what was there before."""
-    records = bench.records
+    records, before = context.records, context.records_before
     assert records is not None
-    there = draws.next - draws.first
+    operations, made = context.expected_records.mixed or (_operations(step, records, before), None)
+    sure = not before.loose and step.find is None  # what a search made before its last trial isn't known one by one
+    there = operations.next - operations.first
     places = np.arange(min(SAMPLE, there), dtype=np.uint64)
-    picked = shuffled(places, there, records.seed + 2) + np.uint64(draws.first)
-    written = _last_written(draws, of, picked)
-    read = prepared(bench.engine, bench.session, "read")()
-    for number, key in zip(picked.tolist(), records.keys(picked), strict=True):
+    picked = shuffled(places, there, records.seed + 2) + np.uint64(operations.first)
+    written = _last_written(operations, step.clients.count, picked, made)
+    keys = records.keys(picked)
+    read = prepared(context.engine, context.session, "read")()
+    pairs = []
+    for number, key in zip(picked.tolist(), keys, strict=True):
         given = read(key)
         if given is None:
             raise WrongAnswer(f"the record {number} is gone")
-        _, versions = records.named([(key, bytes(given))])
-        allowed = written.get(number)
-        if allowed is None and before is not None:
-            allowed = before.version_of(np.array([number], np.uint64)).tolist()
-        if allowed is not None and int(versions[0]) not in allowed:
-            raise WrongAnswer(f"record {number} is in version {versions[0]}; written to it last was {allowed}")
+        pairs.append((key, bytes(given)))
+    _, versions = records.named(pairs)  # all at once: one by one it takes longer than the mix itself
+    kept = [None] * len(pairs) if not sure else [[version] for version in before.version_of(picked).tolist()]
+    for number, version, otherwise in zip(picked.tolist(), versions.tolist(), kept, strict=True):
+        allowed = written.get(number, otherwise)
+        if allowed is not None and version not in allowed:
+            raise WrongAnswer(f"record {number} is in version {version}; written to it last was {allowed}")
 
 
-def _last_written(draws: Draws, of: int, picked: Numbers) -> dict[int, list[int]]:
+def _last_written(
+    operations: OperationMix, of: int, picked: Numbers, made: Mapping[int, int] | None = None
+) -> dict[int, list[int]]:
     """The last version that each client wrote to each of the picked records."""
     written: dict[int, list[int]] = {}
     for client in range(of):
         last: dict[int, int] = {}
-        for kinds, numbers, versions, _ in draws.drawn(client, of):
+        for kinds, numbers, versions, _ in operations.drawn(client, of, made[client] if made else None):
             mine = np.isin(kinds, _WRITES) & np.isin(numbers, picked)
             last.update(zip(numbers[mine].tolist(), versions[mine].tolist(), strict=True))
         for number, version in last.items():

@@ -17,15 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbbench.engine import Session, prepared
+from dbbench.datasets.records import shuffled
+from dbbench.engine.base import Session
+from dbbench.engine.driver_timer import DriverTimer
+from dbbench.engine.objects import check_objects
+from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.measure import Clock, collector_off, stream, timed
-from dbbench.objects import check_objects
-from dbbench.records import shuffled
-from dbbench.samples import Samples
-from dbbench.suite import ObjectStep
-from dbbench.watch import Watch
-from dbbench.workloads.bench import Bench, Measured
+from dbbench.loadgen.histogram import Samples
+from dbbench.loadgen.loops import Clock, collector_off, stream, timed
+from dbbench.suite.steps.objects import ObjectStep
+from dbbench.workloads.context import StepContext, StepMeasurement
 
 #: How often a connection is made, and the operation prepared on it, for the middle of their times.
 FRESH = 5
@@ -38,7 +39,7 @@ class Loading:
     step: ObjectStep
     session: Session
     run: Callable[[Any], Any]
-    watch: Watch | None = None
+    timer: DriverTimer | None = None
 
     def load(self, keys: Sequence[Any], samples: Samples | None, clock: Clock) -> float:
         """Nanoseconds of an object over one pass; each call by key goes to `samples`, too, if there are some."""
@@ -61,29 +62,29 @@ class Loading:
         return float(times.sum()) / len(keys)
 
     def _begin(self) -> None:
-        if self.watch:
-            self.watch.clear()
+        if self.timer:
+            self.timer.clear()
 
 
-def measure(step: ObjectStep, bench: Bench, clock: Clock = perf_counter_ns) -> Measured:
+def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_ns) -> StepMeasurement:
     """Seconds of an object, the mean of the passes. Raises Unsupported where the engine gives no objects."""
-    prepare = prepared(bench.engine, bench.session, step.operation)
-    known = bench.files.table(step.table).column(bench.tables[step.table].primary_key)
-    plain = Loading(step, bench.session, prepare(step.table, bench.tables[step.table]))
-    count = _count(step, bench)
+    prepare = prepared(context.engine, context.session, step.operation)
+    known = context.files.table(step.table).column(context.tables[step.table].primary_key)
+    plain = Loading(step, context.session, prepare(step.table, context.tables[step.table]))
+    count = _count(step, context)
     samples, passes, parts = Samples(), [], []
     whys: list[str] = []
-    watched = _watched(step, bench, whys, clock)
-    own = watched.watch.own if watched and watched.watch else (0.0, 0.0)
+    watched = _watched(step, context, whys, clock)
+    own = watched.timer.own if watched and watched.timer else (0.0, 0.0)
     try:
         with collector_off():
             for number in range(step.warm_up + step.iterations):
                 keys = known.take(_places(len(known), count, number)).to_pylist()
                 passes.append(plain.load(keys, samples if number >= step.warm_up else None, clock))
-                if watched and watched.watch:
+                if watched and watched.timer:
                     whole = watched.load(keys, None, clock) * count
-                    parts.append(_shares(whole, watched.watch, own))
-            connect, prepare_first = _fresh(step, bench, keys[:1], clock)
+                    parts.append(_shares(whole, watched.timer, own))
+            connect, prepare_first = _fresh(step, context, keys[:1], clock)
     finally:
         if watched:
             watched.session.close()
@@ -91,7 +92,7 @@ def measure(step: ObjectStep, bench: Bench, clock: Clock = perf_counter_ns) -> M
     mean = sum(passes[step.warm_up :]) / step.iterations
     facts: dict[str, Any] = {
         "objects": count,
-        "members": len(bench.tables[step.table].columns),
+        "members": len(context.tables[step.table].columns),
         "connect": connect / 1e9,
         "prepare": prepare_first / 1e9,
         "parts": _parts(mean / 1e9, parts),
@@ -100,45 +101,45 @@ def measure(step: ObjectStep, bench: Bench, clock: Clock = perf_counter_ns) -> M
     if samples.count:
         facts["times"] = {"service time": samples.to_json()}
         facts["per_second"] = 1e9 / max(mean, 1e-9)
-    return Measured("time", "s", figures[step.warm_up :], figures[: step.warm_up], facts)
+    return StepMeasurement("time", "s", figures[step.warm_up :], figures[: step.warm_up], facts)
 
 
-def _watched(step: ObjectStep, bench: Bench, whys: list[str], clock: Clock) -> Loading | None:
+def _watched(step: ObjectStep, context: StepContext, whys: list[str], clock: Clock) -> Loading | None:
     """Another session of the engine whose driver is watched; or None, and why there is none."""
-    watch = Watch(clock)
-    session = bench.engine.connect()
+    timer = DriverTimer(clock)
+    session = context.engine.connect()
     try:
-        session.watch(watch)
-        run = prepared(bench.engine, session, step.operation)(step.table, bench.tables[step.table])
+        session.watch(timer)
+        run = prepared(context.engine, session, step.operation)(step.table, context.tables[step.table])
     except BaseException as exc:
         session.close()
         if not isinstance(exc, Unsupported):
             raise
         whys.append(str(exc))
         return None
-    return Loading(step, session, run, watch)
+    return Loading(step, session, run, timer)
 
 
-def _fresh(step: ObjectStep, bench: Bench, keys: list[Any], clock: Clock) -> tuple[float, float]:
+def _fresh(step: ObjectStep, context: StepContext, keys: list[Any], clock: Clock) -> tuple[float, float]:
     """Nanoseconds to connect, and from there to the first object: the middle of some connections' times."""
     connects, firsts = [], []
     for _ in range(FRESH):
-        taken, session = timed(bench.engine.connect, clock)
+        taken, session = timed(context.engine.connect, clock)
         try:
             connects.append(taken)
-            prepare = prepared(bench.engine, session, step.operation)
+            prepare = prepared(context.engine, session, step.operation)
             given = keys if step.operation == "get_many" else keys[0]
-            firsts.append(timed(lambda: prepare(step.table, bench.tables[step.table])(given), clock)[0])  # noqa: B023 - called at once
+            firsts.append(timed(lambda: prepare(step.table, context.tables[step.table])(given), clock)[0])  # noqa: B023 - called at once
         finally:
             session.close()
     return median(connects), median(firsts)
 
 
-def _shares(whole: float, watch: Watch, own: tuple[float, float]) -> tuple[float, float, float]:
-    """Nanoseconds of a watched pass, and of them the shares to execute and to fetch, all without the watch's own."""
+def _shares(whole: float, timer: DriverTimer, own: tuple[float, float]) -> tuple[float, float, float]:
+    """Nanoseconds of a watched pass, and of them the shares to execute and to fetch, all without the timer's own."""
     shown, taken = own
-    execute, fetch = max(watch.execute - shown * watch.executes, 0), max(watch.fetch - shown * watch.fetches, 0)
-    whole = max(whole - taken * watch.calls, execute + fetch, 1.0)
+    execute, fetch = max(timer.execute - shown * timer.executes, 0), max(timer.fetch - shown * timer.fetches, 0)
+    whole = max(whole - taken * timer.calls, execute + fetch, 1.0)
     return whole, execute / whole, fetch / whole
 
 
@@ -154,10 +155,10 @@ def _parts(figure: float, passes: Sequence[tuple[float, float, float]]) -> dict[
     return {name: share * figure for name, share in shares.items()}
 
 
-def _count(step: ObjectStep, bench: Bench) -> int:
+def _count(step: ObjectStep, context: StepContext) -> int:
     """Objects in a pass: those that the step asks for, at the dataset's scale; at most all."""
-    rows: int = bench.files.manifest["tables"][step.table]["rows"]
-    return rows if step.count is None else min(max(1, round(step.count * bench.files.manifest["scale"])), rows)
+    rows: int = context.files.manifest["tables"][step.table]["rows"]
+    return rows if step.count is None else min(max(1, round(step.count * context.files.manifest["scale"])), rows)
 
 
 def _places(rows: int, count: int, number: int) -> NDArray[np.uint64]:
@@ -165,14 +166,14 @@ def _places(rows: int, count: int, number: int) -> NDArray[np.uint64]:
     return shuffled(np.arange(rows, dtype=np.uint64), rows, number + 1)[:count]
 
 
-def check(step: ObjectStep, bench: Bench) -> None:
+def check(step: ObjectStep, context: StepContext) -> None:
     """Load once more, and compare every member of every object; a key that isn't there has none. Raises WrongAnswer."""
-    table = bench.tables[step.table]
-    rows = bench.files.table(step.table)
-    count = _count(step, bench)
+    table = context.tables[step.table]
+    rows = context.files.table(step.table)
+    count = _count(step, context)
     picked = rows.take(_places(rows.num_rows, count, 0))
     wanted = {row[table.primary_key]: tuple(row.values()) for row in picked.to_pylist()}
-    run = prepared(bench.engine, bench.session, step.operation)(step.table, table)
+    run = prepared(context.engine, context.session, step.operation)(step.table, table)
     absent = max(rows.column(table.primary_key).to_pylist()) + 1
     if step.operation == "get_many":
         check_objects(run(list(wanted) if step.count else None), wanted, table)
@@ -180,6 +181,6 @@ def check(step: ObjectStep, bench: Bench) -> None:
     else:
         check_objects(filter(None, map(run, wanted)), wanted, table)
         none = [found for found in [run(absent)] if found is not None]
-    bench.session.forget()
+    context.session.forget()
     if none:
         raise WrongAnswer(f"there is an object for the key {absent}, which no row has")

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import psutil
 
-from dbbench.engine import Engine, File, Size
+from dbbench.engine.base import Engine
+from dbbench.engine.size import File, Size
 
 #: Of more files than these a result keeps the sums of folders.
 _FEW = 100
@@ -31,7 +32,7 @@ def on_disk(engine: Engine) -> Size:
     if engine.url:
         return told
     seen: set[_Inode] = set()
-    files = [replace(file, part=engine.part(file.name)) for file in _in_folder(engine.directory, seen)]
+    files = [replace(file, role=engine.file_role(file.name)) for file in _in_folder(engine.directory, seen)]
     return Size(tuple(_summed(files) + outside(engine, seen)), told.index)
 
 
@@ -52,9 +53,9 @@ def _summed(files: list[File]) -> list[File]:
     folders: dict[tuple[str, str], File] = {}
     for file in files:
         folder = os.path.dirname(file.name) or "."
-        old = folders.get((folder, file.part), File(folder, file.part, 0, 0))
+        old = folders.get((folder, file.role), File(folder, file.role, 0, 0))
         summed = replace(old, apparent=old.apparent + file.apparent, allocated=old.allocated + file.allocated)
-        folders[folder, file.part] = summed
+        folders[folder, file.role] = summed
     return [folders[key] for key in sorted(folders)]
 
 

@@ -6,26 +6,26 @@ answers these questions itself can still lie; `dbbench durability` counts its sy
 
 from __future__ import annotations
 
+from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
 from dbbench.errors import WrongAnswer
-from dbbench.sql import SQLEngine, SQLSession, fetch
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 
 
-def check_indexes(bench: Bench) -> None:
+def check_indexes(context: StepContext) -> None:
     """Find the index of each column that should have one in the system's catalogue. Raises WrongAnswer."""
-    with bench.beneath() as (engine, session):
-        if "indexes" in engine.lacks or not isinstance(session, SQLSession):
+    with context.beneath() as (engine, session):
+        if "indexes" in engine.missing_features or not isinstance(session, SQLSession):
             return
-        for name, table in bench.tables.items():
+        for name, table in context.tables.items():
             found = session.indexed(name) if table.indexes else None
             for column in table.indexes:
                 if found is not None and column not in found:
                     raise WrongAnswer(f"no index on {name}.{column}, by the system's own catalogue")
 
 
-def check_sync(bench: Bench) -> None:
+def check_sync(context: StepContext) -> None:
     """Compare the settings that the durability tier promises with those of the session. Raises WrongAnswer."""
-    with bench.beneath() as (engine, session):
+    with context.beneath() as (engine, session):
         if not isinstance(engine, SQLEngine):
             return
         for name, promised in engine.durability[engine.tier].items():

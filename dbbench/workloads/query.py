@@ -8,22 +8,27 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum, auto
 from typing import Any
 
 import pyarrow as pa
 
-from dbbench.engine import prepared
-from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.filecache import Dropped
-from dbbench.measure import collector_off, read_batches, read_column, read_rows, timed
-from dbbench.oracle import read_answer
-from dbbench.outcome import Outcome
-from dbbench.sql import SQLSession
-from dbbench.suite import QueryStep
-from dbbench.verify import check_batches, check_rows
-from dbbench.workloads import cold
-from dbbench.workloads.bench import Bench, Measured
+from dbbench.answers.agreement import group
+from dbbench.answers.compare import as_table, check_batches, check_rows
+from dbbench.answers.oracle import read_answer
+from dbbench.engine.sql.session import SQLSession
+from dbbench.errors import NotVerified, Unsupported, WrongAnswer
+from dbbench.host.page_cache import Dropped
+from dbbench.loadgen.clients import drive
+from dbbench.loadgen.job import Job
+from dbbench.loadgen.loops import collector_off, read_batches, read_column, read_rows, timed
+from dbbench.loadgen.query_calls import QueryCalls
+from dbbench.results.outcome import Outcome
+from dbbench.suite.answer import AnswerFile, EngineAnswer
+from dbbench.suite.steps.query import QueryStep
+from dbbench.workloads import cold_start, load_control, stale_answers
+from dbbench.workloads.context import StepContext, StepMeasurement
 
 #: Answers of more rows are counted in the timed calls, without keeping the column that is read.
 KEPT_ROWS = 1_000_000
@@ -37,67 +42,138 @@ class Call(Enum):
     CHECKED = auto()
 
 
-def measure(step: QueryStep, bench: Bench) -> Measured:
+def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     """Time each iteration whole: run and step; before a cold one the engine is restarted, off the clock.
 
     The outcome is wrong if any call gave another number of rows than the oracle, or other values in the column that is
     read, or if the checked call gave another value anywhere.
     """
-    expected = read_answer(bench.answers[step.name])
-    facts: dict[str, Any] = {"rows": expected.num_rows, "gives": bench.session.gives, "cache": step.cache}
-    answer = _Answer(step, bench, expected)
-    run = prepare(step, bench, expected.num_rows)
+    known = read_answer(context.answers[step.name]) if step.expected_answer is not None else None
+    if step.controlled:
+        return _under_load(step, context, known)
+    if known is None and not context.does_work:
+        raise Unsupported("nobody knows how many rows to give")
+    run = context.prepare_query(step, known.num_rows if known is not None else 0)
+    expected, facts = (known, _checked_by(step)) if known is not None else _own(step, context, run)
+    facts |= {"rows": expected.num_rows, "gives": context.session.result_format, "cache": step.cache}
+    answer = _Answer(step, context, expected)
     times: dict[Call, list[float]] = {Call.WARM_UP: [], Call.TIMED: []}
     drops: dict[Call, list[Dropped]] = {call: [] for call in Call}
     with collector_off():
-        for call in calls(step, bench):
+        for call in calls(step, context):
             if step.cache == "cold":
-                drops[call].append(cold.start_cold(bench))
-                run = prepare(step, bench, expected.num_rows)
+                drops[call].append(cold_start.start_cold(context))
+                run = context.prepare_query(step, expected.num_rows)
             if call is Call.CHECKED:
-                with bench.aside():
+                with context.aside():
                     answer.compare(run())
                 continue
             nanoseconds, given = timed(lambda: answer.read(run(), answer.column))  # noqa: B023 - called at once
             times[call].append(nanoseconds / 1e9)
             answer.glance(given)
             del given
-    facts |= cold.facts(drops[Call.TIMED])
+    facts |= cold_start.facts(drops[Call.TIMED])
     if answer.others:
         facts["other_forms"] = sorted(answer.others)
     outcome = Outcome.WRONG if answer.wrong else Outcome.OK
-    return Measured("time", "s", times[Call.TIMED], times[Call.WARM_UP], facts, outcome=outcome, detail=answer.wrong)
+    return StepMeasurement(
+        "time", "s", times[Call.TIMED], times[Call.WARM_UP], facts, outcome=outcome, detail=answer.wrong
+    )
 
 
-def check(step: QueryStep, bench: Bench) -> None:
-    """One of the calls was compared when it was made."""
+def _under_load(step: QueryStep, context: StepContext, known: pa.Table | None) -> StepMeasurement:
+    """Calls by clients: the rows of each are counted; all values are compared in a call before them and one after."""
+    if known is None and not context.does_work:
+        raise Unsupported("nobody knows how many rows to give")
+    run = context.prepare_query(step, known.num_rows if known is not None else 0)
+    expected, facts = (known, _checked_by(step)) if known is not None else _own(step, context, run)
+    facts |= {"rows": expected.num_rows, "gives": context.session.result_format, "cache": step.cache}
+    answer = _Answer(step, context, expected)
+
+    def compare() -> None:
+        if answer.compares and not answer.wrong:
+            with context.aside():
+                answer.compare(run())
+
+    engine, seed = context.engine, context.files.manifest["seed"]
+    inputs = QueryCalls(context.statement(step), answer.column, expected.num_rows)
+    job = Job("query", (), 0, step.iterations, seed=seed, inputs=inputs, each=True)
+    clients = engine.concurrency.arranged(step.clients)
+    compare()
+    try:
+        measured = load_control.measure(step, job, clients, lambda job: drive(engine, context.session, job, clients))
+    except WrongAnswer as exc:
+        answer.wrong = answer.wrong or str(exc)
+        return StepMeasurement("time", "s", [0.0], facts=facts, outcome=Outcome.WRONG, detail=answer.wrong)
+    compare()
+    if answer.others:
+        facts["other_forms"] = sorted(answer.others)
+    measured = replace(measured, facts={**measured.facts, **facts})
+    return replace(measured, outcome=Outcome.WRONG, detail=answer.wrong) if answer.wrong else measured
 
 
-def calls(step: QueryStep, bench: Bench) -> list[Call]:
+def _own(step: QueryStep, context: StepContext, run: Callable[[], Any]) -> tuple[pa.Table, dict[str, Any]]:
+    """The rows of a first call, off the clock, where the suite doesn't know them: the other calls must give the same."""
+    with context.aside():
+        own = as_table(run())
+        if step.answer == "agree":
+            return own, {"agrees": group(own, context.answers[step.name], ordered=step.ordered)}
+    return own, {}
+
+
+def _checked_by(step: QueryStep) -> dict[str, Any]:
+    """By what an answer was checked, where that isn't the oracle."""
+    match step.answer:
+        case EngineAnswer(engine=name):
+            return {"checked_by": name}
+        case AnswerFile():
+            return {"checked_by": "file"}
+    return {}
+
+
+def check(step: QueryStep, context: StepContext) -> None:
+    """One of the calls was compared when it was made.
+
+    Raises NotVerified if there was nothing to compare with, or only what the same engine has returned.
+    """
+    if step.answer is None:
+        raise NotVerified("the suite has no answer for the query")
+    if step.answer == "agree":
+        raise NotVerified("engines are only compared with each other")
+    if isinstance(step.answer, EngineAnswer) and _database(step.answer.engine) == _database(context.engine.name):
+        raise NotVerified(f"its answer was compared with {step.answer.engine}'s own")
+
+
+def _database(engine: str) -> str:
+    return engine.partition("+")[0]
+
+
+def calls(step: QueryStep, context: StepContext) -> list[Call]:
     """The calls in order. In so many rounds as there are places the checked one has been at each.
 
     Right before a timed call it is followed by a warm-up, for the comparing has used the processor's caches.
     """
-    usual = [Call.WARM_UP] * step.warm_up + [Call.TIMED] * step.iterations
-    if not bench.engine.ranked:
+    usual = [Call.WARM_UP] * step.warm_up_calls + [Call.TIMED] * step.iterations
+    if not context.does_work:
         return usual
     places = len(usual) + 1
-    order = random.Random(f"{bench.files.manifest['seed']} {step.name}").sample(range(places), places)
-    place = order[(bench.round - 1) % places]
-    settling = [Call.WARM_UP] if step.warm_up <= place < len(usual) and step.warm_up else []
+    order = random.Random(f"{context.files.manifest['seed']} {step.name}").sample(range(places), places)
+    place = order[(context.round - 1) % places]
+    settling = [Call.WARM_UP] if step.warm_up_calls <= place < len(usual) and step.warm_up_calls else []
     return [*usual[:place], Call.CHECKED, *settling, *usual[place:]]
 
 
 class _Answer:
     """The oracle's answer, and what was wrong with the calls' first."""
 
-    def __init__(self, step: QueryStep, bench: Bench, expected: pa.Table) -> None:
-        self.column = step.answer.select.index(step.read)
-        self.rows = bench.session.gives == "rows"
+    def __init__(self, step: QueryStep, context: StepContext, expected: pa.Table) -> None:
+        self.column = step.read_column
+        self.rows = context.session.result_format == "rows"
         self.expected = expected
-        self.ordered = bool(step.answer.order_by)
-        self.declared = bench.session.declared
-        self.ranked = bench.engine.ranked
+        self.ordered = step.ordered
+        #: Of an answer that an engine computed nobody knows the types.
+        self.declared = None if isinstance(step.answer, EngineAnswer) else context.session.declared
+        self.compares = context.does_work
         self.keeps = self.rows and expected.num_rows <= KEPT_ROWS
         self.read: Callable[[Any, int], Any] = read_batches
         if self.rows:
@@ -120,7 +196,7 @@ class _Answer:
         count = len(given) if self.keeps else given
         if count != self.expected.num_rows:
             self.wrong = self.wrong or f"{count:,} rows instead of {self.expected.num_rows:,}"
-        elif self.keeps and self.ranked and (found := _hash(given)) not in self._right:
+        elif self.keeps and self.compares and (found := _hash(given)) not in self._right:
             column = self.expected.select([self.column])
             try:
                 check_rows(zip(given, strict=False), column, ordered=self.ordered, declared=self.declared)
@@ -138,18 +214,16 @@ def _hash(values: list[Any]) -> int:
         return random.getrandbits(62)
 
 
-def explain(step: QueryStep, bench: Bench) -> str:
+def explain(step: QueryStep, context: StepContext) -> str:
     """The engine's own plan of the query. Raises whatever a driver may, and Unsupported if there is none to be had."""
-    if not isinstance(bench.session, SQLSession):
-        raise Unsupported("it tells no query plan")
-    text = bench.session.explain(bench.statement(step)).strip()
+    if not isinstance(context.session, SQLSession):
+        raise Unsupported("no query plan available")
+    text = context.session.explain(context.statement(step)).strip()
     if not text:
         raise Unsupported("it tells an empty query plan")
     return text
 
 
-def prepare(step: QueryStep, bench: Bench, expected_rows: int) -> Callable[[], Any]:
-    """The query, prepared. The null engine has no data: it is told how many rows to give, so that stepping is timed."""
-    told = {} if bench.engine.ranked else {"expected_rows": expected_rows}
-    run: Callable[[], Any] = prepared(bench.engine, bench.session, "query")(bench.statement(step), **told)
-    return run
+def check_change(step: QueryStep, context: StepContext) -> None:
+    """Whether its answer follows its data. Raises WrongAnswer, or Unsupported where there is no way to find out."""
+    stale_answers.check(step, context)

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from typing import Any
 
 from dbbench.errors import WrongAnswer
-from dbbench.measure import timed
-from dbbench.suite import SizeStep
-from dbbench.workloads.bench import Bench, Measured
+from dbbench.loadgen.loops import timed
+from dbbench.suite.steps.size import SizeStep
+from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.ondisk import on_disk
 
 
-def measure(step: SizeStep, bench: Bench) -> Measured:
+def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
     """Apparent bytes of all files after a flush; before it, in the facts."""
-    before = on_disk(bench.engine)
-    flush, _ = timed(bench.engine.flush)
-    size = on_disk(bench.engine)
-    held = bench.held
+    before = on_disk(context.engine)
+    flush, _ = timed(context.engine.flush)
+    size = on_disk(context.engine)
+    expected = context.expected_records
     facts: dict[str, Any] = {
         "before_flush": before.total,
         "flush_seconds": flush / 1e9,
         "index": size.index,
-        "rows": sum(bench.rows.values()) + held.next - held.first + sum(map(len, held.further)),
-        "files": [asdict(file) for file in size.files],
+        "rows": sum(context.rows.values()) + expected.next - expected.first + sum(map(len, expected.further)),
+        "files": [
+            {"name": file.name, "part": file.role, "apparent": file.apparent, "allocated": file.allocated}
+            for file in size.files
+        ],
     }
     if elsewhere := [file for file in size.files if os.path.isabs(file.name)]:
         facts["outside"] = {"bytes": sum(file.apparent for file in elsewhere), "files": [f.name for f in elsewhere]}
-    return Measured("size", "B", [float(size.total)], facts=facts)
+    return StepMeasurement("size", "B", [float(size.total)], facts=facts)
 
 
-def check(step: SizeStep, bench: Bench) -> None:
+def check(step: SizeStep, context: StepContext) -> None:
     """A database with rows in it has a size. Raises WrongAnswer."""
-    if on_disk(bench.engine).total == 0 and any(bench.rows.values()):
+    if on_disk(context.engine).total == 0 and any(context.rows.values()):
         raise WrongAnswer("no bytes on disk, though rows were loaded")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dbbench.errors import NotVerified, Unsupported
-from dbbench.suite import TotalStep
-from dbbench.workloads.bench import Bench, Measured
+from dbbench.suite.steps.total import TotalStep
+from dbbench.workloads.context import StepContext, StepMeasurement
 
 
-def measure(step: TotalStep, bench: Bench) -> Measured:
+def measure(step: TotalStep, context: StepContext) -> StepMeasurement:
     """Seconds. Raises Unsupported if one of the steps has no figure."""
-    if missing := [name for name in step.of if name not in bench.seconds]:
+    if missing := [name for name in step.of if name not in context.seconds]:
         raise Unsupported(f"no sum, as {', '.join(missing)} {'have' if missing[1:] else 'has'} no figure")
-    return Measured("time", "s", [sum(bench.seconds[name] for name in step.of)], facts={"of": list(step.of)})
+    return StepMeasurement("time", "s", [sum(context.seconds[name] for name in step.of)], facts={"of": list(step.of)})
 
 
-def check(step: TotalStep, bench: Bench) -> None:
+def check(step: TotalStep, context: StepContext) -> None:
     """Each of the steps was checked by itself. Raises NotVerified if one was not."""
-    if unverified := [name for name in step.of if name in bench.unverified]:
+    if unverified := [name for name in step.of if name in context.unverified]:
         raise NotVerified(f"{', '.join(unverified)} {'were' if unverified[1:] else 'was'} not verified")

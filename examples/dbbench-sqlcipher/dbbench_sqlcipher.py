@@ -3,9 +3,7 @@
 from pydantic import Field
 from sqlcipher3 import dbapi2
 
-from dbbench.engine import Options, Publication
-from dbbench.sql import Dialect, SQLEngine, SQLSession
-from dbbench.suite import Tier
+from dbbench.engine import Dialect, Options, Publication, SQLEngine, SQLSession, Tier
 
 
 class CipherOptions(Options):
@@ -47,5 +45,10 @@ class SQLCipher(SQLEngine):
 
     def flush(self):
         session = self.connect()
-        session.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        session.execute(
+            "SELECT COUNT(*) FROM sqlite_schema"
+        ).fetchall()  # opens the log, which the checkpoint would wait for
+        ((busy, *_),) = session.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
         session.close()
+        if busy:
+            raise RuntimeError("the checkpoint is not complete: another connection uses the log")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, Options, Publication, Session
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier
 
 Pair = tuple[bytes, bytes]
 
@@ -243,7 +242,7 @@ class BerkeleyDB(Engine):
     def connect(self) -> Session:
         return self.session_class(self.environment, self.database)
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         return "journal" if name.startswith("log.") else "data"
 
     def flush(self) -> None:
@@ -262,7 +261,7 @@ class BerkeleyDBPlain(BerkeleyDB):
     options_class = PlainOptions
     session_class = BerkeleyDBSession
     concurrency = Concurrency(threads=1, processes=1)
-    lacks: ClassVar = {"transactions": "what was written before a failure stays"}
+    missing_features: ClassVar = {"transactions": "what was written before a failure stays"}
     durability: ClassVar = {Tier.MEMORY: {}}  # a killed process may leave a file that can't be read
 
     def _transactions(self, db: Any) -> int:

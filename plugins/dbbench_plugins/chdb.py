@@ -9,16 +9,26 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import pyarrow as pa
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Options, Publication, Rows, Session
-from dbbench.sql import Dialect, SQLEngine, SQLSession, fetch
-from dbbench.sql_keyvalue import WithoutRecords
-from dbbench.suite import Tier
+from dbbench.engine import (
+    Concurrency,
+    Dialect,
+    Options,
+    Publication,
+    Rows,
+    Session,
+    SQLEngine,
+    SQLSession,
+    Tier,
+    WithoutRecords,
+    fetch,
+)
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
+    import pyarrow as pa
+
+    from dbbench.engine import Table
 
 _TYPES = {
     "integer": "Int32",
@@ -62,8 +72,8 @@ class ChDBOptions(Options):
 
 
 class ChDBSession(WithoutRecords, SQLSession):
-    takes = "batches"
-    gives = "batches"
+    load_format = "batches"
+    result_format = "batches"
     prepare_get: ClassVar = None  # type: ignore[assignment]  # it has no statements with parameters here
     prepare_get_many: ClassVar = None  # type: ignore[assignment]
 
@@ -77,6 +87,8 @@ class ChDBSession(WithoutRecords, SQLSession):
         """Nothing: each INSERT is there, and synced if the tier asks for it, when it returns."""
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        import pyarrow as pa
+
         query = self.connection.query
         statement = f"INSERT INTO {self.sql.quoted(name)} SELECT * FROM Python(dbbench_chunk)"
 
@@ -87,8 +99,10 @@ class ChDBSession(WithoutRecords, SQLSession):
         return insert
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
-        query = self.connection.query
-        return lambda: _batches(query(sql, "Arrow"))
+        from pyarrow import ipc
+
+        query, open_file = self.connection.query, ipc.open_file
+        return lambda: _batches(open_file(query(sql, "Arrow").get_memview().view()))
 
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         return partial(self.connection.query, sql)
@@ -101,8 +115,7 @@ class ChDBSession(WithoutRecords, SQLSession):
         return "\n".join(line for (line,) in fetch(self, f"EXPLAIN {sql}"))
 
 
-def _batches(result: Any) -> Iterator[pa.RecordBatch]:
-    reader = pa.ipc.open_file(result.get_memview().view())
+def _batches(reader: pa.RecordBatchFileReader) -> Iterator[pa.RecordBatch]:
     for number in range(reader.num_record_batches):
         yield reader.get_batch(number)
 
@@ -124,7 +137,7 @@ class ChDB(SQLEngine):
         Tier.POWER: {"fsync_after_insert": 1, "fsync_part_directory": 1, "min_rows_to_fsync_after_merge": 1},
         Tier.PROCESS: {"fsync_after_insert": 0, "fsync_part_directory": 0, "min_rows_to_fsync_after_merge": 0},
     }
-    lacks: ClassVar = {
+    missing_features: ClassVar = {
         "transactions": "each INSERT stands by itself; a load is one for each chunk of 32,768 rows",
         "unique keys": "the key is the order of the rows; a second row with the same key is taken",
         "indexes": "only the key is indexed, and that sparsely; a MergeTree has no others that find single rows",

@@ -8,15 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from dbbench.engine import Concurrency, Rows, Setup
-from dbbench.errors import ServerFailed
-from dbbench.sql import Dialect, SQLEngine, SQLSession
-from dbbench.sql_keyvalue import TABLE
+from dbbench.engine import RECORD_TABLE, Concurrency, Dialect, Rows, ServerFailed, Setup, SQLEngine, SQLSession
 
 if TYPE_CHECKING:
-    from dbbench.records import RecordSet
-    from dbbench.schema import Table
-    from dbbench.server import PrivateServer
+    from dbbench.engine import PrivateServer, RecordSet, Table
 
 Kept = TypeVar("Kept", bound=SQLSession)
 
@@ -121,7 +116,7 @@ class ClientServer(SQLEngine):
 
     def create_store(self, records: RecordSet) -> None:
         super().create_store(records)
-        self.made.append(TABLE)
+        self.made.append(RECORD_TABLE)
 
     def kept(self, session: Kept) -> Kept:
         """The session, which is closed with the engine at the latest."""
@@ -131,8 +126,8 @@ class ClientServer(SQLEngine):
     def processes(self) -> Sequence[int]:
         return self.server.processes() if self.server else ()
 
-    def died(self) -> str:
-        return self.server.died() if self.server else ""
+    def exit_reason(self) -> str:
+        return self.server.exit_reason() if self.server else ""
 
     def close(self) -> None:
         for session in self._sessions:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from dbbench.engine import Concurrency, Engine, Publication, Session
-from dbbench.errors import Unavailable
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Engine, EngineInfo, Publication, Session, Tier, Unavailable
 from dbbench_plugins import gdbm
 
 Pair = tuple[bytes, bytes]
@@ -74,8 +73,8 @@ class DBM(Engine):
     publication = Publication.ALLOWED
     concurrency = Concurrency(threads=1, processes=1)
     ordered = False
-    lacks: ClassVar = {"transactions": "what was written before a failure stays"}
-    impossible: ClassVar = {"seek": "a hash has no order of keys", "range": "a hash has no order of keys"}
+    missing_features: ClassVar = {"transactions": "what was written before a failure stays"}
+    unsupported_reasons: ClassVar = {"seek": "a hash has no order of keys", "range": "a hash has no order of keys"}
 
     #: Python's module.
     module: ClassVar[str]
@@ -116,12 +115,15 @@ class GNU(DBM):
             return {"GDBM": gdbm.version()}
         return {"GDBM": ".".join(map(str, getattr(built, "_GDBM_VERSION", ("unknown",))))}
 
+    def info(self) -> EngineInfo:
+        known = super().info()
+        return replace(known, title="GDBM (ctypes)") if isinstance(self.database, gdbm.Database) else known
+
     def open(self) -> None:
         path = str(self.directory / "records.gdbm")
         try:
             opener = importlib.import_module("dbm.gnu").open
         except ImportError:
-            self.title = "GDBM (ctypes)"
             self.database = gdbm.Database(path)
         else:
             self.database = opener(path, "cf", 0o600)
@@ -132,7 +134,7 @@ class GNU(DBM):
 
 class NDBM(DBM):
     name = "dbm.ndbm"
-    lacks: ClassVar = {**DBM.lacks, "empty values": "one may read as if its key weren't there"}
+    missing_features: ClassVar = {**DBM.missing_features, "empty values": "one may read as if its key weren't there"}
     title = "ndbm (dbm.ndbm)"
     license = "of the library behind it: Berkeley DB's Sleepycat, or GDBM's GPL-3.0; dbm.ndbm: PSF-2.0"
     session_class = DBMSession

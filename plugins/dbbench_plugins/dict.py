@@ -6,9 +6,7 @@ import platform
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
-from dbbench.engine import Concurrency, Engine, Publication, Session, Size
-from dbbench.errors import Unsupported
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Engine, Publication, Session, Size, Tier, Unsupported
 
 Pair = tuple[bytes, bytes]
 
@@ -55,8 +53,8 @@ class Dict(Engine):
     durability: ClassVar = {Tier.MEMORY: {}}
     concurrency = Concurrency(threads=None, processes=1)
     ordered = False
-    lacks: ClassVar = {"transactions": "what was written before a failure stays"}
-    impossible: ClassVar = {
+    missing_features: ClassVar = {"transactions": "what was written before a failure stays"}
+    unsupported_reasons: ClassVar = {
         "seek": "a dict has no order of keys",
         "range": "a dict has no order of keys",
     }

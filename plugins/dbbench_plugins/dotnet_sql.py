@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dbbench.engine import Publication
-from dbbench.errors import Unavailable
-from dbbench.sql import SQLEngine
+from dbbench.engine import Publication, SQLEngine, Unavailable
 
 
 class SQLServerCompact(SQLEngine):

@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Options, Publication, Rows, Session
-from dbbench.sql import Dialect, Retry, SQLEngine, SQLSession, fetch
-from dbbench.suite import Tier
+from dbbench.engine import (
+    Concurrency,
+    Dialect,
+    Options,
+    Publication,
+    Retry,
+    Rows,
+    Session,
+    SQLEngine,
+    SQLSession,
+    Tier,
+    fetch,
+)
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
+    from dbbench.engine import Table
 
 
 #: Rows that are fetched at a time: as many as there are in a vector of DuckDB's.
@@ -27,7 +37,7 @@ class DuckDBOptions(Options):
 
 
 class DuckDBSession(SQLSession):
-    takes = "batches"
+    load_format = "batches"
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         statement = f"INSERT INTO {self.sql.quoted(name)} SELECT * FROM dbbench_chunk"
@@ -45,7 +55,7 @@ class DuckDBSession(SQLSession):
             self.execute("ROLLBACK")
 
     @classmethod
-    def retried(cls, exc: BaseException) -> Retry | None:
+    def retry_reason(cls, exc: BaseException) -> Retry | None:
         """DuckDB has no codes; it says "Conflict" or "conflict" of what another transaction changed first."""
         conflict = type(exc).__name__ == "TransactionException" and "onflict" in str(exc)
         return "conflict" if conflict else None
@@ -85,7 +95,7 @@ class DuckDBSession(SQLSession):
 
 
 class ArrowSession(DuckDBSession):
-    gives = "batches"
+    result_format = "batches"
     prepare_get: ClassVar = None  # type: ignore[assignment]  # objects are made of rows: see `duckdb`
     prepare_get_many: ClassVar = None  # type: ignore[assignment]
 

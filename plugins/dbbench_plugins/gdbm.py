@@ -10,7 +10,7 @@ import ctypes.util
 from functools import cache
 from typing import Any
 
-from dbbench.errors import Unavailable
+from dbbench.engine import Unavailable
 
 _WRITE_CREATE, _REPLACE = 2, 1
 _NAMES = ("libgdbm.so.6", "libgdbm.so.5", "libgdbm.6.dylib")

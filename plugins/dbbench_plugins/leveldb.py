@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, Options, Publication, Session
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier
 
 Pair = tuple[bytes, bytes]
 
@@ -120,14 +119,14 @@ class LevelDB(Engine):
     def connect(self) -> Session:
         return LevelDBSession(self.database, **self.durability[self.tier])
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         return table_part(name)
 
     def close(self) -> None:
         self.database.close()
 
 
-def table_part(name: str) -> Literal["data", "journal", "other"]:
+def table_part(name: str) -> FileRole:
     """What a file of LevelDB or RocksDB is for: tables, logs of writes, or what tells of both."""
     if name.endswith(".log"):
         return "journal"

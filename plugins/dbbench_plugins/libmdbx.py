@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
-from dbbench.engine import Publication
-from dbbench.suite import Tier
+from dbbench.engine import FileRole, Publication, Tier
 from dbbench_plugins.lmdb import LMDB, LMDBSession, Pair
 
 if TYPE_CHECKING:
-    from dbbench.records import RecordSet
+    from dbbench.engine import RecordSet
 
 _FILE = "data.mdbx"
 
@@ -100,7 +99,7 @@ class LibMDBX(LMDB):
             geometry=None if most is None else (-1, -1, most, -1, -1, 4096),
         )
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         return "other" if name == f"{_FILE}-lck" else "data"
 
     def flush(self) -> None:

@@ -8,8 +8,7 @@ from itertools import chain, repeat
 from time import monotonic, sleep
 from typing import Any
 
-from dbbench.engine import Rows
-from dbbench.sql import Dialect
+from dbbench.engine import Dialect, Rows
 from dbbench_plugins.sqlite import CommonOptions, SQLite, SQLiteSession, rows
 
 #: Between two looks at a lock, as SQLite itself has them; seconds.
@@ -30,7 +29,7 @@ class LibSQLSession(SQLiteSession):
                 try:
                     return super().begin()
                 except ValueError as exc:
-                    if self.retried(exc) is None or monotonic() > until:
+                    if self.retry_reason(exc) is None or monotonic() > until:
                         raise
                 sleep(pause)
         finally:

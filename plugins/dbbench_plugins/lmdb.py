@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, Options, Publication, Session
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier
 
 if TYPE_CHECKING:
-    from dbbench.records import RecordSet
+    from dbbench.engine import RecordSet
 
 Pair = tuple[bytes, bytes]
 
@@ -171,7 +170,7 @@ class LMDB(Engine):
     def connect(self) -> Session:
         return self.session_class(self.environment)
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         return "other" if name == "lock.mdb" else "data"  # who reads what
 
     def settings(self) -> dict[str, Any]:

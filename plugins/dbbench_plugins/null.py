@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from dbbench.engine import Concurrency, Engine, LoadPart, Publication, Rows, Session
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Engine, LoadPart, Publication, Rows, Session, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from dbbench.schema import Table
+    from dbbench.engine import Table
 
 
 #: Rows in a batch, as DuckDB gives them by default; about what others give too.
@@ -23,13 +22,17 @@ BATCH_ROWS = 100_000
 
 
 class NullSession(Session):
-    takes = "batches"
+    load_format = "batches"
 
     def begin(self) -> None: ...
 
     begin_reading = begin
 
     def commit(self) -> None: ...
+
+    rollback = commit
+
+    def retry_reason(self, exc: BaseException) -> None: ...
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         return lambda _chunk: None
@@ -45,6 +48,12 @@ class NullSession(Session):
 
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         return lambda: None
+
+    def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
+        return lambda *_values: None
+
+    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
+        return lambda *_values: ()
 
     def prepare_get(self, name: str, table: Table) -> Callable[[object], object]:
         return lambda _key: None
@@ -77,7 +86,7 @@ class NullSession(Session):
 
 
 class NullArrowSession(NullSession):
-    gives = "batches"
+    result_format = "batches"
 
     def prepare_query(self, sql: str, expected_rows: int = 0) -> Callable[[], Rows]:
         import pyarrow as pa
@@ -94,7 +103,7 @@ class Null(Engine):
     title = "null (the harness itself)"
     license = "Apache-2.0"
     publication = Publication.ALLOWED
-    ranked = False
+    is_null = True
     durability = {tier: {} for tier in Tier}
     session_class = NullSession
     concurrency = Concurrency(threads=None, processes=None)

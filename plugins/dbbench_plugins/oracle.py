@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import File, LoadPart, Options, Publication, Size
-from dbbench.errors import Unsupported
-from dbbench.sql import STANDARD_TYPES, Dialect, Retry, fetch
-from dbbench.suite import Tier
+from dbbench.engine import (
+    STANDARD_TYPES,
+    Dialect,
+    File,
+    LoadPart,
+    Options,
+    Publication,
+    Retry,
+    Size,
+    Tier,
+    Unsupported,
+    fetch,
+)
 from dbbench_plugins.dbapi import CONNECT_SECONDS, ClientServer, SwitchedSession, address, failed
 
 if TYPE_CHECKING:
-    from dbbench.schema import Records, Table
+    from dbbench.engine import Records, Table
 
 _ADVICE = "check host, port, service, user and password, and whether the listener and the database run"
 #: Bytes, in a database as it is by default.
@@ -37,11 +46,11 @@ class OracleSession(SwitchedSession):
     Direct path load would be faster, but commits by itself, and locks the table.
     """
 
-    takes = "batches"
+    load_format = "batches"
     arraysize = 1000
 
     @classmethod
-    def retried(cls, exc: BaseException) -> Retry | None:
+    def retry_reason(cls, exc: BaseException) -> Retry | None:
         return _RETRIED.get(getattr(exc.args[0], "code", None)) if exc.args else None
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
@@ -160,7 +169,7 @@ class Oracle(ClientServer):
             "recyclebin": "OFF",
         }
 
-    def served_by(self) -> dict[str, str]:
+    def server_versions(self) -> dict[str, str]:
         return {"Oracle Database": str(self.session.connection.version)}
 
     def size(self) -> Size:

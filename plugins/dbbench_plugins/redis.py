@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench.engine import Concurrency, Engine, Publication, Session, Setup, Size
-from dbbench.errors import ServerFailed, Unsupported
-from dbbench.server import PrivateServer, program
-from dbbench.suite import Tier
+from dbbench.engine import (
+    Concurrency,
+    Engine,
+    EngineInfo,
+    FileRole,
+    PrivateServer,
+    Publication,
+    ServerFailed,
+    Session,
+    Setup,
+    Size,
+    Tier,
+    Unsupported,
+    program,
+)
 from dbbench_plugins.dbapi import address, failed
 
 if TYPE_CHECKING:
-    from dbbench.records import RecordSet
-    from dbbench.schema import Table
+    from dbbench.engine import RecordSet, Table
 
 Pair = tuple[bytes, bytes]
 
@@ -103,7 +114,7 @@ class Redis(Engine):
     session_class = RedisSession
     concurrency = Concurrency(threads=None, processes=None)
     ordered = False
-    impossible: ClassVar = {
+    unsupported_reasons: ClassVar = {
         "seek": "its keys are in a hash, which has no order",
         "range": "its keys are in a hash, which has no order",
     }
@@ -136,7 +147,7 @@ class Redis(Engine):
             found["hiredis"] = hiredis.__version__
         return found
 
-    def served_by(self) -> dict[str, str]:
+    def server_versions(self) -> dict[str, str]:
         return {self.product: self.number}
 
     def open(self) -> None:
@@ -177,7 +188,7 @@ class Redis(Engine):
         found = self._configured()
         return {name: found.get(name, "not told") for name in ("appendonly", "appendfsync", "save", "maxmemory")}
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         return "other" if name == _SOCKET else "data"  # the file appended to is all there is
 
     def size(self) -> Size:
@@ -190,8 +201,8 @@ class Redis(Engine):
     def processes(self) -> Sequence[int]:
         return self.server.processes() if self.server else ()
 
-    def died(self) -> str:
-        return self.server.died() if self.server else ""
+    def exit_reason(self) -> str:
+        return self.server.exit_reason() if self.server else ""
 
     def close(self) -> None:
         for session in self.sessions:
@@ -211,13 +222,15 @@ class Redis(Engine):
         self.sessions.append(RedisSession(client))
         return client
 
+    def info(self) -> EngineInfo:
+        return replace(super().info(), title=self.title.replace("Redis ", f"{self.product} "))
+
     def _look(self) -> None:
         """Learn what server it is. Raises RedisError if it can't be reached."""
         said = self._client().info("server")
         self.product, self.number = "Redis", str(said["redis_version"])
         if "valkey_version" in said:
             self.product, self.number = "Valkey", str(said["valkey_version"])
-        self.title = type(self).title.replace("Redis ", f"{self.product} ")
 
     def _open_private(self) -> None:
         from redis.exceptions import RedisError

@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, Options, Publication, Session
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier
 from dbbench_plugins.leveldb import Pair, table_part
 
 
@@ -135,7 +134,7 @@ class RocksDB(Engine):
     def connect(self) -> Session:
         return RocksDBSession(self.database)
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         return table_part(name)
 
     def flush(self) -> None:

@@ -8,10 +8,22 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Options, Publication, Session, Size
-from dbbench.errors import Unsupported
-from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLEngine, SQLSession, fetch
-from dbbench.suite import Tier
+from dbbench.engine import (
+    STANDARD_TYPES,
+    Concurrency,
+    Dialect,
+    FileRole,
+    Options,
+    Publication,
+    Retry,
+    Session,
+    Size,
+    SQLEngine,
+    SQLSession,
+    Tier,
+    Unsupported,
+    fetch,
+)
 
 #: What PRAGMA synchronous answers.
 _SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
@@ -56,7 +68,7 @@ class SQLiteSession(SQLSession):
             self.execute("ROLLBACK")
 
     @classmethod
-    def retried(cls, exc: BaseException) -> Retry | None:
+    def retry_reason(cls, exc: BaseException) -> Retry | None:
         """By the result code where the driver tells it (sqlite3, APSW), or else by SQLite's own words for it."""
         code = getattr(exc, "sqlite_errorcode", None) or getattr(exc, "extendedresult", None)
         if code is not None:
@@ -147,14 +159,18 @@ class SQLite(SQLEngine):
     def connect(self) -> Session:
         return self.session_class(self._connection(), self.sql)
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
-        return "other" if name.endswith("-shm") else super().part(name)  # the journal's index, in shared memory
+    def file_role(self, name: str) -> FileRole:
+        return "other" if name.endswith("-shm") else super().file_role(name)  # the journal's index, in shared memory
 
     def flush(self) -> None:
         # A connection that has read nothing yet opens the log within the checkpoint, and then waits for itself.
         rows(self.connection, "SELECT COUNT(*) FROM sqlite_schema")
         # The file of the log is kept, as by SQLite's own checkpoints: cut off, each later commit would have to extend it.
-        rows(self.connection, "PRAGMA wal_checkpoint(RESTART)")
+        ((busy, *_),) = rows(self.connection, "PRAGMA wal_checkpoint(RESTART)")
+        if busy:  # SQLite says so in a row and raises nothing
+            raise RuntimeError(
+                "the checkpoint is not complete: another connection still reads from the log or writes to it"
+            )
 
     def settings(self) -> dict[str, Any]:
         """As the database has them: a pragma that doesn't take raises nothing."""

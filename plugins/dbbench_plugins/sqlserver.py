@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench.engine import File, Publication, Size
-from dbbench.errors import Unsupported
-from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLSession, fetch
-from dbbench.suite import Tier
+from dbbench.engine import (
+    STANDARD_TYPES,
+    Dialect,
+    EngineInfo,
+    File,
+    Publication,
+    Retry,
+    Size,
+    SQLSession,
+    Tier,
+    Unsupported,
+    fetch,
+)
 from dbbench_plugins.dbapi import CONNECT_SECONDS, Address, ClientServer, SwitchedSession, address, failed
 from dbbench_plugins.odbc import connection as odbc
 from dbbench_plugins.odbc.session import ODBCSession
 
 if TYPE_CHECKING:
-    from dbbench.schema import Records, Table
+    from dbbench.engine import Records, Table
 
 #: Microsoft's drivers, the newest first, and the one that Debian has.
 MICROSOFT = ("ODBC Driver 18 for SQL Server", "ODBC Driver 17 for SQL Server")
@@ -40,7 +50,7 @@ class OneReader(SwitchedSession):
     """A connection of SQL Server's is busy until the rows of a query were read; a new query gives up those of the last."""
 
     @classmethod
-    def retried(cls, exc: BaseException) -> Retry | None:
+    def retry_reason(cls, exc: BaseException) -> Retry | None:
         """By the server's message number, which the drivers put into the text."""
         numbers = re.findall(r"\((\d+)\)", str(exc))
         return next((reason for number, reason in _RETRIED.items() if number in numbers), None)
@@ -135,6 +145,10 @@ class SQLServer(ClientServer):
         driver = where.parameters.get("driver") or odbc.driver(*MICROSOFT, FREETDS)
         return odbc.connect(odbc.connection_string({"Driver": driver, **keywords(where, driver)}))
 
+    def info(self) -> EngineInfo:
+        known = super().info()
+        return replace(known, title=self.title.replace("SQL Server", f"SQL Server {self.kind}")) if self.kind else known
+
     def open(self) -> None:
         self.address = address(self.url, self.url_example, 1433)
         try:
@@ -143,9 +157,7 @@ class SQLServer(ClientServer):
             failed(exc, _ADVICE)
         self.session = self._session(raw)
         ((self.version, self.edition, local),) = fetch(self.session, _SERVER)
-        kind = "LocalDB" if local else "Express" if "Express" in self.edition else ""
-        if kind:
-            self.title = type(self).title.replace("SQL Server", f"SQL Server {kind}")
+        self.kind = "LocalDB" if local else "Express" if "Express" in self.edition else ""
         ((*found,),) = fetch(self.session, f"SELECT {', '.join(_SETTINGS)} FROM sys.databases WHERE name = DB_NAME()")
         self.found = dict(zip(_SETTINGS, found, strict=True))
         self._check_tier()
@@ -153,7 +165,7 @@ class SQLServer(ClientServer):
     def connect(self) -> SQLSession:
         return self._session(self.raw(self.address))
 
-    def served_by(self) -> dict[str, str]:
+    def server_versions(self) -> dict[str, str]:
         driver = odbc.told(self.session.connection) if isinstance(self.session, ODBCSession) else {}
         return {"SQL Server": str(self.version), "edition": str(self.edition), **driver}
 

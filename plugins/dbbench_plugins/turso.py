@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from dbbench.engine import Concurrency
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Tier
 from dbbench_plugins.sqlite import CommonOptions, SQLite, SQLiteSession
 
 

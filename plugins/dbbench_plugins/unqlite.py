@@ -8,8 +8,7 @@ from importlib.metadata import version
 from itertools import starmap
 from typing import Any, ClassVar
 
-from dbbench.engine import Concurrency, Engine, Publication, Session
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Engine, Publication, Session, Tier
 
 Pair = tuple[bytes, bytes]
 
@@ -93,7 +92,7 @@ class UnQLite(Engine):
     session_class = UnQLiteSession
     concurrency = Concurrency(threads=1, processes=1)  # a transaction is one of the database, not of a client
     ordered = False
-    impossible: ClassVar = {"seek": "a hash has no order of keys", "range": "a hash has no order of keys"}
+    unsupported_reasons: ClassVar = {"seek": "a hash has no order of keys", "range": "a hash has no order of keys"}
     # Nothing turns the syncs of a commit off. Without one, records stay in memory until the database is closed.
     durability: ClassVar = {Tier.POWER: {"commit": "each write"}, Tier.MEMORY: {"commit": "when it is closed"}}
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, Options, Publication, Session
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier
 
 Pair = tuple[bytes, bytes]
 
@@ -201,7 +200,7 @@ class WiredTiger(Engine):
     def connect(self) -> Session:
         return WiredTigerSession(self.connection.open_session())
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         if name.startswith(("WiredTigerLog", "WiredTigerPreplog")):
             return "journal"
         return "data" if name == "records.wt" else "other"

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dbbench.cli import main
-from dbbench.request import Request, new_run
-from dbbench.runner import run_trials
+from dbbench.run.request import Request, new_run
+from dbbench.run.runner import run_trials
 from tests.conftest import TESTS
 
 Ask = Callable[..., Result]
@@ -22,7 +22,7 @@ def _finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("finished") / "run"
     request = Request(str(TESTS / "unit" / "small.yaml"), engines=["sqlite"], rounds=2, out=path)
     ready = new_run(request)
-    run_trials(ready.run, ready.trials, ready.datasets, lambda _progress: None)
+    run_trials(ready.run, ready.trials, ready.datasets, ready.answers, lambda _progress: None)
     return path
 
 

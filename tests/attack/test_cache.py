@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.datasets.files import Files, materialise
-from dbbench.loader import load_suite
-from dbbench.oracle import answer_file, read_answer
-from dbbench.schema import Dataset
-from dbbench.suite import QueryStep, Suite
+from dbbench.answers.in_parts import answer_file
+from dbbench.answers.oracle import read_answer
+from dbbench.datasets.cache import Files, materialise
+from dbbench.suite.dataset import Dataset
+from dbbench.suite.loader import load_suite
+from dbbench.suite.model import Suite
+from dbbench.suite.steps.query import QueryStep
 from tests.conftest import TESTS
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from tests.conftest import environment, summary
 
+pytestmark = pytest.mark.matrix
+
 #: Modules that children import: of the standard library, of dbbench's own needs, drivers, and dbbench itself.
 MODULES = ("json", "signal", "psutil", "numpy", "pydantic", "pyarrow", "click", "pytest", "sqlite3", "duckdb", "apsw")
 MODULES += ("jpype", "dbbench_plugins", "sitecustomize", "conftest")

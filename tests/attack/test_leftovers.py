@@ -15,8 +15,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dbbench.processes import kill_all
+from dbbench.host.processes import kill_all
 from tests.conftest import Dbbench, environment
+
+pytestmark = pytest.mark.matrix
 
 #: The tests are run side by side: what others leave for a moment, or make in earnest, is not ours to count.
 _OURS = re.compile(r"dbbench|PostgreSQL|sem\.mp|mono|hsperf|jna|firebird")
@@ -106,7 +108,7 @@ def test_a_descendant_has_time_to_clear_up(tmp_path: Path) -> None:
     worker = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {child!r}, *sys.argv[1:]])\n"
     cleared = tmp_path / "cleared"
     code = (
-        "import subprocess, sys, time, pathlib\nfrom dbbench.processes import kill_all\n"
+        "import subprocess, sys, time, pathlib\nfrom dbbench.host.processes import kill_all\n"
         f"worker = subprocess.Popen([sys.executable, '-c', {worker!r}, *sys.argv[1:]])\n"
         "while not pathlib.Path(sys.argv[1] + '.ready').exists(): time.sleep(0.01)\n"
         "print(len(kill_all(worker, {}, grace=30)), worker.wait())\n"
@@ -130,7 +132,7 @@ def test_shared_memory_of_the_killed_is_removed(tmp_path: Path) -> None:
     known = re.compile(rf"^\s*\d+\s+{number}\s", re.MULTILINE)
     assert known.search(Path("/proc/sysvipc/shm").read_text())
     with pytest.MonkeyPatch.context() as patch:  # not the children of the other tests
-        patch.setattr("dbbench.processes.descendants", dict)
+        patch.setattr("dbbench.host.processes.descendants", dict)
         kill_all(process, ours)
     assert not known.search(Path("/proc/sysvipc/shm").read_text())
 
@@ -140,7 +142,7 @@ def test_the_supervisor_has_the_lock_too(tmp_path: Path, dbbench: Dbbench) -> No
     words = ("suite", "invoices", "--scale", "0.01", "-e", "faulty-hangs", "--quick", "--out", "run")
     with started(tmp_path, *words, plugins=("faulty",)) as process:
         assert until(lambda: list(tmp_path.glob("run/trials/*hangs/work/data/*")))
-        (supervisor,) = children(process, "dbbench.supervisor")
+        (supervisor,) = children(process, "dbbench.run.supervisor")
         supervisor.suspend()  # as one that is slow to notice, with its worker still at work
         try:
             process.kill()

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from dbbench.urls import parse, redacted, scrub, scrubbed, secrets
+from dbbench.engine.urls import parse, redacted, scrub, scrubbed, secrets
 from tests.conftest import Dbbench, summary
 
 #: URL -> the secret in it, as it is meant and as it stands there. What stands before and after may be seen.

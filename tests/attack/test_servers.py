@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
 import pytest
 
-from dbbench.output import PART, Output
-from dbbench.server import PrivateServer
+from dbbench.engine import registry
+from dbbench.engine.private_server import PrivateServer
+from dbbench.engine.setup import Setup
+from dbbench.run.child_output import PART, Output
+from dbbench.suite.model import Tier
+from dbbench.testing.contract import usable
 from tests.attack.test_leftovers import children, started, until
 from tests.conftest import Dbbench, environment
+
+pytestmark = pytest.mark.matrix
 
 SECRET = "geheim-4711"
 
@@ -46,12 +54,45 @@ def test_no_private_server_is_reached_by_way_of_the_environment(tmp_path: Path, 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("name", ["postgresql", "postgresql+tcp", "mysql", "mysql+tcp"])
+def test_a_second_server_is_a_copy_without_a_secret(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usable(name)
+    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+    ran: list[str] = []
+    run = PrivateServer.run
+
+    def counted(server: PrivateServer, command: Sequence[str], seconds: float = 120) -> None:
+        ran.append(" ".join(command))
+        run(server, command, seconds)
+
+    monkeypatch.setattr(PrivateServer, "run", counted)
+    settings, passwords = [], []
+    for trial in ("first", "second", "third"):
+        (tmp_path / trial).mkdir()
+        engine = registry.load(name)(Setup(tmp_path / trial, Tier.POWER))
+        engine.open()
+        try:
+            settings.append(engine.settings())
+            engine.connect().close()
+        finally:
+            engine.close()
+        if (door := tmp_path / trial / "loopback.json").exists():
+            passwords.append(json.loads(door.read_text())["password"])
+    assert sum("initdb" in command or "install-db" in command for command in ran) == 1
+    assert settings[0] == settings[1] == settings[2]
+    kept = [path for path in (tmp_path / "cache" / "servers").rglob("*") if path.is_file()]
+    assert len(kept) > 100
+    assert len(set(passwords)) == len(passwords) == (3 if "tcp" in name else 0)
+    assert not [path for path in kept for password in passwords if password.encode() in path.read_bytes()]
+    assert not [path for path in kept if path.suffix in {".pem", ".key"}]
+
+
 def test_what_a_trial_writes_is_its_users_until_it_is_cleared(tmp_path: Path) -> None:
     """And no process of it leaves its memory in a file."""
     words = ("suite", "invoices", "--scale", "0.01", "-e", "faulty-hangs", "--trial-timeout", "30", "--quick")
     with started(tmp_path, *words, "--out", "run", plugins=("faulty",)) as process:
         assert until(lambda: list(tmp_path.glob("run/trials/*hangs/work/data/*")))
-        (worker,) = children(process, "dbbench.worker")
+        (worker,) = children(process, "dbbench.run.worker")
         (folder,) = tmp_path.glob("run/trials/*hangs")
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert resource.prlimit(worker.pid, resource.RLIMIT_CORE) == (0, 0)

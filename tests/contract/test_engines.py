@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 import psutil
 import pytest
 
-from dbbench import machine
+from dbbench.engine import registry
+from dbbench.engine.declared import declared
+from dbbench.host import machine
 from dbbench.testing import EngineContract, ObjectContract, SQLContract, kit
 from dbbench.testing.contract import Opener, missing
 from dbbench.testing.objects import NAME, THINGS
@@ -141,44 +143,12 @@ class Mapped:
         session.close()
 
 
-TestSQLiteCore = kit("sqlite+core")
-TestSQLiteCoreText = kit("sqlite+core-text")
-TestSQLitePeewee = kit("sqlite+peewee")
-TestSQLiteDjango = kit("sqlite+django")
-TestPostgreSQLCore = served("postgresql+core")
-TestPostgreSQLCoreText = served("postgresql+core-text")
-TestPostgreSQLPeewee = served("postgresql+peewee")
-TestPostgreSQLDjango = served("postgresql+django")
-TestMySQLCore = served("mysql+core")
-TestMySQLCoreText = served("mysql+core-text")
-TestMySQLPeewee = served("mysql+peewee")
-TestMySQLDjango = served("mysql+django")
-TestFirebirdCore = kit("firebird+core")
-TestFirebirdCoreText = kit("firebird+core-text")
-
-
-class TestSQLiteORM(Mapped, kit("sqlite+orm")): ...
-
-
-class TestPostgreSQLORM(Mapped, served("postgresql+orm")): ...
-
-
-class TestMySQLORM(Mapped, served("mysql+orm")): ...
-
-
-class TestFirebirdORM(Mapped, kit("firebird+orm")): ...
-
-
-class TestSQLiteModels(Mapped, kit("sqlite+sqlmodel")): ...
-
-
-class TestPostgreSQLModels(Mapped, served("postgresql+sqlmodel")): ...
-
-
-class TestMySQLModels(Mapped, served("mysql+sqlmodel")): ...
-
-
-class TestFirebirdModels(Mapped, kit("firebird+sqlmodel")): ...
+for layered in declared().values():
+    if layered.package == "dbbench" and layered.base:
+        contract = kit(layered.name, joins=bool(registry.find(layered.base).url_example))
+        bases = (Mapped, contract) if layered.point.name in ("orm", "sqlmodel") else (contract,)
+        class_name = f"Test_{layered.name.replace('+', '_').replace('-', '_')}"
+        globals()[class_name] = type(class_name, bases, {})
 
 
 # Records under keys
@@ -195,18 +165,8 @@ TestNDBM = kit("dbm.ndbm")
 TestWiredTiger = kit("wiredtiger")
 
 
-class InMemory:
-    """It keeps nothing."""
-
-    test_records_that_were_committed_are_there_after_reopening = None
-
-
-class TestDict(InMemory, kit("dict")): ...
-
-
-class TestDotNetDictionary(InMemory, kit("dotnet-dictionary")): ...
-
-
+TestDict = kit("dict")
+TestDotNetDictionary = kit("dotnet-dictionary")
 TestRedis = kit("redis")
 
 
@@ -287,10 +247,7 @@ class TestNullArrow(Nothing, EngineContract):
 
 
 def test_every_engine_is_tested() -> None:
-    from importlib.metadata import entry_points
-
     tested = {value.engine for name, value in globals().items() if name.startswith("Test")}
-    points = entry_points(group="dbbench.engines")
-    built_in = {point.name for point in points if point.dist is not None and point.dist.name == "dbbench"}
+    built_in = set(registry.names("dbbench"))
     assert built_in
     assert built_in == tested

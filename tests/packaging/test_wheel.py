@@ -13,6 +13,8 @@ import pytest
 
 from tests.conftest import TESTS
 
+pytestmark = pytest.mark.matrix
+
 PROJECT = TESTS.parent
 
 
@@ -29,8 +31,10 @@ def test_the_wheel_has_every_package_and_file(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for name in (
         "dbbench/cli/__init__.py",
-        "dbbench/testing/sql.py",
+        "dbbench/testing/sql/__init__.py",
         "dbbench/report/templates/index.html.j2",
+        "dbbench/report/templates/page.css",
+        "dbbench/report/templates/page.js",
         "dbbench/py.typed",
         "dbbench_plugins/sqlite.py",
         "dbbench_plugins/firebird/__init__.py",
@@ -65,7 +69,7 @@ def test_it_runs_without_any_extra(installed: Path, wheel: Path, tmp_path: Path)
     command = [installed / "dbbench", "suite", "invoices", "--scale", "0.02", "--quick", "--out", "run"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "not here (`dbbench engines` says what each needs): access, chdb, derby, duckdb, " in done.stdout
+    assert "unavailable (see `dbbench engines`): access, chdb, derby, duckdb, " in done.stdout
     listed = subprocess.run([installed / "dbbench", "engines", "duckdb"], capture_output=True, text=True, check=False)
     assert "the Python module duckdb is missing" in listed.stdout
     assert f"install: pip install '{wheel}[duckdb]'" in listed.stdout

@@ -16,15 +16,20 @@ from pathlib import Path
 
 import pytest
 
-from dbbench import machine, registry
-from dbbench.engine import Engine, Session, Setup, prepared
+from dbbench.datasets.records import RecordSet
+from dbbench.engine import registry
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.operations import prepared
+from dbbench.engine.setup import Setup
 from dbbench.errors import Unsupported
-from dbbench.records import RecordSet
-from dbbench.schema import Records
-from dbbench.suite import Tier
+from dbbench.host import machine
+from dbbench.suite.dataset import Records
+from dbbench.suite.model import Tier
 from dbbench_plugins.virtualfile.page import PAGE_BYTES, TornPage, checked, empty, sealed
 from dbbench_plugins.virtualfile.store import DOUBLE, LOG, PAGES, Broken, Store
 from tests.conftest import environment, summary
+
+pytestmark = pytest.mark.matrix
 
 SIZE = 512
 SUITE = """
@@ -209,7 +214,7 @@ def test_an_error_of_the_disk_is_a_failed_step(
     (tmp_path / "suite.yaml").write_text(SUITE, "utf-8")
     broken = {"LD_PRELOAD": str(fault), "EIO_CALL": call, "EIO_FILE": file, "EIO_AFTER": str(after)}
     done = subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", "suite", "suite.yaml", "--quick", "--engine", name, "--out", "run"],
+        [sys.executable, "-m", "dbbench.cli", "suite", "suite.yaml", "--quick", "--engine", name, "--format", "csv", "--out", "run"],
         cwd=tmp_path, env={**environment(), **broken}, capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
@@ -225,8 +230,8 @@ def test_an_error_of_the_disk_is_a_failed_step(
 WRITER = """
 import sys
 from pathlib import Path
-from dbbench.engine import Setup
-from dbbench.suite import Tier
+from dbbench.engine.setup import Setup
+from dbbench.suite.model import Tier
 from dbbench_plugins.virtualfile import VirtualFile
 
 engine = VirtualFile(Setup(Path(sys.argv[1]), Tier.PROCESS, {"cache_mib": 1, "log_mib": 1}))

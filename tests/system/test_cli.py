@@ -106,13 +106,14 @@ MISTAKES = {
     "seed below 0": (["suite", "invoices", "--seed", "-1"], "'-1' is not a whole number from 0 to 2^63 - 1"),
     "memory": (["suite", "invoices", "--trial-memory", "4"], "is not a size like 500MiB"),
     "timeout": (["suite", "invoices", "--trial-timeout", "0"], "0"),
+    "format": (["suite", "invoices", "--format", "csv,gif"], "there is no format 'gif'"),
     "null alone": (["suite", "invoices", "-e", "null"], "no engine to run"),
     "unavailable alone": (["suite", "invoices", "-e", "faulty-driver"], "no engine to run: faulty-driver"),
-    "existing run": (["suite", "invoices", "-e", "sqlite", "--out", "folder"], "folder is there already"),
-    "out is a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml"], "empty.yaml is there already"),
+    "existing run": (["suite", "invoices", "-e", "sqlite", "--out", "folder"], "folder already exists"),
+    "out is a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml"], "empty.yaml already exists"),
     "out under a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml/run"], "can't be written"),
     "resume nothing": (["suite", "--resume", "nowhere"], "nowhere is not a run directory"),
-    "resume and more": (["suite", "--resume", "folder", "--rounds", "3"], "leave --rounds away"),
+    "resume and more": (["suite", "--resume", "folder", "--rounds", "3"], "omit --rounds"),
     "unknown command": (["sweet"], "No such command"),
     "report of nothing": (["report", "folder"], "folder is not a run directory"),
     "dataset to a file": (["dataset", "invoices", "--scale", "0.01", "--out", "empty.yaml"], "can't be written"),
@@ -240,7 +241,7 @@ def test_dataset_writes_what_can_be_checked(dbbench, tmp_path: Path) -> None:
     assert len(rows[0]["ShipDate"]) == 8
     again = dbbench("dataset", "invoices", "--out", "data")
     assert again.returncode == 2
-    assert "is there already" in again.stderr
+    assert "already exists" in again.stderr
     assert dbbench("dataset", "invoices", "--scale", "0.1", "--format", "parquet", "--out", "other").returncode == 0
     assert sorted(path.name for path in (tmp_path / "other").iterdir()) == [
         "Charges.parquet", "Invoice.parquet", "Packages.parquet", "Shipment.parquet",

@@ -37,7 +37,20 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         rounds = [] if "--quick" in how else ["--rounds", "5"]
         engine = [] if "-e" in how else ["-e", ENGINE]
-        command = [sys.executable, "-m", "dbbench.cli", "suite", suite, *engine, *how, *rounds, "--out", name]
+        command = [
+            sys.executable,
+            "-m",
+            "dbbench.cli",
+            "suite",
+            suite,
+            *engine,
+            *how,
+            *rounds,
+            "--format",
+            "csv",
+            "--out",
+            name,
+        ]
         done = subprocess.run(
             command, cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=1200, check=False
         )
@@ -193,3 +206,20 @@ def test_a_gate_that_makes_no_sense_is_refused(runs: Path, gate: str, words: str
     done = compared(runs, "before", "after", "--fail-above", gate)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in " ".join(done.stderr.split())
+
+
+def test_a_history_of_real_runs_is_shown_and_written(runs: Path) -> None:
+    """Three runs, of which the last is slowed: too few for a change, which is said."""
+    command = [sys.executable, "-m", "dbbench.cli", "history", "slow", "before", "after", "--out", "history"]
+    done = subprocess.run(
+        command, cwd=runs, env=environment(), capture_output=True, text=True, timeout=600, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split()[-1] for line in done.stdout.splitlines()[1:4]] == ["before", "after", "slow"]
+    assert "no change can be seen in fewer than 4 runs: add runs" in done.stdout
+    page = (runs / "history" / "index.html").read_text()
+    assert page.count("<svg") == 4
+    assert len(json.loads((runs / "history" / "smaller-is-better.json").read_text())) == 4
+    refused = subprocess.run([*command[:3], "history", "before", "seed"], cwd=runs, env=environment(), capture_output=True, text=True, timeout=600, check=False)  # fmt: skip
+    assert refused.returncode == 2
+    assert "did not do the same work" in refused.stderr

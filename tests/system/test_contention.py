@@ -15,18 +15,22 @@ from typing import cast
 import psutil
 import pytest
 
-from dbbench import jsonfile, registry
-from dbbench.datasets.files import materialise
-from dbbench.engine import Setup
-from dbbench.loader import find_suite, load_suite
-from dbbench.outcome import Outcome
-from dbbench.sql import SQLSession, fetch
-from dbbench.suite import ContentionStep, Tier
+from dbbench.datasets.cache import materialise
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
+from dbbench.engine.sql.session import SQLSession, fetch
+from dbbench.host import atomic_json
+from dbbench.results.outcome import Outcome
+from dbbench.run.worker import described
+from dbbench.suite.loader import find_suite, load_suite
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.contention import ContentionStep
 from dbbench.testing.contract import required, usable
-from dbbench.worker import described
 from dbbench.workloads import contention
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 from tests.conftest import Dbbench, environment, summary
+
+pytestmark = pytest.mark.matrix
 
 #: Two of the suite's rounds are enough for the faults, each of which takes its time in every round.
 STEPS = ("unlimited", "pool-8")
@@ -89,7 +93,7 @@ def test_nothing_is_left_behind(faulty: Path) -> None:
 
 def _works_in(process: psutil.Process, folder: Path) -> bool:
     try:
-        return "dbbench.clients" in process.cmdline() and str(folder) in process.environ().get("TMPDIR", "")
+        return "dbbench.loadgen.clients" in process.cmdline() and str(folder) in process.environ().get("TMPDIR", "")
     except psutil.Error:
         return False
 
@@ -117,7 +121,7 @@ def test_the_system_counts_what_we_count(dbbench: Dbbench, tmp_path: Path, engin
     done = dbbench("suite", "contention", "--quick", "--scale", "0.04", "--out", "run", "--engine", engine)
     assert done.returncode == 0, done.stdout + done.stderr
     (path,) = (tmp_path / "run" / "trials").glob(f"*-{engine}/result.json")
-    for step in jsonfile.read(path)["steps"][:4]:
+    for step in atomic_json.read(path)["steps"][:4]:
         facts = step["facts"]
         assert facts["iterations"] == 2
         if facts["retries"]:
@@ -164,7 +168,7 @@ def test_a_locked_table_of_a_shared_cache_is_tried_again(tmp_path: Path) -> None
                 begin()
                 fetch(other, "SELECT Id FROM Thing")
             except sqlite3.OperationalError as exc:
-                found[cache, number] = other.retried(exc)
+                found[cache, number] = other.retry_reason(exc)
             other.rollback()
         one.rollback()
         for session in (one, other):
@@ -186,7 +190,7 @@ def test_a_disk_that_fills_in_the_middle(small_disk: Path) -> None:
     engine = registry.load("sqlite")(Setup(small_disk, Tier.POWER))
     engine.open()
     engine.create(tables)
-    bench = Bench(engine, engine.connect(), tables, materialise(suite.datasets["objects"]), {})
+    bench = StepContext(engine, engine.connect(), tables, materialise(suite.datasets["objects"]), {})
     step = suite.scenarios[0].steps[0]
     assert isinstance(step, ContentionStep)
     few = step.model_copy(update={"clients": step.clients.model_copy(update={"threads": 2, "processes": 1})})

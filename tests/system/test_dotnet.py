@@ -14,17 +14,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbbench import registry
-from dbbench.engine import Setup, prepared
+from dbbench.datasets.records import RecordSet
+from dbbench.engine import registry
+from dbbench.engine.operations import prepared
+from dbbench.engine.setup import Setup
 from dbbench.errors import Unavailable, Unsupported
-from dbbench.records import RecordSet
-from dbbench.request import Request, new_run
-from dbbench.runner import run_trials
-from dbbench.schema import Records
-from dbbench.suite import Tier
+from dbbench.run.request import Request, new_run
+from dbbench.run.runner import run_trials
+from dbbench.suite.dataset import Records
+from dbbench.suite.model import Tier
 from dbbench.testing.contract import missing, usable
 from tests import dotnet
 from tests.conftest import Dbbench, environment
+
+pytestmark = pytest.mark.matrix
 
 SUITE = """
 dbbench: 1
@@ -47,9 +50,9 @@ scenarios:
 KILLED = """
 import os, sys
 from pathlib import Path
-from dbbench import registry
-from dbbench.engine import Setup
-from dbbench.suite import Tier
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
+from dbbench.suite.model import Tier
 engine = registry.load(sys.argv[1])(Setup(Path(sys.argv[2]), Tier.PROCESS))
 engine.open()
 insert = engine.connect().prepare_insert()
@@ -160,7 +163,7 @@ def ran(tmp_path: Path) -> Ran:
         suite = tmp_path / "small.yaml"
         suite.write_text(SUITE.format(count=count, key_bytes=key_bytes))
         ready = new_run(Request(str(suite), engines, rounds=1, options=options, out=tmp_path / str(count)))
-        run_trials(ready.run, ready.trials, ready.datasets, lambda _progress: None)
+        run_trials(ready.run, ready.trials, ready.datasets, ready.answers, lambda _progress: None)
         return {
             (step.name, result.engine_name): (step.outcome, step.detail)
             for result in ready.run.results()
@@ -233,15 +236,15 @@ def test_what_loses_commits_promises_memory_alone(tmp_path: Path, assemblies: di
     for name in ("bplusdotnet", "stsdb", "raptordb"):
         with pytest.raises(Unsupported, match=r"can't give durability process \(it offers: memory\)"):
             registry.load(name)(Setup(tmp_path, Tier.PROCESS))
-    command = ["durability", "raptordb", "stsdb", "--tier", "memory", "--kills", "1", "--json", "proofs.json"]
+    command = ["durability", "raptordb", "stsdb", "--tier", "memory", "--kills", "1", "--json", "checks.json"]
     done = subprocess.run(
         [sys.executable, "-m", "dbbench.cli", *command],
         cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    for proof in json.loads((tmp_path / "proofs.json").read_text())["proofs"]:
-        assert proof["verdict"] == "not promised", proof
-        assert proof["kills"]["acknowledged"] == proof["kills"]["lost"] > 0, proof
+    for check in json.loads((tmp_path / "checks.json").read_text())["checks"]:
+        assert check["verdict"] == "not promised", check
+        assert check["kills"]["acknowledged"] == check["kills"]["lost"] > 0, check
 
 
 def test_a_tree_is_opened_again_with_the_sizes_that_it_was_made_with(
@@ -269,7 +272,7 @@ def test_the_path_of_an_assembly_is_in_no_settings(tmp_path: Path, assemblies: d
     assert engine.settings()["StoragePerformance"] == "LogFileInCache"
     assert engine.settings()["cache"] == "All"
     assert os.sep not in str(engine.settings())
-    assert "FakeBPlusTree" in engine.served_by()["library"]
+    assert "FakeBPlusTree" in engine.server_versions()["library"]
     engine.close()
 
 

@@ -12,14 +12,16 @@ from typing import Any
 
 import pytest
 
-from dbbench import machine
 from dbbench.durability import strace
-from dbbench.durability.proof import VOLATILE
+from dbbench.durability.check import VOLATILE
+from dbbench.host import machine
 from dbbench.testing.contract import required, usable
 from tests.conftest import Dbbench, environment
 from tests.system.test_interrupt import until
 
-Proofs = dict[tuple[str, str], dict[str, Any]]
+pytestmark = pytest.mark.matrix
+
+TierChecks = dict[tuple[str, str], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -30,35 +32,35 @@ def traces() -> None:
         pytest.skip(reason)
 
 
-def prove(folder: Path, *arguments: str, **variables: str) -> tuple[subprocess.CompletedProcess[str], Proofs]:
-    command = [sys.executable, "-m", "dbbench.cli", "durability", *arguments, "--json", "proofs.json"]
+def run_check(folder: Path, *arguments: str, **variables: str) -> tuple[subprocess.CompletedProcess[str], TierChecks]:
+    command = [sys.executable, "-m", "dbbench.cli", "durability", *arguments, "--json", "checks.json"]
     done = subprocess.run(
         command, cwd=folder, env=environment("faulty", **variables), capture_output=True, text=True, timeout=1200, check=False
     )  # fmt: skip
     assert done.stderr == ""
-    assert [path.name for path in folder.iterdir()] == ["proofs.json"], "something is left"
-    document = json.loads((folder / "proofs.json").read_text())
-    return done, {(proof["engine"], proof["tier"]): proof for proof in document["proofs"]}
+    assert [path.name for path in folder.iterdir()] == ["checks.json"], "something is left"
+    document = json.loads((folder / "checks.json").read_text())
+    return done, {(check["engine"], check["tier"]): check for check in document["checks"]}
 
 
 def power(folder: Path) -> str:
     """The verdict on an engine that does all it can for `power`: in memory that isn't enough."""
-    return "declared" if machine.describe(folder)["file_system"] in VOLATILE else "proven"
+    return "declared" if machine.describe(folder)["file_system"] in VOLATILE else "passed"
 
 
 @pytest.mark.usefixtures("traces")
 def test_sqlite_keeps_every_tier(tmp_path: Path) -> None:
-    done, proofs = prove(tmp_path, "sqlite", "--kills", "3", "--seed", "7")
+    done, checks = run_check(tmp_path, "sqlite", "--kills", "3", "--seed", "7")
     assert done.returncode == 0, done.stdout
-    verdicts = {tier: proof["verdict"] for (_, tier), proof in proofs.items()}
-    assert verdicts == {"memory": "not promised", "process": "proven", "power": power(tmp_path)}
+    verdicts = {tier: check["verdict"] for (_, tier), check in checks.items()}
+    assert verdicts == {"memory": "not promised", "process": "passed", "power": power(tmp_path)}
     for tier in ("process", "power"):
-        kills = proofs["sqlite", tier]["kills"]
+        kills = checks["sqlite", tier]["kills"]
         assert (kills["kills"], kills["lost"], kills["half"], kills["unreadable"]) == (3, 0, 0, "")
         assert 3 <= kills["acknowledged"] <= kills["found"] <= kills["acknowledged"] + 3
-    assert proofs["sqlite", "power"]["syncs"]["calls"]["fdatasync"] >= 50
-    assert proofs["sqlite", "process"]["syncs"]["calls"] == {}
-    assert proofs["sqlite", "power"]["settings"]["synchronous"] == "FULL"
+    assert checks["sqlite", "power"]["syncs"]["calls"]["fdatasync"] >= 50
+    assert checks["sqlite", "process"]["syncs"]["calls"] == {}
+    assert checks["sqlite", "power"]["settings"]["synchronous"] == "FULL"
     assert "seed 7, 3 kills each" in done.stdout
     assert "1.0 fdatasync" in done.stdout
 
@@ -71,47 +73,47 @@ CALLS = {"duckdb": "fdatasync", "firebird": "O_DSYNC write"}
 @pytest.mark.parametrize("engine", CALLS)
 def test_the_other_engines_keep_power(tmp_path: Path, engine: str) -> None:
     usable(engine)
-    done, proofs = prove(tmp_path, engine, "--kills", "2", "--tier", "power", "--tier", "memory")
+    done, checks = run_check(tmp_path, engine, "--kills", "2", "--tier", "power", "--tier", "memory")
     assert done.returncode == 0, done.stdout
-    assert proofs[engine, "power"]["verdict"] == power(tmp_path)
-    assert proofs[engine, "power"]["syncs"]["calls"][CALLS[engine]] >= 50
-    assert proofs[engine, "memory"]["verdict"] == "refused"
+    assert checks[engine, "power"]["verdict"] == power(tmp_path)
+    assert checks[engine, "power"]["syncs"]["calls"][CALLS[engine]] >= 50
+    assert checks[engine, "memory"]["verdict"] == "refused"
     assert f"{engine} memory: refused: it offers: " in done.stdout
 
 
 #: Engine -> tier, verdict, words of the reason.
 LIARS = {
-    "faulty-early": ("process", "refuted", "acknowledged commits lost"),
-    "faulty-half": ("process", "refuted", "half transaction"),
-    "faulty-once": ("process", "refuted", "could not be used again: RuntimeError: the database is damaged"),
-    "faulty-stuck": ("process", "failed", "no commit within 10 s (--timeout)"),
-    "faulty-dying": ("process", "failed", "RuntimeError: no more commits today"),
-    "faulty-kills-import": ("process", "failed", "signal 11"),
-    "faulty-driver": ("process", "failed", "dbbench_driver_that_is_nowhere is missing"),
-    "sqlite": ("process", "proven", ""),
+    "faulty-early": ("process", "failed", "acknowledged commits lost"),
+    "faulty-half": ("process", "failed", "half transaction"),
+    "faulty-once": ("process", "failed", "could not be used again: RuntimeError: the database is damaged"),
+    "faulty-stuck": ("process", "error", "no commit within 10 s (--timeout)"),
+    "faulty-dying": ("process", "error", "RuntimeError: no more commits today"),
+    "faulty-kills-import": ("process", "error", "signal 11"),
+    "faulty-driver": ("process", "error", "dbbench_driver_that_is_nowhere is missing"),
+    "sqlite": ("process", "passed", ""),
 }
 
 
 @pytest.fixture(scope="module")
-def liars(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Proofs]:
+def liars(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], TierChecks]:
     # With this seed faulty-dying has more than half a second to die by itself before the first kill.
     seeded = ("--kills", "3", "--seed", "24", "--timeout", "10")
-    return prove(tmp_path_factory.mktemp("liars"), *LIARS, "--tier", "process", *seeded)
+    return run_check(tmp_path_factory.mktemp("liars"), *LIARS, "--tier", "process", *seeded)
 
 
 @pytest.mark.parametrize("engine", LIARS)
 def test_each_lie_is_caught_and_harms_no_other_engine(liars, engine: str) -> None:
-    done, proofs = liars
+    done, checks = liars
     tier, verdict, words = LIARS[engine]
     assert done.returncode == 1
-    assert proofs[engine, tier]["verdict"] == verdict
-    assert words in proofs[engine, tier]["detail"]
+    assert checks[engine, tier]["verdict"] == verdict
+    assert words in checks[engine, tier]["detail"]
     assert words in done.stdout
 
 
 def test_what_a_liar_lost_is_counted(liars) -> None:
-    _, proofs = liars
-    early, half, once = (proofs[f"faulty-{name}", "process"]["kills"] for name in ("early", "half", "once"))
+    _, checks = liars
+    early, half, once = (checks[f"faulty-{name}", "process"]["kills"] for name in ("early", "half", "once"))
     assert 0 < early["lost"] <= 3 * 19
     assert early["lost"] + early["found"] >= early["acknowledged"]
     assert 0 < half["half"] <= 3
@@ -121,23 +123,23 @@ def test_what_a_liar_lost_is_counted(liars) -> None:
 
 @pytest.mark.usefixtures("traces")
 def test_an_engine_that_claims_power_and_never_syncs_is_caught(tmp_path: Path) -> None:
-    done, proofs = prove(tmp_path, "faulty-unsynced", "--tier", "power", "--kills", "1")
+    done, checks = run_check(tmp_path, "faulty-unsynced", "--tier", "power", "--kills", "1")
     assert done.returncode == 1
-    proof = proofs["faulty-unsynced", "power"]
-    assert (proof["verdict"], proof["detail"]) == ("refuted", "no sync call in 50 of 50 commits")
-    assert proof["kills"]["lost"] == 0  # kill -9 alone would not have shown it
+    check = checks["faulty-unsynced", "power"]
+    assert (check["verdict"], check["detail"]) == ("failed", "no sync call in 50 of 50 commits")
+    assert check["kills"]["lost"] == 0  # kill -9 alone would not have shown it
 
 
 def test_without_strace_power_is_only_declared(tmp_path: Path) -> None:
-    done, proofs = prove(tmp_path, "sqlite", "--tier", "power", "--kills", "1", PATH="/nowhere")
+    done, checks = run_check(tmp_path, "sqlite", "--tier", "power", "--kills", "1", PATH="/nowhere")
     assert done.returncode == 0, done.stdout
-    proof = proofs["sqlite", "power"]
-    assert proof["verdict"] == "declared"
-    assert "apt install strace" in proof["detail"]
+    check = checks["sqlite", "power"]
+    assert check["verdict"] == "declared"
+    assert "apt install strace" in check["detail"]
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
-def test_an_interrupted_proof_leaves_nothing(tmp_path: Path, number: signal.Signals, status: int) -> None:
+def test_an_interrupted_check_leaves_nothing(tmp_path: Path, number: signal.Signals, status: int) -> None:
     import psutil
 
     command = [sys.executable, "-m", "dbbench.cli", "durability", "sqlite", "--tier", "process", "--kills", "1000"]
@@ -158,7 +160,7 @@ def test_an_interrupted_proof_leaves_nothing(tmp_path: Path, number: signal.Sign
         process.kill()
         process.communicate()
     assert process.returncode == status, output
-    assert until(lambda: not at_work()), "a prover or writer is left"
+    assert until(lambda: not at_work()), "a checker or writer is left"
     assert until(lambda: not list(tmp_path.iterdir())), "a directory is left"
     if number != signal.SIGKILL:
         assert output == "interrupted\n"
@@ -169,7 +171,7 @@ MISTAKES = {
     "both": (["sqlite", "--all"], "name engines, like"),
     "unknown engine": (["sqlit"], "there is no engine 'sqlit'; did you mean 'sqlite'?"),
     "unknown tier": (["sqlite", "--tier", "powr"], "there is no durability tier 'powr'; did you mean 'power'?"),
-    "no data": (["null"], "null keeps no data of its own: there is nothing to prove"),
+    "no data": (["null"], "null keeps no data of its own: there is nothing to check"),
     "option of another": (["sqlite", "--set", "duckdb.threads=1"], "not among the engines"),
     "unknown option": (["sqlite", "--set", "sqlite.cach_mib=1"], "did you mean 'cache_mib'?"),
     "nowhere to write": (["sqlite", "--json", "nowhere/x.json"], "nowhere/x.json can't be written"),
@@ -189,7 +191,7 @@ def test_a_mistake_is_one_clear_message(dbbench, tmp_path: Path, mistake: str) -
 SUITE = """
 dbbench: 1
 name: kept
-title: Kept
+title: ScheduleStats
 description: A load of few rows.
 datasets:
   d:
@@ -201,7 +203,7 @@ datasets:
           Id: {type: integer, values: {kind: sequence}}
 scenarios:
   - name: kept
-    title: Kept
+    title: ScheduleStats
     dataset: d
     durability: process
     steps: [{kind: load, name: load, title: Load}]

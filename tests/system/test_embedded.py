@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine import Setup
-from dbbench.suite import Tier
+from dbbench.engine.setup import Setup
+from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
+
+pytestmark = pytest.mark.matrix
 
 #: Engine -> its drivers.
 DRIVERS = {
@@ -27,7 +29,7 @@ _WITHOUT = """
 import json, sys
 for name in json.loads(sys.argv[2]):
     sys.modules[name] = None  # an import of it now fails
-from dbbench import registry
+from dbbench.engine import registry
 from dbbench.errors import Unavailable
 found = registry.find(sys.argv[1])
 try:

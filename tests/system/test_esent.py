@@ -10,17 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine import Session, Setup
+from dbbench.datasets.records import RecordSet
+from dbbench.engine.base import Session
+from dbbench.engine.setup import Setup
 from dbbench.errors import Unavailable
-from dbbench.records import RecordSet
-from dbbench.request import Request, new_run
-from dbbench.runner import run_trials
-from dbbench.schema import Records
-from dbbench.suite import Tier
+from dbbench.run.request import Request, new_run
+from dbbench.run.runner import run_trials
+from dbbench.suite.dataset import Records
+from dbbench.suite.model import Tier
 from dbbench_plugins.esent import ESENT
 from dbbench_plugins.esent.library import CALLS, LIBRARY, ColumnDefinition, ESENTError, RetrieveColumn
 from tests import esent
 from tests.conftest import Dbbench
+
+pytestmark = pytest.mark.matrix
 
 Opened = tuple[ESENT, Session]
 
@@ -140,7 +143,7 @@ def test_a_cache_is_larger_than_the_records(opened: Opened) -> None:
 def test_the_suite_runs(library: ctypes.CDLL, tmp_path: Path) -> None:
     """All of it, on few records; every answer is right."""
     ready = new_run(Request("esent", ["esent"], rounds=1, scale=0.002, out=tmp_path / "run"))
-    run_trials(ready.run, ready.trials, ready.datasets, lambda _progress: None)
+    run_trials(ready.run, ready.trials, ready.datasets, ready.answers, lambda _progress: None)
     (result,) = [each for each in ready.run.results() if each.engine_name == "esent"]
     found = {step.name: step.outcome for step in result.steps}
     assert found == dict.fromkeys(["insert", "database-size", "read-one", "scan", "seek"], "ok")

@@ -12,9 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dbbench.loader import find_suite, load_suite
-from dbbench.plan import plan
+from dbbench.run.plan import plan
+from dbbench.suite.loader import find_suite, load_suite
 from tests.conftest import environment, summary
+
+pytestmark = pytest.mark.matrix
 
 ENGINES = ["sqlite", "faulty-hangs", "null"]
 #: A seed whose plan has the engine that hangs not first, so that something is finished before it.
@@ -32,7 +34,7 @@ def processes(folder: Path) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter(["cmdline"]):
         words = " ".join(process.info["cmdline"] or ())
-        if str(folder) in words and ("dbbench.supervisor" in words or "dbbench.worker" in words):
+        if str(folder) in words and ("dbbench.run.supervisor" in words or "dbbench.run.worker" in words):
             found.append(process)
     return found
 

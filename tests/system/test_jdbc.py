@@ -16,11 +16,13 @@ from typing import Any
 
 import pytest
 
-from dbbench.engine import Setup
+from dbbench.engine.setup import Setup
 from dbbench.errors import Unsupported
-from dbbench.suite import Tier
+from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, summary
+
+pytestmark = pytest.mark.matrix
 
 NAMES = ("h2", "hsqldb", "derby", "access")
 Opener = Callable[..., Any]
@@ -68,7 +70,7 @@ def test_a_jar_that_is_missing_or_wrong_ends_in_an_outcome_beside_the_others(dbb
     kept.mkdir(parents=True)
     (kept / "h2-2.4.240.jar").write_bytes(b"half a jar")
     done = dbbench(
-        "suite", "invoices", "--quick", "--scale", "0.01", "--out", "run", "-e", "sqlite", "-e", "h2", "-e", "hsqldb",
+        "suite", "invoices", "--quick", "--scale", "0.01", "--format", "csv", "--out", "run", "-e", "sqlite", "-e", "h2", "-e", "hsqldb",
         HOME=str(tmp_path), DBBENCH_CACHE=str(tmp_path / "cache"), DBBENCH_JARS="",
     )  # fmt: skip
     rows = summary(tmp_path / "run")
@@ -149,9 +151,9 @@ def test_a_folder_that_a_url_would_cut_is_refused(opened: Opener, tmp_path: Path
 _CLIENT = """
 import sys, time
 from pathlib import Path
-from dbbench import registry
-from dbbench.engine import Setup
-from dbbench.suite import Tier
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
+from dbbench.suite.model import Tier
 engine = registry.load("h2")(Setup(Path(sys.argv[1]), Tier.POWER))
 engine.open()
 engine.connect()

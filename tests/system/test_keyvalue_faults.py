@@ -12,6 +12,8 @@ import pytest
 from dbbench.testing.contract import usable
 from tests.conftest import environment
 
+pytestmark = pytest.mark.matrix
+
 SUITE = """
 dbbench: 1
 name: stores
@@ -73,7 +75,19 @@ FAULTS = {
 
 def run(folder: Path, suite: str, *arguments: str, out: str = "run") -> subprocess.CompletedProcess[str]:
     (folder / "suite.yaml").write_text(suite, "utf-8")
-    command = [sys.executable, "-m", "dbbench.cli", "suite", "suite.yaml", "--quick", "--out", out, *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "dbbench.cli",
+        "suite",
+        "suite.yaml",
+        "--quick",
+        "--format",
+        "csv",
+        "--out",
+        out,
+        *arguments,
+    ]
     return subprocess.run(
         command, cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=1200, check=False
     )

@@ -10,15 +10,18 @@ from typing import Any
 
 import pytest
 
-from dbbench import registry
-from dbbench.datasets.files import materialise
-from dbbench.engine import Setup
+from dbbench.datasets.cache import materialise
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
 from dbbench.errors import WrongAnswer
-from dbbench.loader import load_suite
-from dbbench.suite import ChurnStep, Tier
+from dbbench.suite.loader import load_suite
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.churn import ChurnStep
 from dbbench.workloads import churn, load
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 from tests.conftest import TESTS, environment, summary
+
+pytestmark = pytest.mark.matrix
 
 STEPS = ("load", "size-loaded", "churn", "size-churned", "sums-warm", "sums-cold")
 ENGINES = ("sqlite", "duckdb")
@@ -88,13 +91,15 @@ def test_a_churn_that_harmed_the_rows_is_wrong(harm: str, words: str, tmp_path: 
     engine = registry.load("sqlite")(Setup(tmp_path, Tier.POWER))
     engine.open()
     engine.create(dataset.tables)
-    bench = Bench(engine, engine.connect(), dataset.tables, materialise(dataset), {})
+    bench = StepContext(engine, engine.connect(), dataset.tables, materialise(dataset), {})
     try:
         first = suite.scenarios[0].steps[0]
-        load.measure(first, bench)  # type: ignore[arg-type]
+        bench.accept(first, load.measure(first, bench))  # type: ignore[arg-type]
         load.check(first, bench)  # type: ignore[arg-type]
         step = ChurnStep(kind="churn", name="churn", title="Churn", table="Child", share=0.5, transaction=30)
-        assert churn.measure(step, bench).facts["rows"] > 100
+        measured = churn.measure(step, bench)
+        bench.accept(step, measured)
+        assert measured.facts["rows"] > 100
         churn.check(step, bench)
         for statement in harm.split(";"):
             bench.session.prepare_statement(statement)()  # type: ignore[attr-defined]

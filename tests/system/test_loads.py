@@ -9,16 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from dbbench import registry
-from dbbench.datasets.files import materialise
-from dbbench.engine import Engine, Setup
+from dbbench.datasets.cache import materialise
+from dbbench.engine import registry
+from dbbench.engine.base import Engine
+from dbbench.engine.setup import Setup
+from dbbench.engine.sql.session import Dialect
 from dbbench.errors import Unavailable
-from dbbench.loader import parse_suite
-from dbbench.sql import Dialect
-from dbbench.suite import LoadStep, Tier
+from dbbench.suite.loader import parse_suite
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.load import LoadStep
 from dbbench.testing.contract import missing
 from dbbench.workloads import load
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 from tests.conftest import Dbbench, environment, summary
 
 AFTER_THE_LOAD = ("size-loaded", "churn", "size-churned", "sums-warm", "sums-cold")
@@ -69,8 +71,8 @@ def test_a_sum_of_many_reals_is_right(name: str, tmp_path: Path) -> None:
     engine.open()
     try:
         engine.create(dataset.tables)
-        bench = Bench(engine, engine.connect(), dataset.tables, materialise(dataset), {})
-        load.measure(LOAD, bench)
+        bench = StepContext(engine, engine.connect(), dataset.tables, materialise(dataset), {})
+        bench.accept(LOAD, load.measure(LOAD, bench))
         load.check(LOAD, bench)
         bench.session.close()
     finally:
@@ -92,14 +94,14 @@ def test_a_flush_leaves_the_log_for_later_commits(name: str, tmp_path: Path) -> 
     log = tmp_path / "data.sqlite-wal"
     try:
         engine.create(dataset.tables)
-        bench = Bench(engine, engine.connect(), dataset.tables, materialise(dataset, scale=0.1), {})
-        load.measure(LOAD, bench)
+        bench = StepContext(engine, engine.connect(), dataset.tables, materialise(dataset, scale=0.1), {})
+        bench.accept(LOAD, load.measure(LOAD, bench))
         before = log.stat().st_size
         started = time.monotonic()
         engine.flush()
         assert time.monotonic() - started < 30  # it waits for no lock, which would take 60 s
         assert log.stat().st_size == before > 0
-        (journal,) = (file for file in engine.size().files if file.part == "journal")
+        (journal,) = (file for file in engine.size().files if file.role == "journal")
         assert journal.apparent == before
         with bench.beneath() as (_, session):
             session.prepare_statement("INSERT INTO Weights VALUES (0, 1.5)")()  # type: ignore[attr-defined]
@@ -111,7 +113,21 @@ def test_a_flush_leaves_the_log_for_later_commits(name: str, tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("lmdb")
 def test_no_empty_store_is_ranked(dbbench: Dbbench, tmp_path: Path) -> None:
-    done = dbbench("suite", "lifecycle", "--scale", "0.02", "--quick", "-e", "sqlite", "-e", "lmdb", "--out", "run")
+    done = dbbench(
+        "suite",
+        "lifecycle",
+        "--scale",
+        "0.02",
+        "--quick",
+        "-e",
+        "sqlite",
+        "-e",
+        "lmdb",
+        "--format",
+        "csv",
+        "--out",
+        "run",
+    )
     rows = summary(tmp_path / "run")
     assert rows["load", "lmdb"]["outcome"] == "unsupported"
     for step in AFTER_THE_LOAD:
@@ -145,7 +161,7 @@ LIES = {
 def lies(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, str]]:
     folder = tmp_path_factory.mktemp("lies")
     engines = [word for name in ("sqlite", *LIES, "sizes-halved", "sizes-elsewhere") for word in ("-e", name)]
-    command = ["suite", "invoices", "--scale", "0.02", "--quick", *engines, "--out", "run"]
+    command = ["suite", "invoices", "--scale", "0.02", "--quick", *engines, "--format", "csv", "--out", "run"]
     done = subprocess.run(
         [sys.executable, "-m", "dbbench", *command],
         cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=600, check=False,

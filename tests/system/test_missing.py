@@ -11,6 +11,8 @@ import pytest
 
 from tests.conftest import TESTS, Dbbench
 
+pytestmark = pytest.mark.matrix
+
 #: As the dynamic loader words it, where unixODBC is missing.
 WITHOUT_LIBRARY = 'raise ImportError("libodbc.so.2: cannot open shared object file: No such file or directory")\n'
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.probe import probe
+from dbbench.engine.probe import probe
 from dbbench_plugins.loopback import OPENS
 from tests.conftest import Dbbench, summary
 

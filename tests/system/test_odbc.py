@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine import Setup
+from dbbench.engine.setup import Setup
+from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.errors import ServerFailed
-from dbbench.sql import SQLSession, fetch
-from dbbench.suite import Tier
+from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, summary
+
+pytestmark = pytest.mark.matrix
 
 CLOSED = "127.0.0.1:1"
 
@@ -27,7 +29,7 @@ def test_any_database_by_its_connection_string(dbbench: Dbbench, tmp_path: Path)
     url = f"odbc:Driver={{SQLite3}};Database={database};BigInt=1;PWD=geheim"
     run = tmp_path / "run"
     done = dbbench(
-        "suite", "invoices", "--quick", "--scale", "0.01", "--url", f"odbc={url}", "-e", "odbc", "--set", "odbc.rows_at_once=100", "--out", str(run)
+        "suite", "invoices", "--quick", "--scale", "0.01", "--url", f"odbc={url}", "-e", "odbc", "--set", "odbc.rows_at_once=100", "--format", "csv", "--out", str(run)
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     rows = summary(run)

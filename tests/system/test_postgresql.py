@@ -14,16 +14,19 @@ from urllib.parse import quote
 import psutil
 import pytest
 
-from dbbench import jsonfile, registry
-from dbbench.engine import Setup
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
+from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
-from dbbench.sql import SQLEngine
-from dbbench.suite import Tier
+from dbbench.host import atomic_json
+from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from dbbench_plugins.postgresql.programs import folder_of_programs
 from tests.conftest import Dbbench, environment, summary
 from tests.system.test_interrupt import until
 from tests.system.test_url import everything_written
+
+pytestmark = pytest.mark.matrix
 
 usable("postgresql")
 
@@ -145,7 +148,7 @@ def test_a_server_that_can_not_give_the_tier_is_refused(server: SQLEngine, tmp_p
 def test_a_server_at_a_url_is_measured_and_left_as_it_was(server: SQLEngine, dbbench: Dbbench, tmp_path: Path) -> None:
     words = [word for name in ENGINES for word in ("--url", f"{name}=env:MY_URL", "-e", name)]
     done = dbbench(
-        "suite", "invoices", "--quick", "--scale", "0.01", *words, "--out", "run", MY_URL=url(server)
+        "suite", "invoices", "--quick", "--scale", "0.01", *words, "--format", "csv", "--out", "run", MY_URL=url(server)
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     rows = summary(tmp_path / "run")
@@ -183,7 +186,7 @@ def test_a_program_that_fails_is_told_with_its_words(program: str, server: SQLEn
 
 def test_a_server_killed_in_the_middle_is_a_crash_and_the_next_engine_is_measured(tmp_path: Path) -> None:
     (tmp_path / "slow.yaml").write_text(SLOW)
-    command = [sys.executable, "-m", "dbbench.cli", "suite", "slow.yaml", "--quick", "--out", "run"]
+    command = [sys.executable, "-m", "dbbench.cli", "suite", "slow.yaml", "--quick", "--format", "csv", "--out", "run"]
     process = subprocess.Popen(
         [*command, *(word for name in (*ENGINES[:1], "sqlite") for word in ("-e", name))],
         cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -214,7 +217,7 @@ def test_a_server_killed_in_the_middle_is_a_crash_and_the_next_engine_is_measure
 def running(folder: Path) -> str:
     """The step that the first PostgreSQL trial is at."""
     for path in folder.glob("run/trials/*postgresql*/steps.json"):
-        return jsonfile.read(path)["running"] or ""
+        return atomic_json.read(path)["running"] or ""
     return ""
 
 
@@ -226,9 +229,9 @@ def test_what_a_killed_process_leaves_is_opened_again(tmp_path: Path) -> None:
     """And with the process its server has gone, whose lock files and shared memory are in nobody's way."""
     code = (
         "import os, pathlib, signal\n"
-        "from dbbench import registry\n"
+        "from dbbench.engine import registry\n"
         "from dbbench.engine import Setup\n"
-        "from dbbench.suite import Tier\n"
+        "from dbbench.suite.model import Tier\n"
         f"engine = registry.load('postgresql')(Setup(pathlib.Path({str(tmp_path)!r}), Tier.PROCESS))\n"
         "engine.open()\n"
         "engine.connect().execute('CREATE TABLE kept AS SELECT 1')\n"

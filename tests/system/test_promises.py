@@ -21,7 +21,7 @@ BROKEN = {
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, str]]:
     folder = tmp_path_factory.mktemp("promises")
     engines = [word for name in ("sqlite", *BROKEN) for word in ("-e", name)]
-    command = ["suite", "invoices", "--scale", "0.02", "--quick", *engines, "--out", "run"]
+    command = ["suite", "invoices", "--scale", "0.02", "--quick", *engines, "--format", "csv", "--out", "run"]
     done = subprocess.run(
         [sys.executable, "-m", "dbbench", *command],
         cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=600, check=False,

@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from dbbench.store import Run
+from dbbench.results.run_directory import Run
 from tests.conftest import TESTS, Dbbench
 
 TINY = str(TESTS.parent / "docs" / "examples" / "tiny.yaml")
@@ -66,7 +66,7 @@ def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path, dbbench: Dbbench
     assert "Reading" in run.query_plan(found["sqlite"].id, "hot")
     assert found["sqlite"].step("hot").no_plan == ""  # type: ignore[union-attr]
     assert found["faulty-plan-panics"].step("hot").no_plan == "Panic: no plan"  # type: ignore[union-attr]
-    assert found["faulty-plan-refused"].step("hot").no_plan == "it tells no query plan"  # type: ignore[union-attr]
+    assert found["faulty-plan-refused"].step("hot").no_plan == "no query plan available"  # type: ignore[union-attr]
     for name in names[:3]:
         assert found[name].step("insert").outcome == "ok"  # type: ignore[union-attr]
     killed = found["faulty-plan-kills"].step("insert")

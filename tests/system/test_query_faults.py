@@ -11,6 +11,8 @@ import pytest
 
 from tests.conftest import environment, summary
 
+pytestmark = pytest.mark.matrix
+
 #: Engine -> the step that it lies in, and words of what is said of it.
 LIES = {
     "faulty-second": ("join-2", "instead of"),

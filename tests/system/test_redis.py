@@ -11,14 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine import Engine, Setup
+from dbbench.datasets.records import RecordSet
+from dbbench.engine.base import Engine
+from dbbench.engine.private_server import PrivateServer
+from dbbench.engine.setup import Setup
 from dbbench.errors import ServerFailed, Unsupported
-from dbbench.records import RecordSet
-from dbbench.schema import Records
-from dbbench.server import PrivateServer
-from dbbench.suite import Tier
+from dbbench.suite.dataset import Records
+from dbbench.suite.model import Tier
 from dbbench.testing import KeyValueContract
 from dbbench.testing.contract import usable
+
+pytestmark = pytest.mark.matrix
 
 RECORDS = RecordSet(Records(count=10, value_bytes=16), 1)
 
@@ -143,11 +146,11 @@ def test_a_private_server_that_is_killed_is_told(kind: type[Engine], tmp_path: P
     (process,) = engine.processes()
     insert = session.prepare_insert()  # type: ignore[attr-defined]
     os.kill(process, signal.SIGKILL)
-    while not engine.died():
+    while not engine.exit_reason():
         time.sleep(0.01)
     with pytest.raises(Exception, match=r"."):
         insert(b"key", b"value")
-    assert "the Redis server was killed by SIGKILL" in engine.died()
+    assert "the Redis server was killed by SIGKILL" in engine.exit_reason()
     engine.close()
     again = kind(Setup(tmp_path, Tier.MEMORY))  # what it left is no hindrance
     again.open()

@@ -13,6 +13,8 @@ from dbbench.testing.contract import usable
 from tests.conftest import environment, summary
 from tests.network import ROOT, Hosts, hosts
 
+pytestmark = pytest.mark.matrix
+
 usable("postgresql")
 
 DELAY = 0.000_1

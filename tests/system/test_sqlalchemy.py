@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine import Setup
+from dbbench.engine.setup import Setup
+from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import ServerFailed, TrialError, Unavailable, Unsupported
-from dbbench.schema import Table
-from dbbench.sql import SQLEngine, fetch
-from dbbench.suite import Tier
+from dbbench.suite.dataset import Table
+from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, summary
+
+pytestmark = pytest.mark.matrix
 
 PASSWORD = "geheim4711"
 TABLES = {
@@ -67,10 +69,10 @@ def test_a_wrong_url_is_an_outcome_with_a_name_and_no_password(
 
 
 def test_it_says_what_it_found(engine: SQLEngine) -> None:
-    assert engine.title.startswith("SQLite 3.")
-    assert engine.title.endswith("(SQLAlchemy, pysqlite)")
+    assert engine.info().title.startswith("SQLite 3.")
+    assert engine.info().title.endswith("(SQLAlchemy, pysqlite)")
     assert engine.dialect == "sqlite"
-    assert engine.served_by()["SQLite"] in engine.title
+    assert engine.server_versions()["SQLite"] in engine.info().title
     assert engine.settings()["durability"] == "as the database has it, not set by dbbench"
 
 

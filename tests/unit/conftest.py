@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.datasets.files import Files, materialise
-from dbbench.loader import find_suite, load_suite, parse_suite
-from dbbench.schema import Dataset
-from dbbench.suite import Suite
+from dbbench.datasets.cache import Files, materialise
+from dbbench.suite.dataset import Dataset
+from dbbench.suite.loader import find_suite, load_suite, parse_suite
+from dbbench.suite.model import Suite
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dbbench.arrivals import CHUNK, constant, poisson
+from dbbench.loadgen.arrivals import CHUNK, constant, poisson
 
 
 def whole(chunks) -> np.ndarray:

@@ -9,19 +9,20 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from dbbench import filecache, machine
-from dbbench.engine import Setup
+from dbbench.datasets.records import ExpectedRecords, RecordSet, shuffled, unshuffled
+from dbbench.engine.setup import Setup
 from dbbench.errors import SuiteError, Unsupported, WrongAnswer
-from dbbench.filecache import Dropped
-from dbbench.loader import parse_suite
-from dbbench.records import Held, RecordSet, shuffled, unshuffled
-from dbbench.report.charts import figures
-from dbbench.report.sheet import STYLE
-from dbbench.report.view import view
-from dbbench.schema import Records
-from dbbench.suite import KeyValueStep, Tier
+from dbbench.host import machine, page_cache
+from dbbench.host.page_cache import Dropped
+from dbbench.report.charts.draw import figures
+from dbbench.report.charts.layout import STYLE
+from dbbench.report.run_view import view
+from dbbench.suite.dataset import Records
+from dbbench.suite.loader import parse_suite
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.keyvalue import KeyValueStep
 from dbbench.workloads import keyvalue
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 from dbbench_plugins.dict import Dict
 from tests.fabricated import Fake, fabricate
 
@@ -45,14 +46,14 @@ class Kept(Dict):
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
+def bench(tmp_path: Path) -> StepContext:
     Kept.log.clear()
     Kept.all.clear()
     setup = Setup(tmp_path, Tier.MEMORY)
     engine = Kept(setup)
     engine.open()
-    made = Bench(engine, engine.connect(), {}, None, {}, records=RECORDS, setup=setup)  # type: ignore[arg-type]
-    keyvalue.measure(step("insert"), made)
+    made = StepContext(engine, engine.connect(), {}, None, {}, records=RECORDS, setup=setup)  # type: ignore[arg-type]
+    made.accept(step("insert"), keyvalue.measure(step("insert"), made))
     return made
 
 
@@ -67,11 +68,12 @@ def step(operation: str, **more: Any) -> KeyValueStep:
 
 @pytest.mark.parametrize("operation", ["read", "update", "scan"])
 def test_a_cold_step_restarts_the_engine_once_and_drops_its_files_meanwhile(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, operation: str
+    bench: StepContext, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
-    monkeypatch.setattr(filecache, "drop", lambda _: Kept.log.append("drop") or Dropped(0.0, 10))
+    monkeypatch.setattr(page_cache, "drop", lambda _: Kept.log.append("drop") or Dropped(0.0, 10))
     before = bench.engine
     found = keyvalue.measure(step(operation, cache="cold"), bench)
+    bench.accept(step(operation), found)
     assert Kept.log == ["open", "close", "drop", "open"]
     assert bench.engine is not before
     assert found.facts["cache"] == "cold"
@@ -79,15 +81,15 @@ def test_a_cold_step_restarts_the_engine_once_and_drops_its_files_meanwhile(
     keyvalue.check(step(operation, cache="cold"), bench)
 
 
-def test_a_cold_step_says_when_it_was_lukewarm(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filecache, "drop", lambda _: Dropped(0.5, 10))
+def test_a_cold_step_says_when_it_was_lukewarm(bench: StepContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.5, 10))
     found = keyvalue.measure(step("read", cache="cold"), bench)
     assert (found.facts["cache"], found.facts["resident"]) == ("lukewarm", 0.5)
     assert "50%" in found.facts["why"]
 
 
-def test_without_a_file_there_is_no_cold_step(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filecache, "present", lambda _: 0)
+def test_without_a_file_there_is_no_cold_step(bench: StepContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_cache, "present", lambda _: 0)
     with pytest.raises(Unsupported, match="keeps no file"):
         keyvalue.measure(step("read", cache="cold"), bench)
     assert keyvalue.measure(step("read"), bench).facts["cache"] == "warm"
@@ -102,9 +104,10 @@ def test_what_was_shuffled_can_be_unshuffled(count: int) -> None:
     assert (unshuffled(shuffled(numbers, count, 7), count, 7) == numbers).all()
 
 
-def test_some_in_random_order_are_drawn_from_all_over(bench: Bench) -> None:
+def test_some_in_random_order_are_drawn_from_all_over(bench: StepContext) -> None:
     before = dict(Kept.all)
-    keyvalue.measure(step("update", order="random", count=100), bench)
+    some = step("update", order="random", count=100)
+    bench.accept(some, keyvalue.measure(some, bench))
     changed = sorted(int.from_bytes(key, "big") for key, value in Kept.all.items() if before[key] != value)
     assert len(changed) == 100
     assert changed[0] < 100
@@ -112,19 +115,19 @@ def test_some_in_random_order_are_drawn_from_all_over(bench: Bench) -> None:
     keyvalue.check(step("update"), bench)
 
 
-def test_later_writes_count_whether_of_some_or_of_all(bench: Bench) -> None:
+def test_later_writes_count_whether_of_some_or_of_all(bench: StepContext) -> None:
     for more in ({"order": "random", "count": 300}, {"count": 50}, {"order": "random", "count": 10}, {}, {"count": 7}):
-        keyvalue.measure(step("update", **more), bench)
+        bench.accept(step("update"), keyvalue.measure(step("update", **more), bench))
         keyvalue.check(step("update"), bench)
-    assert bench.held.newest == 5
-    bench.held.drawn = []
-    bench.held.write_some(10, 1_000, 99)
+    assert bench.expected_records.newest == 5
+    bench.expected_records.drawn = []
+    bench.expected_records.write_some(10, 1_000, 99)
     with pytest.raises(WrongAnswer, match="which is not its last"):
         keyvalue.check(step("update"), bench)
 
 
 def test_records_before_those_drawn_keep_their_version() -> None:
-    held = Held(first=100, next=200)
+    held = ExpectedRecords(first=100, next=200)
     held.write_some(100, 100, 1)
     assert held.version_of(np.array([0, 99, 100, 199, 200], np.uint64)).tolist() == [0, 0, 1, 1, 0]
 

@@ -11,12 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dbbench.clients import ClientFailed, drive
-from dbbench.engine import Concurrency, Engine, Session, Setup
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.setup import Setup
+from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported
-from dbbench.job import Job, Measurement
-from dbbench.measure import Kept
-from dbbench.suite import Clients, Rate, Tier
+from dbbench.loadgen.clients import ClientFailed, drive
+from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.loops import ScheduleStats
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.timed import Rate
 from dbbench_plugins.null import Null
 
 
@@ -69,7 +73,7 @@ def test_one_client_is_the_session_given(noting: Noting) -> None:
     found = drive(noting, noting.connect(), job(), Clients())
     me = threading.current_thread().name
     assert noting.events == [("connect", me), ("prepare SQL", me), *[("call", me)] * 4]
-    assert (found.warm_up.count, found.service.count, found.latency.count, found.kept) == (1, 3, 0, None)
+    assert (found.warm_up.count, found.service.count, found.latency.count, found.schedule) == (1, 3, 0, None)
 
 
 def test_threads_have_a_session_each_and_start_when_all_are_warm(noting: Noting) -> None:
@@ -134,9 +138,9 @@ def test_a_rate_is_shared_among_the_clients(null: Null) -> None:
     rate = Rate(per_second=100, seconds=0.3)
     for clients in (Clients(threads=3), Clients(threads=2, processes=2)):
         found = drive(null, null.connect(), job(rate=rate), clients)
-        assert found.kept is not None
-        assert found.kept.due == 30
-        assert found.latency.count == found.service.count == 30 - found.kept.dropped
+        assert found.schedule is not None
+        assert found.schedule.due == 30
+        assert found.latency.count == found.service.count == 30 - found.schedule.dropped
         assert found.latency.total >= found.service.total
 
 
@@ -184,12 +188,12 @@ def test_what_a_driver_prints_in_a_process_hurts_nothing(tmp_path: Path, monkeyp
 
 
 def test_measurements_are_merged_and_survive_a_pipe() -> None:
-    first = Measurement(kept=Kept(10, 3, 0, saturated=False), begin=100, end=200)
-    second = Measurement(kept=Kept(20, 4, 5, saturated=True), begin=100, end=350)
+    first = ClientTimings(schedule=ScheduleStats(10, 3, 0, saturated=False), begin=100, end=200)
+    second = ClientTimings(schedule=ScheduleStats(20, 4, 5, saturated=True), begin=100, end=350)
     first.service.record(np.array([1, 2]))
     second.service.record(np.array([30]))
     second.latency.record(np.array([40]))
-    first.merge(Measurement.from_json(json.loads(json.dumps(second.to_json()))))
-    assert first.kept == Kept(30, 7, 5, saturated=True)
+    first.merge(ClientTimings.from_json(json.loads(json.dumps(second.to_json()))))
+    assert first.schedule == ScheduleStats(30, 7, 5, saturated=True)
     assert (first.begin, first.end, first.per_second) == (100, 350, 3 / 250 * 1e9)
     assert (first.service.count, first.service.ends, first.latency.mean) == (3, (1, 30), 40)

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dbbench.analysis.comparability import Side, Weight, check_alike, differences
 from dbbench.analysis.compare import Comparison, compare
 from dbbench.analysis.gate import Answer, beyond, gated
-from dbbench.analysis.likeness import Side, Weight, check_alike, differences
-from dbbench.analysis.summary import Row
-from dbbench.analysis.verdicts import Pair, Verdict, compare_rows
+from dbbench.analysis.row import Row
+from dbbench.analysis.verdicts import ComparisonVerdict, Pair, compare_rows
 from dbbench.errors import UserError
-from dbbench.outcome import Outcome
-from dbbench.report import comparison
-from dbbench.store import Manifest, StepResult, TrialResult
-from dbbench.suite import Suite
+from dbbench.report.terminal import comparison
+from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Manifest
+from dbbench.results.trial import StepResult, TrialResult
+from dbbench.suite.model import Suite
 from tests.unit.shapes import put
 
 #: Six blocks about 1, within 1 %.
@@ -37,7 +38,7 @@ def times(factor: float, blocks: tuple[float, ...] = STEADY) -> tuple[float, ...
 def row(blocks: tuple[float, ...] = STEADY, step: str = "join", engine: str = "a", **more: Any) -> Row:
     value = float(np.median(blocks)) if blocks else None
     known = {"outcome": Outcome.OK, "metric": "time", "unit": "s"}
-    return Row("main", step, engine, engine, blocks=blocks, value=value, **(known | more))
+    return Row("main", step, engine, engine, trial_means=blocks, value=value, **(known | more))
 
 
 def bad(outcome: Outcome = Outcome.CRASHED, detail: str = "signal 11", **more: Any) -> Row:
@@ -54,7 +55,9 @@ def six_runs(rows: Sequence[Row]) -> list[list[Row]]:
     """Each row's blocks as runs; what has one block or none is the same in each."""
     return [
         [
-            replace(row, blocks=row.blocks[n : n + 1], value=row.blocks[n]) if len(row.blocks) == 6 else row
+            replace(row, trial_means=row.trial_means[n : n + 1], value=row.trial_means[n])
+            if len(row.trial_means) == 6
+            else row
             for row in rows
         ]
         for n in range(6)
@@ -93,13 +96,13 @@ def test_where_more_is_better_more_is_faster_and_the_ratio_is_still_of_costs(fac
 
 def test_an_interval_that_is_wide_allows_no_verdict() -> None:
     wide = (0.8, 0.9, 0.97, 1.03, 1.1, 1.2)
-    assert several(row(wide), row(wide)).verdict is Verdict.UNSURE
+    assert several(row(wide), row(wide)).verdict is ComparisonVerdict.UNSURE
 
 
 def test_the_same_is_measured_against_the_margin() -> None:
     spread = (0.97, 0.98, 1.0, 1.0, 1.02, 1.03)
-    assert several(row(spread), row(spread)).verdict is Verdict.SAME
-    assert several(row(spread), row(spread), margin=0.02).verdict is Verdict.UNSURE
+    assert several(row(spread), row(spread)).verdict is ComparisonVerdict.SAME
+    assert several(row(spread), row(spread), margin=0.02).verdict is ComparisonVerdict.UNSURE
 
 
 @pytest.mark.parametrize(("rounds", "tests", "needed"), [(1, 1, 4), (3, 1, 4), (4, 2, 5), (5, 7, 6), (6, 25, 7)])
@@ -107,7 +110,7 @@ def test_too_few_blocks_for_the_steps_of_an_engine_allow_no_verdict(rounds: int,
     steps = [f"s{number}" for number in range(tests)]
     blocks = STEADY[:rounds]
     pairs = compare_rows([[row(blocks, step) for step in steps]], [[row(times(2, blocks), step) for step in steps]])
-    assert {pair.verdict for pair in pairs} == {Verdict.UNSURE}
+    assert {pair.verdict for pair in pairs} == {ComparisonVerdict.UNSURE}
     assert {pair.needed for pair in pairs} == {needed}
     assert f"{rounds} rounds each can't decide {tests} step" in pairs[0].detail
 
@@ -115,32 +118,32 @@ def test_too_few_blocks_for_the_steps_of_an_engine_allow_no_verdict(rounds: int,
 def test_enough_blocks_for_the_steps_of_an_engine_do() -> None:
     steps = [f"s{number}" for number in range(7)]
     pairs = compare_rows([[row(step=step) for step in steps]], [[row(times(2), step) for step in steps]])
-    assert {pair.verdict for pair in pairs} == {Verdict.SLOWER}
+    assert {pair.verdict for pair in pairs} == {ComparisonVerdict.SLOWER}
 
 
 def test_each_engine_is_a_question_of_its_own() -> None:
     """Four blocks decide one step; the steps of other engines don't count."""
     old = [row(STEADY[:4], engine=engine) for engine in "abcdef"]
     new = [row(times(2, STEADY[:4]), engine=engine) for engine in "abcdef"]
-    assert {pair.verdict for pair in compare_rows([old], [new])} == {Verdict.SLOWER}
+    assert {pair.verdict for pair in compare_rows([old], [new])} == {ComparisonVerdict.SLOWER}
 
 
 def test_a_run_with_more_blocks_makes_up_for_one_with_fewer() -> None:
     more = (*STEADY, *times(1.0005))
-    assert one(row(STEADY[:3]), row(times(2, more))).verdict is Verdict.SLOWER
+    assert one(row(STEADY[:3]), row(times(2, more))).verdict is ComparisonVerdict.SLOWER
     pair = one(row(STEADY[:2]), row(times(2, STEADY)))
-    assert (pair.verdict, pair.detail) == (Verdict.UNSURE, "2 and 6 rounds can't decide 1 step")
+    assert (pair.verdict, pair.detail) == (ComparisonVerdict.UNSURE, "2 and 6 rounds can't decide 1 step")
 
 
 def test_equal_blocks_do_not_fool_the_test() -> None:
     """With ties the normal approximation would tell 4 and 4 blocks apart among two tests; there are too few."""
     old, new = [row((1.0,) * 4, step) for step in "xy"], [row((2.0,) * 4, step) for step in "xy"]
-    assert {pair.verdict for pair in compare_rows([old], [new])} == {Verdict.UNSURE}
+    assert {pair.verdict for pair in compare_rows([old], [new])} == {ComparisonVerdict.UNSURE}
 
 
 def test_zero_blocks_give_no_ratio() -> None:
     pair = one(row((0.0,) * 6), row())
-    assert (pair.verdict, pair.ratio) == (Verdict.UNSURE, None)
+    assert (pair.verdict, pair.ratio) == (ComparisonVerdict.UNSURE, None)
 
 
 @pytest.mark.parametrize(
@@ -159,13 +162,20 @@ def test_sizes_need_no_test(old: float, new: float, verdict: str, ratio: float) 
 
 def test_what_was_ok_and_is_not_broke_and_the_other_way_it_is_mended() -> None:
     broke, mended = one(row(), bad()), one(bad(), row())
-    assert (broke.verdict, broke.detail, broke.new) == (Verdict.BROKE, "was ok, now crashed: signal 11", None)
-    assert (mended.verdict, mended.detail, mended.old) == (Verdict.MENDED, "is ok, was crashed: signal 11", None)
+    assert (broke.verdict, broke.detail, broke.new) == (ComparisonVerdict.BROKE, "was ok, now crashed: signal 11", None)
+    assert (mended.verdict, mended.detail, mended.old) == (
+        ComparisonVerdict.MENDED,
+        "is ok, was crashed: signal 11",
+        None,
+    )
 
 
 def test_what_is_ok_in_neither_has_no_figure() -> None:
     pair = one(bad(), bad(Outcome.TIMEOUT, "after 600 s"))
-    assert (pair.verdict, pair.detail) == (Verdict.NEITHER, "was crashed: signal 11; now timeout: after 600 s")
+    assert (pair.verdict, pair.detail) == (
+        ComparisonVerdict.NEITHER,
+        "was crashed: signal 11; now timeout: after 600 s",
+    )
     assert one(bad(), bad()).detail == "crashed: signal 11"
 
 
@@ -175,7 +185,7 @@ def test_what_is_ok_in_neither_has_no_figure() -> None:
 def test_figures_of_different_measures_are_not_compared(change: dict[str, Any]) -> None:
     known = {"rounds": ({"cache": "cold", "gives": "rows"},)}
     pair = one(row(**known), row(times(2), **(known | change)))
-    assert (pair.verdict, pair.ratio) == (Verdict.UNSURE, None)
+    assert (pair.verdict, pair.ratio) == (ComparisonVerdict.UNSURE, None)
     assert pair.detail.startswith("not the same measure: was time in s")
 
 
@@ -223,7 +233,10 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("few_resamples")
 def test_equal_runs_are_called_different_in_at_most_one_of_twenty(runs: int, between: float) -> None:
     wrong = sum(
-        any(pair.verdict in (Verdict.SLOWER, Verdict.FASTER) for pair in simulated(1.0, seed, runs, between))
+        any(
+            pair.verdict in (ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER)
+            for pair in simulated(1.0, seed, runs, between)
+        )
         for seed in range(200 if runs > 1 else 100)
     )
     assert wrong <= (10 if runs > 1 else 5)
@@ -234,7 +247,7 @@ def test_a_slowdown_is_found_as_often_as_is_said(runs: int) -> None:
     """In four of five cases, if it is the only step that is slower; what is visible is itself an estimate."""
     seen = np.median([[pair.visible for pair in simulated(1.0, seed, runs)] for seed in range(50)])
     found = [
-        pair.verdict is Verdict.SLOWER
+        pair.verdict is ComparisonVerdict.SLOWER
         for seed in range(100)
         for pair in simulated(float(seen), seed, runs, steps_slower=1)
         if pair.step == "s0"
@@ -244,8 +257,8 @@ def test_a_slowdown_is_found_as_often_as_is_said(runs: int) -> None:
 
 def test_six_runs_find_a_fifth_and_hold_up_the_gate() -> None:
     pairs = [pair for seed in range(20) for pair in simulated(1.2, seed, 6, between=0.04)]
-    assert sum(pair.verdict is Verdict.SLOWER for pair in pairs) >= 0.95 * len(pairs)
-    assert not any(pair.verdict in (Verdict.FASTER, Verdict.SAME) for pair in pairs)
+    assert sum(pair.verdict is ComparisonVerdict.SLOWER for pair in pairs) >= 0.95 * len(pairs)
+    assert not any(pair.verdict in (ComparisonVerdict.FASTER, ComparisonVerdict.SAME) for pair in pairs)
     assert all(beyond(simulated(1.2, seed, 6, between=0.04), 0.05) for seed in range(20))
 
 
@@ -253,7 +266,7 @@ def test_six_runs_find_a_fifth_and_hold_up_the_gate() -> None:
 def test_one_run_a_side_finds_no_tenth_but_says_so() -> None:
     """Two runs of the same thing differ by as much."""
     pairs = simulated(1.1, 1, 1, between=0)
-    assert {pair.verdict for pair in pairs} == {Verdict.UNSURE}
+    assert {pair.verdict for pair in pairs} == {ComparisonVerdict.UNSURE}
     assert all(1.2 < (pair.visible or 0) < 1.4 for pair in pairs)
 
 
@@ -267,14 +280,14 @@ def test_the_interval_of_several_runs_covers_the_truth(runs: int) -> None:
 @pytest.mark.parametrize("runs", [4, 6])
 def test_a_difference_beyond_the_margin_is_hardly_ever_called_the_same(runs: int) -> None:
     pairs = [pair for seed in range(60) for pair in simulated(1.06, seed, runs, between=0.02)]
-    assert sum(pair.verdict is Verdict.SAME for pair in pairs) <= 0.025 * len(pairs)
+    assert sum(pair.verdict is ComparisonVerdict.SAME for pair in pairs) <= 0.025 * len(pairs)
 
 
 def test_runs_that_are_all_equal_are_no_division_by_zero() -> None:
     steady = [[row((1.0,) * 3)], [row((1.0,) * 3)]]
     twice = [[row((2.0,) * 3)], [row((2.0,) * 3)]]
-    assert compare_rows(steady, steady)[0].verdict is Verdict.SAME
-    assert compare_rows(steady, twice)[0].verdict is Verdict.SLOWER
+    assert compare_rows(steady, steady)[0].verdict is ComparisonVerdict.SAME
+    assert compare_rows(steady, twice)[0].verdict is ComparisonVerdict.SLOWER
 
 
 # The gate
@@ -305,7 +318,7 @@ def test_the_gate_holds_up_nothing_whose_interval_reaches_1() -> None:
     """All blocks but one are slower, and the test says so; the interval doesn't."""
     from dbbench.analysis.statistics import Estimate
 
-    pair = Pair("main", "join", "a", Verdict.SLOWER, "s", 1.0, 1.2, Estimate(1.2, 0.99, 1.4))
+    pair = Pair("main", "join", "a", ComparisonVerdict.SLOWER, "s", 1.0, 1.2, Estimate(1.2, 0.99, 1.4))
     assert beyond([pair], 0.05) == []
 
 
@@ -339,7 +352,7 @@ def test_a_gate_passes_only_what_it_could_have_failed(case: str) -> None:
 
 def test_an_interval_that_lies_below_the_gate_is_decided() -> None:
     pairs = [several(row(WIDE), row(WIDE))]
-    assert pairs[0].verdict is Verdict.UNSURE
+    assert pairs[0].verdict is ComparisonVerdict.UNSURE
     assert gated(pairs, 0.5).answer is Answer.PASSED
 
 
@@ -399,7 +412,7 @@ def changed(suite: Suite, path: tuple[Any, ...], value: Any) -> Suite:
 def test_a_comparison_has_the_engines_and_not_the_null_engine(small: Suite) -> None:
     found = compare([side(small)], [side(small, "r2", 1.3)])
     assert [(pair.engine, pair.step, pair.verdict) for pair in found.pairs] == [
-        ("a", "load", Verdict.SLOWER), ("a", "join", Verdict.SLOWER),
+        ("a", "load", ComparisonVerdict.SLOWER), ("a", "join", ComparisonVerdict.SLOWER),
     ]  # fmt: skip
     assert (found.alone, found.differences, found.warnings) == ((), (), ())
 
@@ -517,7 +530,7 @@ def test_an_engine_that_can_no_longer_be_used_broke(small: Suite) -> None:
     left = [result for result in side(small, "r2").results if result.engine_name == "null"]
     new = Side("r2", side(small, "r2", engines=now).manifest, small, left)
     found = compare([side(small)], [new], gate=0.05)
-    assert {pair.verdict for pair in found.pairs} == {Verdict.BROKE}
+    assert {pair.verdict for pair in found.pairs} == {ComparisonVerdict.BROKE}
     assert "a load: was ok, now unavailable" in terminal(found, 0.05)
 
 
@@ -545,7 +558,7 @@ def test_trials_that_are_missing_are_told(small: Suite) -> None:
 
 def test_several_runs_a_side_count_once_each(small: Suite) -> None:
     found = compare(many(small, "old"), many(small, "new", 1.06), gate=0.05)
-    assert {pair.verdict for pair in found.pairs} == {Verdict.SLOWER}
+    assert {pair.verdict for pair in found.pairs} == {ComparisonVerdict.SLOWER}
     text = " ".join(terminal(found, 0.05).split())
     assert "old: old-1, 2026-01-02" in text
     assert "new: new-4, 2026-01-15" in text
@@ -582,7 +595,9 @@ def test_a_step_that_is_not_ok_in_one_run_of_a_side_broke(small: Suite) -> None:
     ]  # fmt: skip
     new[2] = replace(new[2], results=harmed)
     found = compare(many(small, "old"), new, gate=0.05)
-    assert {(pair.verdict, pair.detail) for pair in found.pairs} == {(Verdict.BROKE, "was ok, now crashed: signal 11")}
+    assert {(pair.verdict, pair.detail) for pair in found.pairs} == {
+        (ComparisonVerdict.BROKE, "was ok, now crashed: signal 11")
+    }
 
 
 def test_runs_of_one_side_that_are_of_different_things_are_told(small: Suite) -> None:

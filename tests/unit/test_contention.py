@@ -12,25 +12,40 @@ from typing import Any
 
 import pytest
 
-from dbbench.analysis.contention import fared
-from dbbench.analysis.summary import Row
-from dbbench.clients import drive, share
-from dbbench.datasets.files import materialise
-from dbbench.engine import Concurrency, Setup
+from dbbench.analysis.client_stats import client_stats
+from dbbench.analysis.row import Row
+from dbbench.datasets.cache import materialise
+from dbbench.engine.operations import Retry
+from dbbench.engine.setup import Setup
+from dbbench.engine.sql.session import Dialect, SQLEngine, SQLSession
+from dbbench.engine.traits import Concurrency
 from dbbench.errors import SuiteError, Unsupported, WrongAnswer
-from dbbench.job import Job
-from dbbench.keyvalue import to_json
-from dbbench.loader import find_suite, load_suite, parse_suite
-from dbbench.outcome import Outcome
-from dbbench.report.conditions import conditions, driven
-from dbbench.report.details import CLIENTS, detailed
-from dbbench.report.steps import Data, step_view
-from dbbench.sql import Dialect, Retry, SQLEngine, SQLSession
-from dbbench.suite import Clients, ContentionStep, Tier, TotalStep
-from dbbench.transactions import CHANGED, LONGEST_PAUSE, MOST_TRIES, TEXTS, Attempts, Calls, GivenUp, Transactions
-from dbbench.worker import described
+from dbbench.loadgen.clients import drive, share
+from dbbench.loadgen.job import Job
+from dbbench.loadgen.key_streams import to_json
+from dbbench.loadgen.transactions import (
+    CHANGED,
+    LONGEST_PAUSE,
+    MOST_TRIES,
+    TEXTS,
+    Attempts,
+    Calls,
+    GivenUp,
+    Transactions,
+)
+from dbbench.report.step_builder import step_view
+from dbbench.report.step_view import Data
+from dbbench.report.steps import wording
+from dbbench.report.steps.contention import CLIENTS
+from dbbench.results.outcome import Outcome
+from dbbench.run.worker import described
+from dbbench.suite.loader import find_suite, load_suite, parse_suite
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.contention import ContentionStep
+from dbbench.suite.steps.total import TotalStep
 from dbbench.workloads import contention, total
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 from dbbench_plugins.null import Null
 
 SUITE = load_suite(find_suite("contention"))
@@ -100,7 +115,7 @@ class StoreSession(SQLSession):
             self.store.busy -= 1
         self.before = None
 
-    def retried(self, exc: BaseException) -> Retry | None:
+    def retry_reason(self, exc: BaseException) -> Retry | None:
         return exc.args[0] if isinstance(exc, Refused) else None
 
     def close(self) -> None:
@@ -135,9 +150,9 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def bench(store: Store) -> Bench:
+def bench(store: Store) -> StepContext:
     dataset = SUITE.datasets["objects"]
-    return Bench(store, store.connect(), dataset.tables, materialise(dataset, scale=0.04), {})
+    return StepContext(store, store.connect(), dataset.tables, materialise(dataset, scale=0.04), {})
 
 
 def step(**more: Any) -> ContentionStep:
@@ -185,7 +200,7 @@ def test_what_all_clients_leave_is_known(store: Store) -> None:
     assert len(WORK.left(3)) == WORK.counts(3).left == 12
 
 
-def test_a_scale_makes_fewer_iterations_by_as_many_clients(bench: Bench, store: Store) -> None:
+def test_a_scale_makes_fewer_iterations_by_as_many_clients(bench: StepContext, store: Store) -> None:
     found = contention.measure(step(clients={"threads": 3}), bench)  # at scale 0.04
     assert (found.facts["iterations"], found.facts["inserts"], found.facts["deletes"]) == (2, 18, 18)
     assert found.facts["calls"] == 6
@@ -195,7 +210,7 @@ def test_a_scale_makes_fewer_iterations_by_as_many_clients(bench: Bench, store: 
     contention.check(step(), bench)
 
 
-def test_the_time_of_a_round_is_that_of_the_clients_and_the_clearing(bench: Bench) -> None:
+def test_the_time_of_a_round_is_that_of_the_clients_and_the_clearing(bench: StepContext) -> None:
     found = contention.measure(step(), bench)
     assert found.value == pytest.approx(found.facts["clients_seconds"] + found.facts["clearing_seconds"])
     assert (found.unit, found.direction) == ("s", "lower")
@@ -217,9 +232,9 @@ def failing(what: str, times: int, exc: Callable[[], Exception]) -> Callable[[st
 
 @pytest.mark.parametrize("what", ["begin", "insert", "select 1", "select all", "update", "delete", "commit"])
 def test_a_transaction_that_the_system_refuses_is_made_again_as_a_whole(
-    store: Store, bench: Bench, monkeypatch: pytest.MonkeyPatch, what: str
+    store: Store, bench: StepContext, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setattr("dbbench.transactions.PAUSE", 0)
+    monkeypatch.setattr("dbbench.loadgen.transactions.PAUSE", 0)
     store.fail = failing(what, 3, lambda: Refused("deadlock"))
     found = contention.measure(step(), bench)
     assert found.facts["retries"] == {"deadlock": 3}
@@ -227,7 +242,7 @@ def test_a_transaction_that_the_system_refuses_is_made_again_as_a_whole(
     assert store.rows == {}
 
 
-def test_retries_are_counted_by_their_reasons_for_all_clients(store: Store, bench: Bench) -> None:
+def test_retries_are_counted_by_their_reasons_for_all_clients(store: Store, bench: StepContext) -> None:
     reasons = iter(["deadlock", "conflict", "lock timeout", "deadlock"])
 
     def fail(what: str) -> None:
@@ -319,7 +334,7 @@ def test_an_error_while_undoing_hides_nothing(store: Store, monkeypatch: pytest.
     ],
 )
 def test_a_client_finds_what_it_wrote(
-    store: Store, bench: Bench, what: str, change: Callable[[dict[int, str]], object], words: str
+    store: Store, bench: StepContext, what: str, change: Callable[[dict[int, str]], object], words: str
 ) -> None:
     store.fail = lambda now: change(store.rows) if now == what else None
     with pytest.raises(WrongAnswer) as wrong:
@@ -336,7 +351,7 @@ def test_a_client_finds_what_it_wrote(
     ],
 )
 def test_what_is_left_is_what_it_should_be(
-    store: Store, bench: Bench, change: Callable[[dict[int, str]], object], words: str
+    store: Store, bench: StepContext, change: Callable[[dict[int, str]], object], words: str
 ) -> None:
     def fail(what: str) -> None:  # the select that clears is the last of them, with every object as it was left
         if what == "select all" and len(store.rows) == 4 and CHANGED not in store.rows.values():
@@ -349,7 +364,7 @@ def test_what_is_left_is_what_it_should_be(
     assert words in str(wrong.value)
 
 
-def test_an_object_that_stays_is_found(store: Store, bench: Bench) -> None:
+def test_an_object_that_stays_is_found(store: Store, bench: StepContext) -> None:
     store.rows = {1: "stays"}
     with pytest.raises(WrongAnswer, match="1 objects are there"):
         contention.check(step(), bench)
@@ -363,7 +378,7 @@ class OneThread(Store):
 
 
 class NoTransactions(Store):
-    lacks = {"transactions": "each INSERT stands by itself"}
+    missing_features = {"transactions": "each INSERT stands by itself"}
 
 
 @pytest.mark.parametrize(
@@ -374,7 +389,7 @@ class NoTransactions(Store):
     ],
 )
 def test_an_engine_that_cannot_is_refused_with_its_reason(
-    tmp_path: Path, bench: Bench, kind: type[Store], words: str
+    tmp_path: Path, bench: StepContext, kind: type[Store], words: str
 ) -> None:
     bench.engine = kind(Setup(tmp_path, Tier.POWER))
     with pytest.raises(Unsupported) as refused:
@@ -399,7 +414,7 @@ def test_every_session_of_a_pool_belongs_to_one_process(pool: int) -> None:
     assert min(map(len, shares)) >= 1
 
 
-def test_clients_share_the_sessions_of_a_pool(store: Store, bench: Bench) -> None:
+def test_clients_share_the_sessions_of_a_pool(store: Store, bench: StepContext) -> None:
     before = store.opened
     peak: list[int] = []
     store.fail = lambda _what: peak.append(store.opened)
@@ -411,7 +426,7 @@ def test_clients_share_the_sessions_of_a_pool(store: Store, bench: Bench) -> Non
     assert found.facts["calls"] == 12
 
 
-def test_the_null_engine_does_as_much_of_nothing(tmp_path: Path, bench: Bench) -> None:
+def test_the_null_engine_does_as_much_of_nothing(tmp_path: Path, bench: StepContext) -> None:
     bench.engine = Null(Setup(tmp_path, Tier.POWER))
     bench.session = bench.engine.connect()
     for asked in (step(clients={"threads": 2, "processes": 2}, pool=3), step(clients={"threads": 2})):
@@ -438,7 +453,7 @@ def test_fairness_is_jains_index_of_the_rates() -> None:
     assert contention.fairness([1, 10**9, 10**9, 10**9])["jain"] == pytest.approx(0.25)
 
 
-def test_a_total_is_a_sum_or_nothing(bench: Bench) -> None:
+def test_a_total_is_a_sum_or_nothing(bench: StepContext) -> None:
     asked = TotalStep(kind="total", name="t", title="T", of=("a", "b"))
     bench.seconds = {"a": 1.5, "b": 2.0, "c": 9.0}
     assert total.measure(asked, bench).value == 3.5
@@ -495,10 +510,10 @@ def facts(**more: Any) -> dict[str, Any]:
 
 def view(*rounds: dict[str, Any]) -> Any:
     row = Row(
-        "contention", "unlimited", "store", "Store", Outcome.OK, metric="time", unit="s", blocks=(2.0,), value=2.0,
+        "contention", "unlimited", "store", "Store", Outcome.OK, metric="time", unit="s", trial_means=(2.0,), value=2.0,
         facts=rounds[-1], rounds=rounds,
     )  # fmt: skip
-    return detailed(step_view(SCENARIO, ROUNDS[0], [row], Data(), []), [])
+    return step_view(SCENARIO, ROUNDS[0], [row], Data(), [], [])
 
 
 def test_the_report_shows_how_the_clients_fared() -> None:
@@ -519,14 +534,17 @@ def test_no_retries_are_told_too() -> None:
     assert shown.details == CLIENTS[:-1]  # nothing here counts by itself
     assert shown.lines[0].details[-2:] == ("0.900", "0")
     assert "No transaction had to be made again." in shown.conditions
-    assert fared([{}]) is None
+    assert client_stats([{}]) is None
 
 
 def test_it_says_by_whom_and_how_much() -> None:
-    words = conditions(ROUNDS[0], [facts()], [], None)
+    words = wording(ROUNDS[0]).conditions(ROUNDS[0], [facts()], [], None)
     assert "384 transactions: 192 objects inserted, 64 updated, 192 deleted; 256 selects." in words
     alone = view(facts(clients={"threads": 32, "processes": 1})).conditions
     assert "All clients are threads of one process, since no other could open the database: Store." in alone
     assert "threads of one process" not in view(facts()).conditions
-    assert driven(ROUNDS[1]) == "4 processes of 8 threads at once, 31 sessions"
-    assert conditions(SCENARIO.steps[-1], [], [], None) == "The sum of unlimited, pool-31, pool-16 and pool-8."
+    assert wording(ROUNDS[1]).driven(ROUNDS[1]) == "4 processes of 8 threads at once, 31 sessions"
+    assert (
+        wording(SCENARIO.steps[-1]).conditions(SCENARIO.steps[-1], [], [], None)
+        == "The sum of unlimited, pool-31, pool-16 and pool-8."
+    )

@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pytest
 
-from dbbench.engine import Engine, Setup
+from dbbench.answers.compare import as_batches, check_batches, with_keys_of
+from dbbench.engine.base import Engine
+from dbbench.engine.setup import Setup
 from dbbench.errors import WrongAnswer
-from dbbench.suite import Tier
+from dbbench.suite.model import Tier
 from dbbench.workloads.contents import _compare
 from dbbench.workloads.ondisk import on_disk
 
@@ -23,7 +25,7 @@ class Given:
     """A session that gives a table, as rows or in batches of some length."""
 
     def __init__(self, table: pa.Table, length: int = 0) -> None:
-        self.gives = "batches" if length else "rows"
+        self.result_format = "batches" if length else "rows"
         self.table, self.length = table, length
 
     def prepare_query(self, sql: str) -> Any:
@@ -63,7 +65,7 @@ def test_rows_that_are_missing_more_or_other_are_wrong(length: int) -> None:
             compare(wrong, length)
 
 
-class Kept(Engine):
+class ScheduleStats(Engine):
     """An engine that tells of no file."""
 
     name = "kept"
@@ -80,7 +82,7 @@ def test_files_are_measured_whatever_the_engine_says(tmp_path: Path) -> None:
     (folder / "a.db").write_bytes(b"x" * 1000)
     os.link(folder / "a.db", folder / "again.db")  # one file, two names
     (elsewhere / "read").write_bytes(b"x" * 100)
-    engine = Kept(Setup(folder, Tier.POWER))
+    engine = ScheduleStats(Setup(folder, Tier.POWER))
     with (
         open(elsewhere / "written", "wb", buffering=0) as written,
         open(elsewhere / "deleted", "wb", buffering=0) as deleted,
@@ -92,6 +94,16 @@ def test_files_are_measured_whatever_the_engine_says(tmp_path: Path) -> None:
         files = {os.path.basename(file.name).partition(" ")[0]: file for file in on_disk(engine).files}
     assert files["a.db" if "a.db" in files else "again.db"].apparent == 1000
     assert ("a.db" in files) != ("again.db" in files)
-    assert (files["written"].apparent, files["written"].part) == (10, "other")
+    assert (files["written"].apparent, files["written"].role) == (10, "other")
     assert files["deleted"].apparent == 20
     assert "read" not in files
+
+
+def test_rows_with_other_keys_than_the_expected_are_left_out() -> None:
+    expected = pa.table({"Code": ["a ", "é", "Z"], "N": [1, 2, 3]})
+    given = [(5, "added"), (1, "a"), (3, "Z"), (2, "é")]
+    swapped = as_batches([(code, number) for number, code in given], expected.schema)
+    check_batches(with_keys_of(swapped, expected, 0), expected, ordered=False)
+    wrong = as_batches([("a", 1), ("Z", 4), ("é", 2), ("added", 5)], expected.schema)
+    with pytest.raises(WrongAnswer, match="4 instead of 3"):
+        check_batches(with_keys_of(wrong, expected, 0), expected, ordered=False)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dbbench import crash_checks
-from dbbench.crash_checks import CrashCheck, Subject
-from dbbench.report.view import view
+from dbbench.report.run_view import view
+from dbbench.results import crash_checks
+from dbbench.results.crash_checks import CrashCheck, Subject
 from tests.fabricated import MANY, fabricate
 
 SUBJECT = Subject("sqlite", "power", {"SQLite": "3.50.0", "dbbench": "0.1.0"}, "ext4", {"cache_mib": "32"})

@@ -6,18 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from dbbench import registry
-from dbbench.durability import proofs as proofs_module
+from dbbench.durability import checks as checks_module
 from dbbench.durability import strace
-from dbbench.durability.proof import Kills, Proof, Proofs, Syncs, Verdict, judge
-from dbbench.durability.proofs import Request as ProofRequest
-from dbbench.durability.proofs import checked_tiers, prove_all
+from dbbench.durability.check import CheckVerdict, Kills, Syncs, TierCheck, TierChecks, judge
+from dbbench.durability.checks import CheckRequest, check_all, checked_tiers
 from dbbench.durability.writer import spans
+from dbbench.engine import registry
+from dbbench.engine.probe import Probed
 from dbbench.errors import SuiteError, UserError
-from dbbench.loader import parse_suite
-from dbbench.probe import Probed
-from dbbench.report.durability import lines, markdown
-from dbbench.suite import Tier
+from dbbench.report.terminal.durability import lines, markdown
+from dbbench.suite.loader import parse_suite
+from dbbench.suite.model import Tier
 
 GOOD = Kills(20, 1000, 1003)
 SYNCED = Syncs(50, 0, {"fdatasync": 50})
@@ -26,23 +25,23 @@ UNSYNCED = Syncs(50, 50)
 # Judging
 
 JUDGED = {
-    "process, all there": (Tier.PROCESS, GOOD, UNSYNCED, "ext4", Verdict.PROVEN, ""),
-    "power, all there and synced": (Tier.POWER, GOOD, SYNCED, "ext4", Verdict.PROVEN, ""),
-    "power, never synced": (Tier.POWER, GOOD, UNSYNCED, "ext4", Verdict.REFUTED, "no sync call in 50 of 50 commits"),
+    "process, all there": (Tier.PROCESS, GOOD, UNSYNCED, "ext4", CheckVerdict.PASSED, ""),
+    "power, all there and synced": (Tier.POWER, GOOD, SYNCED, "ext4", CheckVerdict.PASSED, ""),
+    "power, never synced": (Tier.POWER, GOOD, UNSYNCED, "ext4", CheckVerdict.FAILED, "no sync call in 50 of 50 commits"),
     "power, once not synced": (
-        Tier.POWER, GOOD, Syncs(50, 1, {"fsync": 90}), "ext4", Verdict.REFUTED, "no sync call in 1 of 50 commits"),
-    "power, not counted": (Tier.POWER, GOOD, Syncs(uncounted="no strace"), "ext4", Verdict.DECLARED, "no strace"),
-    "power, hidden": (Tier.POWER, GOOD, Syncs(50, 50, {}, ("io_uring_setup",)), "ext4", Verdict.DECLARED, "io_uring_setup"),
-    "power, hidden but synced": (Tier.POWER, GOOD, Syncs(50, 0, {"fsync": 50}, ("io_submit",)), "xfs", Verdict.PROVEN, ""),
-    "power in memory": (Tier.POWER, GOOD, SYNCED, "tmpfs", Verdict.DECLARED, "this is tmpfs"),
-    "power in memory, not synced": (Tier.POWER, GOOD, UNSYNCED, "tmpfs", Verdict.REFUTED, "no sync call"),
-    "process in memory": (Tier.PROCESS, GOOD, UNSYNCED, "tmpfs", Verdict.PROVEN, ""),
-    "lost": (Tier.PROCESS, Kills(20, 1000, 999, lost=1), SYNCED, "ext4", Verdict.REFUTED, "1 of 1,000 acknowledged commits lost"),
-    "lost though synced": (Tier.POWER, Kills(20, 1000, 999, lost=1), SYNCED, "ext4", Verdict.REFUTED, "lost"),
-    "half": (Tier.PROCESS, Kills(20, 1000, 1000, half=2), SYNCED, "ext4", Verdict.REFUTED, "2 half transactions"),
-    "unreadable": (Tier.PROCESS, Kills(3, 9, unreadable="damaged"), SYNCED, "ext4", Verdict.REFUTED, "after kill 3"),
-    "memory, lost": (Tier.MEMORY, Kills(20, 10, 0, lost=10, half=1), UNSYNCED, "ext4", Verdict.NOT_PROMISED, "10 of 10"),
-    "memory, all there": (Tier.MEMORY, GOOD, UNSYNCED, "ext4", Verdict.NOT_PROMISED, "nothing was lost this time"),
+        Tier.POWER, GOOD, Syncs(50, 1, {"fsync": 90}), "ext4", CheckVerdict.FAILED, "no sync call in 1 of 50 commits"),
+    "power, not counted": (Tier.POWER, GOOD, Syncs(uncounted="no strace"), "ext4", CheckVerdict.DECLARED, "no strace"),
+    "power, hidden": (Tier.POWER, GOOD, Syncs(50, 50, {}, ("io_uring_setup",)), "ext4", CheckVerdict.DECLARED, "io_uring_setup"),
+    "power, hidden but synced": (Tier.POWER, GOOD, Syncs(50, 0, {"fsync": 50}, ("io_submit",)), "xfs", CheckVerdict.PASSED, ""),
+    "power in memory": (Tier.POWER, GOOD, SYNCED, "tmpfs", CheckVerdict.DECLARED, "this is tmpfs"),
+    "power in memory, not synced": (Tier.POWER, GOOD, UNSYNCED, "tmpfs", CheckVerdict.FAILED, "no sync call"),
+    "process in memory": (Tier.PROCESS, GOOD, UNSYNCED, "tmpfs", CheckVerdict.PASSED, ""),
+    "lost": (Tier.PROCESS, Kills(20, 1000, 999, lost=1), SYNCED, "ext4", CheckVerdict.FAILED, "1 of 1,000 acknowledged commits lost"),
+    "lost though synced": (Tier.POWER, Kills(20, 1000, 999, lost=1), SYNCED, "ext4", CheckVerdict.FAILED, "lost"),
+    "half": (Tier.PROCESS, Kills(20, 1000, 1000, half=2), SYNCED, "ext4", CheckVerdict.FAILED, "2 half transactions"),
+    "unreadable": (Tier.PROCESS, Kills(3, 9, unreadable="damaged"), SYNCED, "ext4", CheckVerdict.FAILED, "after kill 3"),
+    "memory, lost": (Tier.MEMORY, Kills(20, 10, 0, lost=10, half=1), UNSYNCED, "ext4", CheckVerdict.NOT_PROMISED, "10 of 10"),
+    "memory, all there": (Tier.MEMORY, GOOD, UNSYNCED, "ext4", CheckVerdict.NOT_PROMISED, "nothing was lost this time"),
 }  # fmt: skip
 
 
@@ -52,12 +51,12 @@ def test_judging(case: str) -> None:
     found, detail = judge(tier, kills, syncs, file_system)
     assert found is verdict
     assert words in detail
-    assert bool(detail) == (verdict is not Verdict.PROVEN)
+    assert bool(detail) == (verdict is not CheckVerdict.PASSED)
 
 
-@pytest.mark.parametrize("verdict", Verdict)
-def test_only_refuted_and_failed_are_bad(verdict: Verdict) -> None:
-    assert proofs(Proof("a", Tier.POWER, verdict)).bad == (verdict in (Verdict.REFUTED, Verdict.FAILED))
+@pytest.mark.parametrize("verdict", CheckVerdict)
+def test_only_failed_and_error_are_bad(verdict: CheckVerdict) -> None:
+    assert checks(TierCheck("a", Tier.POWER, verdict)).bad == (verdict in (CheckVerdict.FAILED, CheckVerdict.ERROR))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +92,7 @@ def test_an_unknown_tier_in_a_suite_is_a_fault_with_its_place(small_text: str) -
 
 # Counting
 
-FOLDER = "/proof-1/data/"
+FOLDER = "/check-1/data/"
 FILE = f"</x{FOLDER}file>"
 ACK = '7 write(9<pipe:[1]>, ""..., 8) = 8'
 
@@ -179,7 +178,7 @@ def test_lines_of_other_kinds_are_passed_over() -> None:
 
 def test_a_machine_without_strace_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    assert strace.usable() == "strace is not here (apt install strace)"
+    assert strace.usable() == "strace is missing (apt install strace)"
 
 
 # Which engines
@@ -195,61 +194,63 @@ KNOWN = {
 
 
 @pytest.fixture
-def provable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def checkable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "names", lambda: list(KNOWN))
-    monkeypatch.setattr(proofs_module, "probe", lambda names, _options: {name: KNOWN[name] for name in names})
+    monkeypatch.setattr(checks_module, "probe", lambda names, _options: {name: KNOWN[name] for name in names})
     monkeypatch.setattr(
-        proofs_module, "_prove", lambda _, task, _report: Proof(task["engine"], Tier(task["tier"]), Verdict.PROVEN, "")
+        checks_module,
+        "_check",
+        lambda _, task, _report: TierCheck(task["engine"], Tier(task["tier"]), CheckVerdict.PASSED, ""),
     )
 
 
-@pytest.mark.usefixtures("provable")
+@pytest.mark.usefixtures("checkable")
 def test_all_are_those_that_keep_data_and_need_not_be_named() -> None:
-    found = prove_all(ProofRequest(tiers=["process"]), lambda _: None)
-    assert [proof.engine for proof in found.proofs] == ["keeps"]
+    found = check_all(CheckRequest(tiers=["process"]), lambda _: None)
+    assert [check.engine for check in found.checks] == ["keeps"]
     assert found.absent == {"port": "runs only by name: it opens a port", "gone": "no driver"}
-    named = prove_all(ProofRequest(["port"], ["process"]), lambda _: None)
-    assert [proof.engine for proof in named.proofs] == ["port"]
+    named = check_all(CheckRequest(["port"], ["process"]), lambda _: None)
+    assert [check.engine for check in named.checks] == ["port"]
 
 
 @pytest.mark.parametrize("name", ["layer", "null"])
-@pytest.mark.usefixtures("provable")
-def test_what_keeps_nothing_has_nothing_to_prove(name: str) -> None:
+@pytest.mark.usefixtures("checkable")
+def test_what_keeps_nothing_has_nothing_to_check(name: str) -> None:
     with pytest.raises(UserError, match=f"{name} keeps no data of its own"):
-        prove_all(ProofRequest([name]), lambda _: None)
+        check_all(CheckRequest([name]), lambda _: None)
 
 
 # Showing
 
 
-def proofs(*given: Proof) -> Proofs:
+def checks(*given: TierCheck) -> TierChecks:
     machine = {
         **dict.fromkeys(("cpu", "system", "kernel", "file_system", "python"), "some"),
         "threads": 2,
         "memory_bytes": 2**34,
         "dbbench": "1.0",
     }
-    return Proofs("2026-11-21T10:00:00+00:00", machine, 7, 20, given, {"c": "missing"})
+    return TierChecks("2026-11-21T10:00:00+00:00", machine, 7, 20, given, {"c": "missing"})
 
 
-PROVEN = Proof("a", Tier.POWER, Verdict.PROVEN, "", GOOD, SYNCED, {"A": "1.2"})
-REFUSED = [Proof("b", tier, Verdict.REFUSED, "it offers: power | <b>") for tier in (Tier.MEMORY, Tier.PROCESS)]
+PASSED = TierCheck("a", Tier.POWER, CheckVerdict.PASSED, "", GOOD, SYNCED, {"A": "1.2"})
+REFUSED = [TierCheck("b", tier, CheckVerdict.REFUSED, "it offers: power | <b>") for tier in (Tier.MEMORY, Tier.PROCESS)]
 
 
 def test_the_table() -> None:
-    head, first, second, *rest = lines(proofs(PROVEN, *REFUSED), columns=1000)
-    assert first.split() == ["a", "power", "proven", "20", "1,000", "1,003", "0", "0", "1.0", "fdatasync"]
+    head, first, second, *rest = lines(checks(PASSED, *REFUSED), columns=1000)
+    assert first.split() == ["a", "power", "passed", "20", "1,000", "1,003", "0", "0", "1.0", "fdatasync"]
     assert second.split() == ["b", "memory", "refused", *"------"]
     assert head.index("tier") == first.index("power") == second.index("memory")
     assert "b memory, process: refused: it offers: power | <b>" in rest
-    assert "not here: c: missing" in rest
+    assert "unavailable: c: missing" in rest
     assert "2026-11-21, dbbench 1.0, seed 7, 20 kills each" in rest
     assert "not what a loss of power does" in rest[-1]
 
 
 def test_the_markdown() -> None:
-    text = "\n".join(markdown(proofs(PROVEN, *REFUSED)))
-    assert "| `a` | power | proven | 20 | 1,000 | 1,003 | 0 | 0 | 1.0 fdatasync |  |" in text
+    text = "\n".join(markdown(checks(PASSED, *REFUSED)))
+    assert "| `a` | power | passed | 20 | 1,000 | 1,003 | 0 | 0 | 1.0 fdatasync |  |" in text
     assert "it offers: power \\| &lt;b>" in text
     assert "- `a`: A 1.2" in text

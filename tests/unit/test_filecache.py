@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dbbench import filecache, machine
-from dbbench.filecache import Dropped, drop, present, resident
+from dbbench.host import machine, page_cache
+from dbbench.host.page_cache import Dropped, drop, present, resident
 
 BYTES = 300 * mmap.PAGESIZE + 17
 
@@ -97,7 +97,7 @@ def test_a_hole_takes_no_memory(tmp_path: Path) -> None:
 
 
 def test_a_large_file_is_looked_at_in_windows(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filecache, "_WINDOW", mmap.ALLOCATIONGRANULARITY)
+    monkeypatch.setattr(page_cache, "_WINDOW", mmap.ALLOCATIONGRANULARITY)
     assert resident(files) == 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -17,15 +18,15 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from dbbench.datasets import cache as on_disk
 from dbbench.datasets import export as exporting
-from dbbench.datasets import files as on_disk
+from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.export import export
-from dbbench.datasets.files import Files, materialise
 from dbbench.datasets.generate import batches
+from dbbench.datasets.records import RecordSet
 from dbbench.errors import UserError
-from dbbench.records import RecordSet
-from dbbench.schema import Dataset, Records
-from dbbench.suite import Suite
+from dbbench.suite.dataset import Dataset, Records
+from dbbench.suite.model import Suite
 
 DAY = 24 * 3600
 
@@ -98,8 +99,8 @@ def test_another_definition_is_another_dataset(things: Dataset, cache: Path) -> 
 
 DRAW = """
 import sys
-from dbbench.datasets.files import materialise
-from dbbench.loader import find_suite, load_suite
+from dbbench.datasets.cache import materialise
+from dbbench.suite.loader import find_suite, load_suite
 print("ready", flush=True)
 sys.stdin.readline()
 print(materialise(load_suite(find_suite("invoices")).datasets["invoices"], scale=0.2).directory)
@@ -245,7 +246,7 @@ def test_export_takes_the_seed_given(things: Dataset, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_export_overwrites_nothing(form: str, things: Dataset, tmp_path: Path) -> None:
     (tmp_path / f"Child.{form}").write_text("mine")
-    with pytest.raises(UserError, match=rf"Child\.{form} is there already; name an empty folder with --out"):
+    with pytest.raises(UserError, match=rf"Child\.{form} already exists; name an empty folder with --out"):
         list(export(things, tmp_path, form, scale=1, seed=None))
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {f"Child.{form}": "mine"}
 
@@ -268,3 +269,15 @@ def test_an_export_under_a_file_is_told(things: Dataset, tmp_path: Path) -> None
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"can't be written: Not a directory; name another folder with --out$"):
         list(export(things, tmp_path / "file" / "out", "csv", scale=1, seed=None))
+
+
+def test_a_dataset_larger_than_the_disk_is_refused_before_it_is_drawn(
+    things: Dataset, cache: Path, drawn: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 100))  # type: ignore[attr-defined]
+    with pytest.raises(
+        UserError, match=r"would take about 0\.0 GB, and .* has 0\.0 GB free; .* choose a smaller --scale"
+    ):
+        materialise(things)
+    assert not drawn
+    assert not cache.exists()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dbbench.analysis.footprint import footprint
-from dbbench.suite import Scenario
+from dbbench.suite.model import Scenario
 from tests.unit.test_summary import step, trial
 
 LIFE = Scenario.model_validate(

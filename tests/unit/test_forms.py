@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from dbbench.answers.compare import check_rows
+from dbbench.answers.value_types import other_form
 from dbbench.errors import WrongAnswer
-from dbbench.forms import other_form
-from dbbench.verify import check_rows
 
 MONEY, MOMENT = pa.decimal128(19, 4), pa.timestamp("s")
 NEW_YEAR = datetime.datetime(2005, 1, 1)

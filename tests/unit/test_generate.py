@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from pydantic import ValidationError
 
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema, arrow_type, batches, chunk
 from dbbench.errors import UserError
-from dbbench.schema import Dataset, parse_type
+from dbbench.suite.dataset import Dataset, parse_type
 
 ROWS = 2 * CHUNK_ROWS + 5
 
@@ -49,6 +50,13 @@ ZOO = Dataset.model_validate(
                     "Fixed": column("pattern", "char(3)", text="abc"),
                     "Day": column("days", "date", first="2004-02-27", last="2004-03-02"),
                     "Moment": column("days", "datetime", first="1969-12-30", last="1970-01-02"),
+                    "Words": column("words", "varchar(10)", of=[["a", "bc"], ["d"], ["e", "f", "g"]]),
+                    "Listed": column("listed", "char(2)", texts=["aa", "bb", "cc"]),
+                    "Hashed": column("computed", "integer", text="-(Id * 7919 % 101) + Even // 7"),
+                    "Picked": column("computed", "bigint", text="random(0, rows(Parent) // 3 - 1) * 3 + random(1, 2)"),
+                    "Cents": column("computed", "decimal(9, 2)", text="Count * Picked", step=0.01),
+                    "Sent": column("computed", "date", text="Id % 50 + random(1, 9)", first="2024-02-01"),
+                    "Came": column("computed", "datetime", text="Sent * 86400 + 1", first="2024-02-01"),
                 },
             },
         },
@@ -68,6 +76,58 @@ def values(name: str) -> list[Any]:
 CHILD = table(ZOO, "Child")
 
 
+def test_computed_columns_follow_from_the_others() -> None:
+    named = ["Id", "Even", "Count", "Hashed", "Picked", "Cents", "Sent", "Came"]
+    for row in CHILD.select(named).to_pylist():
+        assert row["Hashed"] == -(row["Id"] * 7919 % 101) + row["Even"] // 7
+        assert row["Cents"] == Decimal(row["Count"] * row["Picked"]) / 100
+        sent = (row["Sent"] - datetime.date(2024, 2, 1)).days
+        assert 1 <= sent - row["Id"] % 50 <= 9
+        assert row["Came"] == datetime.datetime.combine(row["Sent"], datetime.time(0, 0, 1))
+    assert {each % 3 for each in values("Picked")} == {1, 2}
+    assert (min(values("Picked")), max(values("Picked"))) == (1, 698)
+
+
+def test_words_and_listed_texts() -> None:
+    assert set(values("Words")) == {f"{first} d {last}" for first in ("a", "bc") for last in "efg"}
+    assert values("Listed")[:4] == ["aa", "bb", "cc", "aa"]
+
+
+def test_a_table_that_does_not_scale_has_its_rows_at_any_scale() -> None:
+    given = ZOO.model_dump(mode="json")
+    given["tables"]["Parent"]["scales"] = False
+    dataset = Dataset.model_validate(given)
+    assert [dataset.rows("Parent", scale) for scale in (0.01, 1, 10)] == [700] * 3
+    assert dataset.rows("Child", 0.5) == round(ROWS / 2)
+
+
+def test_a_division_by_nothing_at_a_small_scale_is_told() -> None:
+    given = ZOO.model_dump(mode="json")
+    given["tables"]["Child"]["columns"]["Hashed"]["values"]["text"] = "Id // (rows(Parent) // 100)"
+    with pytest.raises(UserError, match="divides by 0 at this scale"):
+        table(Dataset.model_validate(given), "Child", scale=0.001)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Id / 2", "// for whole numbers"),
+        ("Id < 2", "arithmetic without comparisons"),
+        ("Parent.Id + 1", "columns of the same table"),
+        ("rows(3)", "the name of a table"),
+        ("random(1, Id)", "random\\(least, most\\) of numbers"),
+        ("1.5 * Id", "arithmetic of whole numbers"),
+        ("Id if Id else 2", "arithmetic of whole numbers"),
+        ("open(1)", "one of the functions rows, random"),
+    ],
+)
+def test_a_columns_expression_is_whole_arithmetic(text: str, words: str) -> None:
+    given = ZOO.model_dump(mode="json")
+    given["tables"]["Child"]["columns"]["Hashed"]["values"]["text"] = text
+    with pytest.raises(ValidationError, match=words):
+        Dataset.model_validate(given)
+
+
 def test_the_same_seed_draws_the_same_data() -> None:
     assert table(ZOO, "Child", seed=3).equals(CHILD)
 
@@ -75,7 +135,7 @@ def test_the_same_seed_draws_the_same_data() -> None:
 def test_another_seed_draws_other_data_in_every_random_column() -> None:
     other = table(ZOO, "Child", seed=4)
     same = {name for name in CHILD.column_names if other.column(name).equals(CHILD.column(name))}
-    assert same == {"Id", "Even", "Fixed"}
+    assert same == {"Id", "Even", "Fixed", "Listed", "Hashed"}
 
 
 def test_columns_are_drawn_apart_from_each_other() -> None:

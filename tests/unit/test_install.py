@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from dbbench import registry
-from dbbench.engine import Engine
+from dbbench.engine import registry
+from dbbench.engine.base import Engine
+from dbbench.engine.install import COMPILER, Driver, driver_hint, pip_arguments, steps
 from dbbench.errors import Unavailable
-from dbbench.install import COMPILER, Driver, driver_hint, pip_arguments, steps
 
 METADATA = """\
 Metadata-Version: 2.4

@@ -125,7 +125,7 @@ def test_a_repository_that_is_not_there_is_named_by_its_variable(monkeypatch: py
 
 
 def test_without_maven_it_says_what_to_do() -> None:
-    with pytest.raises(UserError, match=r"fetch org\.example:thing:1\.2, .*apt install maven; .* DBBENCH_JARS"):
+    with pytest.raises(UserError, match=r"fetches org\.example:thing:1\.2, .*apt install maven; .* DBBENCH_JARS"):
         jars.fetch(["thing"])
 
 
@@ -153,7 +153,7 @@ def test_the_command_fetches_prints_and_refuses(
     assert jars.main(["nothing"]) == 2
     assert "there is no nothing here; there are: thing" in capsys.readouterr().err
     assert jars.main([]) == 2
-    assert "Maven is not here" in capsys.readouterr().err
+    assert "Maven is missing" in capsys.readouterr().err
     monkeypatch.setenv(jars.REPOSITORY, repository(tmp_path / "repository"))
     assert jars.main([]) == 0
     assert capsys.readouterr().out.split() == [str(path) for path in jars.find("thing")]

@@ -6,6 +6,7 @@ import json
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,29 +14,35 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from dbbench.clients import drive
-from dbbench.engine import Concurrency, Setup
+from dbbench.datasets.records import RecordSet
+from dbbench.engine.setup import Setup
+from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.job import Job
-from dbbench.keyvalue import OPERATIONS, Draws, Inputs, from_json, to_json
-from dbbench.measure import CHUNK, stream
-from dbbench.records import Held, RecordSet
-from dbbench.samples import Samples
-from dbbench.schema import Records
-from dbbench.suite import Clients, KeyValueStep, MixStep, Tier
+from dbbench.loadgen.clients import drive
+from dbbench.loadgen.histogram import Samples
+from dbbench.loadgen.job import Job
+from dbbench.loadgen.key_streams import OPERATIONS, KeySequence, OperationMix
+from dbbench.loadgen.loops import CHUNK, stream
+from dbbench.suite.dataset import Records
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.keyvalue import KeyValueStep
+from dbbench.suite.steps.mix import MixStep
 from dbbench.workloads import keyvalue, mix
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 from dbbench_plugins.dict import Dict, DictSession
 
 SPEC = Records(count=1000, key_bytes=8, key_order="ascending", value_bytes=24)
 RECORDS = RecordSet(SPEC, 1)
 
 
-def inputs(operation: str = "read", order: str = "ascending", first: int = 0, count: int = 1000, **more: Any) -> Inputs:
-    return Inputs(SPEC.model_dump(), 1, 1.0, operation, order, first, count, **more)
+def inputs(
+    operation: str = "read", order: str = "ascending", first: int = 0, count: int = 1000, **more: Any
+) -> KeySequence:
+    return KeySequence(SPEC.model_dump(), 1, 1.0, operation, order, first, count, **more)
 
 
-def given(made: Inputs, number: int = 0, of: int = 1) -> list[Any]:
+def given(made: KeySequence, number: int = 0, of: int = 1) -> list[Any]:
     return list(made._share(number, of))
 
 
@@ -91,7 +98,7 @@ def test_memory_grows_neither_with_the_number_of_records_nor_with_their_size(
 ) -> None:
     """At most some 10 MB of each are held: what was made at once, and once more while it is being made."""
     spec = {**SPEC.model_dump(), "value_bytes": value}
-    made = Inputs(spec, 1, 1.0, "insert", "random", 0, 10**8, transaction=transaction)
+    made = KeySequence(spec, 1, 1.0, "insert", "random", 0, 10**8, transaction=transaction)
     session = DictSession({})
     work = made.prepare(Dict(Setup(Path(), Tier.MEMORY)), session, 0, 1)
     tracemalloc.start()
@@ -110,13 +117,13 @@ def test_memory_grows_neither_with_the_number_of_records_nor_with_their_size(
 # A mix
 
 
-def draws(keys: str = "zipfian", operations: int = 20_000, **more: Any) -> Draws:
+def draws(keys: str = "zipfian", operations: int = 20_000, **more: Any) -> OperationMix:
     weights = {"read": 50.0, "update": 20.0, "insert": 20.0, "scan": 5.0, "modify": 5.0}
     fields = {"first": 100, "next": 1100, "scan_length": 9, "version": 4, **more}
-    return Draws(SPEC.model_dump(), 1, 1.0, operations=operations, weights=weights, keys=keys, **fields)
+    return OperationMix(SPEC.model_dump(), 1, 1.0, operations=operations, weights=weights, keys=keys, **fields)
 
 
-def drawn(made: Draws, number: int = 0, of: int = 1) -> tuple[np.ndarray, ...]:
+def drawn(made: OperationMix, number: int = 0, of: int = 1) -> tuple[np.ndarray, ...]:
     return tuple(np.concatenate(parts) for parts in zip(*made.drawn(number, of), strict=True))
 
 
@@ -190,7 +197,7 @@ def test_uniform_keys_are_alike() -> None:
 def test_a_mix_runs_each_operation_with_its_own_times() -> None:
     session = DictSession(dict(RECORDS.pairs(np.arange(1100, dtype=np.uint64))))
     engine = Dict(Setup(Path(), Tier.MEMORY))
-    made = Draws(SPEC.model_dump(), 1, 1.0, 0, 1100, 3000, {"read": 1.0, "modify": 1.0}, "uniform", 1)
+    made = OperationMix(SPEC.model_dump(), 1, 1.0, 0, 1100, 3000, {"read": 1.0, "modify": 1.0}, "uniform", 1)
     work = made.prepare(engine, session, 0, 1)
     whole, by = Samples(), {}
     record = work.recorder(whole, by)
@@ -206,25 +213,26 @@ def test_a_mix_runs_each_operation_with_its_own_times() -> None:
 @pytest.mark.parametrize(
     "made", [inputs("update", "random", version=2, transaction=5), draws()], ids=["inputs", "draws"]
 )
-def test_a_process_of_clients_can_be_told(made: Inputs | Draws) -> None:
-    assert from_json(json.loads(json.dumps(to_json(made)))) == made
+def test_a_process_of_clients_can_be_told(made: KeySequence | OperationMix) -> None:
+    job = Job("update", ("Thing",), 2, 30, inputs=made)
+    assert Job.from_json(json.loads(json.dumps(job.to_json()))) == job
 
 
 # What a step leaves, and what its check finds
 
 
-def bench(engine: Dict | None = None) -> Bench:
+def bench(engine: Dict | None = None) -> StepContext:
     made = engine or Dict(Setup(Path(), Tier.MEMORY))
     made.open()
-    return Bench(made, made.connect(), {}, None, {}, records=RECORDS)  # type: ignore[arg-type]
+    return StepContext(made, made.connect(), {}, None, {}, records=RECORDS)  # type: ignore[arg-type]
 
 
 def step(operation: str, **more: Any) -> KeyValueStep:
     return KeyValueStep(kind="keyvalue", name="step", title="Step", operation=operation, **more)
 
 
-def run(on: Bench, made: KeyValueStep) -> None:
-    keyvalue.measure(made, on)
+def run(on: StepContext, made: KeyValueStep) -> None:
+    on.accept(made, keyvalue.measure(made, on))
     keyvalue.check(made, on)
 
 
@@ -242,7 +250,7 @@ def test_steps_one_after_another_leave_what_the_check_expects() -> None:
         step("scan"),
     ):
         run(on, made)
-    assert (on.held.first, on.held.next, len(on.engine.held)) == (400, 1150, 750)
+    assert (on.expected_records.first, on.expected_records.next, len(on.engine.held)) == (400, 1150, 750)
 
 
 def test_a_step_that_is_refused_changes_nothing_of_what_is_expected() -> None:
@@ -251,11 +259,11 @@ def test_a_step_that_is_refused_changes_nothing_of_what_is_expected() -> None:
 
     on = bench(One(Setup(Path(), Tier.MEMORY)))
     run(on, step("insert"))
-    before = Held(**vars(on.held))
+    before = replace(on.expected_records)
     for operation in ("insert", "update", "delete"):
         with pytest.raises(Unsupported, match="4 threads"):
             keyvalue.measure(step(operation, clients=Clients(threads=4)), on)
-        assert on.held == before
+        assert on.expected_records == before
     run(on, step("scan"))
 
 
@@ -265,7 +273,7 @@ def test_more_records_than_there_are_can_not_be_asked_for(operation: str) -> Non
     if operation != "scan":
         with pytest.raises(Unsupported, match="there are no records"):
             keyvalue.measure(step(operation), on)
-    keyvalue.measure(step("insert", count=10), on)
+    run(on, step("insert", count=10))
     if operation in ("update", "delete"):
         with pytest.raises(Unsupported, match="there are 10 records"):
             keyvalue.measure(step(operation, count=11), on)
@@ -357,10 +365,10 @@ def test_a_mix_is_right_and_a_lost_write_of_it_is_found(threads: int, keys: str)
         kind="mix", name="mix", title="Mix", operations=3000, weights={"read": 2, "update": 1, "insert": 1, "modify": 1},
         keys=keys, clients=Clients(threads=threads),
     )  # fmt: skip
-    mix.measure(made, on)
-    held, before = on.engine.held, Held(**vars(on.held))  # type: ignore[attr-defined]
+    on.accept(made, mix.measure(made, on))
+    held, before = on.engine.held, replace(on.expected_records)  # type: ignore[attr-defined]
     mix.check(made, on)
-    on.held = before
+    assert on.expected_records == before
     # An older version of a record that was written to: no check by counting can find it.
     changed = next(key for key, value in held.items() if value[:8] != bytes(8) and number_of(key) < 1000)
     held[changed] = RECORDS.values(np.array([number_of(changed)], np.uint64), 0)[0]

@@ -10,17 +10,21 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from dbbench import filecache
 from dbbench.analysis.summary import summarise
-from dbbench.datasets.files import Files, csv_bytes, materialise
-from dbbench.engine import Engine, Session, Setup
+from dbbench.answers.in_parts import answer_file
+from dbbench.datasets.cache import Files, materialise
+from dbbench.datasets.csv_form import csv_bytes
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.setup import Setup
 from dbbench.errors import SuiteError, Unsupported
-from dbbench.filecache import Dropped
-from dbbench.loader import parse_suite
-from dbbench.oracle import answer_file
-from dbbench.suite import ChurnStep, QueryStep, Suite, Tier
+from dbbench.host import page_cache
+from dbbench.host.page_cache import Dropped
+from dbbench.suite.loader import parse_suite
+from dbbench.suite.model import Suite, Tier
+from dbbench.suite.steps.churn import ChurnStep
+from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads import churn, query
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 from tests.unit.test_summary import manifest, rounds, step
 
 COLD: dict[str, Any] = {
@@ -31,7 +35,7 @@ CHURN = ChurnStep(kind="churn", name="churn", title="Churn", table="Child", shar
 
 
 class Recorded(Session):
-    takes = "batches"
+    load_format = "batches"
 
     def __init__(self, engine: Any) -> None:
         self.engine = engine
@@ -80,7 +84,7 @@ class Recorder(Engine):
 
 
 class Unranked(Recorder):
-    ranked = False
+    is_null = True
 
 
 @pytest.fixture
@@ -89,8 +93,8 @@ def files(small: Suite) -> Files:
 
 
 @pytest.fixture
-def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., Bench]:
-    def make(engine_class: type[Engine] = Recorder, **attributes: Any) -> Bench:
+def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., StepContext]:
+    def make(engine_class: type[Engine] = Recorder, **attributes: Any) -> StepContext:
         setup = Setup(tmp_path, Tier.POWER)
         kind: Any = type("Made", (engine_class,), {"log": [], **attributes})
         engine = kind(setup)
@@ -98,7 +102,7 @@ def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., Bench]:
         engine.log.clear()
         answer = answer_file(QueryStep.model_validate(COLD).answer, files)
         dataset = small.datasets["things"]
-        return Bench(engine, engine.connect(), dataset.tables, files, {"join": answer}, setup=setup)
+        return StepContext(engine, engine.connect(), dataset.tables, files, {"join": answer}, setup=setup)
 
     return make
 
@@ -106,7 +110,7 @@ def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., Bench]:
 # Churn
 
 
-def test_a_churn_deletes_runs_of_keys_and_inserts_the_same_rows_again(bench: Callable[..., Bench]) -> None:
+def test_a_churn_deletes_runs_of_keys_and_inserts_the_same_rows_again(bench: Callable[..., StepContext]) -> None:
     made = bench(Unranked)
     measured = churn.measure(CHURN, made)
     log = made.engine.log  # type: ignore[attr-defined]
@@ -136,9 +140,12 @@ def test_at_least_one_run_is_drawn() -> None:
     assert list(churn.picks(10, tiny, 1)) == [[0], [0]]
 
 
-def test_a_churn_needs_sql(bench: Callable[..., Bench]) -> None:
-    with pytest.raises(Unsupported, match="recorder deletes by SQL only"):
-        churn.measure(CHURN, bench())
+def test_a_churn_needs_sql(bench: Callable[..., StepContext]) -> None:
+    class Loads(Session):
+        def prepare_load(self, name: str, table: Any) -> Any: ...
+
+    with pytest.raises(Unsupported, match="statement is not yet written for recorder"):
+        churn.measure(CHURN, bench(session_class=Loads))
 
 
 def test_bytes_as_csv_add_up_to_the_datasets(files: Files) -> None:
@@ -152,11 +159,11 @@ def test_bytes_as_csv_add_up_to_the_datasets(files: Files) -> None:
 
 
 def test_each_cold_call_has_an_engine_of_its_own_and_no_warm_up(
-    bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
+    bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = bench()
     first = made.engine
-    monkeypatch.setattr(filecache, "drop", lambda directory: first.log.append(("drop",)) or Dropped(0.01, 5000))  # type: ignore[attr-defined]
+    monkeypatch.setattr(page_cache, "drop", lambda directory: first.log.append(("drop",)) or Dropped(0.01, 5000))  # type: ignore[attr-defined]
     measured = query.measure(QueryStep.model_validate(COLD | {"iterations": 2}), made)
     once = ["close session", "close", "drop", "open", "prepare", "run"]
     calls = [what for (what,) in first.log]  # type: ignore[attr-defined]
@@ -167,23 +174,23 @@ def test_each_cold_call_has_an_engine_of_its_own_and_no_warm_up(
 
 
 def test_one_call_that_was_not_cold_makes_the_step_lukewarm(
-    bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
+    bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shares = iter([0.0, 0.5, 0.5, 0.01])  # of three timed calls and one that is compared
-    monkeypatch.setattr(filecache, "drop", lambda directory: Dropped(next(shares), 5000))
+    monkeypatch.setattr(page_cache, "drop", lambda directory: Dropped(next(shares), 5000))
     facts = query.measure(QueryStep.model_validate(COLD | {"iterations": 3}), bench()).facts
     assert facts["cache"] == "lukewarm"
     assert facts["why"] == "50% of the files stayed in the system's cache"
 
 
-def test_an_engine_without_files_is_refused_before_anything_is_lost(bench: Callable[..., Bench]) -> None:
+def test_an_engine_without_files_is_refused_before_anything_is_lost(bench: Callable[..., StepContext]) -> None:
     made = bench(file="")
     with pytest.raises(Unsupported, match="keeps no file in its directory"):
         query.measure(QueryStep.model_validate(COLD), made)
     assert ("close",) not in made.engine.log  # type: ignore[attr-defined]
 
 
-def test_an_engine_that_takes_its_files_away_is_refused(bench: Callable[..., Bench]) -> None:
+def test_an_engine_that_takes_its_files_away_is_refused(bench: Callable[..., StepContext]) -> None:
     def close(engine: Any) -> None:
         (engine.directory / "data").unlink()
 
@@ -191,12 +198,12 @@ def test_an_engine_that_takes_its_files_away_is_refused(bench: Callable[..., Ben
         query.measure(QueryStep.model_validate(COLD), bench(close=close))
 
 
-def test_the_null_engine_is_neither(bench: Callable[..., Bench]) -> None:
+def test_the_null_engine_is_neither(bench: Callable[..., StepContext]) -> None:
     facts = query.measure(QueryStep.model_validate(COLD), bench(Unranked, file="")).facts
     assert facts["cache"] == "cold"
 
 
-def test_a_warm_query_restarts_nothing(bench: Callable[..., Bench]) -> None:
+def test_a_warm_query_restarts_nothing(bench: Callable[..., StepContext]) -> None:
     made = bench()
     measured = query.measure(QueryStep.model_validate(COLD | {"cache": "warm"}), made)
     assert [what for (what,) in made.engine.log] == ["prepare", "run", "run", "run"]  # type: ignore[attr-defined]

@@ -14,15 +14,17 @@ import pyarrow as pa
 import pytest
 
 from dbbench.analysis.parts import load_parts
-from dbbench.analysis.summary import Row
-from dbbench.datasets.rows import CsvChunk, chunk
-from dbbench.engine import Engine, LoadPart, Session
+from dbbench.analysis.row import Row
+from dbbench.datasets.driver_rows import CsvChunk, chunk
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.operations import LoadPart
 from dbbench.errors import Unsupported
-from dbbench.outcome import Outcome
-from dbbench.schema import Table
-from dbbench.suite import LoadStep, Tier
+from dbbench.results.outcome import Outcome
+from dbbench.suite.dataset import Column, Table
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads import load
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 
 TABLE = Table.model_validate(
     {
@@ -38,7 +40,7 @@ BATCH = pa.record_batch({"Id": [1, 2], "Text": ['a "quoted", one', ""]})
 
 
 class Loading(Session):
-    takes = "rows"
+    load_format = "rows"
     log: ClassVar[list[str]] = []
 
     def begin_load(self, tables: Any) -> None:
@@ -71,7 +73,7 @@ class Files:
 
 
 def bench(session: Session) -> Any:
-    return Bench(Loaded.__new__(Loaded), session, {"T": TABLE}, Files(), {})  # type: ignore[arg-type]
+    return StepContext(Loaded.__new__(Loaded), session, {"T": TABLE}, Files(), {})  # type: ignore[arg-type]
 
 
 def test_each_part_is_called_in_the_sessions_own_order_and_the_parts_add_up() -> None:
@@ -80,6 +82,7 @@ def test_each_part_is_called_in_the_sessions_own_order_and_the_parts_add_up() ->
     assert Loading.log == ["begin", "insert 2", "commit", "indexes"]
     assert list(found.facts["load_parts"]) == ["insert", "commit", "indexes"]
     assert found.value == pytest.approx(sum(found.facts["load_parts"].values()))
+    assert (found.leaves.rows, found.leaves.filled) == ({"T": 2}, ["T"])
     assert found.facts["making_rows"] > 0
 
 
@@ -122,7 +125,7 @@ def test_making_rows_imports_no_pandas() -> None:
 import sys
 import pyarrow as pa
 from types import SimpleNamespace
-from dbbench.datasets.rows import rows
+from dbbench.datasets.driver_rows import rows
 class Refuse:
     def find_spec(self, name, path=None, target=None):
         assert name != "pandas", "pandas is imported"
@@ -136,3 +139,16 @@ print(rows(batch.slice(1), SimpleNamespace(columns={"a": column, "b": column}), 
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[(7, 0.5), (7, 0.5)]\n", "")
+
+
+def test_decimals_as_floats_keep_nulls_and_large_numbers() -> None:
+    values = [Decimal("1.50"), None, Decimal("-99999999999999999999.25"), Decimal("0.10")]
+    for given in (values, [value for value in values if value is not None], values[:1]):
+        column = {
+            "a": Column.model_validate(
+                {"type": "decimal(38, 2)", "values": {"kind": "quantiles", "points": {0: 1, 1: 2}}}
+            )
+        }
+        table = Table(rows=1, primary_key="a", columns=column)
+        batch = pa.record_batch([pa.array(given, pa.decimal128(38, 2))], names=["a"])
+        assert chunk(batch, table, "rows", {"decimal": "float"}) == [(None if v is None else float(v),) for v in given]

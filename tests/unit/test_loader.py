@@ -13,8 +13,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from dbbench.errors import Fault, SuiteError, UserError
-from dbbench.loader import builtin_suites, find_suite, load_suite, parse_suite, read_text
-from dbbench.suite import AnyStep, Suite
+from dbbench.suite.loader import builtin_suites, find_suite, load_suite, parse_suite, read_text
+from dbbench.suite.model import Suite
+from dbbench.suite.steps import AnyStep
 from tests.unit.shapes import WRONG, places, put
 
 Told = tuple[int, int, str, str, str, str]
@@ -121,7 +122,7 @@ VALUES = {
     ),
     "unknown kind of values": (
         ("kind: quantiles", "kind: quantile"),
-        (22, 51, f"{CHILD}.columns.Amount.values.kind", "'quantile'", "one of sequence, reference, quantiles, choice, pattern, days, moments", "quantiles"),
+        (22, 51, f"{CHILD}.columns.Amount.values.kind", "'quantile'", "one of sequence, reference, quantiles, choice, pattern, days, moments, words, listed, computed", "quantiles"),
     ),
     "unknown kind of step": (
         ("kind: load", "kind: lod"),
@@ -260,11 +261,11 @@ NAMES = {
     ),
     "ungrouped column beside groups": (
         ("          select:", "          group_by: [Child.Amount]\n          select:"),
-        (38, 20, f"{JOIN}.answer.select[0]", "'Parent.Name'", "a column of group_by, or a name from sum", ""),
+        (38, 20, f"{JOIN}.answer.select[0]", "'Parent.Name'", "a column of group_by, or a name from an aggregate", ""),
     ),
     "condition without a test": (
         ("          select:", "          where: [{column: Child.Amount}]\n          select:"),
-        (37, 19, f"{JOIN}.answer.where[0]", "", "one test for the column: above, contains or among", ""),
+        (37, 19, f"{JOIN}.answer.where[0]", "", "one test for the column: above, below, between, equals, one_of, contains, like, missing or among", ""),
     ),
     "condition on an unknown column": (
         ("          select:", "          where: [{column: Child.Amt, above: 1}]\n          select:"),
@@ -272,7 +273,7 @@ NAMES = {
     ),
     "text where a number is tested": (
         ("          select:", "          where: [{column: Parent.Name, above: 1}]\n          select:"),
-        (37, 28, f"{JOIN}.answer.where[0].column", "'Parent.Name'", "a column of numbers", ""),
+        (37, 28, f"{JOIN}.answer.where[0].column", "'Parent.Name'", "a column of numbers or days", ""),
     ),
     "number where a text is tested": (
         ("          select:", "          where: [{column: Child.Amount, contains: x}]\n          select:"),

@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbbench.measure import CHUNK, Kept, batch, collector_off, open_loop, read_batches, read_rows, stream, timed
+from dbbench.loadgen.loops import (
+    CHUNK,
+    ScheduleStats,
+    batch,
+    collector_off,
+    open_loop,
+    read_batches,
+    read_rows,
+    stream,
+    timed,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -122,7 +132,9 @@ class Time:
     def sleep(self, seconds: float) -> None:
         self.now += max(round(seconds * 1e9), 1_000)  # a sleep of 0 takes a microsecond
 
-    def loop(self, chunks: list[list[int]], works: list[int], give_up: int = 10**9) -> tuple[Kept, Any, Any, Any]:
+    def loop(
+        self, chunks: list[list[int]], works: list[int], give_up: int = 10**9
+    ) -> tuple[ScheduleStats, Any, Any, Any]:
         """Calls at these moments that take so long, in ms: (kept, starts, service, latency), in ms too."""
         starts: list[float] = []
         service: list[float] = []
@@ -151,7 +163,7 @@ def test_an_open_loop_that_keeps_up_calls_at_each_moment() -> None:
     kept, starts, service, latency = Time().loop([[0, 10, 20], [35]], [1, 2, 3, 4])
     assert starts == [0, 10, 20, 35]
     assert service == latency == [1, 2, 3, 4]
-    assert (kept, kept.in_time) == (Kept(due=4, late=0, dropped=0, saturated=False), 4)
+    assert (kept, kept.in_time) == (ScheduleStats(due=4, late=0, dropped=0, saturated=False), 4)
 
 
 def test_what_waits_behind_a_slow_call_shows_it_in_its_latency_alone() -> None:
@@ -159,7 +171,7 @@ def test_what_waits_behind_a_slow_call_shows_it_in_its_latency_alone() -> None:
     assert starts == [0, 25, 26, 30, 40]
     assert service == [25, 1, 1, 1, 1]
     assert latency == [25, 16, 7, 1, 1]
-    assert (kept, kept.in_time) == (Kept(due=5, late=2, dropped=0, saturated=False), 3)
+    assert (kept, kept.in_time) == (ScheduleStats(due=5, late=2, dropped=0, saturated=False), 3)
 
 
 def test_a_start_within_a_millisecond_is_not_late() -> None:
@@ -171,15 +183,17 @@ def test_calls_that_could_not_be_made_in_time_are_dropped() -> None:
     kept, starts, service, latency = Time().loop([[0, 10], [20, 30]], [15, 30, 1, 1], give_up=40)
     assert starts == [0, 15]
     assert (service, latency) == ([15, 30], [15, 35])
-    assert (kept, kept.in_time) == (Kept(due=4, late=1, dropped=2, saturated=True), 1)
+    assert (kept, kept.in_time) == (ScheduleStats(due=4, late=1, dropped=2, saturated=True), 1)
 
 
 def test_a_loop_that_is_behind_at_its_end_is_saturated() -> None:
-    assert Time().loop([[0, 1, 2, 3, 4, 5, 6, 7, 8]], [3] * 9)[0] == Kept(due=9, late=8, dropped=0, saturated=True)
+    assert Time().loop([[0, 1, 2, 3, 4, 5, 6, 7, 8]], [3] * 9)[0] == ScheduleStats(
+        due=9, late=8, dropped=0, saturated=True
+    )
 
 
 def test_a_loop_without_moments_is_nothing() -> None:
-    assert Time().loop([[]], []) == (Kept(0, 0, 0, saturated=False), [], [], [])
+    assert Time().loop([[]], []) == (ScheduleStats(0, 0, 0, saturated=False), [], [], [])
 
 
 def test_what_the_operation_raises_goes_on_up() -> None:

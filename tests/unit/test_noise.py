@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from dbbench import machine as this_machine
-from dbbench import noise
 from dbbench.analysis.environment import disturbances, upper_limits
-from dbbench.durability.proof import VOLATILE
-from dbbench.noise import Reading, between, cpu_times, reading
-from dbbench.store import Manifest, TrialResult
+from dbbench.durability.check import VOLATILE
+from dbbench.host import interference
+from dbbench.host import machine as this_machine
+from dbbench.host.interference import Reading, between, cpu_times, reading
+from dbbench.results.run_directory import Manifest
+from dbbench.results.trial import TrialResult
 from tests.unit.test_summary import manifest, trial
 
 STAT = "cpu  100 20 30 4000 50 6 7 80 9 0\ncpu0 1 1 1 1 1 1 1 1 1 0\nintr 5\n"
@@ -81,7 +82,7 @@ def test_no_time_between_two_readings_tells_nothing() -> None:
 
 
 def test_the_start_of_a_run_is_recorded_in_full(machine: Path, tmp_path: Path) -> None:
-    found = noise.before(tmp_path, root=machine)
+    found = interference.before(tmp_path, root=machine)
     assert found["governor"] == "powersave"
     assert found["frequency_driver"] == "intel_pstate"
     assert (found["frequency_limit_hz"], found["frequency_most_hz"]) == (2e9, 4e9)
@@ -92,11 +93,11 @@ def test_the_start_of_a_run_is_recorded_in_full(machine: Path, tmp_path: Path) -
 
 def test_governors_that_differ_are_all_told(machine: Path, tmp_path: Path) -> None:
     (machine / "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor").write_text("performance\n")
-    assert noise.before(tmp_path, root=machine)["governor"] == "performance, powersave"
+    assert interference.before(tmp_path, root=machine)["governor"] == "performance, powersave"
 
 
 def test_what_a_machine_does_not_tell_is_none(tmp_path: Path) -> None:
-    found = noise.before(tmp_path / "gone", root=tmp_path)
+    found = interference.before(tmp_path / "gone", root=tmp_path)
     for key in (
         "governor",
         "frequency_limit_hz",
@@ -110,7 +111,7 @@ def test_what_a_machine_does_not_tell_is_none(tmp_path: Path) -> None:
 
 
 def test_the_probe_of_fdatasync_leaves_nothing(tmp_path: Path) -> None:
-    found = noise.fdatasync(tmp_path)
+    found = interference.fdatasync(tmp_path)
     assert found is not None
     assert 3 <= found["writes"] <= 20
     assert 0 < found["min"] <= found["median"] <= found["max"]
@@ -118,7 +119,7 @@ def test_the_probe_of_fdatasync_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_the_probe_of_what_counts_as_written_leaves_nothing(tmp_path: Path) -> None:
-    counted = noise.overwritten(tmp_path)
+    counted = interference.overwritten(tmp_path)
     if this_machine.describe(tmp_path)["file_system"] in VOLATILE:
         assert counted == 0
     else:
@@ -128,8 +129,8 @@ def test_the_probe_of_what_counts_as_written_leaves_nothing(tmp_path: Path) -> N
 
 def test_a_slow_disk_is_probed_a_few_times_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(1000))
-    monkeypatch.setattr(noise, "perf_counter", lambda: float(next(clock)))
-    assert noise.fdatasync(tmp_path) == {"writes": 3, "min": 1, "median": 1, "max": 1}
+    monkeypatch.setattr(interference, "perf_counter", lambda: float(next(clock)))
+    assert interference.fdatasync(tmp_path) == {"writes": 3, "min": 1, "median": 1, "max": 1}
 
 
 # In words

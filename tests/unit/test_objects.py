@@ -12,16 +12,18 @@ import pytest
 from pydantic import ValidationError
 
 from dbbench.analysis.parts import parts
-from dbbench.datasets.files import materialise
-from dbbench.engine import Engine, Session, Setup
+from dbbench.datasets.cache import materialise
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.driver_timer import DriverTimer
+from dbbench.engine.objects import check_objects, object_class, object_getter, object_maker
+from dbbench.engine.setup import Setup
 from dbbench.errors import SuiteError, Unsupported, WrongAnswer
-from dbbench.loader import parse_suite
-from dbbench.objects import check_objects, getter, maker, object_class
-from dbbench.schema import Dataset, Pattern
-from dbbench.suite import ObjectStep, Tier
-from dbbench.watch import Watch
+from dbbench.suite.dataset import Dataset, Pattern
+from dbbench.suite.loader import parse_suite
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.objects import ObjectStep
 from dbbench.workloads import objects
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 
 DATASET = Dataset.model_validate(
     {
@@ -87,7 +89,7 @@ class FakeSession(Session):
         return lambda key: next(iter(many([key])), None)
 
     def prepare_get_many(self, name: str, table: Any) -> Callable[[Any], list[Any]]:
-        made = maker(name, table, {})
+        made = object_maker(name, table, {})
 
         def get_many(keys: Any) -> list[Any]:
             self.clock.now += 70
@@ -95,8 +97,8 @@ class FakeSession(Session):
 
         return get_many
 
-    def watch(self, watch: Watch) -> None:
-        self.cursor = watch.over(self.cursor)
+    def watch(self, timer: DriverTimer) -> None:
+        self.cursor = timer.over(self.cursor)
 
     def forget(self) -> None:
         self.forgotten.append("forgotten")
@@ -106,7 +108,7 @@ class FakeSession(Session):
 
 
 class Unwatched(FakeSession):
-    def watch(self, watch: Watch) -> None:
+    def watch(self, timer: DriverTimer) -> None:
         raise Unsupported("nobody sees its driver")
 
 
@@ -140,15 +142,15 @@ def clock() -> Ticks:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, clock: Ticks, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
+def bench(tmp_path: Path, clock: Ticks, monkeypatch: pytest.MonkeyPatch) -> Callable[..., StepContext]:
     monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(FakeSession, "closed", 0)
     files = materialise(DATASET)
     rows = {row["Id"]: tuple(row.values()) for row in files.table("Thing").to_pylist()}
 
-    def made(kind: type[FakeEngine] = FakeEngine, **changed: Any) -> Bench:
+    def made(kind: type[FakeEngine] = FakeEngine, **changed: Any) -> StepContext:
         engine = kind(Setup(tmp_path, Tier.MEMORY), clock, {**rows, **changed.get("rows", {})})
-        return Bench(engine, engine.connect(), DATASET.tables, files, {})
+        return StepContext(engine, engine.connect(), DATASET.tables, files, {})
 
     return made
 
@@ -163,20 +165,20 @@ def step(**said: Any) -> ObjectStep:
 
 
 def test_an_object_has_the_columns_as_members() -> None:
-    thing = maker("Thing", TABLE, {})(ROW)
+    thing = object_maker("Thing", TABLE, {})(ROW)
     assert (thing.Id, thing.Text, thing.Made, thing.Seen) == ROW
     assert type(thing) is object_class("Thing", ("Id", "Text", "Made", "Seen"))
     assert not hasattr(thing, "__dict__")
 
 
 def test_text_of_a_driver_becomes_a_moment_and_null_stays() -> None:
-    thing = maker("Thing", TABLE, {"datetime": "text"})(ROW)
+    thing = object_maker("Thing", TABLE, {"datetime": "text"})(ROW)
     assert thing.Made == datetime.datetime(2011, 11, 2, 12)
     assert thing.Seen is None
 
 
 def test_a_getter_gives_none_for_no_row() -> None:
-    get = getter("Thing", TABLE, {"datetime": "text"}, {3: ROW}.get)
+    get = object_getter("Thing", TABLE, {"datetime": "text"}, {3: ROW}.get)
     assert get(3).Made == datetime.datetime(2011, 11, 2, 12)
     assert get(4) is None
 
@@ -194,7 +196,7 @@ def test_a_getter_gives_none_for_no_row() -> None:
 )
 def test_a_wrong_object_is_found(changed: dict[str, Any], what: str) -> None:
     row = (3, "text", datetime.datetime(2011, 11, 2, 12), None)
-    made = maker("Thing", TABLE, {})
+    made = object_maker("Thing", TABLE, {})
     check_objects([made(row)], {3: row}, TABLE)
     thing = made(row)
     for name, value in changed.items():
@@ -205,7 +207,7 @@ def test_a_wrong_object_is_found(changed: dict[str, Any], what: str) -> None:
 
 def test_a_missing_and_a_doubled_object_are_found() -> None:
     row = (3, "text", datetime.datetime(2011, 11, 2, 12), None)
-    thing = maker("Thing", TABLE, {})(row)
+    thing = object_maker("Thing", TABLE, {})(row)
     with pytest.raises(WrongAnswer, match="1 objects are missing"):
         check_objects([], {3: row}, TABLE)
     with pytest.raises(WrongAnswer, match="twice"):
@@ -323,8 +325,8 @@ def test_what_the_watch_takes_itself_is_not_the_drivers() -> None:
             return self.now
 
     clock = Slow()
-    watch = Watch(clock)
-    shown, taken = watch.own
+    timer = DriverTimer(clock)
+    shown, taken = timer.own
     assert shown == 10
     assert taken >= 10
 
@@ -370,6 +372,6 @@ def test_a_decimal_may_be_a_float() -> None:
             }
         }
     )
-    check_objects([maker("Thing", table, {"decimal": "float"})((1, "0.25"))], {1: (1, Decimal("0.25"))}, table)
+    check_objects([object_maker("Thing", table, {"decimal": "float"})((1, "0.25"))], {1: (1, Decimal("0.25"))}, table)
     with pytest.raises(WrongAnswer, match="Price"):
-        check_objects([maker("Thing", table, {})((1, "0.25"))], {1: (1, Decimal("0.25"))}, table)
+        check_objects([object_maker("Thing", table, {})((1, "0.25"))], {1: (1, Decimal("0.25"))}, table)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from dbbench import registry
+from dbbench.engine import registry
+from dbbench.engine.sql.session import Dialect
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
-from dbbench.schema import Table
-from dbbench.sql import Dialect
+from dbbench.suite.dataset import Table
 from dbbench_plugins.dbapi import address, failed
 from dbbench_plugins.mysql.address import parsed
 from dbbench_plugins.odbc.any import ODBC
@@ -129,8 +129,8 @@ def test_mysql_connects_by_a_socket_or_a_host(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_semicolon_in_the_way_to_the_file_is_refused(tmp_path: Any) -> None:
-    from dbbench.engine import Setup
-    from dbbench.suite import Tier
+    from dbbench.engine.setup import Setup
+    from dbbench.suite.model import Tier
 
     folder = tmp_path / "a;b"
     folder.mkdir()

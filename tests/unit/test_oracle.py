@@ -12,12 +12,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from dbbench import oracle
+from dbbench.answers import oracle
+from dbbench.answers.in_parts import answer_file
+from dbbench.answers.oracle import expected, read_answer
+from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.export import export
-from dbbench.datasets.files import Files, materialise
-from dbbench.oracle import answer_file, expected, read_answer
-from dbbench.schema import Dataset
-from dbbench.suite import Answer, Suite
+from dbbench.suite.answer import Answer
+from dbbench.suite.dataset import Dataset
+from dbbench.suite.model import Suite
 
 Rows = list[dict[str, Any]]
 SCALE = 0.03

@@ -6,8 +6,9 @@ from collections import defaultdict
 
 import pytest
 
-from dbbench.plan import Trial, plan
-from dbbench.suite import Suite
+from dbbench.results.trial import Trial
+from dbbench.run.plan import plan
+from dbbench.suite.model import Suite
 
 ENGINES = ["sqlite", "duckdb", "firebird", "null", "sqlite+apsw"]
 

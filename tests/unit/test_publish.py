@@ -13,19 +13,20 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from dbbench.analysis.comparability import Side
 from dbbench.analysis.compare import compare
 from dbbench.analysis.gate import gated
-from dbbench.analysis.likeness import Side
 from dbbench.analysis.publication import ALLOWED, CONDITIONS, FORBIDDEN, terms
-from dbbench.engine import Publication
+from dbbench.engine.info import Publication
 from dbbench.errors import UserError
-from dbbench.outcome import Outcome
-from dbbench.plan import Trial
-from dbbench.report import comparison, console, progress
-from dbbench.report.view import View, view
-from dbbench.report.write import FORMATS, write_report
-from dbbench.runner import Progress
-from dbbench.store import Run, TrialResult
+from dbbench.report.export.registry import USUAL
+from dbbench.report.run_view import View, view
+from dbbench.report.terminal import comparison, progress, run
+from dbbench.report.write import write_report
+from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Run
+from dbbench.results.trial import Trial, TrialResult
+from dbbench.run.runner import Progress
 from tests.fabricated import Fake, fabricate
 
 CLAUSE = "Benchmark clause 5(e)"
@@ -60,7 +61,7 @@ def measured(scale: float) -> Callable[[dict[str, Any]], None]:
     return change
 
 
-def publish(path: Path, secret: Fake, scale: float = 1.0, formats: tuple[str, ...] = FORMATS) -> Run:
+def publish(path: Path, secret: Fake, scale: float = 1.0, formats: tuple[str, ...] = USUAL) -> Run:
     """A run with its report for publication; few charts are enough."""
     run = fabricate(path, {**OTHERS, "secret": secret}, rounds=6, change=measured(scale))
     overview, bars, size = run.suite.scenarios[0].charts
@@ -73,7 +74,7 @@ def publish(path: Path, secret: Fake, scale: float = 1.0, formats: tuple[str, ..
 
 def terminal(shown: View) -> str:
     out = io.StringIO()
-    console.show(shown, Console(file=out, width=80, soft_wrap=True))
+    run.show(shown, Console(file=out, width=80, soft_wrap=True))
     return out.getvalue()
 
 
@@ -93,7 +94,7 @@ def told_of_it(shown: View) -> set[str]:
     """Every text that an ordinary report has for the secret engine alone, and its raw values."""
     lines = [line for step in shown.scenarios[0].steps for line in step.lines]
     found = {str(value) for line in lines if line.row.engine == "secret" for value in (
-        *line.row.blocks, f"{line.row.value:.9g}", line.interval, line.ratio_interval, *line.details, "Scan cost",
+        *line.row.trial_means, f"{line.row.value:.9g}", line.interval, line.ratio_interval, *line.details, "Scan cost",
         "123.4567", "12.34567",
     )}  # fmt: skip
     others = {text for line in lines if line.row.engine != "secret" for text in line.details}
@@ -131,7 +132,7 @@ def test_what_is_published_does_not_depend_on_its_figures(
     secret: Fake, other: Fake, tmp_path: Path, published: Run
 ) -> None:
     """The same order, other figures: the same bytes."""
-    formats = FORMATS if secret is SECRET else ("svg", "csv")
+    formats = USUAL if secret is SECRET else ("svg", "csv")
     one = published if secret is SECRET else publish(tmp_path / "a" / "run", secret, 1, formats)
     runs = [one, publish(tmp_path / "b" / "run", other, 3.21, formats)]
     files = [sorted(path for path in run.publish.rglob("*") if path.is_file()) for run in runs]

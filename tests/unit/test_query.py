@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
-from dbbench.datasets.files import Files, materialise
-from dbbench.engine import Engine, Session, Setup
-from dbbench.oracle import answer_file, read_answer
-from dbbench.outcome import Outcome
-from dbbench.suite import QueryStep, Suite, Tier
+from dbbench.answers.in_parts import answer_file
+from dbbench.answers.oracle import read_answer
+from dbbench.datasets.cache import Files, materialise
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.setup import Setup
+from dbbench.results.outcome import Outcome
+from dbbench.suite.model import Suite, Tier
+from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads import query
-from dbbench.workloads.bench import Bench
+from dbbench.workloads.context import StepContext
 from dbbench.workloads.query import Call
 
 WARM, TIMED, CHECKED = Call.WARM_UP, Call.TIMED, Call.CHECKED
@@ -67,23 +70,23 @@ def files(small: Suite) -> Files:
 
 
 @pytest.fixture
-def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., Bench]:
-    def make(lie: Lie = lambda _call, rows: rows, number: int = 1) -> Bench:
+def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., StepContext]:
+    def make(lie: Lie = lambda _call, rows: rows, number: int = 1) -> StepContext:
         answer = answer_file(STEP.answer, files)
         rows = [tuple(row.values()) for row in read_answer(answer).to_pylist()]
         setup = Setup(tmp_path, Tier.POWER)
         tables = small.datasets["things"].tables
-        return Bench(Lying(setup), Liar(rows, lie), tables, files, {"all": answer}, setup=setup, round=number)
+        return StepContext(Lying(setup), Liar(rows, lie), tables, files, {"all": answer}, setup=setup, round=number)
 
     return make
 
 
-def outcomes(bench: Callable[..., Bench], lie: Lie) -> list[Outcome]:
+def outcomes(bench: Callable[..., StepContext], lie: Lie) -> list[Outcome]:
     """In so many rounds as there are places."""
     return [query.measure(STEP, bench(lie, number)).outcome for number in range(1, PLACES + 1)]
 
 
-def test_one_call_is_compared_and_in_so_many_rounds_at_each_place(bench: Callable[..., Bench]) -> None:
+def test_one_call_is_compared_and_in_so_many_rounds_at_each_place(bench: Callable[..., StepContext]) -> None:
     found = [query.calls(STEP, bench(number=number)) for number in range(1, 2 * PLACES + 1)]
     assert found[:PLACES] == found[PLACES:]
     assert {tuple(calls) for calls in found} == {
@@ -95,7 +98,7 @@ def test_one_call_is_compared_and_in_so_many_rounds_at_each_place(bench: Callabl
     }
 
 
-def test_the_place_follows_from_the_seed_and_the_step(bench: Callable[..., Bench], files: Files) -> None:
+def test_the_place_follows_from_the_seed_and_the_step(bench: Callable[..., StepContext], files: Files) -> None:
     rounds = range(1, PLACES + 1)
     places = {
         name: [
@@ -108,7 +111,9 @@ def test_the_place_follows_from_the_seed_and_the_step(bench: Callable[..., Bench
     assert len({tuple(found) for found in places.values()}) > 1
 
 
-def test_all_calls_are_of_one_prepared_query_and_the_compared_one_is_in_no_figure(bench: Callable[..., Bench]) -> None:
+def test_all_calls_are_of_one_prepared_query_and_the_compared_one_is_in_no_figure(
+    bench: Callable[..., StepContext],
+) -> None:
     numbers: list[int] = []
     made = bench(lambda call, rows: numbers.append(call) or rows)
     measured = query.measure(STEP, made)
@@ -119,9 +124,9 @@ def test_all_calls_are_of_one_prepared_query_and_the_compared_one_is_in_no_figur
     assert (measured.outcome, measured.detail) == (Outcome.OK, "")
 
 
-def test_a_null_engine_makes_its_calls_alone(bench: Callable[..., Bench]) -> None:
+def test_a_null_engine_makes_its_calls_alone(bench: Callable[..., StepContext]) -> None:
     made = bench()
-    made.engine.ranked = False  # type: ignore[misc]
+    made.engine.is_null = True  # type: ignore[misc]
     assert query.calls(STEP, made) == [WARM, TIMED, TIMED, TIMED]
 
 
@@ -136,13 +141,13 @@ LIES: dict[str, Lie] = {
 
 
 @pytest.mark.parametrize("name", LIES)
-def test_a_lie_in_the_column_that_is_read_is_found_in_every_round(name: str, bench: Callable[..., Bench]) -> None:
+def test_a_lie_in_the_column_that_is_read_is_found_in_every_round(name: str, bench: Callable[..., StepContext]) -> None:
     assert set(outcomes(bench, LIES[name])) == {Outcome.WRONG}
 
 
 @pytest.mark.parametrize("lying", [{2, 3, 4, 5, 6}, {1}, {2, 3, 4}, {4}, {3}])
 def test_a_lie_in_another_column_is_found_where_the_compared_call_is_one_of_them(
-    lying: set[int], bench: Callable[..., Bench]
+    lying: set[int], bench: Callable[..., StepContext]
 ) -> None:
     def lie(call: int, rows: list[Any]) -> list[Any]:
         return [(0, value) for _, value in rows] if call in lying else rows
@@ -155,16 +160,16 @@ def test_a_lie_in_another_column_is_found_where_the_compared_call_is_one_of_them
     assert Outcome.WRONG in expected
 
 
-def test_rows_in_another_order_are_right_where_the_answer_has_none(bench: Callable[..., Bench]) -> None:
+def test_rows_in_another_order_are_right_where_the_answer_has_none(bench: Callable[..., StepContext]) -> None:
     assert set(outcomes(bench, lambda call, rows: rows[call:] + rows[:call])) == {Outcome.OK}
 
 
-def test_a_wrong_call_leaves_its_step_a_time_and_no_rank(bench: Callable[..., Bench]) -> None:
+def test_a_wrong_call_leaves_its_step_a_time_and_no_rank(bench: Callable[..., StepContext]) -> None:
     measured = query.measure(STEP, bench(LIES["in one call"]))
     assert measured.detail.startswith("column Child.ParentId: 0 instead of")
     assert len(measured.samples) == 3
 
 
-def test_another_type_of_number_is_right_and_told(bench: Callable[..., Bench]) -> None:
+def test_another_type_of_number_is_right_and_told(bench: Callable[..., StepContext]) -> None:
     measured = query.measure(STEP, bench(lambda _call, rows: [(float(key), value) for key, value in rows]))
     assert (measured.outcome, measured.facts["other_forms"]) == (Outcome.OK, ["integer as float"])

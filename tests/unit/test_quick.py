@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.loader import builtin_suites, find_suite, load_suite
-from dbbench.store import Manifest, Run
-from dbbench.suite import Clients, Suite
+from dbbench.results.run_directory import Manifest, Run
+from dbbench.suite.loader import builtin_suites, find_suite, load_suite
+from dbbench.suite.model import Suite
+from dbbench.suite.steps.base import Clients
 
 
 def all_clients(suite: Suite) -> list[Clients]:

@@ -10,7 +10,7 @@ from scipy import stats
 
 from dbbench.analysis.ranking import Rank, chance, paired_chance, ranks, told_apart
 from dbbench.analysis.statistics import Estimate, estimate, paired_mean, paired_ratio
-from dbbench.plan import fewest_blocks, fewest_rounds
+from dbbench.run.plan import fewest_blocks, fewest_rounds
 
 NOISE = 0.02
 

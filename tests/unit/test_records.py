@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from dbbench.datasets.records import NAMED, ExpectedRecords, RecordSet, Zipfian, mix, shuffled
 from dbbench.errors import WrongAnswer
-from dbbench.records import NAMED, Held, RecordSet, Zipfian, mix, shuffled
-from dbbench.schema import Records
+from dbbench.suite.dataset import Records
 
 
 def records(count: int = 1000, key: int = 8, value: int = 32, order: str = "ascending", seed: int = 1) -> RecordSet:
@@ -176,7 +176,7 @@ def test_the_sum_behind_zipfian_is_right_beyond_a_million() -> None:
 
 
 def test_versions_are_those_of_the_last_update_that_reached_a_record() -> None:
-    held = Held(first=0, next=10)
+    held = ExpectedRecords(first=0, next=10)
     assert held.version_of(upto(10)).tolist() == [0] * 10
     assert held.write(5) == 1
     assert held.write(8) == 2

@@ -5,17 +5,22 @@ from __future__ import annotations
 import pytest
 from ruamel.yaml import YAML
 
-from dbbench.loader import builtin_suites, find_suite, read_text
-from dbbench.references import dangling, tables_of
+from dbbench.suite.loader import builtin_suites, find_suite, read_text
+from dbbench.suite.references import dangling
+from dbbench.suite.sql_text import tables_of
 from tests.unit.shapes import WRONG, places, put
+
+LONG = 500
 
 
 @pytest.mark.parametrize("name", builtin_suites())
 def test_what_has_the_wrong_shape_is_passed_over(name: str) -> None:
     data = YAML(typ="safe").load(read_text(find_suite(name)))
     assert list(dangling(data)) == []
-    for path in places(data)[1:]:
-        for wrong in WRONG:
+    paths = places(data)[1:]
+    for number, path in enumerate(paths):
+        # Of a long suite each place has one of them in turn: all of them would take minutes.
+        for wrong in WRONG if len(paths) < LONG else [WRONG[number % len(WRONG)]]:
             list(dangling(put(data, path, wrong)))  # must not raise
 
 
@@ -31,6 +36,7 @@ def test_what_has_the_wrong_shape_is_passed_over(name: str) -> None:
         ("SELECT * FROM (SELECT x FROM A) s", ["A"]),
         ("WITH t AS (SELECT x FROM A), u AS (SELECT 1) SELECT * FROM t JOIN u ON 1 = 1", ["A"]),
         ("WITH RECURSIVE t AS (SELECT x FROM A) SELECT * FROM t", ["A"]),
+        ("SELECT EXTRACT(YEAR FROM a.x) FROM A a", ["A"]),
         ("SELECT fromage, B.x FROM A B", ["A"]),
     ],
 )

@@ -12,14 +12,15 @@ import pytest
 from rich.console import Console
 
 from dbbench.analysis.spread import tails
-from dbbench.outcome import Outcome
-from dbbench.references import dangling
-from dbbench.report import charts, console
-from dbbench.report.sheet import STYLE
-from dbbench.report.view import View, view
+from dbbench.report.charts import draw
+from dbbench.report.charts.layout import STYLE
+from dbbench.report.run_view import View, view
+from dbbench.report.terminal import run
 from dbbench.report.write import write_report
-from dbbench.store import Run
-from dbbench.suite import Tier
+from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Run
+from dbbench.suite.model import Tier
+from dbbench.suite.references import dangling
 from tests.fabricated import FORBIDDEN, OPERATION, STORES, Fake, fabricate
 from tests.unit.test_report import covered
 
@@ -145,17 +146,17 @@ def test_no_text_of_a_chart_covers_another_or_leaves_the_sheet(suite: str, step:
     run.suite = run.suite.model_copy(update={"scenarios": (scenario, *run.suite.scenarios[1:])})
     shown = view(run, publish=True)
     with mpl.rc_context(STYLE):
-        for stem, figure in charts.figures(shown, shown.scenarios[0]):
+        for stem, figure in draw.figures(shown, shown.scenarios[0]):
             assert covered(figure) == [], stem
 
 
 def test_a_step_with_calls_enough_has_a_chart_of_percentiles(tmp_path: Path) -> None:
     shown = view(fabricate(tmp_path / "esent", {"a": Fake("A")}, suite="esent", rounds=1))
-    stems = [stem for stem, _ in charts.figures(shown, shown.scenarios[0])]
+    stems = [stem for stem, _ in draw.figures(shown, shown.scenarios[0])]
     assert stems[-4:-1] == ["esent-insert-percentiles", "esent-read-one-percentiles", "esent-seek-percentiles"]
     run = fabricate(tmp_path / "few", {"a": Fake("A")}, suite="bplustree", rounds=1, change=without_percentiles)
     shown = view(run)
-    assert not any("percentiles" in stem for stem, _ in charts.figures(shown, shown.scenarios[0]))
+    assert not any("percentiles" in stem for stem, _ in draw.figures(shown, shown.scenarios[0]))
     assert shown.scenarios[0].step("insert-1").details == ()
 
 
@@ -169,7 +170,7 @@ def test_the_key_of_percentiles_has_the_shapes_that_are_drawn(tmp_path: Path) ->
     for name, change in (("all", lambda _: None), ("fewer", fewer)):
         run = fabricate(tmp_path / name, {"a": Fake("A")}, suite="esent", rounds=1, change=change)
         shown = view(run)
-        drawn = dict(charts.figures(shown, shown.scenarios[0]))["esent-seek-percentiles"]
+        drawn = dict(draw.figures(shown, shown.scenarios[0]))["esent-seek-percentiles"]
         (key,) = [axes.get_legend() for axes in drawn.axes if axes.get_legend()] or drawn.legends
         found[name] = [text.get_text() for text in key.get_texts()]
     assert found == {"all": ["p50", "p95", "p99", "p99.9", "max"], "fewer": ["p50", "p95", "p99", "max"]}
@@ -177,7 +178,7 @@ def test_the_key_of_percentiles_has_the_shapes_that_are_drawn(tmp_path: Path) ->
 
 def test_bars_in_parts_have_their_intervals(tmp_path: Path) -> None:
     shown = view(fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0)}, suite="object-load", rounds=6))
-    drawn = dict(charts.figures(shown, shown.scenarios[0]))["objects-by-key-13-parts"]
+    drawn = dict(draw.figures(shown, shown.scenarios[0]))["objects-by-key-13-parts"]
     assert sum(np.isnan(line.get_xdata()).any() for line in drawn.axes[0].lines) == 2
 
 
@@ -195,7 +196,7 @@ def test_percentiles_of_a_mix_are_by_operation(tmp_path: Path) -> None:
 
 def test_the_terminal_keeps_to_80_columns(stores: View) -> None:
     out = io.StringIO()
-    console.show(stores, Console(file=out, width=80, soft_wrap=True))
+    run.show(stores, Console(file=out, width=80, soft_wrap=True))
     assert max(map(len, out.getvalue().splitlines())) <= 80
 
 
@@ -232,27 +233,27 @@ def test_sizes_and_memory_are_told_for_1000_records(two: View) -> None:
 def test_published_figures_stand_apart_as_ratios_to_their_own_best(tmp_path: Path) -> None:
     fakes = {"a": Fake("A", 2.0), "b": Fake("B", 1.0), "c": Fake("C", 3.0, probed=FORBIDDEN)}
     shown = view(fabricate(tmp_path / "run", fakes, rounds=1, noise=0), publish=True)
-    found = {step.title: step for step in shown.then_and_now}
+    found = {step.title: step for step in shown.published_comparisons}
     assert len(found) == 8
     join = found["Join 1: every column of each invoice and its shipments"]
     assert join.unit == "ms"
-    assert [(item.title, item.figure, item.ratio) for item in join.then[:4]] == [
+    assert [(item.title, item.figure, item.ratio) for item in join.published[:4]] == [
         ("SQLite 3.3.7", "156", "×1.00"),
         ("SQLite 3.3.7 (64 bit)", "172", "×1.10"),
         ("SQL Server 2005 Express", "withheld", ""),
         ("Jet 4.0", "453", "×2.90"),
     ]
-    assert [(item.title, item.figure, item.ratio) for item in join.now] == [
+    assert [(item.title, item.figure, item.ratio) for item in join.measured] == [
         ("B", "", "×1.00"), ("A", "", "×2.00"), ("C", "withheld: Benchmark clause 5(e)", ""),
     ]  # fmt: skip
     size = found["Database size"]
-    assert (size.unit, size.then[2].figure, size.then[2].note) == (
+    assert (size.unit, size.published[2].figure, size.published[2].note) == (
         "kB",
         "17,728",
         "its log file was another 219,264 kB",
     )
     insert = next(step for title, step in found.items() if title.startswith("Insert"))
-    assert {item.ratio for item in insert.then} == {""}
+    assert {item.ratio for item in insert.published} == {""}
 
 
 def test_a_published_figure_is_of_a_step_that_is_there() -> None:
@@ -267,18 +268,18 @@ def test_a_published_figure_is_of_a_step_that_is_there() -> None:
 
 
 def test_a_lone_published_rate_is_as_it_was_published(two: View) -> None:
-    step = two.then_and_now[0]
+    step = two.published_comparisons[0]
     assert step.unit == "operations/s"
-    assert [(item.title, item.figure, item.ratio, item.note) for item in step.then] == [
+    assert [(item.title, item.figure, item.ratio, item.note) for item in step.published] == [
         ("ESENT", "70,210", "×1.00", "the only one")
     ]
-    assert len(two.then_and_now) == 4
+    assert len(two.published_comparisons) == 4
 
 
 def test_what_was_published_as_ratios_stands_as_ratios(tmp_path: Path) -> None:
     fakes = {"a": Fake("A", 1.0), "b": Fake("B", 2.0)}
     shown = view(fabricate(tmp_path / "run", fakes, suite="bplustree", rounds=1))
-    said = {step.title: [(item.title, item.ratio) for item in step.said] for step in shown.then_and_now}
+    said = {step.title: [(item.title, item.ratio) for item in step.said] for step in shown.published_comparisons}
     assert said == {
         "Insert by one thread": [("Berkeley DB, to a fully managed library", "×3")],
         "Select by one thread": [

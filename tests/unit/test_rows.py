@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from dbbench.datasets.driver_rows import rows
 from dbbench.datasets.generate import arrow_type
-from dbbench.datasets.rows import rows
-from dbbench.schema import Column, Table, parse_type
+from dbbench.suite.dataset import Column, Table, parse_type
 
 VALUES: dict[str, Any] = {
     "integer": -5,

@@ -9,7 +9,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from dbbench.samples import EXACT, PERCENTILES, Samples, fewest
+from dbbench.loadgen.histogram import EXACT, PERCENTILES, Samples, fewest
 
 #: What the histogram promises.
 BOUND = 0.0005

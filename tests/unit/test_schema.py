@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from dbbench.schema import Dataset, DataType, parse_type
-from dbbench.suite import Suite
+from dbbench.suite.dataset import Dataset, DataType, parse_type
+from dbbench.suite.model import Suite
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dbbench.analysis.spread import spread
-from dbbench.facts import SHOWN
-from dbbench.samples import Samples
+from dbbench.loadgen.histogram import Samples
+from dbbench.results.facts import SHOWN
 
 
 def times(count: int, scale: int = 1_000) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dbbench.loader import builtin_suites, find_suite, load_suite
-from dbbench.sql_text import returns_rows
+from dbbench.suite.loader import builtin_suites, find_suite, load_suite
+from dbbench.suite.sql_text import returns_rows
 
 
 @pytest.mark.parametrize(

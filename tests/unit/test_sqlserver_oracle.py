@@ -15,13 +15,16 @@ import pytest
 import sqlglot
 from sqlglot import ErrorLevel, exp
 
-from dbbench.engine import Publication, Setup
+from dbbench.engine.info import Publication
+from dbbench.engine.setup import Setup
+from dbbench.engine.sql.keyvalue import RECORD_TABLE
+from dbbench.engine.sql.session import Dialect
 from dbbench.errors import Unsupported
-from dbbench.schema import Records, Table
-from dbbench.sql import Dialect
-from dbbench.sql_keyvalue import TABLE
-from dbbench.suite import QueryStep, StatementStep, Suite, Tier
-from dbbench.testing.sql import BATCH, KINDS, TABLES
+from dbbench.suite.dataset import Records, Table
+from dbbench.suite.model import Suite, Tier
+from dbbench.suite.steps.query import QueryStep
+from dbbench.suite.steps.statement import StatementStep
+from dbbench.testing.sql.tables import BATCH, KINDS, TABLES
 from dbbench_plugins import oracle, sqlserver
 from dbbench_plugins.dbapi import ClientServer, address
 from dbbench_plugins.dotnet_sql import SQLServerCompact, VistaDB
@@ -96,7 +99,7 @@ def test_records_under_keys(sql: Dialect, dialect: str, size: int) -> None:
     assert key == longest[0]
     assert (value == longest[1]) is (size > 8_000)
     tree = parsed(
-        sql.limited(f"SELECT {sql.quoted('A')} FROM {sql.quoted(TABLE)} ORDER BY {sql.quoted('A')}", 3), dialect
+        sql.limited(f"SELECT {sql.quoted('A')} FROM {sql.quoted(RECORD_TABLE)} ORDER BY {sql.quoted('A')}", 3), dialect
     )
     assert tree.find(exp.Fetch)
 
@@ -197,14 +200,14 @@ def test_a_life_in_statements(recorded: Made) -> None:
     insert = session.prepare_load("Order", KINDS)
     session.begin()
     assert recorder.autocommit is False
-    insert(BATCH if session.takes == "batches" else [tuple(row.values()) for row in BATCH.to_pylist()])
+    insert(BATCH if session.load_format == "batches" else [tuple(row.values()) for row in BATCH.to_pylist()])
     for run in session.prepare_finish(TABLES).values():
         run()
     assert recorder.autocommit is True
     size = engine.size()
     assert size.index
     assert size.index < size.total
-    assert engine.served_by()
+    assert engine.server_versions()
     engine._has = lambda *_: True  # type: ignore[method-assign]
     engine.remove(TABLES)
     assert recorder.executed[-1] == f"DROP TABLE {engine.sql.quoted('Order')}"
@@ -272,7 +275,7 @@ def test_sql_server_gives_what_the_database_is_set_to(
 )
 def test_the_edition_is_in_the_title(tmp_path: Path, server: tuple[Any, ...], title: str) -> None:
     engine, _ = made(sqlserver.SQLServerPython, tmp_path, answers={**SERVER, "SELECT CAST(SERVERPROPERTY": [server]})
-    assert engine.title == title
+    assert engine.info().title == title
 
 
 def test_plans_are_asked_for_without_running_the_query(tmp_path: Path) -> None:

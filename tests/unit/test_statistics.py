@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
+from statistics import geometric_mean
 
 import pytest
 
-from dbbench.analysis.statistics import Estimate, estimate, geometric_mean, ratio_estimate
+from dbbench.analysis.statistics import Estimate, estimate, paired_mean, ratio_estimate
 
 
 @pytest.mark.parametrize(
@@ -60,10 +60,9 @@ def test_there_is_no_ratio_to_nothing() -> None:
         ratio_estimate([1.0], [0.0])
 
 
-def test_the_geometric_mean_of_ratios() -> None:
-    assert geometric_mean([1, 4]) == pytest.approx(2)
-    assert geometric_mean([1, 2, 4, 8]) == pytest.approx(2 * math.sqrt(2))
-    assert geometric_mean([3]) == pytest.approx(3)
+def test_the_mean_over_steps_is_the_geometric_one_of_their_ratios() -> None:
+    assert paired_mean([([1.0], [1.0]), ([8.0], [2.0])]).value == pytest.approx(2)
+    assert paired_mean([([3.0], [1.0])]).value == pytest.approx(3)
 
 
 def test_the_order_by_geometric_mean_does_not_depend_on_what_the_ratios_are_to() -> None:

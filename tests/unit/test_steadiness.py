@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dbbench.analysis.steadiness import unsteady
-from dbbench.report.view import view
+from dbbench.report.run_view import view
 from dbbench.report.write import write_report
 from tests.fabricated import Fake, fabricate
 from tests.unit.test_report import printed

@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from dbbench import jsonfile
 from dbbench.errors import RunError, SuiteError, UserError
-from dbbench.outcome import Outcome
-from dbbench.plan import Trial, plan
-from dbbench.store import SCHEMA, Manifest, Run, TrialResult
-from dbbench.suite import Suite
+from dbbench.host import atomic_json
+from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import SCHEMA, Manifest, Run
+from dbbench.results.trial import Trial, TrialResult
+from dbbench.run.plan import plan
+from dbbench.suite.model import Suite
 
 MANIFEST = Manifest(
     dbbench="0.1",
@@ -47,7 +48,7 @@ def finish(run: Run, trial: Trial, **more: Any) -> None:
     step = {"name": "load", "outcome": "ok", "value": 1.5, "unit": "s", "samples": [1.5]}
     document = {"id": trial.id, "scenario_name": trial.scenario, "engine_name": trial.engine, "round": trial.round}
     run.directory(trial).mkdir(parents=True)
-    jsonfile.write(run.directory(trial) / "result.json", document | {"steps": [step]} | more)
+    atomic_json.write(run.directory(trial) / "result.json", document | {"steps": [step]} | more)
 
 
 def test_a_run_that_was_created_is_opened_as_it_was(run: Run, small: Suite) -> None:
@@ -73,7 +74,7 @@ def test_usable_engines_are_those_that_are_available() -> None:
 
 def test_a_trial_is_finished_when_its_result_is_there(run: Run, trials: list[Trial]) -> None:
     run.directory(trials[0]).mkdir()
-    jsonfile.write(run.directory(trials[0]) / "trial.json", {})
+    atomic_json.write(run.directory(trials[0]) / "trial.json", {})
     assert not run.finished(trials[0])
     finish(run, trials[1])
     assert run.finished(trials[1])
@@ -113,7 +114,7 @@ def test_a_trial_begins_without_what_one_that_was_broken_off_left_and_nothing_el
 @pytest.mark.parametrize("inside", ["run.json", "notes.txt"])
 def test_a_folder_that_holds_anything_is_not_taken(inside: str, small: Suite, tmp_path: Path) -> None:
     (tmp_path / inside).write_text("mine")
-    with pytest.raises(UserError, match=r"is there already; name another with --out, or go on with it: --resume"):
+    with pytest.raises(UserError, match=r"already exists; choose another with --out, or continue with --resume"):
         Run.create(tmp_path, MANIFEST, small, "")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {inside: "mine"}
 
@@ -122,9 +123,7 @@ def test_an_empty_folder_is_taken(small: Suite, small_text: str, tmp_path: Path)
     assert Run.open(Run.create(tmp_path, MANIFEST, small, small_text).path).suite == small
 
 
-@pytest.mark.parametrize(
-    ("path", "message"), [("file", "is there already"), ("file/run", "can't be written: Not a dir")]
-)
+@pytest.mark.parametrize(("path", "message"), [("file", "already exists"), ("file/run", "can't be written: Not a dir")])
 def test_a_place_where_no_folder_can_be_is_told(path: str, message: str, small: Suite, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=message):
@@ -184,7 +183,7 @@ def test_a_result_that_cannot_be_read_is_told_with_what_to_do(
 
 def test_a_run_is_for_one_dbbench_at_a_time(run: Run) -> None:
     other = (
-        "import sys; from pathlib import Path; from dbbench.store import Run\n"
+        "import sys; from pathlib import Path; from dbbench.results.run_directory import Run\n"
         "with Run.open(Path(sys.argv[1])).locked(): print('got it')"
     )
     command = [sys.executable, "-c", other, str(run.path)]
@@ -205,40 +204,40 @@ def test_a_lock_ends_with_an_exception(run: Run) -> None:
 
 def test_a_document_is_written_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.json"
-    jsonfile.write(path, {"é": 1})
+    atomic_json.write(path, {"é": 1})
     seen: list[tuple[Any, Any]] = []
     replace = os.replace
 
     def watched(source: Path, target: Path) -> None:
-        seen.append((json.loads(Path(source).read_text("utf-8")), jsonfile.read(path)))
+        seen.append((json.loads(Path(source).read_text("utf-8")), atomic_json.read(path)))
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", watched)
-    jsonfile.write(path, {"é": 2})
+    atomic_json.write(path, {"é": 2})
     assert seen == [({"é": 2}, {"é": 1})]  # the new one was whole while the old one still stood
-    assert jsonfile.read(path) == {"é": 2}
+    assert atomic_json.read(path) == {"é": 2}
     assert os.listdir(tmp_path) == ["a.json"]
 
 
 def test_a_document_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    jsonfile.write(path, 1)
+    atomic_json.write(path, 1)
     with pytest.raises(TypeError):
-        jsonfile.write(path, {("no", "key"): 1})
-    assert jsonfile.read(path) == 1
+        atomic_json.write(path, {("no", "key"): 1})
+    assert atomic_json.read(path) == 1
     assert os.listdir(tmp_path) == ["a.json"]
 
 
 def test_a_text_that_is_no_utf_8_is_written_all_the_same(tmp_path: Path) -> None:
     text = b"caf\xe9".decode(errors="surrogateescape")
-    jsonfile.write(tmp_path / "a.json", text)
-    assert jsonfile.read(tmp_path / "a.json") == text
+    atomic_json.write(tmp_path / "a.json", text)
+    assert atomic_json.read(tmp_path / "a.json") == text
 
 
 def test_a_place_that_is_taken_leaves_no_temporary_file(tmp_path: Path) -> None:
     (tmp_path / "a.json").mkdir()
     with pytest.raises(IsADirectoryError):
-        jsonfile.write(tmp_path / "a.json", 1)
+        atomic_json.write(tmp_path / "a.json", 1)
     assert os.listdir(tmp_path) == ["a.json"]
 
 

@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 
-from dbbench.analysis.summary import Row, resources, standings, summarise
-from dbbench.outcome import Outcome
-from dbbench.store import Manifest, StepResult, TrialResult
-from dbbench.suite import Suite, WorstOfLast
+from dbbench.analysis.resources import resources
+from dbbench.analysis.row import Row
+from dbbench.analysis.standings import standings
+from dbbench.analysis.summary import summarise
+from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Manifest
+from dbbench.results.trial import StepResult, TrialResult
+from dbbench.suite.model import Suite, WorstOfLast
 
 ENGINES: dict[str, dict[str, Any]] = {
     "a": {"status": "available", "title": "Engine A"},
@@ -77,7 +81,7 @@ def numbers(rows: dict[str, Row]) -> dict[str, str]:
 def test_rows_are_medians_best_first(summary: Any) -> None:
     rows = summary(timed("a", 4, 8, 6) + timed("b", 3, 1, 2) + timed("c", 3, 3, 3))
     assert [(row.engine, row.value) for row in rows.values()] == [("b", 2), ("c", 3), ("a", 6)]
-    assert (rows["a"].blocks, rows["a"].low, rows["a"].high) == ((4, 8, 6), 4, 8)
+    assert (rows["a"].trial_means, rows["a"].low, rows["a"].high) == ((4, 8, 6), 4, 8)
     assert (rows["a"].title, rows["c"].title) == ("Engine A", "c")
 
 
@@ -162,7 +166,7 @@ def test_an_engine_without_results_has_no_row(summary: Any) -> None:
 def test_the_worst_outcome_of_all_rounds_stands_with_how_often_it_came(summary: Any) -> None:
     wrong, right = bad(Outcome.WRONG, "5 rows instead of 6"), step(value=1.0)
     row = summary(rounds("a", right, wrong, right, wrong, right) + timed("b", 2, 2))["a"]
-    assert (row.outcome, row.value, row.rank, row.ratio, row.blocks) == (Outcome.WRONG, None, None, None, ())
+    assert (row.outcome, row.value, row.rank, row.ratio, row.trial_means) == (Outcome.WRONG, None, None, None, ())
     assert row.detail == "5 rows instead of 6 (in 2 of 5 rounds)"
 
 
@@ -196,7 +200,7 @@ def test_a_step_before_one_that_was_not_repeated_keeps_the_blocks_it_has(summary
         *(trial("a", number, again) for number in (3, 4, 5)),
     ]
     load = summary(results, "load")["a"]
-    assert (load.outcome, load.blocks, load.value) == (Outcome.OK, (1, 3), 2)
+    assert (load.outcome, load.trial_means, load.value) == (Outcome.OK, (1, 3), 2)
     join = summary(results)["a"]
     assert (join.outcome, join.detail) == (Outcome.TIMEOUT, "after 600 s (in 4 of 5 rounds)")
 
@@ -323,3 +327,42 @@ def test_resources_are_medians_with_memory_above_the_null_engines() -> None:
 
 def test_resources_are_of_one_scenario() -> None:
     assert resources(manifest(), [trial("a", 1, peak_memory=5)], "other") == []
+
+
+# Answers that no oracle has computed
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ({"a": [1], "b": [1], "c": [2]}, ("2 of 3 engines agree",) * 2 + ("DIFFERS from the answer that 2 of 3",)),
+        ({"a": [1], "b": [1], "c": [1]}, ("all 3 engines agree",) * 3),
+        ({"a": [1], "b": [2]}, ("no answer has more engines",) * 2),
+        ({"a": [1]}, ("no other engine to compare",)),
+        ({"a": [1, 2], "b": [1, 1], "c": [1, 1]}, ("not the same in all rounds",) + ("2 of 3 engines agree",) * 2),
+    ],
+)
+def test_the_engine_with_another_answer_is_named(
+    summary: Any, groups: dict[str, list[int]], words: Sequence[str]
+) -> None:
+    results = []
+    for engine, each in groups.items():
+        unknown = {"verified": False, "detail": "not verified"}
+        results += rounds(
+            engine, *(step(value=1.0, facts={"gives": "rows", "agrees": number}, **unknown) for number in each)
+        )
+    rows = summary(results)
+    for engine, expected in zip(groups, words, strict=True):
+        assert expected in rows[engine].detail, engine
+        assert (rows[engine].verified, rows[engine].rank) == (False, None)
+
+
+def test_a_reference_engine_is_no_proof_for_itself(summary: Any) -> None:
+    facts = {"gives": "rows", "checked_by": "a"}
+    own = timed("a", 1.0, 1.1, facts=facts, verified=False, detail="not verified: its own")
+    assert not summary(own)["a"].verified
+    rows = summary([*own, *timed("b", 2.0, 2.1, facts=facts)])
+    assert rows["a"].verified
+    assert rows["a"].detail == rows["b"].detail == "answer checked against a"
+    wrong = step(value=1.0, facts=facts, outcome=Outcome.WRONG)
+    assert not summary([*own, *rounds("b", wrong, wrong)])["a"].verified

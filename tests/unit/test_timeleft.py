@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dbbench.plan import Trial
-from dbbench.report import progress
-from dbbench.runner import Progress, seconds_left
-from dbbench.store import TrialResult
+from dbbench.report.terminal import progress
+from dbbench.results.trial import Trial, TrialResult
+from dbbench.run.runner import Progress, seconds_left
 from tests.fabricated import Fake, fabricate
 
 ENGINES = ("a", "b", "c")

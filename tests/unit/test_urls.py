@@ -2,8 +2,8 @@
 
 import pytest
 
+from dbbench.engine.urls import parse, redacted, scrub, scrubbed, secrets
 from dbbench.errors import UserError
-from dbbench.urls import parse, redacted, scrub, scrubbed, secrets
 
 
 def test_names_and_urls() -> None:

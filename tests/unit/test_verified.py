@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from dbbench.analysis.summary import Row, standings, summarise
-from dbbench.report import console, pages, results, summary
-from dbbench.report.view import View, view
-from dbbench.suite import Scenario
+from dbbench.analysis.row import Row
+from dbbench.analysis.standings import standings
+from dbbench.analysis.summary import summarise
+from dbbench.report.export import html_page, markdown_page, results_json, summary_csv
+from dbbench.report.run_view import View, view
+from dbbench.report.terminal import run
+from dbbench.suite.model import Scenario
 from tests.fabricated import Fake, fabricate
 
 REASON = "not verified: the step has no table to count (`adds`) and no `check`"
@@ -81,14 +84,14 @@ def test_a_step_that_no_engine_was_verified_in_is_not_in_the_mean(tmp_path: Path
 def test_every_report_says_so(tmp_path: Path) -> None:
     found = shown(tmp_path, unverified(engine="fast"))
     out = io.StringIO()
-    console.show(found, Console(file=out, width=80, soft_wrap=True))
+    run.show(found, Console(file=out, width=80, soft_wrap=True))
     terminal = out.getvalue()
     insert = terminal[terminal.index("Insert of one row") : terminal.index("Scan 1")]
     assert "  – fast" in insert
     assert "Fast: not verified: the step has no table to count" in insert
-    for page in pages.write(found, tmp_path, ("md", "html"), []):
-        assert "not verified: the step has no table to count" in page.read_text("utf-8")
-    with summary.write(found).open(encoding="utf-8") as file:
+    for page in (markdown_page, html_page):
+        assert "not verified: the step has no table to count" in page.write(found, []).read_text("utf-8")
+    with summary_csv.write(found).open(encoding="utf-8") as file:
         table = list(csv.DictReader(file))
     assert table
     assert "verified" in table[0]
@@ -96,7 +99,7 @@ def test_every_report_says_so(tmp_path: Path) -> None:
     assert told["insert-1", "fast"] == ("", "no")
     assert told["join-1", "fast"] == ("1", "yes")
     assert told["join-1", "(null)"] == ("", "")
-    steps = {step["name"]: step["rows"] for step in results.document(found)["scenarios"][0]["steps"]}
+    steps = {step["name"]: step["rows"] for step in results_json.document(found)["scenarios"][0]["steps"]}
     assert {row["engine"]: row["verified"] for row in steps["insert-1"]} == {
         "slow": True, "fast": False, "null": None, "null+arrow": None,
     }  # fmt: skip

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from dbbench.answers.compare import check_batches, check_rows, check_value
 from dbbench.errors import WrongAnswer
-from dbbench.schema import parse_type
-from dbbench.verify import check_batches, check_rows, check_value
+from dbbench.suite.dataset import parse_type
 
 INT, BIG, REAL, DOUBLE = pa.int32(), pa.int64(), pa.float32(), pa.float64()
 MONEY, TEXT, DATE, MOMENT = pa.decimal128(19, 4), pa.string(), pa.date32(), pa.timestamp("s")

@@ -7,14 +7,11 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench import machine
-from dbbench.engine import Session
-from dbbench.errors import Unavailable
-from dbbench.suite import Tier
+from dbbench.engine import Session, Tier, Unavailable, disk_facts
 from dbbench_plugins.blocks.file import PIECE, BlockFile, Blocks, BlockSession, refuse_what_is_no_block, short_write
 
 if TYPE_CHECKING:
-    from dbbench.records import RecordSet
+    from dbbench.engine import RecordSet
 
 #: Where nobody tells what a disk's blocks are.
 _USUAL = 512
@@ -83,7 +80,7 @@ class RawFileDirect(BlockFile):
     @property
     def logical_block(self) -> int:
         """Bytes of the least that the disk reads or writes."""
-        return int(machine.disk_facts(self.directory).get("logical_block_size", _USUAL))
+        return int(disk_facts(self.directory).get("logical_block_size", _USUAL))
 
     def session(self, file: Blocks) -> Session:
         return DirectSession(file, sync=False)

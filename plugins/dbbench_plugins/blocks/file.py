@@ -14,13 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench import machine
-from dbbench.engine import Concurrency, Engine, Publication, Session
-from dbbench.errors import Unsupported
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Engine, Publication, Session, Tier, Unsupported, disk, file_system
 
 if TYPE_CHECKING:
-    from dbbench.records import RecordSet
+    from dbbench.engine import RecordSet
 
 Pair = tuple[bytes, bytes]
 
@@ -174,8 +171,10 @@ class BlockFile(Engine):
     session_class: ClassVar[type[Session]] = BlockSession
     concurrency = Concurrency(threads=None, processes=None)
     blocks = True
-    lacks: ClassVar = {"transactions": "what was written before a failure stays, and a block of zeros isn't kept"}
-    impossible: ClassVar = {
+    missing_features: ClassVar = {
+        "transactions": "what was written before a failure stays, and a block of zeros isn't kept"
+    }
+    unsupported_reasons: ClassVar = {
         "delete": "a block of a file can be written anew, but not taken out",
         "delete_many": "a block of a file can be written anew, but not taken out",
     }
@@ -196,7 +195,7 @@ class BlockFile(Engine):
 
     def refuse_memory(self) -> None:
         """Raise Unsupported where there is no disk to go to directly."""
-        kind = machine.file_system(self.directory)
+        kind = file_system(self.directory)
         if kind in _IN_MEMORY:
             raise Unsupported(f"{self.name} goes to the disk past the system's cache, and {kind} is nothing but memory")
 
@@ -228,7 +227,7 @@ class BlockFile(Engine):
             os.fsync(self.file.descriptor)
 
     def settings(self) -> dict[str, Any]:
-        return {**super().settings(), "disk": machine.disk(self.directory)}
+        return {**super().settings(), "disk": disk(self.directory)}
 
     def close(self) -> None:
         if self.file is not None:

@@ -1,4 +1,4 @@
-"""A raw file, through the system's cache: the yardstick of what stores blocks. Also with O_DSYNC, and mapped."""
+"""A raw file, through the system's cache: the reference for engines that store blocks. Also with O_DSYNC, and mapped."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
-from dbbench.engine import Session
-from dbbench.suite import Tier
+from dbbench.engine import Session, Tier
 from dbbench_plugins.blocks.file import BlockFile, Blocks, BlockSession
 
 

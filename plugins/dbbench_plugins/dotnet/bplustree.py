@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Publication
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, FileRole, Publication, Tier
 from dbbench_plugins.dotnet.engine import STAND_IN, AssemblyEngine, AssemblyOptions
 from dbbench_plugins.dotnet.store import Store, Tree
 
@@ -45,7 +44,7 @@ class BPlusTree(AssemblyEngine):
     }  # fmt: skip
     unverified = STAND_IN
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         return "journal" if name.endswith(".tlog") else "data"
 
     def settings(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from System.Runtime.InteropServices import GCHandle, Marshal
 from dbbench_plugins.dotnet.bridge import FAILED, FFI, Functions
 from dbbench_plugins.dotnet.store import Pair, StoreFailed
 
-_REFUSALS = {"insert": "is there already", "update": "isn't there", "delete": "isn't there"}
+_REFUSALS = {"insert": "already exists", "update": "isn't there", "delete": "isn't there"}
 _FIRST_CAPACITY = 1 << 16
 #: Records of one crossing of a scan, and how few are not worth numpy's while.
 _AT_ONCE, _FEW = 4_096, 32

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from dbbench.engine import Publication, Size
-from dbbench.errors import Unsupported
-from dbbench.suite import Tier
+from dbbench.engine import Publication, Size, Tier, Unsupported
 from dbbench_plugins.dotnet.engine import DotNetEngine, DotNetSession
 from dbbench_plugins.dotnet.store import Store, Tree
 
@@ -25,7 +23,7 @@ class DotNetDictionary(DotNetEngine):
     session_class = DictionarySession
     durability: ClassVar = {Tier.MEMORY: {}}
     ordered = False
-    impossible: ClassVar = {
+    unsupported_reasons: ClassVar = {
         "seek": "a Dictionary has no order of keys",
         "range": "a Dictionary has no order of keys",
     }

@@ -9,18 +9,28 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, Lack, Options, Program, Session, Setup
-from dbbench.errors import Unavailable, Unsupported
-from dbbench.processes import local
-from dbbench.records import RecordSet
-from dbbench.schema import Records
-from dbbench.suite import Tier
+from dbbench.engine import (
+    Concurrency,
+    Engine,
+    MissingFeature,
+    Options,
+    Program,
+    Session,
+    Setup,
+    Tier,
+    Unavailable,
+    Unsupported,
+    local,
+)
 from dbbench_plugins.dotnet import host
 from dbbench_plugins.dotnet.store import Pair, Store, StoreFailed
+
+if TYPE_CHECKING:
+    from dbbench.engine import RecordSet
 
 STAND_IN = "run against a stand-in of the same interface only: the library is its user's to bring"
 
@@ -100,7 +110,9 @@ class DotNetEngine(Engine):
     session_class = DotNetSession
     durability: ClassVar[Mapping[Tier, Mapping[str, Any]]] = {Tier.MEMORY: {}}
     concurrency = Concurrency(threads=1, processes=1)
-    lacks: ClassVar[Mapping[Lack, str]] = {"transactions": "what was written before a failure stays"}
+    missing_features: ClassVar[Mapping[MissingFeature, str]] = {
+        "transactions": "what was written before a failure stays"
+    }
     #: The kinds of keys that it takes, of dbbench_plugins.dotnet.keys; the last for every other length.
     kinds: ClassVar[tuple[str, ...]] = ("int64", "guid", "text")
     store: Store | None = None
@@ -117,7 +129,7 @@ class DotNetEngine(Engine):
     def versions(cls) -> dict[str, str]:
         return {"pythonnet": version("pythonnet")}
 
-    def served_by(self) -> dict[str, str]:
+    def server_versions(self) -> dict[str, str]:
         return {"runtime": self.runtime}
 
     def open(self) -> None:
@@ -197,6 +209,8 @@ class AssemblyEngine(DotNetEngine):
     @classmethod
     def _write_and_read(cls, setup: Setup, *, create: bool) -> None:
         """One record: written if the store is to be created, then read. Raises what the library throws."""
+        from dbbench.engine import Records, RecordSet
+
         key = value = bytes(16)
         engine = cls(setup)
         engine.open()
@@ -232,9 +246,9 @@ class AssemblyEngine(DotNetEngine):
         self.assembly = host.Assembly(path)
         super().open()
 
-    def served_by(self) -> dict[str, str]:
+    def server_versions(self) -> dict[str, str]:
         assert self.assembly is not None
-        return {**super().served_by(), "library": self.assembly.version}
+        return {**super().server_versions(), "library": self.assembly.version}
 
     def settings(self) -> dict[str, Any]:
         """Without the path of the assembly, which is a matter of the machine."""

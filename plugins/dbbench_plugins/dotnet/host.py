@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dbbench.errors import Unavailable, Unsupported
+from dbbench.engine import Unavailable, Unsupported
 
 #: Its packages of Mono.
 DEBIAN = ("mono-devel", "libmonosgen-2.0-1")
@@ -41,6 +41,9 @@ def start(asked: str = "") -> str:
     if running is None:
         # Otherwise Mono leaves a file in /dev/shm behind when the process is killed, or leaves by _exit.
         os.environ.setdefault("MONO_DISABLE_SHARED_AREA", "1")
+        # Mono's collector may else wait for a thread that waits for Python's lock, which the collecting thread has: seen
+        # once, in a test with clients in threads.
+        os.environ.setdefault("MONO_THREADS_SUSPEND", "preemptive")
         # Text needs no library of the system's this way; keys are compared by their bytes.
         os.environ.setdefault("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
         with warnings.catch_warnings():

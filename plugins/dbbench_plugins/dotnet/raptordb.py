@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from dbbench.engine import Concurrency, Publication
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Publication, Tier
 from dbbench_plugins.dotnet.engine import STAND_IN, AssemblyEngine, DotNetSession
 from dbbench_plugins.dotnet.store import Store, Tree
 
@@ -30,7 +29,7 @@ class RaptorDB(AssemblyEngine):
     publication = Publication.ALLOWED
     session_class = RaptorDBSession
     concurrency = Concurrency(threads=None, processes=1)
-    impossible: ClassVar = dict.fromkeys(("seek", "range", "scan"), _ENUMERATE)
+    unsupported_reasons: ClassVar = dict.fromkeys(("seek", "range", "scan"), _ENUMERATE)
     one_client: ClassVar = {"delete": "its RemoveKey takes no lock"}
     kinds = ("int64", "guid")
     longest_key = 16

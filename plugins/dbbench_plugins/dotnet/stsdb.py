@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from dbbench.engine import Concurrency, Publication
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Publication, Tier
 from dbbench_plugins.dotnet.engine import STAND_IN, AssemblyEngine
 from dbbench_plugins.dotnet.store import Store, Tree
 
@@ -18,8 +17,8 @@ class STSdb(AssemblyEngine):
     publication = Publication.ALLOWED
     concurrency = Concurrency(threads=None, processes=1)
     kinds = ("int64", "guid", "bytes")
-    lacks: ClassVar = {"transactions": "Commit keeps what all clients have written"}
-    # Not `process` with a Commit after each operation: kill -9 refuted that.
+    missing_features: ClassVar = {"transactions": "Commit keeps what all clients have written"}
+    # Not `process` with a Commit after each operation: a crash check failed.
     durability: ClassVar = {Tier.MEMORY: {"Commit": "at the end"}}
     uses: ClassVar = {
         "STSdb4.Database.STSdb": ("FromFile",),

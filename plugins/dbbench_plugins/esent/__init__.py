@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, Options, Publication, Session, Setup
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Setup, Tier
 from dbbench_plugins.esent.library import (
     BINARY,
     CURRENCY,
@@ -35,7 +34,7 @@ from dbbench_plugins.esent.library import (
 from dbbench_plugins.esent.session import ESENTSession
 
 if TYPE_CHECKING:
-    from dbbench.records import RecordSet
+    from dbbench.engine import RecordSet
 
 _MIB = 2**20
 
@@ -137,7 +136,7 @@ class ESENT(Engine):
             "commit": "lazy" if lazily else "flushed",
         }
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         return "journal" if name.endswith((".log", ".jrs", ".chk", ".jtx")) else "data"
 
     def close(self) -> None:

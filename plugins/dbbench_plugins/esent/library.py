@@ -10,7 +10,7 @@ from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_uint16, c_u
 from types import SimpleNamespace
 from typing import Any
 
-from dbbench.errors import Unavailable
+from dbbench.engine import Unavailable
 
 #: Names another library of the same interface: a test's.
 LIBRARY = "DBBENCH_ESENT_LIBRARY"

@@ -12,13 +12,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Options, Publication, Rows
-from dbbench.errors import Unavailable, Unsupported
-from dbbench.sql import Dialect, Retry, SQLEngine, SQLSession, fetch
-from dbbench.suite import Tier
+from dbbench.engine import (
+    Concurrency,
+    Dialect,
+    Options,
+    Publication,
+    Retry,
+    Rows,
+    SQLEngine,
+    SQLSession,
+    Tier,
+    Unavailable,
+    Unsupported,
+    fetch,
+)
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
+    from dbbench.engine import Table
 
 
 #: isc_update_conflict, isc_lock_timeout, isc_lock_conflict and isc_deadlock -> why a transaction is made again.
@@ -54,7 +64,7 @@ class FirebirdSession(SQLSession):
     autocommit: a query's ends with its last row, or where the next operation starts.
     """
 
-    takes = "batches"
+    load_format = "batches"
 
     def __init__(self, connection: Any, dialect: Dialect) -> None:
         from firebird import driver
@@ -89,7 +99,7 @@ class FirebirdSession(SQLSession):
         self.begun = False
 
     @classmethod
-    def retried(cls, exc: BaseException) -> Retry | None:
+    def retry_reason(cls, exc: BaseException) -> Retry | None:
         """By the engine's own codes: those of a conflict begin with that of a deadlock, too."""
         codes = getattr(exc, "gds_codes", None) or ()
         return next((reason for code, reason in _RETRIED.items() if code in codes), None)

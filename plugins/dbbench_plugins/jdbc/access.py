@@ -6,10 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from dbbench.sql import STANDARD_TYPES, Dialect
-from dbbench.sql_keyvalue import WithoutRecords
-from dbbench.suite import Tier
-from dbbench_plugins.jdbc.columns import Reader
+from dbbench.engine import STANDARD_TYPES, Dialect, Tier, WithoutRecords
 from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
 
 
@@ -24,6 +21,8 @@ class AccessSession(WithoutRecords, JDBCSession):  # see `impossible`
 
     def explain(self, sql: str) -> str:
         """The plan that the mirror has."""
+        from dbbench_plugins.jdbc.columns import Reader
+
         mirror = self.connection.getHSQLDBConnection()
         rows = Reader(mirror.prepareStatement(f"EXPLAIN PLAN FOR {self.connection.nativeSQL(sql)}")).run()
         return "In the HSQLDB mirror:\n" + "\n".join(str(row[0]) for row in rows)
@@ -56,9 +55,11 @@ class Access(JDBCEngine):
     # commit that has returned is on the disk, but `dbbench durability access` refutes the tier where a kill comes upon
     # a commit between two pages: one transaction in 20 kills was there in half, none that was acknowledged was lost.
     durability: ClassVar = {Tier.POWER: {"commit": "synced, without a journal"}}
-    lacks: ClassVar = {"atomic commits": "without a journal, one that the process's end comes upon may stay in part"}
+    missing_features: ClassVar = {
+        "atomic commits": "without a journal, one that the process's end comes upon may stay in part"
+    }
     # Tried with 5.1.5: an UPDATE WHERE the key is some bytes goes to another row, or fails.
-    impossible: ClassVar = dict.fromkeys(
+    unsupported_reasons: ClassVar = dict.fromkeys(
         ("insert", "update", "delete", "read", "seek", "range", "scan", "insert_many", "update_many", "delete_many"),
         "UCanAccess finds the wrong row under a key of bytes",
     )

@@ -19,7 +19,7 @@ import pyarrow as pa
 ROWS = 4_096
 FIRST = 64
 
-# java.sql.Types -> the letter of Columns.java. Whatever is not here is fetched as text.
+# java.sql.Types -> the letter of Columns.java. Any other type is fetched as text.
 _KINDS = {
     **dict.fromkeys((-7, 16, -6, 5, 4, -5), "i"),  # BIT, BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT
     **dict.fromkeys((7, 6, 8), "d"),  # REAL, FLOAT, DOUBLE

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Size
-from dbbench.sql import Dialect
-from dbbench.suite import Tier
-from dbbench_plugins.jdbc.columns import Reader
+from dbbench.engine import Dialect, FileRole, Size, Tier
 from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
 
 if TYPE_CHECKING:
-    from dbbench.schema import Records
+    from dbbench.engine import Records
 
 #: Of its tables and indexes, unless a row is too long for it.
 _PAGE = 4096
@@ -77,15 +74,17 @@ class Derby(JDBCEngine):
             "derby.stream.error.field": "java.lang.System.err",  # and not derby.log in the current folder
         }
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         folder = name.split("/")[1] if name.count("/") > 1 else ""
-        known: dict[str, Literal["data", "journal", "other"]] = {"log": "journal", "seg0": "data"}
+        known: dict[str, FileRole] = {"log": "journal", "seg0": "data"}
         return known.get(folder, "other")
 
     def flush(self) -> None:
         self.run("CALL SYSCS_UTIL.SYSCS_CHECKPOINT_DATABASE()")
 
     def size(self) -> Size:
+        from dbbench_plugins.jdbc.columns import Reader
+
         ((index,),) = Reader(self.connection.prepareStatement(_INDEX_BYTES)).all()
         return Size(super().size().files, index)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.sql import Dialect
-from dbbench.suite import Tier
+from dbbench.engine import Dialect, FileRole, Tier
 from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
 
 if TYPE_CHECKING:
@@ -63,5 +62,5 @@ class H2(JDBCEngine):
     def flush(self) -> None:
         self.run("CHECKPOINT SYNC")
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         return "data" if name.endswith(".mv.db") else "other"

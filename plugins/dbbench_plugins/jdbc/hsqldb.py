@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.sql import Dialect
-from dbbench.suite import Tier
+from dbbench.engine import Dialect, FileRole, Tier
 from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
 
 #: So many rows may be in the cache if its size isn't what stops them first.
@@ -49,7 +48,7 @@ class HSQLDB(JDBCEngine):
             **self.durability[self.tier],
         }
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         if name.endswith(".log"):
             return "journal"
         return "data" if name.endswith((".data", ".script", ".lobs")) else "other"

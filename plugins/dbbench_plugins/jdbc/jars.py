@@ -20,9 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dbbench.datasets.files import cache_folder
-from dbbench.errors import Unavailable, UserError
-from dbbench.processes import local
+from dbbench.engine import Unavailable, UserError, cache_folder, local
 
 #: A folder of the user's own jars: for an engine that has its first jar there, all that are in it are taken.
 FOLDER = "DBBENCH_JARS"
@@ -163,7 +161,7 @@ def _ask_maven(jars: Sequence[Jar], folder: Path) -> None:
     if maven is None:
         names = ", ".join(f"{jar.group}:{jar.artifact}:{jar.version}" for jar in jars)
         raise UserError(
-            f"Maven is not here to fetch {names}: apt install maven; or name a repository's URL in {REPOSITORY}; "
+            f"Maven is missing, which fetches {names}: apt install maven; or name a repository's URL in {REPOSITORY}; "
             f"or put the jars into a folder and name that in {FOLDER}"
         )
     dependencies = "".join(

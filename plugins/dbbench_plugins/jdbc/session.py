@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Options, Publication, Rows
-from dbbench.errors import Unsupported
-from dbbench.sql import Dialect, Retry, SQLEngine, SQLSession
+from dbbench.engine import Concurrency, Dialect, Options, Publication, Retry, Rows, SQLEngine, SQLSession, Unsupported
 from dbbench_plugins.jdbc import jars, jvm
-from dbbench_plugins.jdbc.columns import Reader, Writer
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
+    from dbbench.engine import Table
 
 
 class JDBCOptions(Options):
@@ -28,7 +25,7 @@ class JDBCOptions(Options):
 class JDBCSession(SQLSession):
     """Rows come as tuples, by a helper in the JVM that fetches thousands in a call, and go in as JDBC batches."""
 
-    takes = "batches"
+    load_format = "batches"
     prepare_get: ClassVar = None  # type: ignore[assignment]  # not yet tried with columns in which values are missing
     prepare_get_many: ClassVar = None  # type: ignore[assignment]
     #: Error number or SQLSTATE -> why a transaction is to be made again.
@@ -60,7 +57,7 @@ class JDBCSession(SQLSession):
         self.begun = False
 
     @classmethod
-    def retried(cls, exc: BaseException) -> Retry | None:
+    def retry_reason(cls, exc: BaseException) -> Retry | None:
         """By SQLSTATE, or by the database's own number where it has one there."""
         for name in ("getErrorCode", "getSQLState"):
             told = getattr(exc, name, None)
@@ -72,9 +69,13 @@ class JDBCSession(SQLSession):
         """What makes a commit as durable as the tier asks, if the commit itself doesn't; nothing in a transaction."""
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        from dbbench_plugins.jdbc.columns import Writer
+
         return Writer(self.connection.prepareStatement(self.sql.insert(name, table))).batch
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
+        from dbbench_plugins.jdbc.columns import Reader
+
         return Reader(self.connection.prepareStatement(sql)).run
 
     def prepare_statement(self, sql: str) -> Callable[[], object]:
@@ -92,6 +93,8 @@ class JDBCSession(SQLSession):
         return bool(given)
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
+        from dbbench_plugins.jdbc.columns import Reader
+
         statement, settle = self.connection.prepareStatement(sql), self.settle
         execute = statement.execute
         bind = {bytes: statement.setBytes, int: statement.setLong, str: statement.setString}
@@ -108,6 +111,8 @@ class JDBCSession(SQLSession):
         return run
 
     def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
+        from dbbench_plugins.jdbc.columns import Writer
+
         return Writer(self.connection.prepareStatement(sql)).rows
 
     def indexed(self, name: str) -> set[str] | None:

@@ -1,28 +1,16 @@
-"""SQLAlchemy as the layers over it use it: an engine whose connections are those of the engine beneath."""
+"""SQLAlchemy as the layers over it use it: an engine whose connections are those of the base engine."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dbbench.engine import Session
-from dbbench_plugins.layers.layer import Layer, raw
+from dbbench.engine import Layer, Session, raw_connection
+from dbbench_plugins.layers.bases import AlchemyBase
 
 if TYPE_CHECKING:
-    from dbbench.sql import SQLEngine
-    from dbbench.watch import Watch
-
-#: Key of `dialects` -> SQLAlchemy's dialect and driver.
-_URLS = {
-    "sqlite": "sqlite+pysqlite://",
-    "postgresql": "postgresql+psycopg://",
-    "mysql": "mysql+mysqldb://",
-    "firebird": "firebird+firebird://",
-}
-#: Those that SQLAlchemy doesn't bring -> the package, and extra, that does.
-_DIALECTS = {"firebird": "sqlalchemy-firebird"}
-#: Where every statement is in a transaction: the first one begins it, and reads go on in it.
-_NO_AUTOCOMMIT = ("firebird",)
+    from dbbench.engine import DriverTimer, SQLEngine
 
 
 class AlchemySession(Session):
@@ -31,19 +19,19 @@ class AlchemySession(Session):
     def __init__(self, engine: Any) -> None:
         self.connection = engine.connect()
 
-    def watch(self, watch: Watch) -> None:
-        """By SQLAlchemy's own events: a cursor is put under the watch when its statement has been executed."""
+    def watch(self, timer: DriverTimer) -> None:
+        """By SQLAlchemy's own events: a cursor is put under the timer when its statement has been executed."""
         from sqlalchemy import event
 
         starts: list[int] = []
 
         def before(*_: Any) -> None:
-            starts.append(watch.clock())
+            starts.append(timer.clock())
 
         def after(_connection: Any, cursor: Any, _sql: Any, _values: Any, context: Any, _many: Any) -> None:
-            watch.execute += watch.clock() - starts.pop()
-            watch.executes += 1
-            context.cursor = watch.over(cursor)
+            timer.execute += timer.clock() - starts.pop()
+            timer.executes += 1
+            context.cursor = timer.over(cursor)
 
         event.listen(self.connection, "before_cursor_execute", before)
         event.listen(self.connection, "after_cursor_execute", after)
@@ -60,16 +48,19 @@ class Alchemy(Layer):
     extra = "sqlalchemy"
     session_class: ClassVar[type[Session]] = AlchemySession
 
-    def __init_subclass__(cls, over: type[SQLEngine] | None = None, **more: Any) -> None:
-        super().__init_subclass__(over=over, **more)
-        if over is not None and over.dialect in _DIALECTS:
-            package = _DIALECTS[over.dialect]
-            cls.modules = (*cls.modules, package.replace("-", "_"))
-            cls.extras = (*cls.extras, package)
+    reach: ClassVar[AlchemyBase]
+
+    @classmethod
+    def applied(cls, name: str, over: type[SQLEngine], reach: AlchemyBase, extras: Sequence[str]) -> type[Self]:
+        engine = super().applied(name, over, reach, extras)
+        if package := reach.package:
+            engine.modules = (*engine.modules, package.replace("-", "_"))
+            engine.extras = (*engine.extras, package)
+        return engine
 
     def open(self) -> None:
         super().open()
-        self.alchemy = engine_over(self.beneath)
+        self.alchemy = engine_over(self.base_engine, self.reach)
 
     def objects(self) -> Session:
         made: Any = self.session_class
@@ -82,11 +73,10 @@ class Alchemy(Layer):
         super().close()
 
 
-def engine_over(engine: SQLEngine) -> Any:
+def engine_over(engine: SQLEngine, reach: AlchemyBase) -> Any:
     """SQLAlchemy's engine over the connections of another; each of them is a new one."""
     from sqlalchemy import create_engine
     from sqlalchemy.pool import NullPool
 
-    creator = partial(raw, engine)
-    level: Any = {} if engine.dialect in _NO_AUTOCOMMIT else {"isolation_level": "AUTOCOMMIT"}
-    return create_engine(_URLS[engine.dialect], creator=creator, poolclass=NullPool, **level)
+    level: Any = {"isolation_level": "AUTOCOMMIT"} if reach.autocommit else {}
+    return create_engine(reach.url, creator=partial(raw_connection, engine), poolclass=NullPool, **level)

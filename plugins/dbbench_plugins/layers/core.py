@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dbbench.objects import maker
-from dbbench_plugins.firebird import Firebird
+from dbbench.engine import object_maker
 from dbbench_plugins.layers.alchemy import Alchemy, AlchemySession
-from dbbench_plugins.mysql import MySQL
-from dbbench_plugins.postgresql import PostgreSQL
 from dbbench_plugins.sqlalchemy.core import core_table
-from dbbench_plugins.sqlite import SQLite
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
+    from dbbench.engine import Table
 
 
 class CoreSession(AlchemySession):
     """A select that is built once; a call binds its key."""
 
     def prepare_get(self, name: str, table: Table) -> Callable[[Any], Any]:
-        execute, construct = self.connection.execute, maker(name, table, {})
+        execute, construct = self.connection.execute, object_maker(name, table, {})
         statement, _, _ = self.statements(core_table(name, table), table.primary_key)
 
         def get(key: Any) -> Any:
@@ -31,7 +27,7 @@ class CoreSession(AlchemySession):
         return get
 
     def prepare_get_many(self, name: str, table: Table) -> Callable[[list[Any] | None], list[Any]]:
-        execute, construct = self.connection.execute, maker(name, table, {})
+        execute, construct = self.connection.execute, object_maker(name, table, {})
         _, several, whole = self.statements(core_table(name, table), table.primary_key)
 
         def get_many(keys: list[Any] | None) -> list[Any]:
@@ -74,35 +70,3 @@ class CoreText(Alchemy):
 
     layer = "SQLAlchemy Core, text"
     session_class = TextSession
-
-
-class SQLiteCore(Core, over=SQLite):
-    name = "sqlite+core"
-
-
-class PostgreSQLCore(Core, over=PostgreSQL):
-    name = "postgresql+core"
-
-
-class MySQLCore(Core, over=MySQL):
-    name = "mysql+core"
-
-
-class FirebirdCore(Core, over=Firebird):
-    name = "firebird+core"
-
-
-class SQLiteCoreText(CoreText, over=SQLite):
-    name = "sqlite+core-text"
-
-
-class PostgreSQLCoreText(CoreText, over=PostgreSQL):
-    name = "postgresql+core-text"
-
-
-class MySQLCoreText(CoreText, over=MySQL):
-    name = "mysql+core-text"
-
-
-class FirebirdCoreText(CoreText, over=Firebird):
-    name = "firebird+core-text"

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench.engine import Session
-from dbbench_plugins.layers.layer import Layer
-from dbbench_plugins.mysql import MySQL
-from dbbench_plugins.postgresql import PostgreSQL
-from dbbench_plugins.sqlite import SQLite
+from dbbench.engine import Layer, Session
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
-    from dbbench.watch import Watch
+    from dbbench.engine import DriverTimer, Table
 
 _LABEL = "dbbench"
 _numbers = count(1)
@@ -48,9 +43,9 @@ class DjangoSession(Session):
         every = _model(name, table).objects.using(self.alias)
         return lambda keys: list(every.all() if keys is None else every.filter(pk__in=keys))
 
-    def watch(self, watch: Watch) -> None:
+    def watch(self, timer: DriverTimer) -> None:
         make = self.wrapper.make_cursor
-        self.wrapper.make_cursor = lambda cursor: make(watch.over(cursor))
+        self.wrapper.make_cursor = lambda cursor: make(timer.over(cursor))
 
     def close(self) -> None:
         self.wrapper.close()
@@ -110,51 +105,8 @@ class Django(Layer):
     extra = "django"
     session_class = DjangoSession
 
-    def database(self) -> dict[str, Any]:
-        """The entry of DATABASES."""
-        raise NotImplementedError
+    #: From an open base engine to the entry of DATABASES.
+    reach: ClassVar[Callable[[Any], dict[str, Any]]]
 
     def objects(self) -> Session:
-        return DjangoSession(self.database())
-
-
-class SQLiteDjango(Django, over=SQLite):
-    name = "sqlite+django"
-
-    def database(self) -> dict[str, Any]:
-        beneath: Any = self.beneath
-        pragmas = "; ".join(f"PRAGMA {name} = {value}" for name, value in beneath.pragmas().items())
-        return {"ENGINE": "django.db.backends.sqlite3", "NAME": beneath.path, "OPTIONS": {"init_command": pragmas}}
-
-
-class PostgreSQLDjango(Django, over=PostgreSQL):
-    name = "postgresql+django"
-
-    def database(self) -> dict[str, Any]:
-        from psycopg.conninfo import conninfo_to_dict
-
-        beneath: Any = self.beneath
-        known: dict[str, Any] = dict(conninfo_to_dict(beneath.address))
-        parts = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
-        return {
-            "ENGINE": "django.db.backends.postgresql",
-            **{part: str(known.pop(key, "")) for part, key in parts.items()},
-            "OPTIONS": known,
-        }
-
-
-class MySQLDjango(Django, over=MySQL):
-    name = "mysql+django"
-
-    def database(self) -> dict[str, Any]:
-        beneath: Any = self.beneath
-        address = beneath.address
-        return {
-            "ENGINE": "django.db.backends.mysql",
-            "NAME": address.database,
-            "USER": address.user,
-            "PASSWORD": address.password,
-            "HOST": address.socket or address.host,
-            "PORT": "" if address.socket else str(address.port),
-            "OPTIONS": {"charset": "utf8mb4", **({"ssl": {"ca": address.ssl_ca}} if address.ssl_ca else {})},
-        }
+        return DjangoSession(type(self).reach(self.base_engine))

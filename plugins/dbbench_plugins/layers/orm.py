@@ -6,15 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dbbench_plugins.firebird import Firebird
 from dbbench_plugins.layers.alchemy import Alchemy, AlchemySession
-from dbbench_plugins.mysql import MySQL
-from dbbench_plugins.postgresql import PostgreSQL
 from dbbench_plugins.sqlalchemy.core import core_table
-from dbbench_plugins.sqlite import SQLite
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
+    from dbbench.engine import Table
 
 
 class ORMSession(AlchemySession):
@@ -71,19 +67,3 @@ class ORM(Alchemy):
 
     layer = "SQLAlchemy ORM"
     session_class = ORMSession
-
-
-class SQLiteORM(ORM, over=SQLite):
-    name = "sqlite+orm"
-
-
-class PostgreSQLORM(ORM, over=PostgreSQL):
-    name = "postgresql+orm"
-
-
-class MySQLORM(ORM, over=MySQL):
-    name = "mysql+orm"
-
-
-class FirebirdORM(ORM, over=Firebird):
-    name = "firebird+orm"

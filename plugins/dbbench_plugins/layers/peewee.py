@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench.engine import Session
-from dbbench_plugins.layers.layer import Layer, raw
-from dbbench_plugins.mysql import MySQL
-from dbbench_plugins.postgresql import PostgreSQL
-from dbbench_plugins.sqlite import SQLite
+from dbbench.engine import Layer, Session, raw_connection
+from dbbench_plugins.layers.bases import PeeweeBase
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
-    from dbbench.sql import SQLEngine
-    from dbbench.watch import Watch
+    from dbbench.engine import DriverTimer, SQLEngine, Table
 
 
 class PeeweeSession(Session):
     """A database of peewee's over one connection."""
 
-    def __init__(self, engine: SQLEngine) -> None:
-        self.database = _database(engine)
+    def __init__(self, engine: SQLEngine, reach: PeeweeBase) -> None:
+        self.database = _database(engine, reach)
         self.database.connect()
 
     def prepare_get(self, name: str, table: Table) -> Callable[[Any], Any]:
@@ -35,9 +30,9 @@ class PeeweeSession(Session):
         key, select = getattr(model, table.primary_key), model.select
         return lambda keys: list(select() if keys is None else select().where(key.in_(keys)))
 
-    def watch(self, watch: Watch) -> None:
+    def watch(self, timer: DriverTimer) -> None:
         cursor = self.database.cursor
-        self.database.cursor = lambda *values, **named: watch.over(cursor(*values, **named))
+        self.database.cursor = lambda *values, **named: timer.over(cursor(*values, **named))
 
     def close(self) -> None:
         self.database.close()
@@ -66,17 +61,12 @@ class PeeweeSession(Session):
         return type(name, (peewee.Model,), members)
 
 
-def _database(engine: SQLEngine) -> Any:
+def _database(engine: SQLEngine, reach: PeeweeBase) -> Any:
     """Peewee's database, whose connection is one of the engine's own."""
     import peewee
 
-    kind, arguments = {
-        "sqlite": (peewee.SqliteDatabase, {}),
-        "postgresql": (peewee.PostgresqlDatabase, {"prefer_psycopg3": True}),
-        "mysql": (peewee.MySQLDatabase, {}),
-    }[engine.dialect]
-    database = kind("dbbench", **arguments)
-    database._connect = partial(raw, engine)  # noqa: SLF001 - where its own classes differ
+    database = getattr(peewee, reach.database)("dbbench", **reach.arguments)
+    database._connect = partial(raw_connection, engine)  # noqa: SLF001 - where its own classes differ
     return database
 
 
@@ -88,18 +78,7 @@ class Peewee(Layer):
     layer_license = "MIT"
     extra = "peewee"
     session_class = PeeweeSession
+    reach: ClassVar[PeeweeBase]
 
     def objects(self) -> Session:
-        return PeeweeSession(self.beneath)
-
-
-class SQLitePeewee(Peewee, over=SQLite):
-    name = "sqlite+peewee"
-
-
-class PostgreSQLPeewee(Peewee, over=PostgreSQL):
-    name = "postgresql+peewee"
-
-
-class MySQLPeewee(Peewee, over=MySQL):
-    name = "mysql+peewee"
+        return PeeweeSession(self.base_engine, self.reach)

@@ -6,16 +6,12 @@ import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from dbbench_plugins.firebird import Firebird
 from dbbench_plugins.layers.alchemy import Alchemy
 from dbbench_plugins.layers.orm import ORMSession
-from dbbench_plugins.mysql import MySQL
-from dbbench_plugins.postgresql import PostgreSQL
 from dbbench_plugins.sqlalchemy.core import core_table
-from dbbench_plugins.sqlite import SQLite
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
+    from dbbench.engine import Table
 
 _TYPES: dict[str, type] = {
     **dict.fromkeys(("integer", "bigint"), int),
@@ -66,19 +62,3 @@ class Models(Alchemy):
     package = "sqlmodel"
     extra = "sqlmodel"
     session_class = SQLModelSession
-
-
-class SQLiteModels(Models, over=SQLite):
-    name = "sqlite+sqlmodel"
-
-
-class PostgreSQLModels(Models, over=PostgreSQL):
-    name = "postgresql+sqlmodel"
-
-
-class MySQLModels(Models, over=MySQL):
-    name = "mysql+sqlmodel"
-
-
-class FirebirdModels(Models, over=Firebird):
-    name = "firebird+sqlmodel"

@@ -10,14 +10,13 @@ from importlib.metadata import version
 from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench.engine import Rows
-from dbbench.sql import Dialect, SQLSession
+from dbbench.engine import Dialect, Rows, SQLSession
 from dbbench_plugins.mysql.address import Address
 from dbbench_plugins.mysql.load import LoadSession
 from dbbench_plugins.mysql.server import MySQLServer
 
 if TYPE_CHECKING:
-    from dbbench.watch import Watch
+    from dbbench.engine import DriverTimer
 
 _ROWS_AT_ONCE = 1_000
 
@@ -32,8 +31,8 @@ class CursorSession(LoadSession):
     def new_cursor(self) -> Any:
         return self.connection.cursor()
 
-    def watch(self, watch: Watch) -> None:
-        super().watch(watch)
+    def watch(self, timer: DriverTimer) -> None:
+        super().watch(timer)
         self.cursor = self.new_cursor()
 
     def execute(self, sql: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dbbench.errors import ServerFailed
+from dbbench.engine import ServerFailed
 from dbbench_plugins.dbapi import address
 
 URL_EXAMPLE = "mysql://user:password@host:3306/database"

@@ -7,14 +7,11 @@ import tempfile
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dbbench.engine import LoadPart
-from dbbench.errors import Unsupported
-from dbbench.sql import fetch
+from dbbench.engine import LoadPart, Unsupported, fetch
 from dbbench_plugins.mysql.server import MySQLSession
 
 if TYPE_CHECKING:
-    from dbbench.datasets.rows import CsvChunk
-    from dbbench.schema import Table
+    from dbbench.engine import CsvChunk, Table
 
 _FORMAT = "CHARACTER SET utf8mb4 FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY ''"
 
@@ -22,7 +19,7 @@ _FORMAT = "CHARACTER SET utf8mb4 FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY
 class LoadSession(MySQLSession):
     """A session over any driver that sends local files: a chunk goes to a file in memory, and from there to the server."""
 
-    takes = "csv"
+    load_format = "csv"
 
     def __init__(self, connection: Any, dialect: Any) -> None:
         super().__init__(connection, dialect)
@@ -60,7 +57,7 @@ class LoadSession(MySQLSession):
             file.write(chunk.data)
             file.flush()
             loaded = self.affected(statement)
-            # What would be an error, also a key that is there already, is a warning where the file is local.
+            # What would be an error, also a key that already exists, is a warning where the file is local.
             warnings = fetch(self, "SHOW WARNINGS LIMIT 1")
             if warnings or loaded != chunk.rows:
                 said = ": ".join(map(str, warnings[0])) if warnings else ""

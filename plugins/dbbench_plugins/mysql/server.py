@@ -7,20 +7,32 @@ import re
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import File, Options, Publication, Size
-from dbbench.errors import Unsupported
-from dbbench.server import PrivateServer, program
-from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLSession, fetch
-from dbbench.suite import Tier
+from dbbench.engine import (
+    STANDARD_TYPES,
+    Dialect,
+    EngineInfo,
+    File,
+    FileRole,
+    Options,
+    PrivateServer,
+    Publication,
+    Retry,
+    Size,
+    SQLSession,
+    Tier,
+    Unsupported,
+    fetch,
+    program,
+)
 from dbbench_plugins.dbapi import ClientServer, failed
 from dbbench_plugins.mysql.address import URL_EXAMPLE, Address, advice, parsed
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
+    from dbbench.engine import Table
 
 _DATABASE = "dbbench"
 _SOCKET = "mysqld.sock"
@@ -75,7 +87,7 @@ class MySQLSession(SQLSession):
     private = False
 
     @classmethod
-    def retried(cls, exc: BaseException) -> Retry | None:
+    def retry_reason(cls, exc: BaseException) -> Retry | None:
         """By the server's error number: pyodbc puts it into the text, the others first."""
         number = exc.args[0] if exc.args else None
         if isinstance(number, str):
@@ -137,7 +149,7 @@ class MySQLServer(ClientServer):
             session.private = not self.url
         return self.kept(session)
 
-    def served_by(self) -> dict[str, str]:
+    def server_versions(self) -> dict[str, str]:
         return {self.product: self.variables["version"].partition("-")[0]}
 
     def settings(self) -> dict[str, Any]:
@@ -157,7 +169,7 @@ class MySQLServer(ClientServer):
                 self.session.execute(f"FLUSH TABLES {tables} FOR EXPORT")
                 self.session.execute("UNLOCK TABLES")
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         folder, _, file = name.removeprefix("data/").rpartition("/")
         if file.startswith(("ib_logfile", "undo", "aria_log")):
             return "journal"
@@ -185,6 +197,13 @@ class MySQLServer(ClientServer):
 
     # A server of either kind
 
+    def info(self) -> EngineInfo:
+        known = replace(super().info(), title=self.title.replace("MariaDB/MySQL", self.product))
+        if not self.commercial:
+            return known
+        note = "MySQL's commercial licence is not known to dbbench"
+        return replace(known, publication=Publication.UNKNOWN, publication_note=note)
+
     def _look(self) -> None:
         """Learn what server it is and how it is set."""
         names = ", ".join(f"'{name}'" for name in (*_SETTINGS, "version", "version_comment"))
@@ -192,10 +211,7 @@ class MySQLServer(ClientServer):
         self.variables = {str(name): str(value) for name, value in rows}
         said = f"{self.variables['version']} {self.variables['version_comment']}"
         self.product = next((name for name in ("MariaDB", "Percona Server", "TiDB") if name in said), "MySQL")
-        self.title = type(self).title.replace("MariaDB/MySQL", self.product)
-        if "Enterprise" in said or "Commercial" in said:
-            self.publication = Publication.UNKNOWN
-            self.publication_note = "MySQL's commercial licence is not known to dbbench"
+        self.commercial = "Enterprise" in said or "Commercial" in said
         if self.variables.get("query_cache_type", "OFF") != "OFF":
             raise Unsupported("the server keeps results of queries: SET GLOBAL query_cache_type = OFF")
         if self.url:
@@ -223,17 +239,15 @@ class MySQLServer(ClientServer):
     def _start(self, server: PrivateServer) -> None:
         mariadbd = program("mariadbd")
         new = not (self.directory / "data" / "mysql").exists()
-        data = server.folder("data")
         # A user of its own could not reach a folder below one that only root may enter.
         account = ["--user=root"] if os.geteuid() == 0 else []
-        common = ["--no-defaults", f"--datadir={data}", f"--tmpdir={server.folder('tmp')}"]
+        common = ["--no-defaults", f"--datadir={server.root}/data", f"--tmpdir={server.folder('tmp')}"]
         if new:
             # --force: it asks no name server. With a plain --user it would change files of the system's own.
             loose = [argument.replace("--", "--loose-", 1) for argument in account]
             script = program("mariadb-install-db")
-            server.run(
-                [script, *common, *loose, "--auth-root-authentication-method=normal", "--skip-test-db", "--force"]
-            )
+            options = ["--auth-root-authentication-method=normal", "--skip-test-db", "--force"]
+            server.set_up("data", [script, *common, *loose, *options], mariadbd)
         command = [
             mariadbd,
             *common,

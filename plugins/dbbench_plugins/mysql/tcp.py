@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbbench.server import PrivateServer
+from dbbench.engine import PrivateServer
 from dbbench_plugins.loopback import HOST, OPENS, USER, loopback, write
 from dbbench_plugins.mysql import MySQL
 from dbbench_plugins.mysql.address import Address

@@ -11,11 +11,21 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import File, Options, Publication, Size
-from dbbench.errors import Unsupported
-from dbbench.processes import local
-from dbbench.sql import STANDARD_TYPES, Dialect, Retry, SQLSession, fetch
-from dbbench.suite import Tier
+from dbbench.engine import (
+    STANDARD_TYPES,
+    Dialect,
+    EngineInfo,
+    File,
+    Options,
+    Publication,
+    Retry,
+    Size,
+    SQLSession,
+    Tier,
+    Unsupported,
+    fetch,
+    local,
+)
 from dbbench_plugins.dbapi import ClientServer, failed
 from dbbench_plugins.odbc import connection
 from dbbench_plugins.odbc.session import ODBCSession
@@ -99,6 +109,9 @@ class ODBC(ClientServer):
     def versions(cls) -> dict[str, str]:
         return connection.versions()
 
+    def info(self) -> EngineInfo:
+        return replace(super().info(), title=f"{self.product} (ODBC)", publication=self.licence)
+
     def open(self) -> None:
         import pyodbc
 
@@ -109,13 +122,13 @@ class ODBC(ClientServer):
             failed(exc, f"check the connection string, which must name a driver that is there ({drivers})")
         name = str(raw.getinfo(pyodbc.SQL_DBMS_NAME))
         self.found = {name: str(raw.getinfo(pyodbc.SQL_DBMS_VER)), **connection.told(raw)}
-        self.title = f"{name} (ODBC)"
+        self.product = name
         quote = str(raw.getinfo(pyodbc.SQL_IDENTIFIER_QUOTE_CHAR)).strip()
         self.sql = _ACCESS if name == "ACCESS" else Dialect(quotes=(quote, quote))
-        self.known = _KNOWN.get(name)
+        self.known, self.licence = _KNOWN.get(name), self.publication
         if self.known:
             engine = resolve_name(self.known.engine)
-            self.dialect, self.publication = engine.dialect, engine.publication
+            self.dialect, self.licence = engine.dialect, engine.publication
             self.sql = replace(engine.sql, placeholder="?")
             self.knower = engine.session_class
         self.session = self._session(raw)
@@ -123,7 +136,7 @@ class ODBC(ClientServer):
     def connect(self) -> SQLSession:
         return self._session(self._raw())
 
-    def served_by(self) -> dict[str, str]:
+    def server_versions(self) -> dict[str, str]:
         return self.found
 
     def size(self) -> Size:
@@ -156,7 +169,7 @@ class AnySession(ODBCSession):
         """What a driver of any database may leave a text: a footnote tells which of these came so."""
         return {**super().declared, **dict.fromkeys(("decimal", "date", "datetime"), "text")}
 
-    def retried(self, exc: BaseException) -> Retry | None:
+    def retry_reason(self, exc: BaseException) -> Retry | None:
         """What the engine here that knows the database says of the error."""
-        reason: Retry | None = self.knower.retried(exc) if self.knower else None
+        reason: Retry | None = self.knower.retry_reason(exc) if self.knower else None
         return reason

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
-from dbbench.errors import Unavailable
+from dbbench.engine import Unavailable
 from dbbench_plugins.dbapi import CONNECT_SECONDS
 
 #: What may not stand in a value as it is.

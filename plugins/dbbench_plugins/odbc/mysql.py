@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from dbbench.sql import SQLSession
+from dbbench.engine import SQLSession
 from dbbench_plugins.dbapi import CONNECT_SECONDS
 from dbbench_plugins.mysql.address import Address
 from dbbench_plugins.mysql.server import MySQLServer, MySQLSession
@@ -38,8 +38,8 @@ class MySQLODBC(MySQLServer):
     def versions(cls) -> dict[str, str]:
         return {**super().versions(), **connection.versions()}
 
-    def served_by(self) -> dict[str, str]:
-        return {**super().served_by(), **connection.told(self.session.connection)}
+    def server_versions(self) -> dict[str, str]:
+        return {**super().server_versions(), **connection.told(self.session.connection)}
 
     def raw(self, address: Address) -> Any:
         where = {"SOCKET": address.socket} if address.socket else {"SERVER": address.host, "PORT": str(address.port)}

@@ -38,8 +38,8 @@ class PostgreSQLODBC(PostgreSQLServer):
     def versions(cls) -> dict[str, str]:
         return {**super().versions(), **connection.versions()}
 
-    def served_by(self) -> dict[str, str]:
-        return {**super().served_by(), **connection.told(self.session.connection)}
+    def server_versions(self) -> dict[str, str]:
+        return {**super().server_versions(), **connection.told(self.session.connection)}
 
     def raw(self) -> Any:
         return connection.connect(keywords(self.address))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dbbench_plugins.dbapi import SwitchedSession
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
+    from dbbench.engine import Table
 
 #: Parameters of one statement: SQL Server takes the fewest, 2,100.
 _MOST_PARAMETERS = 2_000

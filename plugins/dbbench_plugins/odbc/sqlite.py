@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
-from dbbench.errors import Unsupported
+from dbbench.engine import Unsupported
 from dbbench_plugins.odbc import connection
 from dbbench_plugins.odbc.session import ODBCSession
 from dbbench_plugins.sqlite import SQLite, SQLiteSession, rows
@@ -38,7 +38,7 @@ class SQLiteODBC(SQLite):
     def versions(cls) -> dict[str, str]:
         return connection.versions()
 
-    def served_by(self) -> dict[str, str]:
+    def server_versions(self) -> dict[str, str]:
         ((version,),) = rows(self.connection, "SELECT sqlite_version()")
         return {"SQLite": str(version), **connection.told(self.connection)}
 
@@ -53,12 +53,6 @@ class SQLiteODBC(SQLite):
         cursor = connection.execute(pragma)
         if cursor.description:  # or else pyodbc refuses to fetch
             cursor.fetchall()
-
-    def flush(self) -> None:
-        # What it knows of the tables may be old. The driver has it read them anew with the next statement, and a
-        # checkpoint would find itself hindered by that.
-        rows(self.connection, "SELECT COUNT(*) FROM sqlite_schema")
-        super().flush()
 
     def close(self) -> None:
         if not self.connection.closed:  # pyodbc refuses to close twice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dbbench.errors import ServerFailed
+from dbbench.engine import ServerFailed
 
 URL_EXAMPLE = "postgresql://user:password@host:5432/database"
 #: A host that doesn't answer at all would be waited for for minutes.

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench.engine import Rows
-from dbbench.sql import Dialect
+from dbbench.engine import Dialect, Rows
 from dbbench_plugins.postgresql.server import PostgreSQLSession, numbered
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
+    from dbbench.engine import Table
 
 
 class ArrowSession(PostgreSQLSession):
@@ -20,8 +19,8 @@ class ArrowSession(PostgreSQLSession):
     A NUMERIC column comes out as text, as the driver has no Arrow type for numbers without a fixed scale.
     """
 
-    takes = "batches"
-    gives = "batches"
+    load_format = "batches"
+    result_format = "batches"
     reads: ClassVar = {"decimal": "text"}
 
     def __init__(self, connection: Any, dialect: Dialect) -> None:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dbbench.errors import ServerFailed
-from dbbench.server import PrivateServer
+from dbbench.engine import PrivateServer, ServerFailed
 from dbbench_plugins.postgresql.programs import folder_of_programs
 
 #: The folder of the database's files in the engine's directory.
@@ -72,7 +71,8 @@ class Cluster(PrivateServer):
         folder = folder_of_programs(programs)
         cluster, sockets = f"{self.root}/{FOLDER}", self.folder("socket")
         if not (self.directory / FOLDER / "global" / "pg_control").exists():
-            self.run([f"{folder}/initdb", "-D", cluster, "-U", _USER, *self.authentication, "--locale=C", "-E", "UTF8"])
+            command = [f"{folder}/initdb", "-D", cluster, "-U", _USER, *self.authentication, "--locale=C", "-E", "UTF8"]
+            self.set_up(FOLDER, command, f"{folder}/postgres")
         given = {**_SETTINGS, "unix_socket_directories": sockets, **self.listening, **settings}
         self.start(
             [f"{folder}/postgres", "-D", cluster, *(f"--{name}={value}" for name, value in given.items())], self._ready

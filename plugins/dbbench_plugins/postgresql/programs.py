@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from dbbench.errors import Unavailable
-from dbbench.processes import local
+from dbbench.engine import Unavailable, local
 
 _NEEDED = ("initdb", "postgres")
 

@@ -7,21 +7,34 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import File, LoadPart, Options, Program, Publication, Size
-from dbbench.errors import ServerFailed, Unsupported
-from dbbench.sql import Dialect, Retry, SQLSession, fetch
-from dbbench.suite import Tier
+from dbbench.engine import (
+    Dialect,
+    EngineInfo,
+    File,
+    FileRole,
+    LoadPart,
+    Options,
+    Program,
+    Publication,
+    Retry,
+    ServerFailed,
+    Size,
+    SQLSession,
+    Tier,
+    Unsupported,
+    fetch,
+)
 from dbbench_plugins.dbapi import ClientServer
 from dbbench_plugins.postgresql.address import URL_EXAMPLE, advised, checked
 from dbbench_plugins.postgresql.cluster import FOLDER, Cluster
 from dbbench_plugins.postgresql.programs import folder_of_programs
 
 if TYPE_CHECKING:
-    from dbbench.schema import Table
+    from dbbench.engine import Table
 
 #: What is recorded: what a reader would ask for who has other figures.
 _SETTINGS = (
@@ -72,7 +85,7 @@ class PostgreSQLSession(SQLSession):
     truncates = False
 
     @classmethod
-    def retried(cls, exc: BaseException) -> Retry | None:
+    def retry_reason(cls, exc: BaseException) -> Retry | None:
         state = getattr(exc, "sqlstate", None) or (exc.args[0] if exc.args else "")  # pyodbc gives it as an argument
         return _RETRIED.get(state) if isinstance(state, str) else None
 
@@ -156,7 +169,7 @@ class PostgreSQLServer(ClientServer):
         session.truncates = not self.url
         return session
 
-    def served_by(self) -> dict[str, str]:
+    def server_versions(self) -> dict[str, str]:
         return {self.product: self.version}
 
     def settings(self) -> dict[str, Any]:
@@ -187,7 +200,7 @@ class PostgreSQLServer(ClientServer):
             folders.setdefault(os.path.dirname(file.name), []).append(file)
         return Size(tuple(_sum(name, files) for name, files in folders.items() if name.startswith(FOLDER)), index)
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         if name.startswith(f"{FOLDER}/pg_wal"):
             return "journal"
         return "data" if name.startswith(self.ours) else "other"
@@ -232,6 +245,12 @@ class PostgreSQLServer(ClientServer):
     def _ask(self, sql: str) -> list[tuple[Any, ...]]:
         return fetch(self.session, sql)
 
+    def info(self) -> EngineInfo:
+        if self.product == "PostgreSQL":
+            return super().info()
+        title = self.title.replace("PostgreSQL", self.product)
+        return EngineInfo(title, Publication.UNKNOWN, f"the licence of {self.product} is not known to dbbench")
+
     def _look(self) -> None:
         """Learn what server it is, and whether one at a URL gives the tier."""
         ((said,),) = self._ask("SELECT version()")
@@ -239,10 +258,7 @@ class PostgreSQLServer(ClientServer):
         self.product = next((name for mark, name in _OTHERS.items() if mark in said), first)
         self.version = next((word for word in rest if re.match(r"v?\d", word)), "unknown")
         if self.product != "PostgreSQL":
-            self.title = type(self).title.replace("PostgreSQL", self.product)
             self.sql = replace(self.sql, indexed="")  # its catalogue was never looked at
-            self.publication = Publication.UNKNOWN
-            self.publication_note = f"the licence of {self.product} is not known to dbbench"
         if self.url:
             self._check_tier()
 
@@ -271,4 +287,4 @@ def numbered(sql: str, dialect: Dialect) -> str:
 
 
 def _sum(name: str, files: Sequence[File]) -> File:
-    return File(name, files[0].part, sum(file.apparent for file in files), sum(file.allocated for file in files))
+    return File(name, files[0].role, sum(file.apparent for file in files), sum(file.allocated for file in files))

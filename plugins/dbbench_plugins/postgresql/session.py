@@ -8,14 +8,11 @@ from functools import partial
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
-from dbbench.engine import Rows
-from dbbench.sql import Dialect
+from dbbench.engine import Dialect, Rows
 from dbbench_plugins.postgresql.server import PostgreSQLSession, numbered
 
 if TYPE_CHECKING:
-    from dbbench.datasets.rows import CsvChunk
-    from dbbench.schema import Table
-    from dbbench.watch import Watch
+    from dbbench.engine import CsvChunk, DriverTimer, Table
 
 #: Rows that are made into Python values at a time: fastest in a measurement of 1 to all.
 _AT_ONCE = 1_000
@@ -31,7 +28,7 @@ class PsycopgSession(PostgreSQLSession):
     COPY in binary from ADBC, and from psycopg row by row, took the server as long or longer.
     """
 
-    takes = "csv"
+    load_format = "csv"
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         copy = self.connection.cursor().copy
@@ -84,9 +81,9 @@ class PQSession(PsycopgSession):
         self.low: Any = connection.pgconn
         self.names = (f"dbbench_{number}".encode() for number in count(1))
 
-    def watch(self, watch: Watch) -> None:
+    def watch(self, timer: DriverTimer) -> None:
         """What comes back is whole when a statement has been executed: there is nothing to fetch."""
-        self.low = watch.over(self.low)
+        self.low = timer.over(self.low)
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         name, execute = self._prepare(sql), self.low.exec_prepared

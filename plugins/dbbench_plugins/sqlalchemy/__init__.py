@@ -8,22 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from dbbench.engine import Concurrency, File, Publication, Session, Size
-from dbbench.errors import ServerFailed, Unavailable, Unsupported
-from dbbench.processes import local
-from dbbench.sql import SQLEngine, fetch
-from dbbench.sql_keyvalue import TABLE
-from dbbench.suite import Tier
+from dbbench.engine import (
+    RECORD_TABLE,
+    Concurrency,
+    EngineInfo,
+    File,
+    Publication,
+    ServerFailed,
+    Session,
+    Size,
+    SQLEngine,
+    Tier,
+    Unavailable,
+    Unsupported,
+    fetch,
+    local,
+)
 from dbbench_plugins.sqlalchemy.core import CoreDialect, CoreSession
 
 if TYPE_CHECKING:
-    from dbbench.records import RecordSet
-    from dbbench.schema import Table
+    from dbbench.engine import RecordSet, Table
 
 
 @dataclass(frozen=True)
@@ -92,13 +101,16 @@ class SQLAlchemy(SQLEngine):
                 connection.rollback()
             self.level = _transaction_level(connection)
         self.server = {product.title: found} if found else {}
-        self.title = f"{product.title}{' ' if found else ''}{found} (SQLAlchemy, {core.driver})"
         self.dialect = product.dialect or core.name
-        self.publication = product.publication
         self.concurrency = Concurrency(threads=None, processes=product.processes)
         self.sql = CoreDialect(core=core, explain=product.explain)
 
-    def served_by(self) -> dict[str, str]:
+    def info(self) -> EngineInfo:
+        named = " ".join([self.product.title, *self.server.values()])
+        title = f"{named} (SQLAlchemy, {self.alchemy.dialect.driver})"
+        return replace(super().info(), title=title, publication=self.product.publication)
+
+    def server_versions(self) -> dict[str, str]:
         core = self.alchemy.dialect
         driver = getattr(core.dbapi, "__version__", None)
         return {**self.server, **({core.driver: driver} if isinstance(driver, str) else {})}
@@ -116,7 +128,7 @@ class SQLAlchemy(SQLEngine):
 
     def create_store(self, records: RecordSet) -> None:
         super().create_store(records)
-        self.made = [TABLE]
+        self.made = [RECORD_TABLE]
 
     def settings(self) -> dict[str, Any]:
         core = self.alchemy.dialect

@@ -8,12 +8,10 @@ from functools import partial
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from dbbench.engine import Rows
-from dbbench.sql import Dialect, Retry, SQLSession
-from dbbench.sql_keyvalue import KEY, TABLE, VALUE
+from dbbench.engine import RECORD_KEY, RECORD_TABLE, RECORD_VALUE, Dialect, Retry, Rows, SQLSession
 
 if TYPE_CHECKING:
-    from dbbench.schema import Records, Table
+    from dbbench.engine import Records, Table
 
 
 #: Who knows a database's errors, by SQLAlchemy's name for it.
@@ -64,8 +62,8 @@ class CoreDialect(Dialect):
             kind = LargeBinary().with_variant(VARBINARY(size), "mysql", "mariadb")
             return kind.with_variant(MSSQL_VARBINARY(size), "mssql").with_variant(RAW(size), "oracle")
 
-        columns = {KEY: binary(records.key_bytes), VALUE: binary(records.value_bytes)}
-        return self._compiled(CreateTable(_table(TABLE, columns, KEY)))
+        columns = {RECORD_KEY: binary(records.key_bytes), RECORD_VALUE: binary(records.value_bytes)}
+        return self._compiled(CreateTable(_table(RECORD_TABLE, columns, RECORD_KEY)))
 
     def limited(self, query: str, count: int) -> str:
         if self.core.name in ("mssql", "oracle"):
@@ -122,7 +120,7 @@ class CoreSession(SQLSession):
     mode, and each statement is committed by a call of its own.
     """
 
-    takes = "mappings"
+    load_format = "mappings"
 
     def __init__(self, connection: Any, dialect: Dialect, level: str = "") -> None:
         super().__init__(connection, dialect)
@@ -150,11 +148,11 @@ class CoreSession(SQLSession):
             self.connection.execution_options(isolation_level="AUTOCOMMIT")
         self.begun = False
 
-    def retried(self, exc: BaseException) -> Retry | None:
+    def retry_reason(self, exc: BaseException) -> Retry | None:
         """What the session of the database's own engine here says of the driver's error."""
         assert isinstance(self.sql, CoreDialect)
         known, driver = _SESSIONS.get(self.sql.core.name), getattr(exc, "orig", None)
-        reason: Retry | None = resolve_name(known).retried(driver) if known and driver is not None else None
+        reason: Retry | None = resolve_name(known).retry_reason(driver) if known and driver is not None else None
         return reason
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench import machine
-from dbbench.engine import Concurrency, Engine, Options, Publication, Session
-from dbbench.errors import Unsupported
-from dbbench.suite import Tier
+from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier, Unsupported, disk
 from dbbench_plugins.blocks.file import KEY_BYTES, Pair, refuse_what_is_no_block
 from dbbench_plugins.virtualfile.page import HEAD, PAGE_BYTES
 from dbbench_plugins.virtualfile.store import DOUBLE, LOG, PAGES, Store
 
 if TYPE_CHECKING:
-    from dbbench.records import RecordSet
+    from dbbench.engine import RecordSet
 
 _MIB = 2**20
 #: Names the size of the blocks.
@@ -105,7 +102,7 @@ class VirtualFile(Engine):
         Tier.POWER: {"log": "fdatasync"},
         Tier.PROCESS: {"log": "no sync"},  # its pages are the system's: they outlive the process
     }
-    impossible: ClassVar = {
+    unsupported_reasons: ClassVar = {
         "delete": "a block of a file can be written anew, but not taken out",
         "delete_many": "a block of a file can be written anew, but not taken out",
     }
@@ -146,9 +143,9 @@ class VirtualFile(Engine):
             self.store.checkpoint()
 
     def settings(self) -> dict[str, Any]:
-        return {"page_bytes": PAGE_BYTES, **super().settings(), "disk": machine.disk(self.directory)}
+        return {"page_bytes": PAGE_BYTES, **super().settings(), "disk": disk(self.directory)}
 
-    def part(self, name: str) -> Literal["data", "journal", "other"]:
+    def file_role(self, name: str) -> FileRole:
         return {PAGES: "data", LOG: "journal", DOUBLE: "journal"}.get(name, "other")  # type: ignore[return-value]
 
     def close(self) -> None:

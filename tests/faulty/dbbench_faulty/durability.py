@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from dbbench.suite import Tier
+from dbbench.engine import Tier
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
 
 PROCESS = {Tier.PROCESS: {"journal_mode": "WAL", "synchronous": "OFF"}}

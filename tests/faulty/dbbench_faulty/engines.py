@@ -10,9 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from dbbench.engine import Rows
-from dbbench.errors import Unavailable
-from dbbench.suite import Tier
+from dbbench.engine import Rows, Tier, Unavailable
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
 
 
@@ -174,7 +172,7 @@ class CanNot(SQLite):
     name = "faulty-can-not"
     title = "Faulty: has no statements"
     session_class = NoStatementSession
-    impossible = {"statement": "it is read only"}
+    unsupported_reasons = {"statement": "it is read only"}
 
 
 class NoLibrary(SQLite):

@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from dbbench.engine import LoadPart, Session, Size
-from dbbench.schema import Table
+from dbbench.engine import LoadPart, Session, Size, Table
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
 
 Rows = list[tuple[Any, ...]]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from dbbench.engine import Publication
-from dbbench.errors import Unsupported
+from dbbench.engine import Publication, Unsupported
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
 
 
@@ -30,7 +29,7 @@ class PlanPanics(SQLite):
 
 class RefusingSession(SQLiteSession):
     def explain(self, sql: str) -> str:
-        raise Unsupported("it tells no query plan")
+        raise Unsupported("no query plan available")
 
 
 class PlanRefused(SQLite):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dbbench.engine import Session
-from dbbench.schema import Table
+from dbbench.engine import Session, Table
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
 
 

@@ -167,3 +167,14 @@ class Declares(SQLite):
     name = "faulty-declares"
     title = "Numbers as text, as it declares"
     session_class = DeclaringSession
+
+
+class AlwaysSession(CountingSession):
+    def lie(self, rows: Iterable[Any]) -> Iterator[Any]:
+        return ((key, value + 1) for key, value in rows)
+
+
+class Always(SQLite):
+    name = "faulty-always"
+    title = "Faulty: wrong in every call"
+    session_class = AlwaysSession

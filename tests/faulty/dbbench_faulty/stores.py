@@ -23,7 +23,7 @@ class OrderedSession(DictSession):
 
 class Store(Dict):
     ordered = True
-    impossible: ClassVar = {"seek": "not here", "range": "not here"}
+    unsupported_reasons: ClassVar = {"seek": "not here", "range": "not here"}
     session_class = OrderedSession
 
     def connect(self) -> Session:

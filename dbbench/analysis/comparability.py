@@ -1,0 +1,232 @@
+"""Whether two runs are alike enough to be compared, and what differs between them that may be the cause.
+
+Where the work differs, no figure of one run says anything of the other. Where the machine differs, it
+may be the machine. Versions and settings are often what is compared: they are told, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from itertools import zip_longest
+from typing import Any
+
+from dbbench.errors import UserError
+from dbbench.results.run_directory import Manifest, Run
+from dbbench.results.trial import TrialResult
+from dbbench.suite.model import Scenario, Suite
+from dbbench.suite.steps import AnyStep
+
+#: What makes a machine: the key in the manifest, and the word for it.
+_MACHINE = {
+    "cpu": "CPU",
+    "cores": "cores",
+    "threads": "threads",
+    "memory_bytes": "memory",
+    "system": "system",
+    "kernel": "kernel",
+    "architecture": "architecture",
+    "python": "Python",
+    "file_system": "file system",
+}
+#: Memory that differs by less is the same: virtual machines lose a few MiB to the kernel.
+_MEMORY_BAND = 0.05
+#: How a step or a scenario is shown; it changes no figure.
+_SHOWN = {"title", "note", "charts", "worst_of_last"}
+#: Characters of a text that differs, in a message.
+_EXCERPT = 48
+
+
+class Weight(Enum):
+    """What a difference means for a comparison."""
+
+    WORK = auto()
+    MACHINE = auto()
+    CAUSE = auto()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What differs, and what it is in the one run and in the other."""
+
+    weight: Weight
+    what: str
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.old} -> {self.new}"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two runs, read. `name` is what messages call it."""
+
+    name: str
+    manifest: Manifest
+    suite: Suite
+    results: Sequence[TrialResult]
+
+    @classmethod
+    def read(cls, run: Run) -> Side:
+        """All of a run. Raises RunError if a trial is damaged."""
+        return cls(str(run.path), run.manifest, run.suite, run.results())
+
+    def without(self, engines: Collection[str]) -> Side:
+        """The same run as if some engines had not been in it."""
+        known = {name: probed for name, probed in self.manifest.engines.items() if name not in engines}
+        results = [result for result in self.results if result.engine_name not in engines]
+        return replace(self, manifest=self.manifest.model_copy(update={"engines": known}), results=results)
+
+
+def check_alike(old: Side, new: Side, *, across_machines: bool) -> list[Difference]:
+    """The differences that don't forbid a comparison. Raises UserError, naming all that do."""
+    found = list(differences(old, new))
+    work = [item for item in found if item.weight is Weight.WORK]
+    machines = [item for item in found if item.weight is Weight.MACHINE]
+    if work:
+        raise UserError(
+            f"{old.name} and {new.name} did not do the same work:\n{_told(work, old, new)}\n"
+            "compare runs of the same suite, scale, seed and durability"
+        )
+    if machines and not across_machines:
+        raise UserError(
+            f"{old.name} and {new.name} are of different machines:\n{_told(machines, old, new)}\n"
+            "run both on one machine, or say --across-machines: the result is then stamped"
+        )
+    return [item for item in found if item.weight is not Weight.WORK]
+
+
+def differences(old: Side, new: Side) -> Iterator[Difference]:
+    """All differences that matter to a comparison, the weightiest first."""
+    yield from _work(old, new)
+    yield from _machine(old.manifest.machine, new.manifest.machine)
+    yield from _causes(old, new)
+
+
+def _told(found: Sequence[Difference], old: Side, new: Side) -> str:
+    return "\n".join(f"  {item.what}: {item.old} in {old.name}, {item.new} in {new.name}" for item in found)
+
+
+def _work(old: Side, new: Side) -> Iterator[Difference]:
+    if old.suite.name != new.suite.name:
+        yield Difference(Weight.WORK, "suite", old.suite.name, new.suite.name)
+        return
+    for what, ours, theirs in (
+        ("scale", f"{old.manifest.scale:g}", f"{new.manifest.scale:g}"),
+        ("seed", str(old.manifest.seed), str(new.manifest.seed)),
+    ):
+        if ours != theirs:
+            yield Difference(Weight.WORK, what, ours, theirs)
+    scenarios = {scenario.name: scenario for scenario in new.suite.scenarios}
+    common = [(scenario, scenarios[scenario.name]) for scenario in old.suite.scenarios if scenario.name in scenarios]
+    if not common:
+        yield Difference(Weight.WORK, "scenarios", _names(old.suite.scenarios), _names(new.suite.scenarios))
+    for dataset in dict.fromkeys(one.dataset for one, other in common if one.dataset == other.dataset):
+        yield from _data(dataset, old, new)
+    for one, other in common:
+        yield from _scenario(one, other)
+
+
+def _data(name: str, old: Side, new: Side) -> Iterator[Difference]:
+    """A dataset's definition; and what was drawn, for another dbbench may draw other rows."""
+    ours, theirs = (side.suite.datasets[name].model_dump(mode="json", exclude={"seed"}) for side in (old, new))
+    first = next(_unequal(ours, theirs), None)
+    if first is None and (old.manifest.scale, old.manifest.seed) == (new.manifest.scale, new.manifest.seed):
+        first = next(_unequal(old.manifest.datasets.get(name), new.manifest.datasets.get(name)), None)
+    if first:
+        yield _work_difference(f"dataset {name}", first)
+
+
+def _scenario(old: Scenario, new: Scenario) -> Iterator[Difference]:
+    """Steps run one after another on one session, so that a step counts on all before it."""
+    what = f"scenario {old.name}"
+    ours, theirs = (scenario.model_dump(mode="json", exclude={*_SHOWN, "steps"}) for scenario in (old, new))
+    yield from (_work_difference(what, item) for item in _unequal(ours, theirs))
+    for number, (one, other) in enumerate(zip(old.steps, new.steps, strict=False), 1):
+        if one.name != other.name:
+            yield Difference(Weight.WORK, f"{what}, step {number}", one.name, other.name)
+            return
+        first = next(_unequal(_bare(one), _bare(other)), None)
+        if first:
+            yield _work_difference(f"{what}, step {one.name}", first)
+
+
+def _bare(step: AnyStep) -> dict[str, Any]:
+    return step.model_dump(mode="json", exclude=_SHOWN)
+
+
+def _machine(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
+    for key, word in _MACHINE.items():
+        ours, theirs = old.get(key), new.get(key)
+        if key == "memory_bytes" and ours and theirs:
+            if abs(ours - theirs) > _MEMORY_BAND * max(ours, theirs):
+                yield Difference(Weight.MACHINE, word, f"{ours / 2**30:.1f} GiB", f"{theirs / 2**30:.1f} GiB")
+        elif ours != theirs:
+            yield Difference(Weight.MACHINE, word, _shown(ours), _shown(theirs))
+
+
+def _causes(old: Side, new: Side) -> Iterator[Difference]:
+    """dbbench, packages and limits; then each engine's versions and settings."""
+    ours, theirs = _circumstances(old.manifest), _circumstances(new.manifest)
+    for engine in old.manifest.engines:
+        if engine in new.manifest.engines:
+            ours[f"{engine}:"] = _system(engine, old)
+            theirs[f"{engine}:"] = _system(engine, new)
+    for group, facts in ours.items():
+        for path, one, other in _unequal(facts, theirs[group]):
+            yield Difference(Weight.CAUSE, f"{group} {'.'.join(path)}".strip(), _shown(one), _shown(other))
+
+
+def _circumstances(manifest: Manifest) -> dict[str, dict[str, Any]]:
+    limits = {"--trial-timeout": manifest.limits.get("seconds"), "--trial-memory": manifest.limits.get("memory")}
+    limits |= {"--memory-limit": manifest.memory_limit} if manifest.memory_limit else {}
+    return {"": {"dbbench": manifest.dbbench, **manifest.machine.get("packages", {}), **limits}}
+
+
+def _system(engine: str, side: Side) -> dict[str, Any]:
+    """An engine's versions and settings, as its first trial that came so far told them."""
+    told: Mapping[str, Any] = next((one.engine for one in side.results if one.engine_name == engine and one.engine), {})
+    probed = side.manifest.engines[engine]
+    return {**(told.get("versions") or probed.get("versions", {})), **told.get("settings", {})}
+
+
+def _unequal(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+    """The places at which two documents differ: (path, there, here); None for what is missing."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in dict.fromkeys([*old, *new]):
+            yield from _unequal(old.get(key), new.get(key), (*path, str(key)))
+    elif isinstance(old, list) and isinstance(new, list):
+        for index, (ours, theirs) in enumerate(zip_longest(old, new)):
+            yield from _unequal(ours, theirs, (*path, str(index)))
+    elif old != new:
+        yield path, old, new
+
+
+def _work_difference(what: str, found: tuple[tuple[str, ...], Any, Any]) -> Difference:
+    path, old, new = found
+    ours, theirs = _excerpts(_shown(old), _shown(new))
+    return Difference(Weight.WORK, f"{what}, {'.'.join(path)}" if path else what, ours, theirs)
+
+
+def _excerpts(old: str, new: str) -> tuple[str, str]:
+    """Two long texts from shortly before the place where they part."""
+    first = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    start = max(0, first - _EXCERPT // 3) if max(len(old), len(new)) > _EXCERPT else 0
+
+    def cut(text: str) -> str:
+        end = start + _EXCERPT
+        return f"{'...' if start else ''}{text[start:end]}{'...' if len(text) > end else ''}"
+
+    return cut(old), cut(new)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "none"
+    return str(value).replace("\n", "\\n") or '""'
+
+
+def _names(scenarios: Sequence[Scenario]) -> str:
+    return ", ".join(scenario.name for scenario in scenarios)

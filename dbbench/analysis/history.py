@@ -1,0 +1,202 @@
+"""Many runs of one suite on one machine in the order of time: at which run a figure changed, and by how much.
+
+A change point is looked for by binary segmentation (Scott and Knott 1974): the split whose two sides differ most by
+Student's t test, then the same within each side. The values are the logarithms of the runs' medians, so that what differs
+from run to run is in the test. Each engine is a question of its own: a change counts where its chance, times the places
+at which the runs could be split and the steps of that engine (Bonferroni), is below 5 %, and where both levels are at
+least 2 % apart. A change that was taken back a few runs later may be missed: neither half differs much.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import fmean, variance
+
+from dbbench.analysis.comparability import Side, Weight, check_alike, differences
+from dbbench.analysis.publication import forbidden
+from dbbench.analysis.ranking import BAND
+from dbbench.analysis.row import Row
+from dbbench.analysis.summary import summarise
+from dbbench.analysis.verdicts import Key, row_key
+from dbbench.errors import UserError
+from dbbench.run.plan import SIGNIFICANCE
+
+#: The fewest runs that a change can be seen in: below them no test has a chance.
+FEWEST_RUNS = 4
+
+
+@dataclass(frozen=True)
+class Change:
+    """A new level from run number `at` on (from 0). `before` and `after` are geometric means of the runs' medians."""
+
+    at: int
+    before: float
+    after: float
+    #: How many times the cost before: above 1 is worse, whatever the unit.
+    ratio: float
+    #: What differs between the last run before and the first one after, of this engine or of all.
+    causes: tuple[str, ...] = ()
+    #: Whether the null engine changed at the same run: then it may be the machine, or dbbench.
+    null_too: bool = False
+
+
+@dataclass(frozen=True)
+class Series:
+    """One step of one engine over the runs, None where a run has no figure of it."""
+
+    scenario: str
+    step: str
+    engine: str
+    title: str
+    unit: str
+    direction: str
+    rows: tuple[Row | None, ...]
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def values(self) -> list[float | None]:
+        """The runs' medians, in `unit`."""
+        return [row.value if row else None for row in self.rows]
+
+
+@dataclass(frozen=True)
+class History:
+    """Runs in the order of their start, and what each step of each engine took in them."""
+
+    sides: tuple[Side, ...]
+    series: tuple[Series, ...]
+    #: The machines differ, in words; empty for one machine.
+    machines: tuple[str, ...] = ()
+    withheld: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def changed(self) -> list[Series]:
+        """Those with a change, the greatest of the worse ones first."""
+        found = [series for series in self.series if series.changes]
+        return sorted(found, key=lambda series: -max(change.ratio for change in series.changes))
+
+
+def history(sides: Sequence[Side], *, across_machines: bool = False, publish: bool = False) -> History:
+    """The runs in the order of time. Raises UserError for fewer than two, for unlike ones and for one given twice."""
+    if len(sides) < 2:
+        raise UserError("a history needs two runs or more, and a change can be seen from four on; name them all")
+    sides = sorted(sides, key=lambda side: side.manifest.created)
+    machines = _check(sides, across_machines=across_machines)
+    held: dict[str, str] = {}
+    if publish:
+        for side in sides:
+            held |= forbidden(side.manifest, side.results)
+        sides = [side.without(held) for side in sides]
+    found = list(_series(sides))
+    if not found:
+        raise UserError(f"{', '.join(side.name for side in sides)} have no figure in common")
+    return History(tuple(sides), tuple(_with_changes(found, sides)), tuple(machines), tuple(held.items()))
+
+
+def _check(sides: Sequence[Side], *, across_machines: bool) -> list[str]:
+    """How the machines differ. Raises UserError."""
+    machines: dict[str, None] = {}
+    for before, side in pairwise(sides):
+        if before.manifest.created == side.manifest.created:
+            raise UserError(f"{before.name} and {side.name} are one and the same run; name each once")
+        differing = check_alike(before, side, across_machines=across_machines)
+        machines |= dict.fromkeys(f"{side.name}: {item}" for item in differing if item.weight is Weight.MACHINE)
+    return list(machines)
+
+
+def _series(sides: Sequence[Side]) -> Iterator[Series]:
+    """What at least two runs have a figure of."""
+    found: dict[Key, list[Row | None]] = {}
+    for number, side in enumerate(sides):
+        for row in summarise(side.suite, side.manifest, side.results):
+            rows = found.setdefault(row_key(row), [None] * len(sides))
+            rows[number] = row if row.value is not None else None
+    for (scenario, step, engine), rows in found.items():
+        known = [row for row in rows if row]
+        if len(known) > 1 and len({(row.unit, row.direction) for row in known}) == 1:
+            last = known[-1]
+            yield Series(scenario, step, engine, last.title, last.unit, last.direction, tuple(rows))
+
+
+def _with_changes(found: Sequence[Series], sides: Sequence[Side]) -> Iterator[Series]:
+    ranked = {series.engine: all(row.ranked for row in series.rows if row) for series in found}
+    tests = {engine: sum(series.engine == engine for series in found) for engine in ranked}
+    split = {(series.scenario, series.step, series.engine): _changes(series, tests[series.engine]) for series in found}
+    null_changes = {(key[0], key[1], at) for key, changes in split.items() if not ranked[key[2]] for at in changes}
+    for series in found:
+        levels = split[series.scenario, series.step, series.engine]
+        changes = tuple(
+            _change(series, at, before, after, sides, null_too=(series.scenario, series.step, at) in null_changes)
+            for at, (before, after) in levels.items()
+        )
+        if ranked[series.engine]:
+            yield replace(series, changes=changes)
+
+
+def _change(series: Series, at: int, before: float, after: float, sides: Sequence[Side], *, null_too: bool) -> Change:
+    sign = -1 if series.direction == "higher" else 1
+    last = max(number for number in range(at) if series.rows[number])
+    own = f"{series.engine}:"
+    causes = [
+        item
+        for item in differences(sides[last], sides[at])
+        if item.weight is Weight.CAUSE and (item.what.startswith(own) or ":" not in item.what)
+    ]
+    return Change(
+        at=at,
+        before=math.exp(before),
+        after=math.exp(after),
+        ratio=math.exp(sign * (after - before)),
+        causes=tuple(map(str, causes)),
+        null_too=null_too,
+    )
+
+
+def _changes(series: Series, tests: int) -> dict[int, tuple[float, float]]:
+    """The run at which each new level begins -> the logarithms of the level before and of this one."""
+    known = [(at, value) for at, value in enumerate(series.values) if value and value > 0]
+    logs = [math.log(value) for _, value in known]
+    starts = sorted(splits(logs, tests))
+    bounds = [0, *starts, len(logs)]
+    levels = [fmean(logs[low:high]) for low, high in pairwise(bounds) if high > low]
+    return {known[start][0]: (levels[number], levels[number + 1]) for number, start in enumerate(starts)}
+
+
+def splits(values: Sequence[float], tests: int, offset: int = 0, *, newest: bool = True) -> Iterator[int]:
+    """Where new levels begin in `values`, of which the first has the number `offset`.
+
+    A level has two runs or more, so that one odd run is none; but for the newest run of all, which nobody has repeated.
+    """
+    if len(values) < FEWEST_RUNS:
+        return
+    places = range(2, len(values) - (0 if newest else 1))
+    chances = {at: chance_of(values[:at], values[at:]) for at in places}
+    at = min(chances, key=lambda at: (chances[at], -_distance(values, at)))
+    if chances[at] * len(chances) * tests >= SIGNIFICANCE or _distance(values, at) < math.log1p(BAND):
+        return
+    yield from splits(values[:at], tests, offset, newest=False)
+    yield offset + at
+    yield from splits(values[at:], tests, offset + at, newest=newest)
+
+
+def _distance(values: Sequence[float], at: int) -> float:
+    return abs(fmean(values[:at]) - fmean(values[at:]))
+
+
+def chance_of(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """The two-sided p value of both being of one level, by Student's t test; a side may have one value.
+
+    0 where neither side varies and they differ, 1 where nothing differs.
+    """
+    from scipy.special import stdtr
+
+    distance = abs(fmean(ours) - fmean(theirs))
+    freedom = len(ours) + len(theirs) - 2
+    squares = sum(variance(side) * (len(side) - 1) for side in (ours, theirs) if len(side) > 1)
+    error = math.sqrt(squares / freedom * (1 / len(ours) + 1 / len(theirs)))
+    if error <= 1e-12 * distance or not distance:
+        return 0.0 if distance else 1.0
+    return float(2 * stdtr(freedom, -distance / error))

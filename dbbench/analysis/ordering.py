@@ -1,0 +1,106 @@
+"""The rows of one step in order, best to worst, with ranks, ratios and the harness's share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from dbbench.analysis.ranking import ranks, told_apart
+from dbbench.analysis.row import Row
+from dbbench.analysis.statistics import Estimate, paired_ratio
+
+
+def ordered(rows: Sequence[Row]) -> list[Row]:
+    """Rows of one step with ranks, ratios and the harness's share, best first; the null engines' last.
+
+    After the ranked ones come those that were not verified, then the failed ones.
+    """
+    higher = any(row.direction == "higher" for row in rows)
+    nulls = [row for row in rows if not row.ranked]
+    good = [row for row in rows if row.value is not None and row.ranked and row.verified]
+    good.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
+    unverified = [row for row in rows if row.value is not None and row.ranked and not row.verified]
+    unverified.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
+    # An engine with fewer rounds than the others (one that came to harm) has a figure, but no rank.
+    most = max((len(row.trial_means) for row in good), default=0)
+    full = [row for row in good if len(row.trial_means) == most]
+    common = set.intersection(*(set(row.of_rounds) for row in full)) if full else set()
+    whole = {row.engine: _costs(row, common) for row in full}
+    apart = told_apart(whole, exact=all(row.unit == "B" for row in good)) if whole else None
+    found = {} if apart is None else ranks(whole, apart)
+    ratios = {row.engine: _ratio(row, good[0]) for row in good}
+    good = [
+        replace(
+            row,
+            rank=found.get(row.engine),
+            ratio=ratios[row.engine],
+            better=frozenset(better for better, worse in apart or () if worse == row.engine),
+            harness_share=_share(row, nulls),
+        )
+        for row in good
+    ]
+    good = [replace(row, doubt=_doubt(row, good[0])) for row in good]
+    failed = sorted((row for row in rows if row.value is None and row.ranked), key=_failed_order)
+    return good + [replace(row, harness_share=_share(row, nulls)) for row in unverified] + failed + nulls
+
+
+def _costs(row: Row, rounds: Collection[int]) -> list[float]:
+    """The trial means of some rounds, as figures of which less is better."""
+    trial_means = [mean for number, mean in zip(row.of_rounds, row.trial_means, strict=True) if number in rounds]
+    return [1 / mean if mean else math.inf for mean in trial_means] if row.direction == "higher" else trial_means
+
+
+def paired_costs(row: Row, best: Row) -> tuple[list[float], list[float]]:
+    """Both rows' costs in the rounds that both have."""
+    rounds = {*row.of_rounds} & {*best.of_rounds}
+    return _costs(row, rounds), _costs(best, rounds)
+
+
+def _ratio(row: Row, best: Row) -> Estimate | None:
+    """How many times the best engine's the cost of this one is; 1 for the best itself.
+
+    None where a trial mean is 0, or where the two have no round in common.
+    """
+    ours, theirs = paired_costs(row, best)
+    if not theirs or min(theirs) <= 0 or not all(map(math.isfinite, ours + theirs)):
+        return None
+    return Estimate(1.0, None, None) if row.engine == best.engine else paired_ratio(ours, theirs)
+
+
+def _doubt(row: Row, best: Row) -> str:
+    """What to make of it where the interval of the ratio to the best says something else than the test."""
+    ratio = row.ratio
+    if row.rank is None or row.unit == "B" or ratio is None or ratio.low is None or ratio.high is None:
+        return ""
+    outside, apart = ratio.low > 1 or ratio.high < 1, best.engine in row.better
+    if outside and not apart:
+        return (
+            "the interval of this ratio alone is clear of ×1, but the test, which allows for all pairs of engines "
+            "and for differences under 2 %, can't tell it from the best"
+        )
+    if apart and not outside:
+        return "the test tells it from the best, though the interval of the ratio includes ×1: read the ratio with care"
+    return ""
+
+
+def _share(row: Row, nulls: Sequence[Row]) -> float | None:
+    """The harness's own share of the time: that of the null engine which gave its rows in the same form.
+
+    All of it, if the null engine took longer than the system: its own turn was disturbed then.
+    """
+    own = next((null.value for null in nulls if _form(null) == _form(row)), None)
+    if own is None or not row.value or row.unit == "B":
+        return None
+    if row.direction == "higher":  # a rate: the time for one operation is one by it
+        return min(row.value / own, 1.0) if own else None
+    return min(own / row.value, 1.0)
+
+
+def _failed_order(row: Row) -> tuple[int, str]:
+    return row.outcome.badness, row.engine
+
+
+def _form(row: Row) -> str:
+    """How a row's query gave its rows: a harness's share holds for its own form only."""
+    return str((row.facts or {}).get("gives", ""))

@@ -1,0 +1,95 @@
+"""Two engines of one run as pairs: in each round they stood next to each other, so each round gives one ratio.
+
+What disturbs the machine for a while hits both sides of a round and cancels in its ratio. So the round is the unit, and the
+paired t test on the logarithms of the ratios tells the engines apart, as it does for ranks (ADR 15). Holm's correction
+counts the timed steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, stdev
+
+from dbbench.analysis.contrast import Contrast
+from dbbench.analysis.ranking import BAND, paired_chance, separated
+from dbbench.analysis.row import Row
+from dbbench.analysis.statistics import CONFIDENCE, Estimate
+from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, size_pair, unmeasured_pair, weight
+from dbbench.run.plan import LEAST_ROUNDS
+
+Key = tuple[str, str]
+
+
+def paired(rows: Sequence[Row], new: str, old: str, margin: float = MARGIN) -> list[Pair]:
+    """Each step that both engines have, in the order of the verdicts; its name is the new engine's.
+
+    A ratio is new to old in cost: above 1 is worse, also where more is better. It is the geometric mean of the rounds'
+    ratios, with the interval of the test. `margin`: how far the interval may reach from 1 for "the same".
+    """
+    sides = [{(row.scenario, row.step): row for row in rows if row.engine == name} for name in (new, old)]
+    both = [key for key in sides[0] if key in sides[1]]
+    found = {key: costs for key in both if (costs := _costs(sides[0][key], sides[1][key])) is not None}
+    apart = separated({key: paired_chance(*costs) for key, costs in found.items() if len(costs[0]) >= LEAST_ROUNDS})
+    pairs = []
+    for key in both:
+        mine, theirs = sides[0][key], sides[1][key]
+        if key in found:
+            pairs.append(_timed(mine, theirs, *found[key], len(found), margin, apart=key in apart))
+        elif mine.value is not None and theirs.value is not None and mine.unit == theirs.unit == "B":
+            pairs.append(size_pair((*key, new), theirs, mine))
+        else:
+            pairs.append(unmeasured_pair((*key, new), theirs, mine))
+    order = list(ComparisonVerdict)
+    return sorted(pairs, key=lambda pair: (order.index(pair.verdict), -weight(pair)))
+
+
+def _costs(mine: Row, theirs: Row) -> tuple[list[float], list[float]] | None:
+    """What both cost in the rounds that both have; None if they can't be set against each other."""
+    if mine.value is None or theirs.value is None or mine.unit == "B" or _measure(mine) != _measure(theirs):
+        return None
+    ours, others = (dict(zip(row.of_rounds, row.trial_means, strict=True)) for row in (mine, theirs))
+    rounds = sorted(ours.keys() & others.keys())
+    if not rounds or min(*(ours[number] for number in rounds), *(others[number] for number in rounds)) <= 0:
+        return None
+    more = mine.direction == "higher"
+    return tuple([1 / side[number] if more else side[number] for number in rounds] for side in (ours, others))  # type: ignore[return-value]
+
+
+def _measure(row: Row) -> tuple[str, str, str]:
+    return row.metric, row.unit, row.direction
+
+
+def _timed(
+    mine: Row, theirs: Row, ours: Sequence[float], others: Sequence[float], tests: int, margin: float, *, apart: bool
+) -> Pair:
+    found = _contrast(ours, others)
+    ratio = found.ratio
+    verified = mine.verified and theirs.verified
+    needed = LEAST_ROUNDS if len(ours) < LEAST_ROUNDS else None
+    verdict, details = ComparisonVerdict.UNSURE, [] if verified else ["not verified"]
+    if apart and max(ratio.value, 1 / ratio.value) >= 1 + BAND:
+        verdict = ComparisonVerdict.SLOWER if ratio.value > 1 else ComparisonVerdict.FASTER
+    elif needed is not None:
+        details.insert(0, f"{len(ours)} round{'s' if len(ours) > 1 else ''} can't decide")
+    elif ratio.low is not None and ratio.high is not None and 1 / (1 + margin) <= ratio.low <= ratio.high <= 1 + margin:
+        verdict = ComparisonVerdict.SAME
+    return Pair(
+        mine.scenario, mine.step, mine.engine, verdict, mine.unit, theirs.value, mine.value, ratio, "; ".join(details), needed,
+        visible=None if needed is not None else found.visible(tests),
+        verified=verified,
+    )  # fmt: skip
+
+
+def _contrast(ours: Sequence[float], others: Sequence[float]) -> Contrast:
+    """The mean of the rounds' logarithms, and its interval by Student's distribution."""
+    from scipy.special import stdtrit  # 0.2 s to import, and a run without pairs needs none
+
+    gaps = [math.log(one) - math.log(other) for one, other in zip(ours, others, strict=True)]
+    middle = fmean(gaps)
+    if len(gaps) < 2:
+        return Contrast(Estimate(math.exp(middle), None, None), 1.0, None)
+    error = stdev(gaps) / math.sqrt(len(gaps))
+    reach = float(stdtrit(len(gaps) - 1, (1 + CONFIDENCE) / 2)) * error
+    ratio = Estimate(*(math.exp(middle + part) for part in (0, -reach, reach)))
+    return Contrast(ratio, paired_chance(ours, others), error, len(gaps) - 1)

@@ -1,0 +1,97 @@
+"""What is to be said of an engine's rounds besides their figure, in words."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+
+from dbbench.analysis.agreement import checked_by
+from dbbench.results.outcome import Outcome
+from dbbench.results.trial import StepResult, TrialResult
+from dbbench.suite.model import Scenario, Tier
+
+#: Files whose names a remark gives.
+_NAMED = 3
+
+
+def remarks(
+    scenario: Scenario,
+    steps: Sequence[StepResult],
+    results: Sequence[TrialResult],
+    unchecked: Sequence[StepResult],
+    *,
+    part: bool,
+) -> list[str]:
+    """Of an engine's rounds of a step that went well; `unchecked` are those of them that nothing was checked by.
+
+    `part`: whether the engine takes part.
+    """
+    return [
+        *(checked_by(steps) if part else ()),
+        *_unverified(unchecked, len(steps), part=part),
+        *_other_forms(steps),
+        *_lukewarm(steps),
+        *_elsewhere(steps),
+        *_stronger(scenario, steps[0].unit, results, part=part),
+        *of_trials(results, len(results)),
+    ]
+
+
+def of_trials(results: Sequence[TrialResult], rounds: int) -> list[str]:
+    """What the trials as a whole remarked, and in how many of the rounds."""
+    remarks = Counter(remark for result in results for remark in result.remarks)
+    return [_in_rounds(remark, times, rounds) for remark, times in remarks.items()]
+
+
+def reason(outcome: Outcome, steps: Sequence[StepResult]) -> str:
+    """What the first round with this outcome said, and in how many rounds it came."""
+    guilty = [step for step in steps if step.outcome is outcome]
+    return _in_rounds(guilty[0].detail, len(guilty), len(steps))
+
+
+def _unverified(unchecked: Sequence[StepResult], rounds: int, *, part: bool) -> list[str]:
+    """That nothing of a step was checked, and why. Of the null engine there is nothing to check."""
+    return [_in_rounds(unchecked[0].detail, len(unchecked), rounds)] if unchecked and part else []
+
+
+def _other_forms(steps: Sequence[StepResult]) -> list[str]:
+    """Which values came as other types than the suite's, in any round: a driver has less or more to do for them."""
+    others = {form for step in steps for form in step.facts.get("other_forms", ())}
+    return [f"not in the suite's own types: {', '.join(sorted(others))}"] if others else []
+
+
+def _lukewarm(steps: Sequence[StepResult]) -> list[str]:
+    """That a step which should have been cold was not, and why."""
+    warm = [step.facts for step in steps if step.facts.get("cache") == "lukewarm"]
+    return [_in_rounds(f"lukewarm: {warm[0].get('why', '')}", len(warm), len(steps))] if warm else []
+
+
+def _elsewhere(steps: Sequence[StepResult]) -> list[str]:
+    """That an engine keeps files outside of its directory, which a size counts."""
+    found = [step.facts["outside"] for step in steps if "outside" in step.facts]
+    if not found:
+        return []
+    names = sorted({os.path.basename(name) for outside in found for name in outside["files"]})
+    named = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if names[_NAMED:] else "")
+    most = max(int(outside["bytes"]) for outside in found)
+    return [_in_rounds(f"{most:,} bytes of it outside of the engine's directory ({named})", len(found), len(steps))]
+
+
+def _stronger(scenario: Scenario, unit: str, results: Sequence[TrialResult], *, part: bool) -> list[str]:
+    """That an engine promises more than it was asked for, and may be slower by it. A size is what it is."""
+    given = next((str(result.engine["tier"]) for result in results if result.engine.get("tier")), "")
+    words = stronger(given, scenario.durability)
+    return [words] if words and part and unit != "B" else []
+
+
+def stronger(given: str, asked: Tier) -> str:
+    """Of a durability tier that promises more than the one asked for: that it does."""
+    tiers = [str(tier) for tier in Tier]
+    if given not in tiers or tiers.index(given) <= tiers.index(asked):
+        return ""
+    return f"durability {given}, more than was asked for ({asked})"
+
+
+def _in_rounds(text: str, times: int, rounds: int) -> str:
+    return text if times >= rounds else f"{text} (in {times} of {rounds} rounds)"

@@ -1,0 +1,67 @@
+"""Engines over all steps of a scenario, by the geometric mean of their ratios to the best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import geometric_mean
+
+from dbbench.analysis.ordering import paired_costs
+from dbbench.analysis.row import Row
+from dbbench.analysis.statistics import Estimate, paired_mean
+from dbbench.suite.model import Scenario
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An engine over all steps of a scenario: the geometric mean of its ratios to the best, if it did all.
+
+    `low` and `high` are its interval.
+    """
+
+    engine: str
+    title: str
+    mean_ratio: float | None
+    rows: dict[str, Row]
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def failures(self) -> int:
+        """In how many steps it has no figure."""
+        return sum(not row.measured for row in self.rows.values())
+
+
+def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
+    """Engines by the geometric mean of their ratios; those that failed in a step come after the rest.
+
+    A step that was verified for no engine is not in the mean, and neither are sizes.
+    """
+    figures = [row for row in rows if row.scenario == scenario.name and row.ranked and row.measured]
+    unverified = {row.step for row in figures} - {row.step for row in figures if row.verified}
+    steps = [step.name for step in scenario.steps]
+    bests = {row.step: row for row in reversed(rows) if row.scenario == scenario.name and row.ratio is not None}
+    by_engine: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        if row.scenario == scenario.name and row.step in steps and row.ranked:
+            by_engine.setdefault(row.engine, {})[row.step] = row
+    found = []
+    for engine, mine in by_engine.items():
+        timed = [step for step in steps if step in mine and mine[step].unit != "B" and step not in unverified]
+        mean = _mean([(mine[step], bests[step]) for step in timed if step in bests])
+        title = next(iter(mine.values())).title
+        means = (None, None, None) if mean is None else (mean.value, mean.low, mean.high)
+        found.append(Standing(engine, title, means[0], mine, *means[1:]))
+    return sorted(found, key=lambda item: (item.mean_ratio is None, item.mean_ratio or 0, item.failures, item.engine))
+
+
+def _mean(steps: Sequence[tuple[Row, Row]]) -> Estimate | None:
+    """The geometric mean of the ratios of some rows to the best ones of their steps; None if one has no ratio."""
+    ratios = [row.ratio.value for row, _ in steps if row.ratio is not None]
+    if len(ratios) < len(steps) or not ratios or not all(ratios):
+        return None
+    pairs = [paired_costs(row, best) for row, best in steps]
+    # Some steps may lack rounds that others have, and a size of 0 has no logarithm.
+    if len({len(ours) for ours, _ in pairs}) > 1 or min(min(ours) for ours, _ in pairs) <= 0:
+        return Estimate(geometric_mean(ratios), None, None)
+    return paired_mean(pairs)

@@ -1,0 +1,1 @@
+"""The right answers, computed without any engine under test, and how results are compared with them."""

@@ -1,0 +1,305 @@
+"""What a query must return: computed from the dataset without any of the engines, or taken from where the suite says.
+
+An Answer is a few relational steps said in the suite; here they are carried out on Arrow tables.
+Results are kept beside the dataset in the cache.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import hashlib
+import json
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.ipc
+
+from dbbench.answers import expressions
+from dbbench.answers.compare import COMPUTED, COMPUTED_KEY
+from dbbench.datasets.cache import Files
+from dbbench.errors import UserError
+from dbbench.host import plain_file
+from dbbench.suite.answer import Answer, Condition, last_part, parsed
+from dbbench.suite.expressions import names
+
+#: Raised whenever an oracle would come out otherwise than before; part of the cache's key.
+GENERATION = 1
+_log = logging.getLogger(__name__)
+
+
+def stored(identity: Sequence[object], rows: Callable[[], Iterable[pa.Table]], files: Files) -> Path:
+    """The Arrow file that holds an answer's rows on this dataset, computed now if it isn't there as it was written.
+
+    `rows` gives them in one piece or several. `identity` is all that the rows depend on besides the dataset. The file's name ends in the hash of its bytes.
+    """
+    text = json.dumps([GENERATION, *identity])
+    name = f"answer-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+    for path in files.directory.glob(f"{name}-*.arrow"):
+        if path.stem == f"{name}-{plain_file.digest(path)}":
+            return path
+        _log.warning("dbbench: the cached answer %s is damaged; it is computed anew", path)
+        path.unlink(missing_ok=True)
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{name}-", dir=files.directory)
+    try:
+        with open(descriptor, "wb") as file:
+            _write(rows(), file)
+        plain_file.sync_file(Path(temporary))
+        path = files.directory / f"{name}-{plain_file.digest(Path(temporary))}.arrow"
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    plain_file.sync_folder(files.directory)
+    return path
+
+
+def _write(pieces: Iterable[pa.Table], file: IO[bytes]) -> None:
+    writer = None
+    for piece in pieces:
+        writer = writer or pa.ipc.new_file(file, piece.schema)
+        writer.write_table(piece)
+    assert writer is not None, "an answer of no piece has no columns"
+    writer.close()
+
+
+def kept_answer(name: str, files: Files) -> Path:
+    """An answer of an earlier run, by its file's name. Raises UserError if it isn't there as it was written."""
+    path = files.directory / name
+    known = re.fullmatch(r"answer-[0-9a-f]{24}-([0-9a-f]+)\.arrow", name)
+    if known is None or not path.is_file() or plain_file.digest(path) != known[1]:
+        raise UserError(f"the answer {name!r} of this run is no longer in {files.directory.parent}; run the suite anew")
+    return path
+
+
+def read_answer(path: Path) -> pa.Table:
+    """The rows of an answer's file, mapped."""
+    with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
+        return reader.read_all()
+
+
+def expected(answer: Answer, files: Files, made: Mapping[str, pa.Table] | None = None) -> pa.Table:
+    """The rows of `answer`, in its order if it has one; columns are named as in its `select`.
+
+    `made` are the rows of the subqueries that it may name. Raises UserError if rows on both sides of its limit are alike in
+    all that it is ordered by.
+    """
+    tables = dict(made or {})
+    for name, subquery in answer.subqueries.items():
+        rows = expected(subquery, files, tables)
+        tables[name] = rows.rename_columns([last_part(column) for column in rows.column_names])
+    rows, later = _joined(answer, files, tables)
+    fractions = {field.name for field in rows.schema if COMPUTED_KEY in (field.metadata or {})}
+    for name, text in answer.compute.items():
+        values = expressions.column(text, rows)
+        rows = rows.append_column(name, values)
+        if pa.types.is_floating(values.type):
+            fractions.add(name)
+    rows = _filtered(later, rows, files, tables)
+    if answer.group_by or answer.aggregates:
+        fractions |= {name for name, kind, column in answer.aggregates if kind == "avg" or column in fractions}
+        return finished(answer, _aggregated(answer, rows), fractions, files, tables)
+    return _selected(answer, rows, fractions)
+
+
+def finished(
+    answer: Answer, groups: pa.Table, fractions: AbstractSet[str], files: Files, made: Mapping[str, pa.Table]
+) -> pa.Table:
+    """What is done with the groups of an answer; `fractions` are columns that engines compute with other decimal places."""
+    return _selected(answer, _filtered(answer.having, groups, files, made), fractions)
+
+
+def _selected(answer: Answer, rows: pa.Table, fractions: AbstractSet[str]) -> pa.Table:
+    if answer.order_by:
+        rows = cut(ordered(rows, answer), answer)
+    rows = rows.select(list(answer.select))
+    fields = [field.with_metadata(COMPUTED if field.name in fractions else None) for field in rows.schema]
+    return rows.cast(pa.schema(fields))
+
+
+def ordered(rows: pa.Table, answer: Answer) -> pa.Table:
+    """Rows in the order of an answer that has one."""
+    return rows.sort_by(
+        [(name, "descending" if name in answer.descending else "ascending") for name in answer.order_by]
+    )
+
+
+def _joined(answer: Answer, files: Files, made: Mapping[str, pa.Table]) -> tuple[pa.Table, list[Condition]]:
+    """The rows of all tables, and the conditions that are still to be met: those of one table are met before its join."""
+    needed = columns_read(answer)
+    narrows = all(join.kind in _NARROWING for join in answer.join)
+    fields: dict[str, pa.Field] = {}
+    later = list(answer.where)
+
+    def read(table: str, prefix: str) -> pa.Table:
+        rows = _table(table, prefix, files, needed, made)
+        own = [each for each in later if narrows and {*_tested(each)} <= {*rows.column_names}]
+        later[:] = [each for each in later if each not in own]
+        fields.update({field.name: field for field in rows.schema})
+        rows = _filtered(own, rows, files, made)
+        # Columns that only these conditions looked at need not go through the joins.
+        rest = columns_read(answer.model_copy(update={"where": tuple(later)}))
+        return rows.select([name for name in rows.column_names if name in rest] or rows.column_names[:1])
+
+    rows = read(answer.table, answer.table)
+    for join in answer.join:
+        other = read(join.table, join.prefix)
+        pairs = join.pairs
+        if join.kind == "cross":
+            rows, other, pairs = _with_one(rows, "left"), _with_one(other, "right"), {"right": "left"}
+        # Acero drops the right-hand keys; keep copies of them, for the select may name them.
+        keys = [f"key {number}" for number in range(len(pairs))]
+        for key, column in zip(keys, pairs, strict=True):
+            other = other.append_column(key, other.column(column))
+        kind = _JOINS[join.kind]
+        rows = rows.join(other, keys=list(pairs.values()), right_keys=keys, join_type=kind, use_threads=False)
+        if join.kind == "cross":
+            rows = rows.drop_columns(["left", "right"])
+    # A join forgets which columns are fractions.
+    return rows.cast(pa.schema([fields.get(field.name, field) for field in rows.schema])), later
+
+
+def _with_one(rows: pa.Table, name: str) -> pa.Table:
+    return rows.append_column(name, pa.repeat(1, rows.num_rows))
+
+
+#: Joins after which no row of a table is there that wasn't before: conditions on one table can be met first.
+_NARROWING = ("inner", "semi", "anti", "cross")
+_JOINS = {
+    "inner": "inner", "left": "left outer", "right": "right outer", "full": "full outer", "semi": "left semi",
+    "anti": "left anti", "cross": "inner",
+}  # fmt: skip
+#: Aggregates by Arrow's names.
+_FUNCTIONS = {"avg": "mean"}
+
+
+def columns_read(answer: Answer) -> set[str]:
+    """The columns that an answer touches, so that no others are carried through its joins."""
+    needed = {*answer.select, *answer.group_by, *answer.order_by, *(column for _, _, column in answer.aggregates)}
+    needed |= {name for condition in answer.where for name in _tested(condition)}
+    needed |= {name for join in answer.join for pair in join.pairs.items() for name in pair}
+    return needed | {name for text in answer.compute.values() for name in names(parsed(text))}
+
+
+def _tested(condition: Condition) -> set[str]:
+    """The columns that a condition looks at."""
+    if condition.holds is not None:
+        return {*names(parsed(condition.holds))}
+    if condition.any_of:
+        return {name for each in condition.any_of for name in _tested(each)}
+    return {condition.column}
+
+
+def _table(name: str, prefix: str, files: Files, wanted: set[str], made: Mapping[str, pa.Table]) -> pa.Table:
+    table = made[name] if name in made else files.table(name)
+    table = table.rename_columns([f"{prefix}.{column}" for column in table.column_names])
+    columns = [column for column in table.column_names if column in wanted]
+    return table.select(columns or table.column_names[:1])  # rows are counted by a column, if by nothing else
+
+
+def _aggregated(answer: Answer, rows: pa.Table) -> pa.Table:
+    """A row for each group, or one for all rows, also for none."""
+    wanted: list[tuple[Any, str]] = []
+    for _, kind, column in answer.aggregates:
+        if kind == "avg" and not pa.types.is_floating(rows.column(column).type):
+            rows = rows.append_column(f"{column} as float", rows.column(column).cast(pa.float64()))
+        source = f"{column} as float" if f"{column} as float" in rows.column_names and kind == "avg" else column
+        wanted.append(([], "count_all") if column == "*" else (source, _FUNCTIONS.get(kind, kind)))
+    if not answer.group_by and not rows.num_rows:
+        counted = {name for name, kind, _ in answer.aggregates if kind.startswith("count")}
+        return pa.table({name: pa.array([0 if name in counted else None]) for name, _, _ in answer.aggregates})
+    groups = rows.group_by(list(answer.group_by), use_threads=False).aggregate(
+        list(dict.fromkeys(map(_hashable, wanted)))
+    )
+    result = groups.select(list(answer.group_by))
+    for (name, _, _), (source, function) in zip(answer.aggregates, wanted, strict=True):
+        column = groups.column("count_all" if function == "count_all" else f"{source}_{function}")
+        result = result.append_column(name, column)
+    return result
+
+
+def _hashable(wanted: tuple[Any, str]) -> tuple[Any, str]:
+    return (tuple(wanted[0]), wanted[1]) if isinstance(wanted[0], list) else wanted
+
+
+def cut(rows: pa.Table, answer: Answer) -> pa.Table:
+    """The first rows, as many as the answer's limit. Raises UserError if the order leaves ties there."""
+    if answer.limit is None or rows.num_rows <= answer.limit:
+        return rows
+    last, next_ = rows.select(list(answer.order_by)).slice(answer.limit - 1, 2).to_pylist()
+    if last == next_:
+        raise UserError(f"the order leaves ties at the limit of {answer.limit}: order by one column more")
+    return rows[: answer.limit]
+
+
+def _filtered(conditions: Iterable[Condition], rows: pa.Table, files: Files, made: Mapping[str, pa.Table]) -> pa.Table:
+    for condition in conditions:
+        rows = rows.filter(_holds(condition, rows, files, made))
+    return rows
+
+
+def _holds(condition: Condition, rows: pa.Table, files: Files, made: Mapping[str, pa.Table]) -> Any:
+    if condition.any_of:
+        held = [_holds(each, rows, files, made) for each in condition.any_of]
+        found = functools.reduce(pc.or_kleene, held)
+    elif condition.holds is not None:
+        found = expressions.column(condition.holds, rows)
+        if not pa.types.is_boolean(found.type):
+            raise UserError(f"an answer's condition `{condition.holds}` is no comparison")
+    else:
+        found = _passed(condition, rows.column(condition.column), files, made)
+    return pc.invert(found) if condition.negated else found
+
+
+def _passed(
+    condition: Condition, column: pa.ChunkedArray, files: Files, made: Mapping[str, pa.Table]
+) -> pa.ChunkedArray:
+    """Where a column passes a test; a null where its value is missing."""
+    match condition.test:
+        case "above":
+            return _compared(pc.greater, column, condition.above)
+        case "below":
+            return _compared(pc.less, column, condition.below)
+        case "between":
+            low, high = condition.between or (None, None)
+            return pc.and_(_compared(pc.greater_equal, column, low), _compared(pc.less_equal, column, high))
+        case "equals":
+            return _compared(pc.equal, column, condition.equals)
+        case "one_of":
+            return functools.reduce(pc.or_, [_compared(pc.equal, column, value) for value in condition.one_of or ()])
+        case "contains":
+            return pc.match_substring(column, condition.contains)
+        case "like":
+            return pc.match_like(column, condition.like)
+        case "missing":
+            return pc.is_null(column) if condition.missing else pc.is_valid(column)
+        case _:
+            assert condition.among is not None
+            within = pc.is_in(column, expected(condition.among, files, made).column(0).combine_chunks())
+            return pc.if_else(pc.is_null(column), pa.scalar(None, pa.bool_()), within)
+
+
+def _compared(test: Callable[..., Any], column: pa.ChunkedArray, value: Any) -> pa.ChunkedArray:
+    """A column beside a value as the suite writes it, without rounding either. Raises UserError for one of another type."""
+    kind = column.type
+    try:
+        if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+            number = Decimal(str(value))
+            places = max(0, -int(number.as_tuple().exponent), getattr(kind, "scale", 0))
+            wide = pa.decimal128(38, places)
+            return test(column.cast(wide), pa.scalar(number, wide))
+        if pa.types.is_temporal(kind):
+            moment = datetime.datetime.fromisoformat(str(value))
+            return test(column.cast(pa.timestamp("s")), pa.scalar(moment, pa.timestamp("s")))
+        return test(column, pa.scalar(value, kind))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, InvalidOperation, TypeError, ValueError) as exc:
+        raise UserError(f"an answer's condition compares a column of {kind} with {value!r}: {exc}") from exc

@@ -1,0 +1,83 @@
+"""`--gate NEW/OLD:SHARE` of `suite` and `report`: two engines of one run, compared in pairs of rounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dbbench.cli.common import share
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dbbench.results.run_directory import Run
+
+#: The exit status of a gate that could not decide.
+UNDECIDED = 3
+
+
+@dataclass(frozen=True)
+class PairGate:
+    """By how much one engine of a run may be worse than another, as a share."""
+
+    new: str
+    old: str
+    share: float
+
+
+def pair_gate(text: Any) -> PairGate:
+    """Like duckdb@1.4/duckdb@1.3:10%."""
+    names, colon, most = str(text).rpartition(":")
+    new, slash, old = names.partition("/")
+    if not (colon and slash and new and old) or "/" in old:
+        raise click.BadParameter(f"{text!r} is not NEW/OLD:SHARE, like duckdb@1.4/duckdb@1.3:10%")
+    if new == old:
+        raise click.BadParameter(
+            f"{text!r} compares {new} with itself: name a variant of it, like {new}/{new}@again:10%"
+        )
+    return PairGate(new, old, share(most))
+
+
+gate_option = click.option(
+    "--gate",
+    "gates",
+    type=pair_gate,
+    multiple=True,
+    metavar="NEW/OLD:SHARE",
+    help="Compare two engines of the run round by round; exit with 1 if NEW broke or is shown to be slower or larger than "
+    "OLD by more than SHARE, with 3 if the run can't show it. May be given again.",
+)
+
+
+def check_gates(run: Run, gates: tuple[PairGate, ...]) -> None:
+    """Raise UserError for a gate of an engine that a run doesn't have."""
+    from dbbench.errors import UserError
+
+    for name in (name for gate in gates for name in (gate.new, gate.old)):
+        if name not in run.manifest.engines:
+            raise UserError(
+                f"--gate names {name}, which the run at {run.path} doesn't have ({', '.join(run.manifest.engines)})"
+            )
+
+
+def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...]) -> int:
+    """Print what each gate says; the exit status: 1 if any failed, or else 3 if any is undecided."""
+    if not gates:
+        return 0
+    from dbbench.analysis.gate import Answer, gated
+    from dbbench.analysis.paired import paired
+    from dbbench.analysis.summary import summarise
+    from dbbench.analysis.verdicts import MARGIN
+    from dbbench.report.terminal.pairs import pair_lines
+
+    rows = summarise(run.suite, run.manifest, run.results())
+    answers = set()
+    for wanted in gates:
+        pairs = paired(rows, wanted.new, wanted.old, min(MARGIN, wanted.share))
+        gate = gated(pairs, wanted.share)
+        answers.add(gate.answer)
+        for line in pair_lines(wanted.new, wanted.old, pairs, gate):
+            console.print(line, soft_wrap=True, highlight=False)
+    return 1 if Answer.FAILED in answers else UNDECIDED if Answer.UNDECIDED in answers else 0

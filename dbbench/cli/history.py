@@ -1,0 +1,61 @@
+"""`history`: many runs of one suite, and where a figure changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dbbench.cli.common import command, examples, open_console
+
+
+@click.command(
+    epilog=examples(
+        "dbbench history dbbench-runs/invoices-*",
+        "dbbench history nightly/* --out history",
+        "dbbench history nightly/* --markdown > comment.md",
+    ),
+    short_help="Show where a figure changed over many runs.",
+)
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write a page with charts there, and files for Apache Otava and for GitHub's benchmark action.",
+)
+@click.option("--across-machines", is_flag=True, help="Take runs of different machines too; the result says so.")
+@click.option("--markdown", is_flag=True, help="Print Markdown, for a comment.")
+@click.option("--publish", is_flag=True, help="Leave out the engines whose licences forbid to publish their figures.")
+@command
+def history(runs: tuple[Path, ...], out: Path | None, across_machines: bool, markdown: bool, publish: bool) -> int:
+    """Show in the order of time at which RUN a figure changed, by how much, and what differed then.
+
+    The runs are of one suite, scale and seed. A change can be seen from four runs on; with ten, one of a fifth is
+    found where runs differ by 3 %.
+
+    Exit status: 0 shown; 2 the runs are not alike or can't be read.
+    """
+    from dbbench.analysis.comparability import Side
+    from dbbench.analysis.history import history as history_of
+    from dbbench.errors import UserError
+    from dbbench.report.history import files, page
+    from dbbench.report.terminal import history as terminal
+    from dbbench.results.run_directory import Run
+
+    sides = [Side.read(Run.open(path)) for path in runs]
+    found = history_of(sides, across_machines=across_machines, publish=publish)
+    written = []
+    if out:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            written = [*files.write(found, out), *page.write(found, out)]
+        except OSError as exc:
+            raise UserError(f"{out} can't be written: {exc.strerror}") from exc
+    if markdown:
+        for line in terminal.markdown(found):
+            click.echo(line)
+    else:
+        terminal.show(found, open_console())
+    for path in written:
+        click.echo(f"wrote {path}", err=markdown)
+    return 0

@@ -1,0 +1,99 @@
+"""`import`: files become the data of a new suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dbbench.cli.common import command, examples
+
+if TYPE_CHECKING:
+    from dbbench.datasets.inference import FoundTable
+
+
+@click.command(
+    "import",
+    epilog=examples(
+        "dbbench import orders.csv customers.parquet --suite shop.yaml",
+        "dbbench import 'flights-*.csv' --suite flights.yaml --key flights=flight_id",
+    ),
+    short_help="Make a suite of your own CSV or Parquet files.",
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--suite", "out", type=click.Path(path_type=Path), required=True, help="The suite to write; it must not exist."
+)
+@click.option("--key", "keys", multiple=True, metavar="TABLE=COLUMN", help="The primary key of a table.")
+@command
+def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
+    """Look at each FILE, CSV with a header or Parquet, and write a suite that loads and counts its rows.
+
+    A glob in quotes is one table of several files. Types, nulls and a key are found by reading every row once. The suite
+    refers to the files, and runs at once: `dbbench suite SUITE`. Add your own queries to it.
+    """
+    from dbbench.datasets.inference import identifier, look_at
+    from dbbench.datasets.own_files import files_of
+    from dbbench.errors import UserError
+    from dbbench.host import plain_file
+    from dbbench.suite.from_files import suite_text
+    from dbbench.suite.loader import parse_suite
+
+    if out.exists():
+        raise UserError(f"{out} already exists; choose another file with --suite")
+    wanted = dict(_key(text) for text in keys)
+    tables: list[FoundTable] = []
+    for pattern in files:
+        name = identifier(Path(pattern).name.partition(".")[0].replace("*", ""))
+        if any(table.name.lower() == name.lower() for table in tables):
+            raise UserError(f"two files make a table {name}; give several files of one table as a glob in quotes")
+        table = look_at(name, _relative(pattern, out), files_of(pattern, Path()))
+        if name in wanted:
+            table.key = wanted.pop(name)
+            if table.key not in [column.name for column in table.columns]:
+                raise UserError(f"--key: {name} has no column {table.key!r}")
+        tables.append(table)
+    if wanted:
+        raise UserError(f"--key names {next(iter(wanted))}, which is none of the tables ({_listed(tables)})")
+    text = suite_text(out.stem, tables)
+    parse_suite(text, str(out))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    plain_file.write(out, text.encode(), durable=False)
+    for table in tables:
+        _show(table)
+    click.echo(f"\nwrote {out}; run it: dbbench suite {out}")
+
+
+def _key(text: str) -> tuple[str, str]:
+    from dbbench.errors import UserError
+
+    table, equals, column = text.partition("=")
+    if not (table and equals and column):
+        raise UserError(f"--key {text!r} is not TABLE=COLUMN")
+    return table, column
+
+
+def _relative(pattern: str, out: Path) -> str:
+    """The path of a file as seen from the suite's folder."""
+    import os
+
+    place = Path(pattern).expanduser()
+    return str(place) if place.is_absolute() else os.path.relpath(place, out.parent)
+
+
+def _listed(tables: list[FoundTable]) -> str:
+    return ", ".join(table.name for table in tables)
+
+
+def _show(table: FoundTable) -> None:
+    from dbbench.message import cleaned
+
+    key = table.key or "none found: the number of the row"
+    click.echo(f"\n{table.name}: {table.rows:,} rows from {cleaned(table.file)}; primary key: {key}")
+    width = max(len(column.name) for column in table.columns)
+    for column in table.columns:
+        notes = [note for note in ("nulls" if column.nullable else "", column.note) if note]
+        click.echo(f"  {column.name:<{width}}  {column.type:<16}{'; '.join(notes)}".rstrip())
+    for text in table.left_out:
+        click.echo(f"  left out: {cleaned(text)}")

@@ -1,0 +1,42 @@
+"""`site`: a static site of many runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dbbench.cli.common import command, examples
+
+
+@click.command(
+    epilog=examples("dbbench site dbbench-runs/* --out site", "dbbench site laptop/* server/* --out public"),
+    short_help="Make a static site of many runs.",
+)
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="The folder to make, or a site of dbbench's to make anew.",
+)
+@command
+def site(runs: tuple[Path, ...], out: Path) -> int:
+    """Make a site: a page for each RUN, and one that lists them by suite, machine and engine.
+
+    It has what may be published: where a licence forbids it, figures are withheld. It needs no server and loads
+    nothing from elsewhere.
+
+    Exit status: 0 all runs are in it; 1 some could not be read and are left out; 2 none could, or DIR has something else.
+    """
+    import sys
+
+    from dbbench.report.site.write import write
+
+    with click.progressbar(length=len(runs), label="runs", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+        left_out = write(runs, out, lambda _done, _all: bar.update(1))
+    for text in left_out:
+        click.echo(f"left out: {text}", err=True)
+    click.echo(f"wrote {out / 'index.html'}")
+    return 1 if left_out else 0

@@ -1,0 +1,300 @@
+"""Datasets on disk: one Arrow file for each table, in the user's cache folder.
+
+A dataset is written under a temporary name and renamed when it is whole and on the disk, so that two runs at once can
+only ever find all of it or nothing. Each file's length and hash are kept beside it; a dataset that doesn't match them is
+drawn anew. Readers take a batch after the other, so that memory stays flat at any scale.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.ipc
+
+from dbbench.datasets.csv_form import csv_bytes, header_bytes
+from dbbench.datasets.generate import GENERATION, arrow_schema, batches, chunk
+from dbbench.datasets.own_files import files_of, rows_from
+from dbbench.datasets.records import RecordSet
+from dbbench.errors import UserError
+from dbbench.host import atomic_json, kept_folder, plain_file
+from dbbench.host.ahead import in_order
+from dbbench.host.kept_folder import cache_folder
+from dbbench.suite.dataset import Dataset, FromFile, Table
+
+_MANIFEST = "dataset.json"
+#: Raised whenever the files of a dataset change their form; part of the cache's key.
+_FORMAT = 2
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Files:
+    """A dataset that lies in the cache."""
+
+    directory: Path
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """Seed, scale, `csv_bytes` (of records: keys and values), and `tables`: rows and the check values of each column."""
+        manifest: dict[str, Any] = atomic_json.read(self.directory / _MANIFEST)
+        return manifest
+
+    def schema(self, table: str) -> pa.Schema:
+        """The columns of a table."""
+        with pa.OSFile(self._path(table)) as source, pa.ipc.open_file(source) as reader:
+            return reader.schema
+
+    def batches(self, table: str) -> int:
+        """How many batches a table has."""
+        with pa.OSFile(self._path(table)) as source, pa.ipc.open_file(source) as reader:
+            return int(reader.num_record_batches)
+
+    def stream(self, table: str) -> Iterator[pa.RecordBatch]:
+        """The batches of a table in order. They are read, one at a time: pages of a mapped file would stay in memory."""
+        return self.some(table, range(self.batches(table)))
+
+    def some(self, table: str, numbers: Iterable[int], columns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+        """Batches of a table by their numbers from 0, with these of its columns, or all."""
+        schema = self.schema(table)
+        fields = [schema.get_field_index(name) for name in columns] or None
+        options = pa.ipc.IpcReadOptions(included_fields=fields)
+        with pa.OSFile(self._path(table)) as source, pa.ipc.open_file(source, options=options) as reader:
+            for number in numbers:
+                batch = reader.get_batch(int(number))
+                yield batch.select(list(columns)) if columns else batch
+
+    def table(self, name: str) -> pa.Table:
+        """A whole table, mapped rather than read."""
+        with pa.memory_map(self._path(name)) as source, pa.ipc.open_file(source) as reader:
+            return reader.read_all()
+
+    def _path(self, table: str) -> str:
+        return str(self.directory / f"{table}.arrow")
+
+
+def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None, folder: Path = Path()) -> Files:
+    """The dataset's files, drawn or read now if they aren't in the cache yet.
+
+    Files that it names are looked for in `folder`. Raises UserError if the cache can't be written, or if what is in them
+    doesn't fit.
+    """
+    seed = dataset.seed if seed is None else seed
+    sources = {
+        name: files_of(table.rows.file, folder)
+        for name, table in dataset.tables.items()
+        if isinstance(table.rows, FromFile)
+    }
+    if sources and scale > 1:
+        raise UserError("files have no more rows than there are: --scale must be at most 1")
+    contents = {name: [plain_file.digest(path) for path in paths] for name, paths in sources.items()}
+    identity = json.dumps([GENERATION, _FORMAT, dataset.model_dump(mode="json"), float(scale), seed, contents])
+    key = hashlib.sha256(identity.encode()).hexdigest()[:24]
+    final = cache_folder() / key
+
+    def fill(made: Path) -> dict[str, Any]:
+        before = _looks(sources)
+        written = _write(dataset, scale, seed, made, sources)
+        if _looks(sources) != before:
+            raise UserError("a file changed while it was read; run again when nobody writes to it")
+        return written | {"contents": contents}
+
+    try:
+        if not (final.exists() and _checked(final)):
+            _check_room(dataset, scale, seed)
+            kept_folder.make(final, _MANIFEST, fill)
+    except OSError as exc:
+        raise UserError(
+            f"the dataset can't be written to {cache_folder()}: {exc.strerror or exc}; "
+            "make room there, or name another folder in the environment variable DBBENCH_CACHE"
+        ) from exc
+    return Files(final)
+
+
+def _check_room(dataset: Dataset, scale: float, seed: int) -> None:
+    """Raise UserError if the drawn tables would not fit on the disk, by the rows of each one's first chunk."""
+    needed = 0
+    for name, table in dataset.tables.items():
+        if not isinstance(table.rows, FromFile):
+            first = chunk(dataset, name, 0, scale=scale, seed=seed)
+            needed += int(first.nbytes) * dataset.rows(name, scale) // first.num_rows
+    place = cache_folder()
+    free = shutil.disk_usage(next(each for each in (place, *place.absolute().parents) if each.is_dir())).free
+    if needed > free:
+        raise UserError(
+            f"the dataset would take about {needed / 1e9:,.1f} GB, and {place} has {free / 1e9:,.1f} GB free; make room there, "
+            "name another folder in the environment variable DBBENCH_CACHE, or choose a smaller --scale"
+        )
+
+
+def kept(key: str) -> Files:
+    """A dataset of an earlier run, by its key in the cache. Raises UserError if it isn't there as it was written."""
+    folder = cache_folder() / key
+    if re.fullmatch("[0-9a-f]{24}", key) is None or not folder.is_dir() or not _checked(folder):
+        raise UserError(
+            f"the data of this run came from files and is no longer in {cache_folder()}; "
+            "run the suite anew where the files are"
+        )
+    return Files(folder)
+
+
+def _write(dataset: Dataset, scale: float, seed: int, folder: Path, sources: dict[str, list[Path]]) -> dict[str, Any]:
+    tables, files, text_bytes = {}, {}, 0
+    for name, table in dataset.tables.items():
+        schema = arrow_schema(table)
+        checks = _Checks(table)
+        text_bytes += header_bytes(schema)
+        with _Sealing(folder / f"{name}.arrow") as file:
+            with pa.ipc.new_file(pa.PythonFile(file, mode="w"), schema) as writer:
+                for part in in_order(_measured, _rows(dataset, name, scale, seed, sources.get(name))):
+                    writer.write_batch(part.batch)
+                    text_bytes += part.csv_bytes
+                    checks.add(part)
+            files[f"{name}.arrow"] = file.seal()
+        tables[name] = checks.result()
+    if dataset.records is not None:  # made by arithmetic in each trial: there is nothing to be written
+        records = RecordSet(dataset.records, seed, scale)
+        text_bytes = records.count * (dataset.records.key_bytes + dataset.records.value_bytes)
+        tables["records"] = {"rows": records.count, "columns": {}}
+    return {
+        "scale": scale,
+        "seed": seed,
+        "csv_bytes": text_bytes,
+        "tables": tables,
+        "files": dict(sorted(files.items())),
+    }
+
+
+def _looks(sources: dict[str, list[Path]]) -> list[tuple[int, int, int]]:
+    """By what a file that changes is known."""
+    found = [path.stat() for paths in sources.values() for path in paths]
+    return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
+
+
+def _rows(dataset: Dataset, name: str, scale: float, seed: int, sources: list[Path] | None) -> Iterator[pa.RecordBatch]:
+    """The rows of a table, drawn or from its files: of those the first, as many as the scale says."""
+    table = dataset.tables[name]
+    if sources is None:
+        yield from batches(dataset, name, scale=scale, seed=seed)
+        return
+    assert isinstance(table.rows, FromFile)
+    known = table.rows.count
+    if scale < 1 and known is None:
+        raise UserError(
+            f"table {name}: a part of a file needs its count: rows: {{file: {table.rows.file}, count: ...}}"
+        )
+    wanted = None if scale == 1 or known is None else max(1, round(known * scale))
+    count = 0
+    for batch in rows_from(table, sources, wanted):
+        count += batch.num_rows
+        yield batch
+    expected = known if wanted is None else wanted
+    if expected is not None and count != expected:
+        raise UserError(f"{', '.join(map(str, sources))}: {count:,} rows, and the suite says {expected:,}")
+
+
+def _checked(folder: Path) -> bool:
+    """Whether a dataset is as it was written. One that isn't is removed, with a line in the log that says why."""
+    if not (damage := _damage(folder)):
+        return True
+    if removed := kept_folder.remove(folder, lambda: _damage(folder)):  # nobody has drawn it anew meanwhile
+        _log.warning("dbbench: the cached dataset %s is damaged (%s); it is drawn anew", folder, damage)
+    return not removed
+
+
+def _damage(folder: Path) -> str:
+    """What is wrong with a dataset; empty if nothing is."""
+    try:
+        manifest = kept_folder.sealed(folder / _MANIFEST)
+        for name, sealed in manifest["files"].items():
+            path = plain_file.inside(folder, name)
+            if path.stat().st_size != sealed["bytes"] or plain_file.digest(path) != sealed["sha256"]:
+                return f"{name} is not as it was written"
+    except OSError as exc:
+        return exc.strerror or str(exc)
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        return f"{_MANIFEST}: {exc}"
+    return ""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A batch, the bytes of its CSV form, and the least, greatest and sum of each column."""
+
+    batch: pa.RecordBatch
+    csv_bytes: int
+    columns: dict[str, dict[str, Any]]
+
+
+def _measured(batch: pa.RecordBatch) -> _Part:
+    columns = {}
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        found = pc.min_max(column).as_py()
+        columns[name] = {} if found["min"] is None else found  # all of them are missing
+        if columns[name] and (pa.types.is_decimal(column.type) or pa.types.is_floating(column.type)):
+            columns[name]["sum"] = pc.sum(column).as_py()
+    return _Part(batch, csv_bytes(batch), columns)
+
+
+class _Checks:
+    """The number of rows, and the least, greatest and sum of each column, to check a load by."""
+
+    def __init__(self, table: Table) -> None:
+        self.rows = 0
+        self.columns: dict[str, dict[str, Any]] = {name: {} for name in table.columns}
+
+    def add(self, part: _Part) -> None:
+        self.rows += part.batch.num_rows
+        for name, found in part.columns.items():
+            if found:
+                seen = self.columns[name]
+                seen["min"] = min(seen.get("min", found["min"]), found["min"])
+                seen["max"] = max(seen.get("max", found["max"]), found["max"])
+                if "sum" in found:
+                    seen["sum"] = seen.get("sum", 0) + found["sum"]
+
+    def result(self) -> dict[str, Any]:
+        columns = {name: {key: str(value) for key, value in seen.items()} for name, seen in self.columns.items()}
+        return {"rows": self.rows, "columns": columns}
+
+
+class _Sealing(io.RawIOBase):
+    """A file that is being written, its length and its hash, so that nobody has to read it again for them."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.file = path.open("wb", buffering=0)
+        self.hash = hashlib.sha256()
+        self.bytes = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        while view:
+            count = self.file.write(view) or 0
+            self.hash.update(view[:count])
+            self.bytes += count
+            view = view[count:]
+        return memoryview(data).nbytes
+
+    def seal(self) -> dict[str, Any]:
+        """Bring the file to the disk; its length and hash."""
+        os.fsync(self.file.fileno())
+        return {"bytes": self.bytes, "sha256": self.hash.hexdigest()}
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()

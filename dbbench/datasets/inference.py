@@ -1,0 +1,309 @@
+"""What a file's columns are: names, types and a key, found by looking at every row once.
+
+A type is the narrowest that holds all values. Numbers that begin with a zero are texts, as codes are. Decimals that all have
+the same number of places stay decimals; others become doubles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from dbbench.datasets.own_files import PARQUET, csv_names, open_csv, refusals
+from dbbench.errors import UserError
+
+#: What values of each kind look like in a CSV file, the narrowest first.
+_FORMS = {
+    "integer": r"^-?(0|[1-9]\d{0,17})$",
+    "decimal": r"^-?(0|[1-9]\d{0,14})\.\d{1,4}$",
+    "double": r"^-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$",
+    "date": r"^\d{4}-\d\d-\d\d$",
+    "datetime": r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.0+)?)?(Z|[+-]\d\d:?\d\d)?$",
+}
+_CODE = r"^-?0\d"
+_INTEGER = 2**31 - 1
+#: Rows of a Parquet file that are looked at together.
+_ROWS_AT_ONCE = 1 << 17
+
+
+@dataclass
+class Found:
+    """One column: its name in the file, its type in a suite, and what else is known."""
+
+    source: str
+    name: str
+    type: str = ""
+    nullable: bool = False
+    note: str = ""
+
+
+@dataclass
+class FoundTable:
+    """One table: its files, rows and columns, and its key; an empty key if no column could be one."""
+
+    name: str
+    file: str
+    rows: int
+    columns: list[Found]
+    key: str = ""
+    left_out: list[str] = field(default_factory=list)
+
+
+def look_at(name: str, pattern: str, paths: list[Path]) -> FoundTable:
+    """Read the files of a table once. Raises UserError, with file and row, for what can't be read as one table."""
+    columns: dict[str, _Column] = {}
+    rows = 0
+    left_out: list[str] = []
+    for path in paths:
+        with refusals(path):
+            counted = _counted(path)
+            for source, (kind, values, nulls) in counted.items():
+                columns.setdefault(source, _Column(kind)).count(values, nulls)
+            for batch in _batches(path, without=counted):
+                names = [*batch.schema.names, *counted]
+                if rows and set(names) != set(columns):
+                    raise UserError(f"{path} has other columns than {paths[0]}")
+                for source in batch.schema.names:
+                    columns.setdefault(source, _Column(batch.schema.field(source).type)).add(batch.column(source))
+                rows += batch.num_rows
+            columns = {source: columns[source] for source in _in_order(path, columns)}
+    found = []
+    for source, identifier in zip(columns, _identifiers(columns), strict=True):
+        column = columns[source].result(source, identifier)
+        if column.type:
+            found.append(column)
+        else:
+            left_out.append(f"{source}: {column.note}")
+    if not found:
+        raise UserError(f"{pattern}: no column that dbbench can use")
+    return FoundTable(name, pattern, rows, found, _key(columns, found, paths, rows), left_out)
+
+
+def _in_order(path: Path, columns: Iterable[str]) -> list[str]:
+    """The columns as they follow one another in a file."""
+    if path.suffix.lower() not in PARQUET:
+        return list(columns)
+    names = pq.read_schema(path).names
+    return sorted(columns, key=lambda name: names.index(name) if name in names else len(names))
+
+
+def _counted(path: Path) -> dict[str, tuple[pa.DataType, int, int]]:
+    """Columns of a Parquet file of which it says all that matters: type, number of values, nulls. Nobody has to read them.
+
+    At least one column is left, by which the rows are counted.
+    """
+    if path.suffix.lower() not in PARQUET:
+        return {}
+    file = pq.ParquetFile(path)
+    schema, groups = file.schema_arrow, [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+    if len({*schema.names}) < len(schema) or any(pa.types.is_nested(kind) for kind in schema.types):
+        return {}  # the leaves of a nested column have places of their own
+    found = {}
+    for place, each in enumerate(schema):
+        told = [group.column(place).statistics for group in groups]
+        if _by_count(each.type) and told and all(one is not None and one.has_null_count for one in told):
+            nulls = sum(one.null_count for one in told)
+            found[each.name] = (each.type, file.metadata.num_rows - nulls, nulls)
+    if len(found) == len(schema):
+        found.popitem()
+    return found
+
+
+def _by_count(kind: pa.DataType) -> bool:
+    """Whether a column's type in a suite follows from its type in the file, and whether it has nulls. No key is of these."""
+    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind))
+
+
+def _batches(path: Path, columns: list[str] | None = None, without: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
+    """The rows of a file: of all its columns, of these, or without those."""
+    if path.suffix.lower() in PARQUET:
+        file = pq.ParquetFile(path)
+        if without:
+            columns = [name for name in file.schema_arrow.names if name not in without]
+        yield from file.iter_batches(_ROWS_AT_ONCE, columns=columns)
+        if not file.metadata.num_rows:
+            yield pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
+        return
+    names = csv_names(path)
+    if doubled := [name for name in names if names.count(name) > 1]:
+        raise UserError(f"{path} has two columns {doubled[0]!r}")
+    more = {"include_columns": columns} if columns else {}
+    yield from open_csv(path, column_types=dict.fromkeys(names, pa.string()), **more)
+
+
+class _Column:
+    """What the values of a column so far allow."""
+
+    def __init__(self, kind: pa.DataType) -> None:
+        self.kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        self.forms = list(_FORMS)
+        self.nulls = self.values = self.longest = self.digits = 0
+        self.places: set[int] = set()
+        self.least = self.most = 0
+        self.fractions = self.zoned = False
+        #: Whether each value is greater than the one before, so that it is a key.
+        self.ascending = True
+        self.last: Any = None
+
+    def count(self, values: int, nulls: int) -> None:
+        """Take over how many values there are of a column that nobody reads."""
+        self.values += values
+        self.nulls += nulls
+
+    def add(self, values: pa.Array) -> None:
+        if pa.types.is_dictionary(values.type):
+            values = values.cast(self.kind)
+        if values.null_count:
+            self.nulls += values.null_count
+            values = values.drop_null()
+        self.values += len(values)
+        if not len(values):
+            return
+        if _is_text(self.kind):
+            self._add_texts(values.cast(pa.string()))
+        elif pa.types.is_integer(self.kind):
+            self._bounds(values)
+        elif pa.types.is_timestamp(self.kind):
+            self.fractions |= not pc.all(pc.equal(values, pc.floor_temporal(values, unit="second"))).as_py()
+            self.zoned |= self.kind.tz is not None
+
+    def _add_texts(self, texts: pa.Array) -> None:
+        self.longest = max(self.longest, pc.max(pc.utf8_length(texts)).as_py())
+        numbers = {"integer", "decimal", "double"} & {*self.forms}
+        if numbers and pc.any(pc.match_substring_regex(texts, _CODE)).as_py():
+            self.forms = [form for form in self.forms if form not in ("integer", "decimal", "double")]
+        for form in list(self.forms):
+            fits = pc.match_substring_regex(texts, _FORMS[form])
+            if not pc.all(fits).as_py():
+                self.forms.remove(form)
+        if "integer" in self.forms:
+            self._bounds(texts.cast(pa.int64()))
+        elif _is_text(self.kind):
+            self._order(texts)
+        if "decimal" in self.forms:
+            digits = pc.utf8_length(pc.replace_substring_regex(texts, r"[-.]", ""))
+            self.digits = max(self.digits, pc.max(digits).as_py())
+            places = pc.utf8_length(pc.replace_substring_regex(texts, r"^.*\.", ""))
+            self.places |= set(pc.unique(places).to_pylist())
+        if "datetime" in self.forms:
+            self.zoned |= pc.any(pc.match_substring_regex(texts, r"(Z|[+-]\d\d:?\d\d)$")).as_py()
+
+    def _bounds(self, numbers: pa.Array) -> None:
+        bounds = pc.min_max(numbers).as_py()
+        self.least, self.most = min(self.least, bounds["min"]), max(self.most, bounds["max"])
+        self._order(numbers)
+
+    def _order(self, values: pa.Array) -> None:
+        if not self.ascending:
+            return
+        first, last = values[0].as_py(), values[-1].as_py()
+        if self.last is not None and (type(first) is not type(self.last) or first <= self.last):
+            self.ascending = False
+        self.ascending = self.ascending and bool(pc.all(pc.greater(values[1:], values[:-1])).as_py() is not False)
+        self.last = last
+
+    def result(self, source: str, name: str) -> Found:
+        kind, note = self._type()
+        return Found(source, name, kind, self.nulls > 0 or not self.values, note)
+
+    def _type(self) -> tuple[str, str]:
+        """The type in a suite and a note; no type if there is none for it."""
+        kind = self.kind
+        if not self.values:
+            return "varchar(1)", "no values"
+        if _is_text(kind):
+            return self._text_type()
+        if pa.types.is_boolean(kind):
+            return "integer", "true and false became 1 and 0"
+        if pa.types.is_integer(kind):
+            if self.most > 2**63 - 1:
+                return "decimal(20, 0)", "unsigned numbers of 64 bits"
+            return self._whole(), ""
+        if pa.types.is_floating(kind):
+            return ("double" if kind == pa.float64() else "real"), ""
+        if pa.types.is_decimal(kind) and 0 <= kind.scale <= kind.precision <= 38:
+            return f"decimal({kind.precision}, {kind.scale})", ""
+        if pa.types.is_date(kind):
+            return "date", ""
+        if pa.types.is_timestamp(kind):
+            if self.fractions:
+                return "varchar(40)", "moments with fractions of a second, which `datetime` lacks, became texts"
+            return "datetime", "moments became UTC" if self.zoned else ""
+        return "", f"there is no type for {kind}"
+
+    def _text_type(self) -> tuple[str, str]:
+        if "integer" in self.forms:
+            return self._whole(), ""
+        if "decimal" in self.forms and len(self.places) == 1:
+            (places,) = self.places
+            return f"decimal({max(self.digits, places + 1)}, {places})", ""
+        if "double" in self.forms:
+            return "double", ""
+        if "date" in self.forms:
+            return "date", ""
+        if "datetime" in self.forms:
+            return "datetime", "moments became UTC" if self.zoned else ""
+        return f"varchar({max(1, self.longest)})", ""
+
+    def _whole(self) -> str:
+        return "integer" if self.least >= -_INTEGER and self.most <= _INTEGER else "bigint"
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _key(columns: dict[str, _Column], found: list[Found], paths: list[Path], rows: int) -> str:
+    """The first column without nulls, of numbers or texts, in which no value comes twice; those named like a key first."""
+    able = [column for column in found if not column.nullable and _may_be_key(columns[column.source].kind, column.type)]
+    able.sort(key=lambda column: not re.search(r"(^|_)(id|key|pk)$|[a-z](Id|ID|Key)$", column.name))
+    for column in able:
+        if columns[column.source].ascending and columns[column.source].last is not None:
+            return column.name
+    for column in able:
+        seen = (batch.column(column.source) for path in paths for batch in _batches(path, [column.source]))
+        if rows and _distinct(seen, rows):
+            return column.name
+    return ""
+
+
+def _may_be_key(kind: pa.DataType, text: str) -> bool:
+    return not pa.types.is_boolean(kind) and re.match("(integer|bigint|varchar.*|date)$", text) is not None
+
+
+def _distinct(batches: Iterable[pa.Array], rows: int) -> bool:
+    """Whether all values differ. Stops at the first batch with one twice, so that most columns cost little."""
+    seen: list[pa.Array] = []
+    for batch in batches:
+        if pc.count_distinct(batch).as_py() < len(batch):
+            return False
+        seen.append(batch)
+    return bool(pc.count_distinct(pa.chunked_array(seen)).as_py() == rows)
+
+
+def identifier(text: str) -> str:
+    """A plain name made of any text."""
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_")[:60]
+    return name if re.match("[A-Za-z]", name) else f"c_{name}".rstrip("_")
+
+
+def _identifiers(names: Iterable[str]) -> list[str]:
+    """A plain name for each column; no two differ only in the size of letters, as few databases tell them apart."""
+    given: list[str] = []
+    taken: set[str] = set()
+    for name in names:
+        made, number = identifier(name), 2
+        while made.lower() in taken:
+            made, number = f"{identifier(name)}_{number}", number + 1
+        taken.add(made.lower())
+        given.append(made)
+    assert all(a != b for a, b in pairwise(sorted(taken)))
+    return given

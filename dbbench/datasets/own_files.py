@@ -1,0 +1,209 @@
+"""A table's rows from CSV and Parquet files, in the types that the suite says. What doesn't fit is refused, with file and line."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from dbbench.datasets.generate import CHUNK_ROWS, arrow_type
+from dbbench.errors import UserError
+from dbbench.suite.dataset import Dataset, FromFile, Table
+
+#: Bytes of a CSV file that are read at a time; a row must fit in.
+_BLOCK = 16 * 2**20
+#: Ends of names that are read as Parquet; any other file is CSV.
+PARQUET = (".parquet", ".pq")
+
+
+def files_of(pattern: str, folder: Path) -> list[Path]:
+    """The regular files that a path or a glob relative to `folder` names, sorted. Raises UserError if there is none."""
+    place = folder / Path(pattern).expanduser()
+    found = [place] if place.exists() else [Path(name) for name in sorted(glob.glob(str(place)))]
+    if not found:
+        raise UserError(f"there is no file {place}; paths are relative to the suite's folder")
+    for path in found:
+        if not path.is_file():
+            raise UserError(f"{path} is not a regular file")
+    return found
+
+
+def check_files(dataset: Dataset, folder: Path) -> None:
+    """Raise UserError if a file that a dataset names is missing, or hasn't the columns."""
+    for table in dataset.tables.values():
+        if not isinstance(table.rows, FromFile):
+            continue
+        for path in files_of(table.rows.file, folder):
+            with refusals(path):
+                parquet = path.suffix.lower() in PARQUET
+                names = pq.ParquetFile(path).schema_arrow.names if parquet else csv_names(path)
+            _has_columns(path, names, _wanted(table))
+
+
+def rows_from(table: Table, paths: Sequence[Path], rows: int | None) -> Iterator[pa.RecordBatch]:
+    """The first `rows` rows of the files, or all, in batches of CHUNK_ROWS. Raises UserError for what doesn't fit the table."""
+    assert isinstance(table.rows, FromFile)
+    fields = [pa.field(name, arrow_type(column.data_type)) for name, column in table.columns.items()]
+    wanted = _wanted(table)
+    held: list[pa.RecordBatch] = []
+    count = given = 0
+    for path in paths:
+        line = 1
+        for raw in _raw(path, wanted, table):
+            batch = _typed(raw, path, line, table, wanted, count)
+            line += batch.num_rows
+            count += batch.num_rows
+            held.append(batch)
+            if rows is not None and count >= rows:
+                break
+            whole = pa.Table.from_batches(held)
+            while whole.num_rows >= CHUNK_ROWS:
+                yield _one(whole[:CHUNK_ROWS])
+                given += CHUNK_ROWS
+                whole = whole[CHUNK_ROWS:]
+            held = whole.to_batches()
+        if rows is not None and count >= rows:
+            break
+    whole = pa.Table.from_batches(held, pa.schema(fields))
+    if rows is not None:
+        whole = whole[: rows - given]
+    while whole.num_rows:
+        yield _one(whole[:CHUNK_ROWS])
+        whole = whole[CHUNK_ROWS:]
+
+
+def _one(table: pa.Table) -> pa.RecordBatch:
+    (batch,) = table.combine_chunks().to_batches()
+    return batch
+
+
+@contextlib.contextmanager
+def refusals(path: Path) -> Iterator[None]:
+    """What pyarrow and the system say of a file, as a UserError with the file and, where it is known, the row."""
+    try:
+        yield
+    except pa.ArrowInvalid as exc:
+        raise UserError(_told(path, str(exc))) from exc
+    except OSError as exc:
+        raise UserError(f"{path} can't be read: {exc.strerror or exc}") from exc
+
+
+def _raw(path: Path, wanted: dict[str, str], table: Table) -> Iterator[pa.RecordBatch]:
+    """Batches as they are in a file, of the wanted columns."""
+    with refusals(path):
+        if path.suffix.lower() in PARQUET:
+            file = pq.ParquetFile(path)
+            _has_columns(path, file.schema_arrow.names, wanted)
+            yield from file.iter_batches(CHUNK_ROWS, columns=list(wanted))
+        else:
+            yield from _csv(path, wanted, table)
+
+
+def open_csv(path: Path, **convert: Any) -> pyarrow.csv.CSVStreamingReader:
+    """A CSV file with a header, UTF-8; an empty field is a null, an empty one in quotes an empty text.
+
+    Raises pyarrow.ArrowInvalid, with the number of the row.
+    """
+    options = pyarrow.csv.ConvertOptions(
+        null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False, **convert
+    )
+    return pyarrow.csv.open_csv(
+        path,
+        read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK, use_threads=False),  # only one thread counts rows
+        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+        convert_options=options,
+    )
+
+
+def _csv(path: Path, wanted: dict[str, str], table: Table) -> Iterator[pa.RecordBatch]:
+    kinds = {source: arrow_type(table.columns[name].data_type) for source, name in wanted.items()}
+    # A moment may have fractions or a zone: it is taken as text, and must be one in whole seconds.
+    kinds = {source: pa.string() if pa.types.is_timestamp(kind) else kind for source, kind in kinds.items()}
+    _has_columns(path, csv_names(path), wanted)
+    yield from open_csv(path, column_types=kinds, include_columns=list(wanted))
+
+
+def csv_names(path: Path) -> list[str]:
+    """The names in the first line of a CSV file. Raises UserError if there are none."""
+    with path.open("rb") as file:
+        line = file.readline(_BLOCK)
+    if not line.strip():
+        raise UserError(f"{path} is empty: its first line should have the names of the columns")
+    return list(pyarrow.csv.read_csv(pa.BufferReader(line)).column_names)
+
+
+def _wanted(table: Table) -> dict[str, str]:
+    """Columns that come from the file: name there -> name in the table."""
+    return {column.source or name: name for name, column in table.columns.items() if column.values is None}
+
+
+def _has_columns(path: Path, names: Sequence[str], wanted: dict[str, str]) -> None:
+    if missing := [name for name in wanted if name not in names]:
+        raise UserError(f"{path} has no column {missing[0]!r} (it has: {', '.join(names)})")
+    if doubled := [name for name in wanted if list(names).count(name) > 1]:
+        raise UserError(f"{path} has two columns {doubled[0]!r}")
+
+
+def _typed(
+    raw: pa.RecordBatch, path: Path, line: int, table: Table, wanted: dict[str, str], before: int
+) -> pa.RecordBatch:
+    """A batch in the table's types. `line` is the number of its first row in the file, `before` the rows so far."""
+    found = {name: raw.column(source) for source, name in wanted.items()}
+    columns = []
+    for name, column in table.columns.items():
+        if column.values is not None:  # a sequence: the number of the row
+            first = before + getattr(column.values, "start", 1)
+            drawn = pa.array(np.arange(first, first + raw.num_rows, dtype=np.int64))
+            columns.append(drawn.cast(arrow_type(column.data_type)))
+            continue
+        values, kind = found[name], arrow_type(column.data_type)
+        try:
+            values = _moments(values) if pa.types.is_timestamp(kind) else values.cast(kind)
+        except pa.ArrowInvalid as exc:
+            raise UserError(f"{path}, column {name}: {exc}") from exc
+        for wrong, what in _faults(values, column.data_type, nullable=column.nullable):
+            place = pc.index(wrong, True).as_py()
+            if place >= 0:
+                shown = values[place].as_py()
+                raise UserError(f"{path}, row {line + place}, column {name}: {shown!r} is {what}")
+        columns.append(values)
+    return pa.record_batch(columns, names=list(table.columns))
+
+
+def _faults(values: pa.Array, data_type: Any, *, nullable: bool) -> Iterator[tuple[pa.Array, str]]:
+    """Where values are that a column can't have, and what is wrong with them."""
+    if not nullable:
+        yield pc.is_null(values), "missing, and the column is not `nullable: true`"
+    if pa.types.is_string(values.type):
+        most = data_type.arguments[0]
+        yield pc.fill_null(pc.greater(pc.utf8_length(values), most), False), f"longer than {most} characters"
+        yield pc.fill_null(pc.match_substring(values, "\0"), False), "a text with a NUL in it, which few databases take"
+    if pa.types.is_floating(values.type):
+        yield pc.fill_null(pc.invert(pc.is_finite(values)), False), "no number"
+
+
+def _moments(values: pa.Array) -> pa.Array:
+    """Moments in whole seconds, in UTC where they have a zone. Raises pyarrow.ArrowInvalid for a fraction of a second."""
+    if pa.types.is_string(values.type):
+        zoned = pc.any(pc.match_substring_regex(values, r"(Z|[+-]\d\d:?\d\d)$")).as_py()
+        values = values.cast(pa.timestamp("ns", "UTC" if zoned else None))
+    if getattr(values.type, "tz", None):
+        values = values.cast(pa.timestamp(values.type.unit, "UTC")).cast(pa.timestamp(values.type.unit))
+    return values.cast(pa.timestamp("s"))
+
+
+def _told(path: Path, text: str) -> str:
+    """What pyarrow says of a file, with the line first where it knows it."""
+    text = text.partition(". Detail:")[0].strip()
+    row = re.search(r"Row #(\d+):?\s*", text)
+    where = f", row {int(row[1]) - 1}" if row else ""  # its first row is the header
+    return f"{path}{where}: {text.replace(row[0], '') if row else text}"

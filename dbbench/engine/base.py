@@ -1,0 +1,185 @@
+"""The plugin contract: an Engine is one system under test, a Session one client of it.
+
+`prepare_<operation>()` does everything that can be done once and returns a callable; only that callable
+runs inside the clock. What an engine offers is read off its session class, so no list can drift from
+the code. A plugin is loaded by the entry point `dbbench.engines`, whose name is the engine's `name`.
+
+Life of a trial, in a process of its own:
+    available, open, create, connect, then the steps (load, flush and size among them), close; if it keeps files,
+    another object opens them once more, connects and is closed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel
+
+from dbbench.engine.info import Description, EngineInfo
+from dbbench.engine.operations import LoadFormat, ResultFormat
+from dbbench.engine.options import Options
+from dbbench.engine.setup import Setup
+from dbbench.engine.size import FileRole, Size, files_in
+from dbbench.engine.traits import Traits
+from dbbench.errors import Unsupported
+from dbbench.suite.model import Tier
+
+if TYPE_CHECKING:
+    from dbbench.datasets.records import RecordSet
+    from dbbench.engine.driver_timer import DriverTimer
+    from dbbench.suite.dataset import Table
+
+
+class Session:
+    """One client of an engine, used by one thread at a time.
+
+    It has an operation if it has the method `prepare_<operation>`: see dbbench.engine.operations.
+    """
+
+    #: How prepare_load's callable receives a chunk: a list of tuples, a list of dicts, a CsvChunk, or an Arrow record batch.
+    load_format: ClassVar[LoadFormat] = "rows"
+    #: How prepare_query's callable returns rows.
+    result_format: ClassVar[ResultFormat] = "rows"
+    #: For `load_format = "rows"`: types that the driver can't accept as they are -> "text" or "float".
+    bind: ClassVar[Mapping[str, str]] = {}
+    #: Types that come back in another form -> "text", "bytes" or "float". None: as they are bound. Text or bytes that
+    #: aren't declared are a wrong answer; what is declared stands in a footnote.
+    reads: ClassVar[Mapping[str, str] | None] = None
+
+    @property
+    def declared(self) -> Mapping[str, str]:
+        """Types of the suite -> the form in which they come back, where it isn't their own."""
+        return self.bind if self.reads is None else self.reads
+
+    def returned_rows(self, given: Any) -> bool:
+        """Whether a statement returned rows, which nobody reads. `given` is what its callable returned: by DB-API a cursor
+        with a description. Override it where `prepare_statement` returns something else.
+        """
+        return bool(getattr(given, "description", None))
+
+    def forget(self) -> None:
+        """Forget the objects that were returned, if it keeps any: empty its identity map."""
+
+    def watch(self, timer: DriverTimer) -> None:
+        """Have `timer` time the driver's calls by the operations prepared from now on. Raises Unsupported if it can't."""
+        raise Unsupported("its driver's calls can't be told apart from its own work")
+
+    def begin(self) -> None:
+        """Start a transaction."""
+        raise NotImplementedError
+
+    def commit(self) -> None:
+        """Commit it, as durably as the tier asks."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Free everything."""
+
+
+class Engine(Description, Traits):
+    """One system under test. Subclasses fill in the class attributes and the methods they need."""
+
+    #: What a user may set: a subclass of `Options`.
+    options_class: ClassVar[type[BaseModel]] = Options
+    #: The class of its sessions: what they offer is read off it.
+    session_class: ClassVar[type[Session]] = Session
+    #: For an access layer: the engine that it runs on, whose tables hold the rows.
+    base_engine: Engine | None = None
+
+    def __init__(self, setup: Setup) -> None:
+        """Check what was asked for. Raises Unsupported for a tier or a URL that the engine refuses."""
+        self.directory = setup.directory
+        self.url = setup.url
+        if setup.url and not self.url_example:
+            raise Unsupported(f"{self.name} has no server to name a URL of")
+        if self.url_required and not setup.url:
+            raise Unsupported(f"{self.name} needs a server: --url {self.name}={self.url_example}")
+        self.options: Any = self.options_class.model_validate(dict(setup.options))
+        #: The tier that the engine gives: the one asked for, or the next that promises more.
+        self.tier = self.effective_tier(setup.tier)
+
+    @classmethod
+    def effective_tier(cls, tier: Tier) -> Tier:
+        """The least tier of the engine's that promises what `tier` does. Raises Unsupported if none does."""
+        tiers = list(Tier)
+        for enough in tiers[tiers.index(tier) :]:
+            if enough in cls.durability:
+                return enough
+        offered = ", ".join(cls.durability) or "none"
+        raise Unsupported(f"{cls.name} can't give durability {tier} (it offers: {offered})")
+
+    @classmethod
+    def available(cls) -> None:
+        """Raise Unavailable if a library or program is missing that importing the module didn't ask for.
+
+        If the error names no command, the one that installs the engine's Debian packages is shown.
+        """
+
+    @classmethod
+    def available_with(cls, options: Mapping[str, Any]) -> None:
+        """Raise Unavailable if what the user has to bring, or the program of a private server, is missing.
+
+        Not asked where a server is named by its URL.
+        """
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        """Versions of the driver, and of the database if it can be known without starting it, by name."""
+        return {}
+
+    def info(self) -> EngineInfo:
+        """What the report says of an open engine. Override it where a server may be another product, or have another licence."""
+        return EngineInfo(self.title, self.publication, self.publication_note)
+
+    def server_versions(self) -> dict[str, str]:
+        """Versions that only an open engine knows: those of the server that answered, by name."""
+        return {}
+
+    def open(self) -> None:
+        """Make or open the database in `self.directory`."""
+
+    def create(self, tables: Mapping[str, Table]) -> None:
+        """Make the tables, without their indexes."""
+
+    def create_store(self, records: RecordSet) -> None:
+        """Make room for records under keys; `records` says how many and how large, should that matter."""
+
+    def connect(self) -> Session:
+        """A new client."""
+        raise NotImplementedError
+
+    def flush(self) -> None:
+        """Bring everything to its place on disk: a checkpoint."""
+
+    def settings(self) -> dict[str, Any]:
+        """What was set and differs between systems: tier, cache, page size, threads."""
+        return {**self.options.model_dump(), **self.durability[self.tier]}
+
+    def size(self) -> Size:
+        """Every file in the engine's directory."""
+        return Size(tuple(sorted(files_in(self.directory, self.file_role), key=lambda file: file.name)))
+
+    def file_role(self, name: str) -> FileRole:
+        """What a file is for, by its name."""
+        return "journal" if name.endswith(("-wal", "-journal", ".wal", ".log")) else "data"
+
+    def statistics(self) -> dict[str, int]:
+        """What the system itself has counted so far: `inserts`, `updates`, `selects`, `deletes` (rows, or statements of
+        one row each), `commits` and `deadlocks`, as far as it counts them. Empty if it counts nothing.
+        """
+        return {}
+
+    def processes(self) -> Sequence[int]:
+        """Ids of the processes that work for this engine: its private server's. Their memory and CPU time count too."""
+        return ()
+
+    def exit_reason(self) -> str:
+        """Why the server ended, if it ended by itself; empty while all is well."""
+        return ""
+
+    def remove(self, tables: Mapping[str, Table]) -> None:
+        """Remove what `create` made outside the directory: the tables at a URL, as far as they exist."""
+
+    def close(self) -> None:
+        """Close the database; nothing of it may be left running."""

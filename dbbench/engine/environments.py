@@ -1,0 +1,228 @@
+"""Environments: a folder with another release of an engine's package, kept in the cache, put before our own packages.
+
+What the release brings with it stands in the folder. All else, dbbench among it, comes from the environment that dbbench
+runs in, so that a worker differs from another in nothing but the release. uv makes a folder where it is on the PATH, pip
+otherwise. Neither ever builds a package: that takes compilers, minutes, and code of strangers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import Distribution, distribution, distributions
+from pathlib import Path
+from typing import Any
+
+from dbbench.engine.urls import redacted
+from dbbench.errors import Unavailable
+from dbbench.host import kept_folder
+from dbbench.host.processes import environment
+from dbbench.message import cleaned
+
+_FOLDER, _MANIFEST, _PACKAGES = "environments", "environment.json", "packages"
+#: How long making one may take: some wheels have hundreds of megabytes.
+_SECONDS = 900.0
+#: So much of what an installer says is told.
+_LONGEST = 400
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A folder of packages, and the exact release that is in it."""
+
+    folder: Path
+    package: str
+    release: str
+
+
+def prepared(package: str, version: str, release: str = "") -> Environment:
+    """An environment with a version of a package, from the cache or made now.
+
+    `version` may be a beginning, like 1.3, of which the newest release is taken, unless one is in the cache. `release` is the
+    exact one that must be in it. Raises Unavailable with the reason.
+    """
+    for wanted in dict.fromkeys((version, release or version)):
+        found = _kept(package, wanted)
+        if found and release in ("", found.release):
+            return found
+    wanted = release or version
+    folder = _folder(package, wanted)
+    with contextlib.suppress(OSError):
+        kept_folder.remove(folder, lambda: folder.exists() and _damage(folder))
+    try:
+        kept_folder.make(folder, _MANIFEST, lambda made: _filled(made, package, wanted))
+    except OSError as exc:
+        raise Unavailable(f"no environment for {package} {wanted} could be made: {exc.strerror or exc}") from exc
+    made = _kept(package, wanted)
+    if made is None:
+        raise Unavailable(f"the environment for {package} {wanted} in {folder} is not as it was written: remove it")
+    return made
+
+
+def available(package: str, *, minor: bool = False) -> list[str]:
+    """The releases of a package that have a wheel for this Python and machine, newest first; candidates are left out.
+
+    `minor`: of those that begin with the same two numbers only the newest. Raises Unavailable with what pip said.
+    """
+    with tempfile.TemporaryDirectory(prefix="dbbench-") as scratch:
+        command = [*pip(Path(scratch)), "index", "versions", plain_name(package), "--only-binary", ":all:"]
+        said = run_installer(
+            [*command, "--disable-pip-version-check", "--no-input"], Path(scratch), plain_name(package)
+        )
+    listed = re.search(r"^Available versions: (.*)$", said, re.MULTILINE)
+    if not listed:
+        raise Unavailable(f"pip lists no release of {plain_name(package)} with a wheel for this Python and machine")
+    found = [each.strip() for each in listed[1].split(",") if re.fullmatch(r"[0-9.]+", each.strip())]
+    first: dict[tuple[str, ...], str] = {}
+    for each in found:
+        first.setdefault(tuple(each.split(".")[: 2 if minor else None]), each)
+    return list(first.values())
+
+
+def specifier(version: str) -> str:
+    """What pip is asked for: the version itself, or whatever begins with it."""
+    return f"=={version}" if re.search(r"[a-z]", version) else f"=={version}.*"
+
+
+def plain_name(package: str) -> str:
+    """A package's name without its extras."""
+    return package.partition("[")[0]
+
+
+def _folder(package: str, version: str) -> Path:
+    """Named by a hash of what it is made of: the same packages for another Python are other ones."""
+    made_of = [package, specifier(version), sys.implementation.cache_tag, sysconfig.get_platform(), 1]
+    key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
+    return kept_folder.cache_folder() / _FOLDER / f"{plain_name(package)}-{version}-{key}"
+
+
+def _kept(package: str, version: str) -> Environment | None:
+    folder = _folder(package, version)
+    if not folder.exists() or _damage(folder):
+        return None
+    manifest = kept_folder.sealed(folder / _MANIFEST)
+    return Environment(folder / _PACKAGES, package, str(manifest["release"]))
+
+
+def _damage(folder: Path) -> str:
+    """What is wrong with an environment: a file that is gone, or has another length."""
+    try:
+        for name, size in kept_folder.sealed(folder / _MANIFEST)["files"].items():
+            if (folder / _PACKAGES / name).stat().st_size != size:
+                return f"{name} is not as it was written"
+    except OSError as exc:
+        return exc.strerror or str(exc)
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        return f"{_MANIFEST}: {exc}"
+    return ""
+
+
+def _filled(made: Path, package: str, version: str) -> dict[str, Any]:
+    """Install into `made`, check what came, and say what it is."""
+    packages = made / _PACKAGES
+    packages.mkdir()
+    with tempfile.TemporaryDirectory(dir=made) as scratch:  # not /tmp, where a setting of another user may stand
+        needs = Path(scratch, "needs.txt")
+        needs.write_text("\n".join(_needs()))
+        _install([f"{package}{specifier(version)}", "--constraint", str(needs)], packages, Path(scratch))
+    found = {_canonical(each.name): each for each in distributions(path=[str(packages)])}
+    name = _canonical(plain_name(package))
+    if name not in found:
+        raise Unavailable(f"the installer put no {package} into {packages}")
+    check_needs(found.values())
+    return {
+        "release": found[name].version,
+        "packages": {key: each.version for key, each in sorted(found.items())},
+        "files": {
+            str(path.relative_to(packages)): path.stat().st_size
+            for path in sorted(packages.rglob("*"))
+            if path.is_file() and path.suffix != ".pyc"
+        },
+    }
+
+
+def check_needs(found: Iterable[Distribution]) -> None:
+    """Raise Unavailable if a package that a release brings is one that dbbench can't work with."""
+    from packaging.requirements import Requirement
+
+    needs = {_canonical(need.name): need for need in map(Requirement, _needs())}
+    for each in found:
+        need = needs.get(_canonical(each.name))
+        if need and not need.specifier.contains(each.version, prereleases=True):
+            raise Unavailable(f"it brings {each.name} {each.version}, and dbbench needs {need}")
+
+
+def _needs() -> list[str]:
+    """What dbbench itself requires, without its extras."""
+    from packaging.requirements import Requirement
+
+    needs = map(Requirement, distribution("dbbench").requires or ())
+    return [str(need) for need in needs if need.marker is None]
+
+
+def _canonical(name: str) -> str:
+    from packaging.utils import canonicalize_name
+
+    return canonicalize_name(name)
+
+
+def _install(wanted: Sequence[str], packages: Path, scratch: Path) -> None:
+    """Have packages installed into a folder by uv or pip. Raises Unavailable with the last that it said."""
+    if uv := shutil.which("uv"):
+        command = [uv, "--quiet", "pip", "install", "--python", sys.executable, "--compile-bytecode"]
+    else:
+        command = [*pip(scratch), "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
+    run_installer([*command, "--target", str(packages), "--only-binary", ":all:", *wanted], scratch, wanted[0])
+
+
+def run_installer(command: Sequence[str], scratch: Path, what: str) -> str:
+    """What an installer prints on standard output. Raises Unavailable if it fails."""
+    name = command[3] if command[2] == "-m" else Path(command[0]).stem
+    try:
+        done = subprocess.run(
+            command,
+            cwd=scratch,  # no setting of the user's current folder counts
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as exc:
+        raise Unavailable(f"{name} did not come to an end with {what} in {_SECONDS:g} s") from exc
+    if done.returncode:
+        raise Unavailable(f"{name} failed with {what}: {reason(done.stderr or done.stdout)}")
+    return done.stdout
+
+
+def reason(said: str) -> str:
+    """What an installer gives as its reason, in one line, without any password of an index's URL."""
+    lines = [re.sub(r"^\s*(error:|ERROR:|cause:|×|╰─▶|│)\s*", "", line).strip() for line in said.splitlines()]
+    errors = [line for line, whole in zip(lines, said.splitlines(), strict=True) if re.match(r"\s*ERROR:", whole)]
+    told = " ".join(filter(None, errors or lines[-3:])) or "it gave no reason"
+    told = re.sub(r" \(from versions: [^)]*\)", "", told)
+    told = re.sub(r"\S+://\S+", lambda url: redacted(url[0]), told)
+    return cleaned(told, _LONGEST)
+
+
+def pip(scratch: Path) -> list[str]:
+    """The command that runs pip for this Python: its own, or one that is made with `venv`."""
+    from importlib.util import find_spec
+
+    if find_spec("pip"):
+        return [sys.executable, "-P", "-m", "pip"]
+    folder = scratch / "with-pip"
+    run_installer([sys.executable, "-P", "-m", "venv", str(folder)], scratch, "pip")
+    return [str(folder / ("Scripts" if os.name == "nt" else "bin") / "python"), "-P", "-m", "pip"]

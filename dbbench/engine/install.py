@@ -1,0 +1,149 @@
+"""How an engine is installed: Debian packages by apt, its driver by pip, and what neither of them brings.
+
+The facts are on the engine's class; the hints, the documentation, `.ci/run` and `dbbench engines install` read them here.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import Distribution
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from dbbench.engine.declared import about
+from dbbench.host.processes import python
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+    from dbbench.engine.base import Engine
+
+#: What a driver is built with where no wheel brings it, in Debian's words.
+COMPILER = ("gcc", "libc6-dev", "pkg-config", "python3-dev")
+
+
+@dataclass(frozen=True)
+class Driver:
+    """The extras of a package that bring an engine's driver; none if its module belongs to the package itself."""
+
+    package: Distribution
+    extras: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What installs some engines: Debian packages, then what is given to `pip install`, then modules to run."""
+
+    debian: tuple[str, ...]
+    pip: tuple[str, ...]
+    fetch: tuple[tuple[str, ...], ...]
+
+    def commands(self) -> Iterator[list[str]]:
+        """The steps as commands, apt's first."""
+        if self.debian:
+            yield ["apt-get", "install", "-y", "--no-install-recommends", *self.debian]
+        yield from self.own_commands()
+
+    def own_commands(self) -> Iterator[list[str]]:
+        """Those that change nothing outside of this Python's environment and dbbench's cache, so that they need no root."""
+        if self.pip:
+            yield python("pip", "install", *self.pip)
+        for module, *engines in self.fetch:
+            yield python(module, *engines)
+
+
+def steps(engines: Iterable[tuple[type[Engine], Driver]]) -> Steps:
+    """What installs these engines."""
+    wanted: dict[str, Driver] = {}
+    packages: dict[str, None] = {}
+    fetched: dict[str, tuple[str, ...]] = {}
+    for engine, driver in engines:
+        packages |= dict.fromkeys((*engine.debian, *built(engine)))
+        if engine.modules:
+            name = about(driver.package)["Name"]
+            known = wanted.get(name, driver)
+            wanted[name] = Driver(driver.package, tuple(dict.fromkeys((*known.extras, *driver.extras))))
+        if engine.fetched_by:
+            fetched[engine.fetched_by] = (*fetched.get(engine.fetched_by, ()), engine.name)
+    return Steps(
+        tuple(packages),
+        tuple(word for driver in wanted.values() for word in pip_arguments(driver)),
+        tuple((module, *names) for module, names in fetched.items()),
+    )
+
+
+def built(engine: type[Engine]) -> tuple[str, ...]:
+    """The Debian packages that an engine's driver is built with; none if a wheel brings it."""
+    return (*engine.built_on, *COMPILER) if engine.built_on else ()
+
+
+def driver_hint(driver: Driver, engine: type[Engine] | None = None) -> str:
+    """The command that brings an engine's driver."""
+    pip = shlex.join(["pip", "install", *pip_arguments(driver)])
+    before = built(engine) if engine else ()
+    return f"{apt(*before)}, then {pip}" if before else pip
+
+
+def apt(*packages: str) -> str:
+    """The command that brings Debian packages, as a hint; empty without any."""
+    return f"apt install {' '.join(packages)}" if packages else ""
+
+
+def pip_arguments(driver: Driver) -> list[str]:
+    """What to give `pip install`: the folder or wheel that the package was installed from, with the extras.
+
+    Where there is none, as for a wheel that is gone, the requirements of the extras by their own names: dbbench itself
+    need not be on the package index.
+    """
+    package, extras = driver.package, driver.extras
+    if source := _source(package):
+        path, editable = source
+        options = ["-e"] if editable else [] if extras else ["--force-reinstall"]
+        return [*options, f"{path}[{','.join(extras)}]" if extras else str(path)]
+    return _required(package, extras) or ["--force-reinstall", package.name]
+
+
+def requirements(driver: Driver) -> list[Requirement]:
+    """What the extras of a driver require, without markers."""
+    from packaging.requirements import Requirement
+
+    return [Requirement(text) for text in _required(driver.package, driver.extras)]
+
+
+def _brings(requirement: Requirement, extra: str) -> bool:
+    """Whether an extra asks for something that the package alone doesn't."""
+    marker = requirement.marker
+    return marker is not None and marker.evaluate({"extra": extra}) and not marker.evaluate({"extra": ""})
+
+
+def _source(package: Distribution) -> tuple[Path, bool] | None:
+    """Where a package was installed from, and whether it is used from there; None if that isn't a path, or is gone."""
+    told = json.loads(package.read_text("direct_url.json") or "{}")
+    parts = urlsplit(told.get("url", ""))
+    path = Path(url2pathname(parts.path))
+    if parts.scheme != "file" or not path.exists():
+        return None
+    return path, bool(told.get("dir_info", {}).get("editable"))
+
+
+def _required(package: Distribution, extras: Sequence[str]) -> list[str]:
+    """What the extras of a package require, those that they name of its own in turn."""
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    found: dict[str, None] = {}
+    for text in package.requires or ():
+        requirement = Requirement(text)
+        if not any(_brings(requirement, extra) for extra in extras):
+            continue
+        if canonicalize_name(requirement.name) == canonicalize_name(package.name):
+            found |= dict.fromkeys(_required(package, sorted(requirement.extras)))
+        else:
+            requirement.marker = None
+            found[str(requirement)] = None
+    return list(found)

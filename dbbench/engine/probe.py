@@ -1,0 +1,285 @@
+"""`python -m dbbench.engine.probe REQUEST`: tells of each engine whether it can be used, one JSON line each.
+
+REQUEST is JSON: names, each with its engine, the options to check, and whether there is a URL.
+
+A process of its own, so that a driver that crashes when it is imported, or prints, harms nobody.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+from dbbench.engine import kept_imports, registry, variants
+from dbbench.engine.null import does_work
+from dbbench.errors import Unavailable
+from dbbench.host.processes import environment, first_on_path, forbid_core_dumps, python
+from dbbench.message import clean, cleaned
+
+if TYPE_CHECKING:
+    from dbbench.engine.base import Engine
+
+#: Without an answer for so long, the engine that is being looked at hangs.
+_SECONDS = 60.0
+#: So many engines are looked at by two processes: for fewer the second costs more than it brings.
+_MANY = 16
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What is known of an engine without starting it. `detail` says why it can't be used."""
+
+    name: str
+    status: Literal["available", "unavailable", "broken"]
+    #: The plugin; `name` is another where the user gave a server a name of his own.
+    engine: str = ""
+    detail: str = ""
+    install: str = ""
+    title: str = ""
+    license: str = ""
+    publication: str = ""
+    publication_note: str = ""
+    ranked: bool = True
+    #: The form that its queries' rows come in.
+    gives: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    durability: list[str] = field(default_factory=list)
+    #: The operations of its sessions.
+    operations: list[str] = field(default_factory=list)
+    dialect: str = ""
+    url_example: str = ""
+    url_required: bool = False
+    #: What installs it: the extras of dbbench, Debian packages, and whether jars are to be fetched too.
+    extras: list[str] = field(default_factory=list)
+    debian: list[str] = field(default_factory=list)
+    #: What of it nobody has run yet.
+    unverified: str = ""
+    #: Why it runs only where its user names it.
+    by_name_only: str = ""
+    #: What it doesn't have, though others do -> what that means.
+    lacks: dict[str, str] = field(default_factory=dict)
+    #: Option -> what it is for.
+    options: dict[str, str] = field(default_factory=dict)
+    #: What is wrong with the options asked for.
+    fault: str = ""
+
+
+def probe(
+    names: Sequence[str],
+    options: Mapping[str, Mapping[str, object]] | None = None,
+    urls: Mapping[str, str] | None = None,
+    folders: Mapping[str, Path] | None = None,
+) -> dict[str, Probed]:
+    """Look at the named engines in child processes; another one goes on after an engine that crashes.
+
+    A name that no plugin has, but that a URL was given for, is looked at as the engine that reaches it. `folders`: name ->
+    the folder of packages that come before ours where that engine is looked at.
+    """
+    known = set(registry.names())
+    requests = {
+        name: {
+            "engine": _plugin(name, known, urls or {}),
+            "options": dict((options or {}).get(name, {})),
+            "url": name in (urls or {}),
+        }
+        for name in names
+    }
+    elsewhere = folders or {}
+    imported = kept_imports.known(str(asked["engine"]) for name, asked in requests.items() if name not in elsewhere)
+    for name, asked in requests.items():
+        asked["versions"] = None if name in elsewhere else imported.get(str(asked["engine"]))
+    parts: list[tuple[Sequence[str], Path | None]] = [
+        (part, None) for part in _parts([name for name in names if name not in elsewhere], imported)
+    ]
+    parts += [([name], elsewhere[name]) for name in names if name in elsewhere]
+    with ThreadPoolExecutor(2) as pool:
+        found = dict(chain.from_iterable(pool.map(lambda part: _looked(part[0], requests, part[1]).items(), parts)))
+    return {name: found[name] for name in names}
+
+
+def _parts(names: Sequence[str], imported: Mapping[str, object]) -> list[Sequence[str]]:
+    """The engines that one process looks at: few are looked at by one process, many by two at once.
+
+    Those with an access layer share what is slow to import; so do those without. Few are those, too, of which
+    most are known to be imported without a fault.
+    """
+    if len(names) < _MANY or len(imported) > len(names) / 2:
+        return [names]
+    layered = [name for name in names if "+" in name]
+    return [part for part in (layered, [name for name in names if "+" not in name]) if part]
+
+
+def _looked(names: Sequence[str], requests: Mapping[str, Mapping[str, Any]], folder: Path | None) -> dict[str, Probed]:
+    """Look at engines one after another, in a new process after one that crashes."""
+    found: dict[str, Probed] = {}
+    while left := [name for name in names if name not in found]:
+        output, error, end = _asked({name: requests[name] for name in left}, folder)
+        before = len(found)
+        for line in output:
+            told = json.loads(line)
+            if "imported" in told:
+                if folder:
+                    continue  # of another release than the one that is installed
+                kept_imports.keep(told["imported"], told["seen"])
+            else:
+                engine = Probed(**clean(told))
+                found[engine.name] = engine
+        if len(found) - before < len(left):
+            guilty = next(name for name in names if name not in found)
+            last = cleaned((error.strip().splitlines() or [""])[-1])
+            why = f"importing it {end}{f': {last}' if last else ''}"
+            found[guilty] = Probed(guilty, "broken", requests[guilty]["engine"], why)
+    return found
+
+
+def _asked(request: Mapping[str, object], folder: Path | None) -> tuple[list[str], str, str]:
+    """What a process that looks has printed, its last words, and how it ended; it is killed when it hangs."""
+    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def read(stream: IO[str]) -> None:
+        for line in stream:
+            lines.put(line)
+        lines.put(None)
+
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as error,
+        subprocess.Popen(
+            python("dbbench.engine.probe", json.dumps(request)),
+            stdout=subprocess.PIPE,
+            stderr=error,
+            encoding="utf-8",
+            env=environment(**(first_on_path(folder) if folder else {})),
+            cwd="/",  # drivers look for files of theirs in the current folder
+        ) as child,
+    ):
+        reader = threading.Thread(target=read, args=(child.stdout,), daemon=True)
+        reader.start()
+        output = []
+        try:
+            while line := lines.get(timeout=_SECONDS):
+                output.append(line)
+            end = _ending(child.wait(_SECONDS))
+        except (queue.Empty, subprocess.TimeoutExpired):
+            end = f"hangs (more than {_SECONDS:g} s)"
+        finally:
+            child.kill()
+            child.wait()
+            reader.join(_SECONDS)
+        error.seek(0)
+        return output, error.read(), end
+
+
+def _plugin(name: str, known: Collection[str], urls: Mapping[str, str]) -> str:
+    """The engine that runs under a name."""
+    if name in known:
+        return name
+    return by_url(name, urls[name]) if name in urls else variants.base(name)
+
+
+def by_url(name: str, url: str) -> str:
+    """The engine that runs against a URL under a name of the user's own; ENGINE@PLACE says which."""
+    engine, at, _ = name.partition("@")
+    if at:
+        return engine
+    return "odbc" if url.startswith("odbc:") else "sqlalchemy"
+
+
+def look(
+    name: str, engine: str, options: Mapping[str, object], *, url: bool, versions: Mapping[str, str] | None = None
+) -> Probed:
+    """Look at one engine in this process. With `versions` it is known that its drivers can be imported."""
+    known = Probed(name, "broken", engine)
+    try:
+        plugin = registry.find(engine)
+        known = _described(known, plugin)
+        registry.load(engine, imported=versions is None and (url or not plugin.url_required))
+        _check_url(plugin, url=url)
+        fault = _fault(plugin, options)
+        if not fault and not url:
+            registry.require(engine, options)
+        told = plugin.versions() if versions is None else dict(versions)
+        return replace(known, status="available", versions=told, fault=fault)
+    except Unavailable as exc:
+        return replace(known, status="unavailable", detail=exc.reason, install=exc.install)
+    except registry.Broken as exc:
+        return replace(known, detail=str(exc))
+    except Exception as exc:  # whatever a plugin's class attributes or versions() may raise
+        return replace(known, detail=f"{type(exc).__name__}: {exc}")
+
+
+def _check_url(plugin: type[Engine], *, url: bool) -> None:
+    if url and not plugin.url_example:
+        raise Unavailable("it has no server, and so takes no URL")
+    if plugin.url_required and not url:
+        raise Unavailable("it runs against a server of yours", f"--url {plugin.name}={plugin.url_example}")
+
+
+def _described(known: Probed, plugin: type[Engine]) -> Probed:
+    """What its class says of an engine, whether or not its driver is there."""
+    from dbbench.engine.operations import OPERATIONS, offers
+
+    return replace(
+        known,
+        title=plugin.title,
+        license=plugin.license,
+        publication=str(plugin.publication),
+        publication_note=plugin.publication_note,
+        ranked=does_work(plugin),
+        gives=plugin.session_class.result_format,
+        durability=[str(tier) for tier in plugin.durability],
+        operations=[operation for operation in OPERATIONS if offers(plugin, operation)],
+        dialect=plugin.dialect,
+        url_example=plugin.url_example,
+        url_required=plugin.url_required,
+        extras=list(registry.extras(plugin)),
+        debian=list(registry.install_steps([plugin.name]).debian),
+        unverified=plugin.unverified,
+        by_name_only=plugin.by_name_only,
+        lacks={str(what): why for what, why in plugin.missing_features.items()},
+        options={key: str(value.description or "") for key, value in plugin.options_class.model_fields.items()},
+    )
+
+
+def _fault(engine: type[Engine], options: Mapping[str, object]) -> str:
+    from pydantic import ValidationError
+
+    try:
+        engine.options_class.model_validate(options)
+    except ValidationError as exc:
+        return "; ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in exc.errors())
+    return ""
+
+
+def _ending(status: int) -> str:
+    return f"ends the process with signal {-status}" if status < 0 else f"ends the process with status {status}"
+
+
+def main() -> None:
+    """Print a line for each name, then what those that were imported came from; drivers that print go to standard error."""
+    forbid_core_dumps()
+    watch = kept_imports.Watch()
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    imported = {}
+    for name, asked in json.loads(sys.argv[1]).items():
+        found = look(name, asked["engine"], asked["options"], url=asked["url"], versions=asked["versions"])
+        print(json.dumps(asdict(found), default=str), file=out, flush=True)
+        if found.status == "available" and asked["versions"] is None and registry.find(found.engine).modules:
+            imported[found.engine] = found.versions
+    if imported:
+        print(json.dumps({"imported": imported, "seen": watch.seen()}), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What SQL engines share: sessions, and records and objects by SQL."""

@@ -1,0 +1,290 @@
+"""What SQL engines share: a table of types, DDL, and a session over any DB-API connection.
+
+A new SQL engine gives its types and settings and, where it has one, a better way to load; it copies nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.operations import LoadPart, Retry, Rows
+from dbbench.engine.sql.keyvalue import RECORD_KEY, RECORD_TABLE, RECORD_VALUE
+from dbbench.engine.sql.objects import SQLObjects
+from dbbench.errors import Unsupported
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from dbbench.datasets.records import RecordSet
+    from dbbench.suite.dataset import Records, Table
+
+STANDARD_TYPES: Mapping[str, str] = {
+    "integer": "INTEGER",
+    "bigint": "BIGINT",
+    "real": "REAL",
+    "double": "DOUBLE PRECISION",
+    "decimal": "DECIMAL({0}, {1})",
+    "char": "CHAR({0})",
+    "varchar": "VARCHAR({0})",
+    "date": "DATE",
+    "datetime": "TIMESTAMP",
+}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a system writes types and names."""
+
+    #: Type of a suite -> how the system writes it; {0} and {1} are its arguments.
+    types: Mapping[str, str] = field(default_factory=lambda: STANDARD_TYPES)
+    #: What stands before and after a name.
+    quotes: tuple[str, str] = ('"', '"')
+    #: What stands for a value.
+    placeholder: str = "?"
+    #: The types of bytes of up to so many, as a key and as a value.
+    binary: tuple[str, str] = ("VARBINARY({0})", "VARBINARY({0})")
+    #: What is put after a query for its first rows.
+    limit: str = "LIMIT {0}"
+    #: What is put before a query to get its plan as rows; empty if that isn't how.
+    explain: str = ""
+    #: A query of the system's catalogue for the first column of each index of a table. {0}: the table's name, as text.
+    indexed: str = ""
+
+    def quoted(self, name: str) -> str:
+        """An identifier, quoted."""
+        left, right = self.quotes
+        return f"{left}{name.replace(right, right * 2)}{right}"
+
+    def translate(self, sql: str, tables: Mapping[str, Table]) -> str:
+        """A suite's statement with every name of a table or column quoted; text in quotes stays as it is."""
+        names = {*tables, *(column for table in tables.values() for column in table.columns)}
+
+        def word(match: re.Match[str]) -> str:
+            return self.quoted(match[0]) if match[0] in names else match[0]
+
+        return re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"|\w+", word, sql)
+
+    def total(self, column: str, type_name: str) -> str:
+        """The sum of a column. A real is cast first: some systems add up numbers of 4 bytes in 4 bytes."""
+        name = self.quoted(column)
+        if type_name == "real" and self.types["real"] != self.types["double"]:
+            name = f"CAST({name} AS {self.types['double']})"
+        return f"SUM({name})"
+
+    def create_table(self, name: str, table: Table) -> str:
+        """CREATE TABLE with its primary key."""
+        lines = []
+        for column_name, column in table.columns.items():
+            type_name = self.types[column.data_type.name].format(*column.data_type.arguments)
+            null = " NOT NULL" if column_name == table.primary_key else ""
+            lines.append(f"{self.quoted(column_name)} {type_name}{null}")
+        lines.append(f"PRIMARY KEY ({self.quoted(table.primary_key)})")
+        return f"CREATE TABLE {self.quoted(name)} ({', '.join(lines)})"
+
+    def create_indexes(self, name: str, table: Table) -> list[str]:
+        """CREATE INDEX for each of its indexes."""
+        return [
+            f"CREATE INDEX {self.quoted(f'ix_{name}_{column}')} ON {self.quoted(name)} ({self.quoted(column)})"
+            for column in table.indexes
+        ]
+
+    def create_records(self, records: Records) -> str:
+        """CREATE TABLE of records under keys."""
+        key, value = (
+            kind.format(size) for kind, size in zip(self.binary, (records.key_bytes, records.value_bytes), strict=True)
+        )
+        return (
+            f"CREATE TABLE {self.quoted(RECORD_TABLE)} ({self.quoted(RECORD_KEY)} {key} NOT NULL, {self.quoted(RECORD_VALUE)} {value} NOT NULL, "
+            f"PRIMARY KEY ({self.quoted(RECORD_KEY)}))"
+        )
+
+    def limited(self, query: str, count: int) -> str:
+        """A query for its first rows."""
+        return f"{query} {self.limit.format(count)}"
+
+    def insert(self, name: str, table: Table) -> str:
+        """INSERT of one row with placeholders."""
+        columns = ", ".join(map(self.quoted, table.columns))
+        values = ", ".join([self.placeholder] * len(table.columns))
+        return f"INSERT INTO {self.quoted(name)} ({columns}) VALUES ({values})"
+
+
+class SQLSession(SQLObjects):
+    """A client over a DB-API connection in autocommit mode whose `execute` returns an iterable cursor."""
+
+    #: That of the engine.
+    sql: Dialect
+
+    def __init__(self, connection: Any, dialect: Dialect) -> None:
+        self.connection = connection
+        self.sql = dialect
+
+    def execute(self, sql: str) -> Any:
+        """Run one statement."""
+        return self.connection.execute(sql)
+
+    def begin(self) -> None:
+        """Start a transaction."""
+        self.execute("BEGIN")
+
+    def begin_reading(self) -> None:
+        """Start a transaction that will only read, where a system wants that to be said."""
+        self.begin()
+
+    def commit(self) -> None:
+        """Commit it."""
+        self.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Undo it. Nothing is to be done where the system has ended it already."""
+        self.execute("ROLLBACK")
+
+    def retry_reason(self, exc: BaseException) -> Retry | None:
+        """Why a transaction that ended with this error is to be rolled back and made again; None if it isn't."""
+        return None
+
+    def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        """A callable that inserts a list of rows."""
+        return partial(self.connection.cursor().executemany, self.sql.insert(name, table))
+
+    def begin_load(self, tables: Mapping[str, Table]) -> None:
+        """Start the transaction of a load. The tables are empty."""
+        self.begin()
+
+    def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
+        """What ends a load, in its order: here the indexes, then the commit."""
+        return {"indexes": self.each(self.create_indexes(tables)), "commit": self.commit}
+
+    def create_indexes(self, tables: Mapping[str, Table]) -> list[str]:
+        """The statements that make the indexes of some tables."""
+        return [text for name, table in tables.items() for text in self.sql.create_indexes(name, table)]
+
+    def indexed(self, name: str) -> set[str] | None:
+        """The first column of each index of a table, by the system's own catalogue; None if nobody knows how to ask it."""
+        if not self.sql.indexed:
+            return None
+        return {str(column) for (column,) in fetch(self, self.sql.indexed.format(name.replace("'", "''")))}
+
+    def each(self, statements: Sequence[str]) -> Callable[[], None]:
+        """A callable that runs one statement after another."""
+
+        def run() -> None:
+            for statement in statements:
+                self.execute(statement)
+
+        return run
+
+    def prepare_query(self, sql: str) -> Callable[[], Rows]:
+        """A callable that runs a query and gives its cursor."""
+        return partial(self.execute, sql)
+
+    def prepare_statement(self, sql: str) -> Callable[[], object]:
+        """A callable that runs a statement, which commits by itself."""
+        return partial(self.execute, sql)
+
+    def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
+        """A statement with placeholders: see SQLKeyValue."""
+        execute = self.connection.execute
+        if rows == 0:
+            return lambda *values: execute(sql, values)
+        if rows == 1:
+            return lambda *values: execute(sql, values).fetchone()
+        return lambda *values: execute(sql, values).fetchall()
+
+    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
+        """A query with placeholders -> call(*values) -> its rows, which may be left unread."""
+        return self.prepare_call(sql)
+
+    def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
+        """A statement with placeholders for many values, inside a transaction."""
+        return partial(self.connection.cursor().executemany, sql)
+
+    def explain(self, sql: str) -> str:
+        """The engine's own plan of a query, in its own words. Raises Unsupported if it tells none."""
+        if not self.sql.explain:
+            raise Unsupported("no query plan available")
+        rows = fetch(self, f"{self.sql.explain} {sql}")
+        return "\n".join("  ".join(str(value) for value in row if value is not None) for row in rows)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+
+class SQLEngine(Engine):
+    """An engine that speaks SQL."""
+
+    #: A subclass of `SQLSession`.
+    session_class: ClassVar[type[Session]] = SQLSession
+    #: A primary key refuses them.
+    duplicates: ClassVar = "refused"
+    #: How the system writes types and names. `open()` may set one on the engine that knows more of the database it found.
+    sql: Dialect = Dialect()
+    #: The options that hold through an access layer too, where not all do.
+    layer_options: ClassVar[type[BaseModel] | None] = None
+    #: Setting in `durability` -> a query that a session answers with the value it has.
+    sync_queries: ClassVar[Mapping[str, str]] = {}
+
+    def create(self, tables: Mapping[str, Table]) -> None:
+        """Make the tables, each in a transaction of its own.
+
+        Raises Unsupported if one already exists, which at a URL may be the user's own.
+        """
+        session = self.connect()
+        assert isinstance(session, SQLSession)
+        for name in tables if self.url else ():
+            if self._has(session, name):
+                raise Unsupported(
+                    f"the database already has a table {name}: name another database, or drop the table if an "
+                    "interrupted run has left it"
+                )
+        for name, table in tables.items():
+            session.execute(self.sql.create_table(name, table))
+        session.close()
+
+    def create_store(self, records: RecordSet) -> None:
+        """Make the table of records. Raises Unsupported if it already exists."""
+        session = self.connect()
+        assert isinstance(session, SQLSession)
+        if self.url and self._has(session, RECORD_TABLE):
+            raise Unsupported(f"the database already has a table {RECORD_TABLE}")
+        session.execute(self.sql.create_records(records.spec))
+        session.close()
+
+    def remove(self, tables: Mapping[str, Table]) -> None:
+        """Drop the tables that were made at a URL; a database in the engine's directory goes with that."""
+        if self.url:
+            self.drop(list(tables) or [RECORD_TABLE])
+
+    def drop(self, names: Sequence[str]) -> None:
+        """Drop tables, the last first, as far as they are there."""
+        session = self.connect()
+        assert isinstance(session, SQLSession)
+        for name in reversed(names):
+            if self._has(session, name):
+                session.execute(f"DROP TABLE {self.sql.quoted(name)}")
+        session.close()
+
+    def _has(self, session: SQLSession, name: str) -> bool:
+        try:
+            fetch(session, f"SELECT 1 FROM {self.sql.quoted(name)} WHERE 1 = 0")
+        except Exception:  # each driver has its own; whatever else is wrong shows when the table is made
+            return False
+        return True
+
+
+def fetch(session: Any, sql: str) -> list[tuple[Any, ...]]:
+    """All rows of a small query, whatever form the session gives them in."""
+    given = session.prepare_query(sql)()
+    if session.result_format == "batches":
+        return [tuple(row.values()) for batch in given for row in _named(batch).to_pylist()]
+    return [tuple(row) for row in given]
+
+
+def _named(batch: Any) -> Any:
+    return batch.rename_columns([str(index) for index in range(batch.num_columns)])

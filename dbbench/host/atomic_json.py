@@ -1,0 +1,46 @@
+"""JSON files that are whole or not there, and that may come from anyone when they are read."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dbbench.host import plain_file
+
+#: A number of more digits is none that dbbench wrote.
+_DIGITS = 19
+
+
+def write(path: Path, document: Any, *, durable: bool = False) -> None:
+    """Write `document` to `path` in one step; a durable one is on the disk when this returns."""
+    text = json.dumps(document, indent=1, ensure_ascii=False, default=str) + "\n"
+    # What can't be UTF-8, in a driver's message perhaps, becomes an escape that JSON has too.
+    plain_file.write(path, text.encode("utf-8", errors="backslashreplace"), durable=durable)
+
+
+def read(path: Path) -> Any:
+    """The document at `path`. Raises OSError, or ValueError for anything but a finite document of a sane depth."""
+    text = plain_file.read(path).decode("utf-8")
+    try:
+        return json.loads(text, parse_constant=_not_a_number, parse_float=_finite, parse_int=_whole)
+    except RecursionError as exc:
+        raise ValueError("nested too deeply") from exc
+
+
+def _not_a_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits} is too large a number")
+    return number
+
+
+def _whole(digits: str) -> int:
+    if len(digits.lstrip("-")) > _DIGITS:
+        raise ValueError(f"a number of {len(digits)} digits is too large")
+    return int(digits)

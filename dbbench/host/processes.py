@@ -1,0 +1,181 @@
+"""Child processes: starting one, waiting for it without polling, ending it, and letting none get away."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+
+import psutil
+
+from dbbench.host.shared_memory import SharedMemory
+
+_SET_PARENT_DEATH_SIGNAL = 1  # prctl(2), Linux
+_SET_CHILD_SUBREAPER = 36
+_POLL_SECONDS = 0.02
+#: The environment variable that tells children, which have a current folder of their own, where dbbench was started.
+FOLDER = "DBBENCH_FOLDER"
+
+
+def python(module: str, *arguments: str) -> list[str]:
+    """The command of a child: one of our modules, in a Python that imports nothing from the current folder."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a child: ours and `more`, in which no Python of its own imports from the current folder either.
+
+    The folders of PYTHONPATH are the user's wish; an empty one, which would be the current folder, seldom is.
+    """
+    found = {**os.environ, "PYTHONSAFEPATH": "1", FOLDER: started_in(), **more}
+    if named := found.get("PYTHONPATH"):
+        found["PYTHONPATH"] = os.pathsep.join(os.path.abspath(each) for each in named.split(os.pathsep) if each)
+    return found
+
+
+def first_on_path(folder: object) -> dict[str, str]:
+    """What `environment` takes for a child that looks for packages in `folder` before anywhere else."""
+    return {"PYTHONPATH": os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH", ""))))}
+
+
+def started_in() -> str:
+    """The folder that dbbench was started in: relative paths that the user names are meant from there."""
+    return os.environ.get(FOLDER) or os.getcwd()
+
+
+def local(path: str) -> str:
+    """A path of the user's, absolute; an empty one stays empty."""
+    return os.path.join(started_in(), os.path.expanduser(path)) if path else path
+
+
+def ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait up to `seconds` for a child's end; whether it came. Raises what a signal handler raises."""
+    if process.poll() is not None:
+        return True
+    if hasattr(os, "pidfd_open"):  # Linux: woken at the end itself, where Popen.wait sleeps up to 50 ms
+        try:
+            descriptor = os.pidfd_open(process.pid)
+        except OSError:
+            pass
+        else:
+            try:
+                select.select([descriptor], [], [], seconds)
+            finally:
+                os.close(descriptor)
+            return process.poll() is not None
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    return process.returncode is not None
+
+
+def stop(process: subprocess.Popen[bytes], grace: float) -> None:
+    """Ask a child to end, and kill it if it hasn't after `grace` seconds."""
+    process.terminate()
+    if not ended(process, grace):
+        process.kill()
+        process.wait()
+
+
+def kill_all(child: subprocess.Popen[bytes], seen: Mapping[int, psutil.Process], grace: float = 0) -> list[str]:
+    """Kill `child`, every other descendant of this process, and those `seen` that still run; their names.
+
+    All but `child` are first asked to end, and have `grace` seconds for it. What shared memory they leave is removed.
+    """
+    names: dict[int, str] = {}
+    memory = SharedMemory()
+    if grace:
+        names |= _ask(child, seen, grace)
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        running = _running(seen)
+        if not running:
+            break
+        names |= _names(running)
+        memory.note(running)
+        for process in running.values():
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs([process for pid, process in running.items() if pid != child.pid], timeout=0.5)
+        ended(child, 0.1)
+    memory.note(seen.keys() | names.keys())
+    memory.remove()
+    return sorted(names.values())
+
+
+def descendants() -> dict[int, psutil.Process]:
+    """All that this process has started, and what they have."""
+    return {process.pid: process for process in psutil.Process().children(recursive=True)}
+
+
+def _running(seen: Mapping[int, psutil.Process]) -> dict[int, psutil.Process]:
+    running = descendants() | {pid: process for pid, process in seen.items() if process.is_running()}
+    return {pid: process for pid, process in running.items() if _alive(process)}
+
+
+def _names(running: Mapping[int, psutil.Process]) -> dict[int, str]:
+    names = {}
+    for pid, process in running.items():
+        with contextlib.suppress(psutil.Error):
+            names[pid] = process.name()
+    return names
+
+
+def _ask(child: subprocess.Popen[bytes], seen: Mapping[int, psutil.Process], grace: float) -> dict[int, str]:
+    """Ask all others to end, each of which ends what it has started itself; the names of those that ran.
+
+    The child stands still meanwhile: at its end the kernel would kill its servers.
+    """
+    running = _running(seen)
+    names = _names(running)
+    ours = (child.pid, os.getpid())
+    asked = []
+    for pid, process in running.items():
+        with contextlib.suppress(psutil.Error):
+            if pid != child.pid and process.ppid() in ours:
+                asked.append(process)
+    if asked and child.poll() is None:
+        child.send_signal(signal.SIGSTOP)
+    for process in asked:
+        with contextlib.suppress(psutil.Error):
+            process.terminate()
+    until = time.monotonic() + grace
+    while time.monotonic() < until and any(map(_alive, asked)):
+        time.sleep(_POLL_SECONDS)
+    return names
+
+
+def _alive(process: psutil.Process) -> bool:
+    try:
+        if process.status() != psutil.STATUS_ZOMBIE:
+            return True
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(process.pid, os.WNOHANG)
+    except psutil.NoSuchProcess:
+        pass
+    return False
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent ends (Linux; elsewhere those seen are killed)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def forbid_core_dumps() -> None:
+    """Let neither this process nor any that it starts leave its memory in a file: there may be a password in it."""
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def end_with_parent() -> None:
+    """Let this process be killed when its parent ends (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)

@@ -1,0 +1,1 @@
+"""Timed loops, clients in threads and processes, and what each call takes."""

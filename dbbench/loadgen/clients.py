@@ -1,0 +1,243 @@
+"""One operation driven by one client or several, as threads and processes that start together.
+
+Each client has a session of its own, prepares the operation and makes its warm-up calls; then all wait
+for each other, and start at one reading of the clock, which is the same for all processes of a machine.
+
+`python -m dbbench.loadgen.clients` is one more process of them. It reads a job from its standard input and opens
+an engine of its own. It writes a line when its clients are ready, reads the moment of the start, and
+writes what they measured. What a driver prints goes to standard error instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from pkgutil import resolve_name
+from time import perf_counter_ns
+from typing import Any, TextIO
+
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.operations import prepared
+from dbbench.engine.setup import Setup
+from dbbench.engine.urls import VARIABLE
+from dbbench.errors import DbbenchError, Unsupported, WrongAnswer
+from dbbench.host.processes import end_with_parent, environment, python
+from dbbench.loadgen.client import bound, client_run
+from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.loops import collector_off
+from dbbench.loadgen.transactions import Pool, Transactions
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.base import Clients
+
+#: Between the word to the processes and their start, so that all have heard it.
+_LEAD_NANOSECONDS = 20_000_000
+
+
+class ClientFailed(DbbenchError):
+    """A process of clients came to a bad end."""
+
+
+def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> ClientTimings:
+    """Measure a job. One client is the session given; raises Unsupported if the engine can't serve so many."""
+    for what, count in (("threads", clients.threads), ("processes", clients.processes)):
+        most = getattr(engine.concurrency, what)
+        if most is not None and count > most:
+            raise Unsupported(f"{engine.name} can't serve clients from {count} {what} at once (at most {most})")
+    if clients.count > 1 and (reason := engine.one_client.get(job.operation)):
+        raise Unsupported(f"{engine.name} can't {job.operation} with several clients at once: {reason}")
+    if job.inputs is not None:
+        job.inputs.check(engine, session)  # refused here, where the reason is told
+    else:
+        prepared(engine, session, job.operation)
+    with collector_off():
+        if clients.count == 1:
+            return client_run(engine, session, job, 0, 1, perf_counter_ns)
+        if clients.processes == 1:
+            return _threads(engine, job, range(clients.threads), clients.count, perf_counter_ns)
+        return _processes(engine, job, clients)
+
+
+def _threads(engine: Engine, job: Job, numbers: range, of: int, agree: Callable[[], int]) -> ClientTimings:
+    """Clients in threads of this process. Raises what the first of them raised."""
+    found: list[ClientTimings] = []
+    failed: list[BaseException] = []
+    begin: list[int] = []
+    barrier = threading.Barrier(len(numbers), lambda: begin.append(agree()))
+
+    def start() -> int:
+        barrier.wait()
+        return begin[0]
+
+    def work(number: int) -> None:
+        try:
+            if pool is not None:
+                found.append(client_run(engine, pool, job, number, of, start))
+                return
+            session = engine.connect()
+            try:
+                found.append(client_run(engine, session, job, number, of, start))
+            finally:
+                session.close()
+        except threading.BrokenBarrierError:
+            pass  # another one failed, and says so
+        except BaseException as exc:  # raised again below
+            failed.append(exc)
+            barrier.abort()
+
+    threads = [threading.Thread(target=work, args=(number,), name=f"client {number}") for number in numbers]
+    with _shared(engine, job, numbers, of) as pool:
+        try:
+            for thread in threads:
+                thread.start()
+        except RuntimeError:  # no more threads to be had
+            barrier.abort()
+            raise
+        finally:
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join()
+    if failed:
+        raise failed[0]
+    return _together(found)
+
+
+@contextmanager
+def _shared(engine: Engine, job: Job, numbers: range, of: int) -> Iterator[Pool | None]:
+    """The share of this process in the sessions that all clients share, if they share any."""
+    if job.pool is None or not isinstance(job.inputs, Transactions):
+        yield None
+        return
+    with ExitStack() as closing:
+        sessions = []
+        for _ in range(len(share(job.pool, numbers, of))):
+            sessions.append(engine.connect())
+            closing.callback(sessions[-1].close)
+        yield job.inputs.pool(engine, sessions)
+
+
+def share(pool: int, numbers: range, of: int) -> range:
+    """Which of a pool's sessions belong to a process whose clients have these numbers."""
+    return range(pool * numbers.start // of, pool * numbers.stop // of)
+
+
+def _together(found: list[ClientTimings]) -> ClientTimings:
+    whole, *rest = found
+    for each in rest:
+        whole.merge(each)
+    return whole
+
+
+def _processes(engine: Engine, job: Job, clients: Clients) -> ClientTimings:
+    """Clients in processes of their own, each with an engine of its own on the same directory.
+
+    A process of several threads that ask a server keeps to one processor where there are as many processes as
+    processors. Where the threads do the work themselves the system's own, which end their writes, would stand behind them.
+    """
+    kind = type(engine)
+    served = bool(engine.processes() or engine.url)
+    common = {
+        "engine": f"{kind.__module__}:{kind.__qualname__}",
+        "directory": str(engine.directory),
+        "tier": engine.tier,
+        "options": engine.options.model_dump(mode="json"),
+        "job": job.to_json(),
+        "threads": clients.threads,
+        "of": clients.count,
+        "bound": served and clients.threads > 1 and clients.processes >= (os.cpu_count() or 1),
+    }
+    with ExitStack() as ending:
+        children = []
+        for number in range(clients.processes):
+            child = subprocess.Popen(
+                python("dbbench.loadgen.clients"),
+                env=environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            ending.enter_context(child)
+            ending.callback(child.kill)
+            children.append(child)
+            _tell(child, {**common, "first": number * clients.threads})
+        for child in children:
+            _hear(child)
+        begin = perf_counter_ns() + _LEAD_NANOSECONDS
+        for child in children:
+            _tell(child, begin)
+        found = _together([ClientTimings.from_json(_hear(child)) for child in children])
+        for child in children:
+            child.wait()
+        return found
+
+
+def _tell(child: subprocess.Popen[str], document: Any) -> None:
+    assert child.stdin
+    with suppress(BrokenPipeError):  # it ended; `_hear` says how
+        print(json.dumps(document), file=child.stdin, flush=True)
+
+
+def _hear(child: subprocess.Popen[str]) -> Any:
+    """The next thing that a process says. Raises ClientFailed if it failed or ended without a word."""
+    assert child.stdout
+    line = child.stdout.readline()
+    if not line:
+        raise ClientFailed(f"a client process ended by itself with status {child.wait()}")
+    document = json.loads(line)
+    if "wrong" in document:
+        raise WrongAnswer(document["wrong"])
+    if "failed" in document:
+        raise ClientFailed(f"in a client process: {document['failed']}")
+    return document
+
+
+def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None]) -> None:
+    """What one process of clients does with its order."""
+    kind: type[Engine] = resolve_name(order["engine"])
+    engine = kind(Setup(Path(order["directory"]), Tier(order["tier"]), order["options"], os.environ.get(VARIABLE, "")))
+
+    def agree() -> int:
+        say({"ready": os.getpid()})
+        return int(commands.readline())
+
+    engine.open()
+    try:
+        numbers = range(order["first"], order["first"] + order["threads"])
+        with collector_off():
+            job = Job.from_json(order["job"])
+            # Python's threads take turns: on one processor they need not wake each other up across two of them.
+            with bound(order["first"] // order["threads"] if order["bound"] else None):
+                found = _threads(engine, job, numbers, order["of"], agree)
+    finally:
+        engine.close()
+    say(found.to_json())
+
+
+def main() -> None:
+    """One process of clients; its order is the first line of the standard input."""
+    end_with_parent()
+    words = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def say(document: Any) -> None:
+        print(json.dumps(document), file=words, flush=True)
+
+    try:
+        _serve(json.loads(sys.stdin.readline()), sys.stdin, say)
+    except WrongAnswer as exc:
+        say({"wrong": str(exc)})
+        sys.exit(1)
+    except Exception as exc:
+        traceback.print_exc()
+        say({"failed": f"{type(exc).__name__}: {exc}"})
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""What the clients of a step are to do, and what they measured: plain data, which goes to other processes and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from dbbench.loadgen.histogram import Samples
+from dbbench.loadgen.key_streams import KeySequence, OperationMix, to_json
+from dbbench.loadgen.loops import ScheduleStats
+from dbbench.loadgen.query_calls import QueryCalls
+from dbbench.loadgen.timeline import Timeline
+from dbbench.loadgen.transaction_mix import TransactionMix
+from dbbench.loadgen.transactions import Transactions
+from dbbench.suite.steps.timed import Rate
+
+#: What the calls of some kinds take: plain data that prepares each client's `CallStream`.
+Inputs = KeySequence | OperationMix | QueryCalls | TransactionMix | Transactions
+_INPUTS: Mapping[str, type[Inputs]] = {
+    kind.__name__: kind for kind in (KeySequence, OperationMix, QueryCalls, Transactions)
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """What each client does: a prepared operation, called `warm_up` times, then `calls` times or at a rate."""
+
+    operation: str
+    arguments: tuple[Any, ...]
+    warm_up: int
+    calls: int
+    rate: Rate | None = None
+    #: Of random arrivals.
+    seed: int = 0
+    #: What each call takes, if it takes anything; it knows the operation and the number of calls then.
+    inputs: Inputs | None = None
+    #: So many sessions for all clients together, for transactions alone; each process has its share. None: one each.
+    pool: int | None = None
+    #: Whether each client's thread is bound to a processor of its own.
+    affinity: bool = False
+    #: Calls count for so many seconds instead; a rate may say it itself.
+    duration: float | None = None
+    #: Whether `calls` are of each client where they take inputs.
+    each: bool = False
+    #: Each client's warm-up in seconds, besides its calls, and the time in which the load grows.
+    warm_up_seconds: float = 0.0
+    ramp_up: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """For how long calls arrive at the rate."""
+        assert self.rate is not None
+        return self.rate.seconds or self.duration or 0.0
+
+    @property
+    def endless(self) -> bool:
+        """Whether the inputs have more calls than are made: `calls`, the time or the rate says when it is enough."""
+        return self.inputs is None or getattr(self.inputs, "endless", False)
+
+    def to_json(self) -> dict[str, Any]:
+        """In a form for a pipe."""
+        rate = self.rate.model_dump() if self.rate else None
+        return {**asdict(self), "rate": rate, "inputs": to_json(self.inputs) if self.inputs else None}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Job:
+        """What `to_json` gave."""
+        rate = Rate.model_validate(document["rate"]) if document["rate"] else None
+        inputs = _inputs(document["inputs"]) if document["inputs"] else None
+        return cls(**{**document, "arguments": tuple(document["arguments"]), "rate": rate, "inputs": inputs})
+
+
+@dataclass
+class ClientTimings:
+    """What some clients measured. `schedule`, and latencies, only at a rate. The span in nanoseconds of the clock."""
+
+    warm_up: Samples = field(default_factory=Samples)
+    service: Samples = field(default_factory=Samples)
+    latency: Samples = field(default_factory=Samples)
+    schedule: ScheduleStats | None = None
+    begin: int = 0
+    end: int = 0
+    #: Service times by operation, where there are several.
+    by: dict[str, Samples] = field(default_factory=dict)
+    #: What the calls counted by themselves.
+    counts: dict[str, int] = field(default_factory=dict)
+    #: How long each client took for all of its calls, in nanoseconds, in no order.
+    spans: list[int] = field(default_factory=list)
+    #: Each client's number, and how many calls it made in all, the warm-up included.
+    made: list[tuple[int, int]] = field(default_factory=list)
+    #: The calls that count, over the seconds.
+    timeline: Timeline = field(default_factory=Timeline)
+
+    @property
+    def per_second(self) -> float:
+        """Calls made in a second of the span, by all clients together."""
+        return self.service.count / max(self.end - self.begin, 1) * 1e9
+
+    @property
+    def calls(self) -> int:
+        """All that were made, the warm-up included."""
+        return self.warm_up.count + self.service.count
+
+    def merge(self, other: ClientTimings) -> None:
+        """Take what another client measured."""
+        for mine, its in zip(self._samples(), other._samples(), strict=True):
+            mine.merge(its)
+        for name, samples in other.by.items():
+            self.by.setdefault(name, Samples()).merge(samples)
+        for name, count in other.counts.items():
+            self.counts[name] = self.counts.get(name, 0) + count
+        self.spans += other.spans
+        self.made += other.made
+        self.timeline.merge(other.timeline)
+        both = [schedule for schedule in (self.schedule, other.schedule) if schedule]
+        if both:
+            due, late, dropped = (
+                sum(getattr(schedule, key) for schedule in both) for key in ("due", "late", "dropped")
+            )
+            self.schedule = ScheduleStats(due, late, dropped, saturated=any(schedule.saturated for schedule in both))
+        self.begin = min(self.begin or other.begin, other.begin)
+        self.end = max(self.end, other.end)
+
+    def to_json(self) -> dict[str, Any]:
+        """In a form for a pipe."""
+        samples: dict[str, Any] = {key: getattr(self, key).to_json() for key in ("warm_up", "service", "latency")}
+        samples["by"] = {name: each.to_json() for name, each in self.by.items()}
+        samples |= {"counts": self.counts, "spans": self.spans, "made": self.made}
+        samples["timeline"] = self.timeline.to_json()
+        return {
+            **samples,
+            "schedule": asdict(self.schedule) if self.schedule else None,
+            "begin": self.begin,
+            "end": self.end,
+        }
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> ClientTimings:
+        """What `to_json` gave."""
+        warm_up, service, latency = (Samples.from_json(document[key]) for key in ("warm_up", "service", "latency"))
+        schedule = ScheduleStats(**document["schedule"]) if document["schedule"] else None
+        by = {name: Samples.from_json(each) for name, each in document["by"].items()}
+        return cls(
+            warm_up,
+            service,
+            latency,
+            schedule,
+            document["begin"],
+            document["end"],
+            by,
+            document["counts"],
+            document["spans"],
+            [(number, made) for number, made in document["made"]],
+            Timeline.from_json(document["timeline"]),
+        )
+
+    def _samples(self) -> tuple[Samples, ...]:
+        return self.warm_up, self.service, self.latency
+
+
+def _inputs(document: Mapping[str, Any]) -> Inputs:
+    if document["kind"] == TransactionMix.__name__:
+        return TransactionMix.from_json(document)
+    return _INPUTS[document["kind"]](**{key: value for key, value in document.items() if key != "kind"})

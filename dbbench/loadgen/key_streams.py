@@ -1,0 +1,310 @@
+"""What each call of a key-value step takes: one operation in an order, or a mix drawn at random.
+
+Keys and values are made before the clock, a chunk at a time. Both kinds are plain data, so that a process of
+clients can be told of them, and both can say afterwards what a store must hold.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import count, starmap
+from operator import call
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbbench.datasets.records import Numbers, RecordSet, Zipfian, shuffled
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.operations import prepared
+from dbbench.loadgen.histogram import Samples
+from dbbench.loadgen.loops import CHUNK, Record
+from dbbench.suite.dataset import Records
+
+#: Bytes of keys and values that are made and held at a time, as nearly as may be.
+_PIECE = 8 * 2**20
+#: Bytes of the calls that are made before an endless loop, about, and what Python adds to each.
+_HELD, _OBJECT = 2**26, 200
+#: Records made at a time, if they are small. Making them drives the engine's data out of the processor's caches, so
+#: that making a thousand at a time adds a tenth to the time of a fast read.
+_MOST = 32_768
+
+#: The order in which the operations of a mix are numbered.
+OPERATIONS = ("read", "update", "insert", "scan", "modify")
+#: What each asks of a session.
+_NEEDS = {
+    "read": ("read",),
+    "update": ("update",),
+    "insert": ("insert",),
+    "scan": ("range",),
+    "modify": ("read", "update"),
+}
+
+
+@dataclass(frozen=True)
+class CallStream:
+    """One client's calls: `run` is called `through` what is `given`."""
+
+    run: Callable[..., object]
+    given: Iterable[Any]
+    through: Callable[[Callable[..., object], Iterable[Any]], Iterable[object]] = map
+    #: Calls whose arguments are held at a time.
+    at_once: int = CHUNK
+    #: The operations of each chunk of calls, as they are given out; empty if there is one only.
+    codes: deque[NDArray[np.int64]] | None = None
+    #: What the calls count by themselves, such as retries by their reasons.
+    counts: dict[str, int] = field(default_factory=dict)
+    #: Of endless calls: so many of all clients are made before the start.
+    premade: int = 0
+    #: Looks at what the last call of the warm-up returned. Raises Unsupported if it isn't what such calls return.
+    look: Callable[[Any], None] | None = None
+    #: What the codes stand for.
+    names: Sequence[str] = OPERATIONS
+
+    def recorder(self, whole: Samples, by: dict[str, Samples]) -> Record:
+        """Takes times into `whole`, and by operation where there are several."""
+        if self.codes is None:
+            return whole.record
+        codes = self.codes
+
+        def record(times: NDArray[np.int64]) -> None:
+            whole.record(times)
+            kinds = _next(codes, len(times))
+            for code in np.unique(kinds):
+                by.setdefault(self.names[code], Samples()).record(times[kinds == code])
+
+        return record
+
+
+def _next(codes: deque[NDArray[np.int64]], count: int) -> NDArray[np.int64]:
+    """Take the next `count` of them, in whatever pieces they were given out."""
+    found = [codes.popleft()]
+    while (more := sum(map(len, found)) - count) < 0:
+        found.append(codes.popleft())
+    if more:
+        found[-1], rest = np.split(found[-1], [len(found[-1]) - more])
+        codes.appendleft(rest)
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+@dataclass(frozen=True)
+class KeySequence:
+    """`count` records from `first` on, in an order; `transaction` of them go into one call, if more than one."""
+
+    records: Mapping[str, Any]
+    seed: int
+    scale: float
+    operation: str
+    order: str
+    first: int
+    count: int
+    version: int = 0
+    transaction: int = 1
+    #: In random order: drawn from so many from `first` on; 0 if from `count`.
+    among: int = 0
+    #: Whether the calls go on for ever: each client takes its share again, in further versions, or inserts further on.
+    endless: bool = False
+
+    @property
+    def needed(self) -> str:
+        """The session's operation."""
+        return f"{self.operation}_many" if self.transaction > 1 else self.operation
+
+    def check(self, engine: Engine, session: Session) -> None:
+        """Raise Unsupported if the engine has no such operation."""
+        prepared(engine, session, self.needed)
+
+    def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
+        """One client's share of the calls."""
+        reads = self.operation in ("read", "seek")
+        run = prepared(engine, session, self.needed)(**({"snapshot": True} if reads else {}))
+        spread = self._pairs and self.transaction == 1
+        at_once = max(min(CHUNK, self._at_once // self.transaction), 1)
+        through = starmap if spread else map
+        return CallStream(run, self._share(number, of), through, at_once, premade=self._premade // self.transaction)
+
+    @property
+    def _premade(self) -> int:
+        each = self.records["key_bytes"] + (self.records["value_bytes"] if self._pairs else 0)
+        return int(_HELD // (each + _OBJECT))
+
+    @property
+    def _pairs(self) -> bool:
+        return self.operation in ("insert", "update")
+
+    def _share(self, number: int, of: int) -> Iterator[Any]:
+        records = RecordSet(Records.model_validate(self.records), self.seed, self.scale)
+        for places, version in self._places(number, of):
+            numbers = self._numbers(places)
+            items: list[Any] = records.pairs(numbers, version) if self._pairs else records.keys(numbers)
+            if self.transaction == 1:
+                yield from items
+            else:
+                yield from (items[at : at + self.transaction] for at in range(0, len(items), self.transaction))
+
+    def _places(self, number: int, of: int) -> Iterator[tuple[Numbers, int]]:
+        """A piece of one client's share after another, with the version to write."""
+        at_once = max(self._at_once // self.transaction, 1) * self.transaction
+        if self.endless and self.operation == "insert":
+            for start in count(0, at_once):
+                yield np.arange(start, start + at_once, dtype=np.uint64) * np.uint64(of) + np.uint64(number), 0
+        share = self.share(number, of)
+        for lap in count() if self.endless else (0,):
+            for start in range(share.start, share.stop, at_once):
+                yield np.arange(start, min(start + at_once, share.stop), dtype=np.uint64), self.version + lap
+
+    def share(self, number: int, of: int) -> range:
+        """One client's places in the order; all of them where there are too few to share them out for ever."""
+        if self.endless and self.count < of:
+            return range(self.count)
+        return range(self.count * number // of, self.count * (number + 1) // of)
+
+    def taken(self, made: int, number: int, of: int) -> int:
+        """How many records one client has taken in so many calls: the last transaction of a share may be a short one."""
+        if self.operation == "insert":
+            return made * self.transaction
+        share = len(self.share(number, of))
+        laps, rest = divmod(made, -(-share // self.transaction))
+        return laps * share + min(rest * self.transaction, share)
+
+    @property
+    def _at_once(self) -> int:
+        each = self.records["key_bytes"] + (self.records["value_bytes"] if self._pairs else 0)
+        # In an endless loop they are made while other clients call, or while a call is due: a few at a time.
+        return int(max(min(4 * CHUNK if self.endless else _MOST, _PIECE // each), 1))
+
+    def _numbers(self, places: Numbers) -> Numbers:
+        if self.order == "same":  # one in the middle; of a write the first, as versions are kept by spans from there
+            return np.full(len(places), self.first + (0 if self._pairs else self.count // 2), np.uint64)
+        if self.order == "random":
+            places = shuffled(places, self.among or self.count, self.seed)
+        return places + np.uint64(self.first)
+
+
+@dataclass(frozen=True)
+class OperationMix:
+    """A mix of `operations` calls on the records from `first` up to `next`, which inserts add to.
+
+    Each client inserts numbers of its own, and reads the records that were there at the start and those that it
+    has inserted itself, so that it never asks for one that isn't there.
+    """
+
+    records: Mapping[str, Any]
+    seed: int
+    scale: float
+    first: int
+    next: int
+    operations: int
+    weights: Mapping[str, float]
+    keys: str
+    scan_length: int
+    #: The greatest version that any record has; each write has one of its own above it.
+    version: int = 0
+    #: Whether the calls go on for ever, whatever `operations` says.
+    endless: bool = False
+
+    def check(self, engine: Engine, session: Session) -> None:
+        """Raise Unsupported if the engine lacks an operation."""
+        for operation in self.weights:
+            for needed in _NEEDS[operation]:
+                prepared(engine, session, needed)
+
+    def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
+        """One client's share of the calls."""
+        runs: dict[str, Callable[..., object]] = {}
+        for name in {needed for operation in self.weights for needed in _NEEDS[operation]}:
+            runs[name] = prepared(engine, session, name)()
+
+        def modify(key: bytes, value: bytes) -> None:
+            runs["read"](key)
+            runs["update"](key, value)
+
+        calls = {"scan": runs.get("range"), "modify": modify}
+        calls |= {name: run for name, run in runs.items() if name != "range"}
+        codes: deque[NDArray[np.int64]] = deque()
+        premade = int(_HELD // (self.records["value_bytes"] + _OBJECT))
+        share = self._share(calls, codes, number, of)
+        return CallStream(call, share, at_once=self._at_once, codes=codes, premade=premade)
+
+    def _share(self, calls: Mapping[str, Any], codes: deque[NDArray[np.int64]], number: int, of: int) -> Iterator[Any]:
+        records = RecordSet(Records.model_validate(self.records), self.seed, self.scale)
+        for kinds, numbers, versions, lengths in self.drawn(number, of):
+            codes.append(kinds)
+            keys, values = records.keys(numbers), records.values(numbers, versions)
+            for kind, key, value, length in zip(kinds.tolist(), keys, values, lengths.tolist(), strict=True):
+                operation = OPERATIONS[kind]
+                if operation == "read":
+                    yield partial(calls["read"], key)
+                elif operation == "scan":
+                    yield partial(calls["scan"], key, length)
+                else:
+                    yield partial(calls[operation], key, value)
+
+    def drawn(
+        self, number: int, of: int, made: int | None = None
+    ) -> Iterator[tuple[NDArray[np.int64], Numbers, Numbers, NDArray[np.int64]]]:
+        """One client's operations, numbers of records, versions to write and lengths of scans, a chunk at a time.
+
+        Those of its first `made` calls, if it is given.
+        """
+        if made is None:
+            yield from self._drawn(number, of)
+            return
+        rest = made
+        for drawn in self._drawn(number, of) if made else ():
+            kinds, numbers, versions, lengths = drawn
+            yield kinds[:rest], numbers[:rest], versions[:rest], lengths[:rest]
+            rest -= len(kinds)
+            if rest <= 0:
+                return
+
+    def _drawn(self, number: int, of: int) -> Iterator[tuple[NDArray[np.int64], Numbers, Numbers, NDArray[np.int64]]]:
+        random = np.random.default_rng((self.seed, number, of))
+        base = self.next - self.first
+        zipfian = Zipfian(base) if self.keys != "uniform" else None
+        weights = np.array([self.weights.get(name, 0.0) for name in OPERATIONS])
+        mine = self.operations * (number + 1) // of - self.operations * number // of
+        inserted = done = 0
+        while self.endless or done < mine:
+            size = self._at_once if self.endless else min(self._at_once, mine - done)
+            kinds = random.choice(len(OPERATIONS), size, p=weights / weights.sum())
+            inserts = kinds == OPERATIONS.index("insert")
+            before = inserted + np.cumsum(inserts) - inserts
+            uniform = random.random(size)
+            ranks = (uniform * base).astype(np.uint64) if zipfian is None else zipfian.draw(uniform)
+            numbers = self._latest(ranks, before, number, of) if self.keys == "latest" else self._spread(ranks, base)
+            numbers = np.where(inserts, self.next + number + of * before, numbers).astype(np.uint64)
+            turns = np.arange(done, done + size, dtype=np.uint64)
+            versions = np.where(inserts, 0, self.version + 1 + turns * of + number).astype(np.uint64)
+            lengths = random.integers(1, self.scan_length + 1, size)
+            yield kinds, numbers, versions, lengths
+            inserted += int(inserts.sum())
+            done += size
+
+    @property
+    def _at_once(self) -> int:
+        return int(max(min(CHUNK, _PIECE // self.records["value_bytes"]), 1))
+
+    def inserted(self, number: int, of: int, made: int | None = None) -> int:
+        """How many records one client inserts, in its first `made` calls if it is given."""
+        return sum(int((kinds == OPERATIONS.index("insert")).sum()) for kinds, *_ in self.drawn(number, of, made))
+
+    def _spread(self, ranks: Numbers, base: int) -> Numbers:
+        """The popular ones all over the keys, not side by side."""
+        places = shuffled(ranks, base, self.seed) if self.keys == "zipfian" else ranks
+        found: Numbers = places + np.uint64(self.first)
+        return found
+
+    def _latest(self, ranks: Numbers, before: NDArray[np.int64], number: int, of: int) -> NDArray[np.int64]:
+        """Rank 0 is the newest: first this client's own inserts, then those that were there."""
+        back = ranks.astype(np.int64)
+        own = self.next + number + of * (before - 1 - back)
+        return np.where(back < before, own, self.next - 1 - (back - before))
+
+
+def to_json(inputs: Any) -> dict[str, Any]:
+    """In a form for a pipe."""
+    return {"kind": type(inputs).__name__, **asdict(inputs)}

@@ -1,0 +1,243 @@
+"""The timed loops, and nothing else.
+
+Only the prepared callable runs between two readings of the clock. The garbage collector is off there;
+what a long loop makes of young garbage is collected between its chunks. Arguments are made before the
+clock is read, a chunk at a time. Times are whole nanoseconds of `clock`, which tests replace by a
+scripted one.
+
+    timed        one long call
+    batch        so many calls between two readings: for an operation of less than a microsecond
+    stream       one call after another, one reading each (closed loop)
+    stream_until the same for a time instead of a number of calls
+    open_loop    each call at its own moment, whether or not the one before it is done by then
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count, islice
+from operator import itemgetter
+from time import perf_counter_ns
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Clock = Callable[[], int]
+#: Takes the nanoseconds of some calls, in order.
+Record = Callable[[NDArray[np.int64]], object]
+#: Takes the readings at which some calls ended, and their nanoseconds, in order.
+Seen = Callable[[NDArray[np.int64], NDArray[np.int64]], object]
+T = TypeVar("T")
+K = TypeVar("K")
+
+#: Calls of a stream whose arguments are made, and whose times are recorded, at a time.
+CHUNK = 1_024
+#: The nanoseconds that a chunk is to last where the clock says when it is enough.
+PIECE = 10_000_000
+#: A call that starts later than this after its moment, in nanoseconds, is late.
+LATE = 1_000_000
+#: The last nanoseconds before a moment are waited for by reading the clock: a sleep ends when it likes.
+SPIN = 200_000
+
+
+@contextmanager
+def collector_off() -> Iterator[None]:
+    """Collect garbage now, and not again until the block ends."""
+    was_on = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def timed(operation: Callable[[], T], clock: Clock = perf_counter_ns) -> tuple[int, T]:
+    """One long call: (nanoseconds, what it returned)."""
+    start = clock()
+    result = operation()
+    return clock() - start, result
+
+
+def batch(operation: Callable[[K], object], keys: Sequence[K], clock: Clock = perf_counter_ns) -> float:
+    """Mean nanoseconds of a call with each key, by one reading before all and one after. Raises ValueError for no keys.
+
+    There is nothing but a mean: a percentile needs a reading for each call.
+    """
+    if not keys:
+        raise ValueError("a batch of no calls has no mean")
+    through = deque[object](maxlen=0).extend
+    start = clock()
+    through(map(operation, keys))
+    return (clock() - start) / len(keys)
+
+
+def stream(
+    operation: Callable[..., object],
+    keys: Iterable[Any],
+    record: Record,
+    clock: Clock = perf_counter_ns,
+    *,
+    through: Callable[[Callable[..., object], Iterable[Any]], Iterable[object]] = map,
+    at_once: int = CHUNK,
+    seen: Seen | None = None,
+) -> None:
+    """One call for each key, one clock reading each: the end of one is the start of the next.
+
+    So the harness's own few nanoseconds between two calls count too; the null engine shows how many. `through`
+    is `map`, or `starmap` where what a call takes is spread over its arguments. The keys of `at_once` calls are held.
+    """
+    rest = iter(keys)
+    while chunk := list(islice(rest, at_once)):
+        _chunk(operation, chunk, record, clock, through, seen)
+
+
+def stream_until(
+    operation: Callable[..., object],
+    keys: Iterable[Any],
+    record: Record,
+    end: int,
+    clock: Clock = perf_counter_ns,
+    *,
+    through: Callable[[Callable[..., object], Iterable[Any]], Iterable[object]] = map,
+    at_once: int = CHUNK,
+    seen: Seen | None = None,
+) -> None:
+    """As `stream`, until the clock reads `end`, or the keys are over.
+
+    It looks between two chunks, for within one that would be timed. A chunk has one call at first, and as many as
+    last 10 ms then; so the loop is over at most so long, or one call, after `end`.
+    """
+    rest, size = iter(keys), 1
+    while clock() < end and (chunk := list(islice(rest, size))):
+        took = _chunk(operation, chunk, record, clock, through, seen)
+        if took < PIECE // 2:
+            size = min(size * 2, at_once)
+        elif took > PIECE:
+            size = max(size // 2, 1)
+
+
+def _chunk(
+    operation: Callable[..., object],
+    chunk: list[Any],
+    record: Record,
+    clock: Clock,
+    through: Callable[[Callable[..., object], Iterable[Any]], Iterable[object]],
+    seen: Seen | None,
+) -> int:
+    """The calls of one chunk, and then the books; the nanoseconds of all of them."""
+    readings = [clock()]
+    readings += [clock() for _ in through(operation, chunk)]
+    times = np.fromiter(readings, np.int64, len(readings))
+    taken = times[1:] - times[:-1]
+    record(taken)
+    if seen is not None:
+        seen(times[1:], taken)
+    gc.collect(0)
+    return readings[-1] - readings[0]
+
+
+@dataclass(frozen=True)
+class ScheduleStats:
+    """How an open loop kept to its schedule. `late` calls were made; `dropped` ones were not.
+
+    `saturated`: calls were dropped, or every call of the last quarter of the schedule was behind it. Such
+    a loop's latencies say how long it ran, and nothing of the system.
+    """
+
+    due: int
+    late: int
+    dropped: int
+    saturated: bool
+
+    @property
+    def in_time(self) -> int:
+        """Calls that were neither late nor dropped."""
+        return self.due - self.late - self.dropped
+
+
+def open_loop(
+    operation: Callable[[K], object],
+    keys: Iterable[K],
+    moments: Iterable[NDArray[np.int64]],
+    service: Record,
+    latency: Record,
+    *,
+    begin: int,
+    give_up: int,
+    behind: int = LATE,
+    clock: Clock = perf_counter_ns,
+    sleep: Callable[[float], object] = time.sleep,
+    seen: Seen | None = None,
+) -> ScheduleStats:
+    """A call at each moment (nanoseconds after the reading `begin`), at once if the one before it took longer.
+
+    Service time counts from when the call was made, latency from when it was to be made: what waits
+    behind a slow call has waited too, and shows it (no coordinated omission). Calls that could not be
+    made until `give_up` (after `begin`) are dropped. A call is behind its schedule when it is made more
+    than `behind` nanoseconds after its moment.
+    """
+    rest, end = iter(keys), begin + give_up
+    due = late = dropped = 0
+    last, kept_up = 0, -1  # the last moment so far, and the last that was met
+    for chunk in moments:
+        starts, ends = [], []
+        now = clock()
+        for moment, key in zip((chunk + begin).tolist(), list(islice(rest, len(chunk))), strict=True):
+            while now < moment:
+                sleep(max(moment - now - SPIN, 0) / 1e9)  # a sleep of 0 lets other threads go on
+                now = clock()
+            if now >= end:
+                break
+            starts.append(now)
+            operation(key)
+            now = clock()
+            ends.append(now)
+        made = np.array([starts, ends], np.int64) - begin
+        waited = made[0] - chunk[: len(starts)]
+        service(made[1] - made[0])
+        latency(made[1] - chunk[: len(starts)])
+        if seen is not None:
+            seen(made[1] + begin, made[1] - chunk[: len(starts)])
+        due += len(chunk)
+        late += int(np.count_nonzero(waited > LATE))
+        dropped += len(chunk) - len(starts)
+        if len(chunk):
+            last = int(chunk[-1])
+            kept_up = int(chunk[: len(starts)][waited <= behind].max(initial=kept_up))
+        gc.collect(0)
+    return ScheduleStats(due, late, dropped, saturated=dropped > 0 or (due > 0 and kept_up < last * 3 // 4))
+
+
+def read_rows(rows: Iterable[Sequence[Any]], column: int) -> int:
+    """Step a cursor to its end, reading one column of each row; the number of rows.
+
+    The loop runs in C, so that the harness adds as little as it can to each row.
+    """
+    counter = count()
+    deque(zip(map(itemgetter(column), rows), counter, strict=False), maxlen=0)
+    return next(counter)
+
+
+def read_column(rows: Iterable[Sequence[Any]], column: int) -> list[Any]:
+    """Step a cursor to its end, keeping one column of each row.
+
+    In C as well: to keep a value takes less time than to count a row.
+    """
+    return list(map(itemgetter(column), rows))
+
+
+def read_batches(batches: Iterable[Any], column: int) -> int:
+    """Take each Arrow batch and one of its columns; the number of rows."""
+    rows = 0
+    for batch in batches:
+        batch.column(column)
+        rows += batch.num_rows
+    return rows

@@ -1,0 +1,288 @@
+"""What one client of a contention does: transactions on objects of its own, made again where the system asks for it.
+
+An object is a row of a number and a text. In iteration i client n has the numbers from (n * iterations + i) * 3 on:
+one transaction inserts three objects, one changes the first of them, some look for it by its text, which has no
+index, and one deletes it. Two of three are left to be cleared away when all clients are done.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, Generic, Protocol, TypeVar
+
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.operations import offers
+from dbbench.engine.sql.session import Dialect, SQLEngine, SQLSession
+from dbbench.errors import DbbenchError, Unsupported, WrongAnswer
+from dbbench.loadgen.key_streams import CallStream
+
+TEXTS = ("first object", "second object", "third object")
+CHANGED = "another value"
+
+#: A transaction is given up after so many tries, or so many seconds.
+MOST_TRIES = 100
+MOST_SECONDS = 60.0
+#: The second try comes at once, those after it within a pause that doubles up to the longest, in seconds.
+PAUSE, LONGEST_PAUSE = 0.001, 0.064
+
+
+class GivenUp(DbbenchError):
+    """A transaction that the system refused again and again."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a round consists of. `deletes` are those of the clients and those that clear away what they left."""
+
+    inserts: int
+    updates: int
+    selects: int
+    deletes: int
+    left: int
+    transactions: int
+
+
+@dataclass(frozen=True)
+class Calls:
+    """A session with its statements prepared."""
+
+    session: SQLSession
+    begin: Callable[[], object]
+    begin_reading: Callable[[], object]
+    commit: Callable[[], object]
+    insert: Callable[..., Any]
+    load: Callable[..., Any]
+    update: Callable[..., Any]
+    find: Callable[..., Any]
+    delete: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Sessions that clients share. Beginning a transaction takes a free one, or waits for one; ending it gives it back."""
+
+    free: SimpleQueue[Calls] = field(default_factory=SimpleQueue)
+
+
+@dataclass(frozen=True)
+class Transactions:
+    """The transactions of all clients, as plain data. Times of a client's calls are those of its iterations."""
+
+    table: str
+    key: str
+    text: str
+    iterations: int
+    sub_iterations: int
+    #: Whether each client compares what it reads with what it wrote.
+    compares: bool = True
+
+    def counts(self, clients: int) -> Counts:
+        """What so many clients do in a round."""
+        rounds = clients * self.iterations
+        return Counts(
+            inserts=3 * rounds,
+            updates=rounds,
+            selects=(1 + self.sub_iterations) * rounds,
+            deletes=3 * rounds,
+            left=2 * rounds,
+            transactions=(3 + self.sub_iterations) * rounds,
+        )
+
+    def left(self, clients: int) -> dict[int, str]:
+        """The objects that so many clients leave behind."""
+        rounds = range(clients * self.iterations)
+        return {3 * number + place: TEXTS[place] for number in rounds for place in (1, 2)}
+
+    def check(self, engine: Engine, session: Session) -> None:
+        """Raise Unsupported if the engine has no SQL or no transactions."""
+        refuse_without_transactions(engine, session)
+
+    def pool(self, engine: Engine, sessions: Sequence[Session]) -> Pool:
+        """A pool of sessions, ready to be used."""
+        pool = Pool()
+        for session in sessions:
+            pool.free.put(self.calls(engine, session))
+        return pool
+
+    def calls(self, engine: Engine, session: Any) -> Calls:
+        """A session's statements."""
+        sql = engine.sql if isinstance(engine, SQLEngine) else Dialect()
+        table, key, text = map(sql.quoted, (self.table, self.key, self.text))
+        value = sql.placeholder
+        select = f"SELECT {key}, {text} FROM {table} WHERE"
+        return Calls(
+            session,
+            session.begin,
+            session.begin_reading,
+            session.commit,
+            insert=session.prepare_call(f"INSERT INTO {table} ({key}, {text}) VALUES ({value}, {value})", 0),
+            load=session.prepare_call(f"{select} {key} = {value}", 1),
+            update=session.prepare_call(f"UPDATE {table} SET {text} = {value} WHERE {key} = {value}", 0),
+            find=session.prepare_rows(f"{select} {text} = {value}"),
+            delete=session.prepare_call(f"DELETE FROM {table} WHERE {key} = {value}", 0),
+        )
+
+    def prepare(self, engine: Engine, session: Session | Pool, number: int, of: int) -> CallStream:
+        """One client's iterations."""
+        counts: dict[str, int] = {}
+        take: Callable[[], Calls]
+        give: Callable[[Calls], object]
+        if isinstance(session, Pool):
+            take, give = session.free.get, session.free.put
+        else:
+            take, give = partial(_itself, self.calls(engine, session)), _itself
+        attempt = Attempts(take, give, counts, random.Random(number))
+        again = range(self.sub_iterations)
+        look = _look if self.compares else _look_only
+        change = _change if self.compares else _change_only
+
+        def iteration(key: int) -> None:
+            attempt(_insert, key)
+            attempt(change, key)
+            for _ in again:
+                attempt(look, key, reading=True)
+            attempt(_delete, key)
+
+        first = number * self.iterations
+        keys = [3 * place for place in range(first, first + self.iterations)]
+        return CallStream(iteration, keys, counts=counts)
+
+
+def refuse_without_transactions(engine: Engine, session: Session) -> None:
+    """Raise Unsupported if the engine has no SQL or no transactions."""
+    if not offers(type(engine), "call"):
+        raise Unsupported(f"{engine.name} has no SQL")
+    if "transactions" in engine.missing_features:
+        raise Unsupported(f"{engine.name} has no transactions: {engine.missing_features['transactions']}")
+
+
+class Begun(Protocol):
+    """What a transaction is made with: a session's own, or what holds a session and its statements."""
+
+    @property
+    def begin(self) -> Callable[[], object]:
+        """Start a transaction."""
+        ...
+
+    @property
+    def begin_reading(self) -> Callable[[], object]:
+        """Start one that will only read."""
+        ...
+
+    @property
+    def commit(self) -> Callable[[], object]:
+        """Commit it."""
+        ...
+
+
+C = TypeVar("C", bound=Begun)
+G = TypeVar("G")
+
+
+class Attempts(Generic[C]):
+    """Makes a transaction, and again as long as the system asks for that, counting by its reasons."""
+
+    def __init__(
+        self,
+        take: Callable[[], C],
+        give: Callable[[C], object],
+        counts: dict[str, int],
+        chance: random.Random,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+        of: str = "",
+    ) -> None:
+        self.take, self.give, self.counts, self.chance = take, give, counts, chance
+        self.clock, self.sleep, self.of = clock, sleep, of
+
+    def __call__(self, body: Callable[[C, G], object], key: G, *, reading: bool = False) -> None:
+        """Begin, `body`, commit. `of` stands before the reasons that are counted. Raises GivenUp after too many tries, and what no further try would mend."""
+        calls = self.take()
+        try:
+            try:
+                if reading:
+                    calls.begin_reading()
+                else:
+                    calls.begin()
+                body(calls, key)
+                calls.commit()
+            except Exception as exc:
+                self._again(body, calls, key, exc, reading=reading)
+        finally:
+            self.give(calls)
+
+    def _again(self, body: Callable[[C, G], object], calls: C, key: G, exc: Exception, *, reading: bool) -> None:
+        session: Any = getattr(calls, "session", calls)
+        failed = exc
+        since, mine = self.clock(), dict[str, int]()
+        for tried in range(1, MOST_TRIES):
+            reason = session.retry_reason(failed)
+            with suppress(Exception):  # each driver has its own; what was wrong before it is what is told
+                session.rollback()
+            if reason is None:
+                raise failed
+            self.counts[self.of + reason] = self.counts.get(self.of + reason, 0) + 1
+            mine[reason] = mine.get(reason, 0) + 1
+            if self.clock() - since > MOST_SECONDS:
+                break
+            if tried > 1:
+                self.sleep(self.chance.random() * min(PAUSE * 2 ** (tried - 2), LONGEST_PAUSE))
+            try:
+                (calls.begin_reading if reading else calls.begin)()
+                body(calls, key)
+                calls.commit()
+            except Exception as again:
+                failed = again
+            else:
+                return
+        reasons = ", ".join(f"{count} times a {reason}" for reason, count in mine.items())
+        which = f"the transaction {self.of.removesuffix(': ')}" if self.of else "a transaction"
+        raise GivenUp(f"{which} was given up after {sum(mine.values())} tries: {reasons}") from failed
+
+
+def _itself(calls: Calls) -> Calls:
+    return calls
+
+
+def _insert(calls: Calls, key: int) -> None:
+    for place, text in enumerate(TEXTS):
+        calls.insert(key + place, text)
+
+
+def _change(calls: Calls, key: int) -> None:
+    row = calls.load(key)
+    if row is None or row[0] != key or row[1] != TEXTS[0]:
+        raise WrongAnswer(f"object {key} is {None if row is None else tuple(row)}, not {(key, TEXTS[0])}")
+    calls.update(CHANGED, key)
+
+
+def _look(calls: Calls, key: int) -> None:
+    rows = calls.find(CHANGED)
+    for row in rows:
+        if row[0] == key:
+            if row[1] != CHANGED:
+                raise WrongAnswer(f"object {key}, which was found by its text {CHANGED!r}, has the text {row[1]!r}")
+            break
+    else:
+        raise WrongAnswer(f"object {key} is not among those with the text {CHANGED!r}, which was committed")
+    if close := getattr(rows, "close", None):
+        close()  # what is not read hinders the commit of some
+
+
+def _delete(calls: Calls, key: int) -> None:
+    calls.delete(key)
+
+
+def _change_only(calls: Calls, key: int) -> None:
+    calls.load(key)
+    calls.update(CHANGED, key)
+
+
+def _look_only(calls: Calls, key: int) -> None:
+    calls.find(CHANGED)

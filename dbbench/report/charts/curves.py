@@ -1,0 +1,117 @@
+"""Figures over an axis that has an order, a panel for each step: the releases of an engine, or the values of an option."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil, isnan, nan
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from dbbench.analysis.series import Series
+from dbbench.analysis.units import Unit
+from dbbench.analysis.verdicts import ComparisonVerdict
+from dbbench.report.charts.layout import BLUE, FAINT, GREY, INK, MARGIN, SKY, VERMILION, WIDTH, Sheet
+from dbbench.report.run_view import ScenarioView
+from dbbench.report.step_view import StepView
+
+_COLUMNS = 2
+#: Inches of a panel with its title and axis, of the plot itself, and of the figures left of it.
+_PANEL, _PLOT, _LEFT = 1.75, 1.02, 0.62
+_GAP = 0.3
+#: More labels than this, in characters over a panel, are turned.
+_CHARACTERS = 34
+
+Marks = Mapping[tuple[str, str, str], ComparisonVerdict]
+
+
+def curves(title: str, scenario: ScenarioView, found: Series, marks: Marks, captions: Sequence[str]) -> Figure | None:
+    """A panel for each step with a figure; None if there is none. Panels have an axis each, from zero on."""
+    engines = [point.engine for point in found.points]
+    views = [view for view in scenario.steps if any(value is not None for value, *_ in _values(view, engines))]
+    if not views:
+        return None
+    turned = sum(len(point.label) + 1 for point in found.points) > _CHARACTERS
+    panel = _PANEL + 0.3 * turned
+    rows = ceil(len(views) / _COLUMNS)
+    called = next(
+        (line.row.title.partition(" [")[0] for view in views for line in view.lines if line.row.engine in engines),
+        found.engine,
+    )
+    what = "its releases" if found.axis == "release" else f"the values of its option {found.axis}"
+    notes = []
+    if set(marks.values()) & {ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER}:
+        notes.append("▲ slower, ▼ faster than the point before it, told apart by the paired test.")
+    notes.append("Lines: 95 % intervals. A gap: no figure; the tables say why.")
+    sheet = Sheet(
+        f"{title}: {called} over {what}",
+        "A panel for each step; median of the rounds",
+        rows,
+        notes,
+        captions,
+        MARGIN,
+        row=panel,
+        axis=0.05,
+    )
+    box = sheet.axes.get_position()
+    sheet.axes.remove()
+    width = (WIDTH - 2 * MARGIN - _GAP * (_COLUMNS - 1)) / _COLUMNS
+    for place, view in enumerate(views):
+        left = MARGIN + (place % _COLUMNS) * (width + _GAP) + _LEFT
+        top = box.y1 - ((place // _COLUMNS) * panel + 0.3) / sheet.height
+        axes = sheet.figure.add_axes(
+            (left / WIDTH, top - _PLOT / sheet.height, (width - _LEFT) / WIDTH, _PLOT / sheet.height)
+        )
+        _panel(axes, view, found, marks, turned=turned)
+    return sheet.figure
+
+
+def _values(view: StepView, engines: Sequence[str]) -> list[tuple[float | None, float | None, float | None]]:
+    """The figure and the ends of its interval of each engine; None where there is none, or it is withheld."""
+    rows = {line.row.engine: line.row for line in view.lines if not line.withheld}
+    return [
+        (rows[name].value, rows[name].low, rows[name].high) if name in rows else (None, None, None) for name in engines
+    ]
+
+
+def _panel(axes: Axes, view: StepView, found: Series, marks: Marks, *, turned: bool) -> None:
+    engines = [point.engine for point in found.points]
+    unit: Unit = view.unit
+    values = [tuple(nan if each is None else each / unit.size for each in one) for one in _values(view, engines)]
+    places = range(len(values))
+    axes.plot(places, [value for value, *_ in values], color=BLUE, linewidth=1.4, marker="o", markersize=4, zorder=2)
+    for place, (_, low, high) in zip(places, values, strict=True):
+        axes.plot([place, place], [low, high], color=INK, linewidth=1.2, solid_capstyle="butt", zorder=3)
+    for place, name in zip(places, engines, strict=True):
+        verdict = marks.get((view.scenario.name, view.step.name, name))
+        if verdict is not None:
+            slower = verdict is ComparisonVerdict.SLOWER
+            axes.plot(
+                place,
+                values[place][0],
+                marker="^" if slower else "v",
+                markersize=8,
+                color=VERMILION if slower else SKY,
+                zorder=4,
+            )
+    tops = [each for one in values for each in one if not isnan(each)]
+    axes.set_ylim(0, max(tops) * 1.12 or 1)
+    axes.set_xlim(-0.4, len(values) - 0.6)
+    axes.set_title(_short(view.step.title), fontsize=9, loc="left", color=INK, pad=6)
+    axes.set_ylabel(unit.symbol + (", more is better" if view.higher else ""), fontsize=8, color=GREY)
+    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _place: f"{value:,.0f}" if value == int(value) else f"{value:g}")
+    )
+    style: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if turned else {}
+    axes.set_xticks(places, [_short(point.label, 14) for point in found.points], fontsize=8, **style)
+    axes.tick_params(axis="both", length=0, labelsize=8, colors=GREY)
+    axes.grid(axis="y", color=FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines["bottom"].set_color(FAINT)
+
+
+def _short(text: str, most: int = 46) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,65 @@
+"""Curves with the name of each at its end: what the charts over clients and over seconds share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+
+from dbbench.report.charts.layout import BLUE, FAINT, GREY, INK, MARGIN, ORANGE, SKY, VERMILION, inches
+
+#: Colours and shapes, so that neither is needed to tell curves apart.
+_STYLES = tuple(zip((BLUE, VERMILION, "#009E73", ORANGE, SKY, "#CC79A7", INK, GREY), "osD^vPX*", strict=True))
+#: The most curves of a chart: more can't be told apart.
+MOST = len(_STYLES)
+#: Rows of the usual height that the words over the axes take.
+TOP = 0.4
+#: Points of the names, and inches from one to the next.
+_SIZE, _STEP = 8.5, 0.17
+
+
+def style(number: int) -> dict[str, Any]:
+    """How the curve of this number, from 0, is drawn."""
+    colour, shape = _STYLES[number % MOST]
+    return {"color": colour, "marker": shape, "markersize": 5, "linewidth": 1.6}
+
+
+def label_width(titles: Sequence[str]) -> float:
+    """Inches to keep free at the right."""
+    return inches(titles, _SIZE) + 0.2 + MARGIN
+
+
+def label_ends(axes: Axes, ends: Sequence[tuple[str, float]], height: float) -> None:
+    """Name each curve beside its last value, moved apart where they would overlap; `height` of the axes in inches."""
+    low, high = axes.transData.transform([(0.5, each) for each in axes.get_ylim()])[:, 1]
+    places = [(axes.transData.transform((1, value))[1] - low) / (high - low) * height for _, value in ends]
+    order = sorted(range(len(ends)), key=lambda number: places[number])
+    at = [0.0] * len(ends)
+    free = -1.0
+    for number in order:
+        at[number] = max(places[number], free)
+        free = at[number] + _STEP
+    over = max(free - _STEP - height, 0)
+    for number, (title, _) in enumerate(ends):
+        axes.annotate(
+            title, (1, (at[number] - over) / height), (8, 0), xycoords="axes fraction", textcoords="offset points",
+            fontsize=_SIZE, va="center", color=_STYLES[number % MOST][0],
+        )  # fmt: skip
+
+
+def lower(axes: Axes, rows: float) -> None:
+    """Leave room over axes of so many rows, of which `TOP` is for words."""
+    left, bottom, width, height = axes.get_position().bounds
+    axes.set_position((left, bottom, width, height * (rows - TOP) / rows))
+
+
+def dress(axes: Axes, what: str) -> None:
+    """A light grid, small grey figures with thousands separated, and what the height is, over it."""
+    axes.grid(color=FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(which="both", labelsize=8, colors=GREY, length=0)
+    axes.spines["bottom"].set_color(FAINT)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.set_title(what, loc="left", fontsize=8.5, color=GREY, pad=5)

@@ -1,0 +1,147 @@
+"""The overview: every engine and step in one table in colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from dbbench.analysis.row import Row
+from dbbench.analysis.standings import Standing
+from dbbench.analysis.units import fitting
+from dbbench.report.charts.layout import GREY, MANY_ROWS, MARGIN, Sheet, inches, name_size, names
+from dbbench.report.run_view import ScenarioView
+from dbbench.report.step_view import LEAST_SHARE, StepView
+
+#: On the cells, whose colours stay the same on a dark page; so these are none of those that change there.
+_ON_LIGHT, _ON_DARK = "#191919", "#fefefe"
+_MIDDLE: Any = {"ha": "center", "va": "center"}
+#: More columns than these don't have the room for their figures side by side.
+_MOST_COLUMNS = 12
+#: The height of the names over a band, in rows.
+_HEAD = 0.9
+
+
+def overview(title: str, scenario: ScenarioView, captions: Sequence[str]) -> Figure:
+    """Every engine and step as a multiple of the step's best, with the figure itself under it."""
+    steps = scenario.steps
+    engines = scenario.standings
+    interval = ", with its interval" if any(item.low is not None for item in engines) else ""
+    subtitle = (
+        "Multiple of the step's best, with the figure under it; engines by the geometric mean over the timed "
+        f"steps{interval}. Darker is further behind."
+    )
+    rows = max(len(engines), 1)
+    titles = names([item.title for item in engines])
+    size = name_size(rows)
+    height = 0.42 if rows < MANY_ROWS else 0.36
+    left = MARGIN + inches(titles, size) + 0.1
+    bands = _bands(steps)
+    deep = rows + _HEAD
+    sheet = Sheet(
+        f"{title}: overview", subtitle, deep * len(bands), _harness(steps), captions, left, axis=0.05, row=height
+    )
+    axes = sheet.axes
+    for number, band in enumerate(bands):
+        _band(axes, number * deep, band, engines)
+        for place, name in enumerate(titles):
+            y = number * deep + _HEAD + place + 0.5
+            axes.text(-0.1, y, name, ha="right", va="center", fontsize=size, linespacing=1.0)
+    axes.set_xlim(0, max(map(len, bands)))
+    axes.set_ylim(deep * len(bands), 0)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines["bottom"].set_visible(False)
+    return sheet.figure
+
+
+def _bands(steps: Sequence[StepView]) -> list[list[StepView | None]]:
+    """The mean, which is None, and the steps, in as many bands one under another as leave room for their figures."""
+    columns = [None, *steps]
+    bands = -(-len(columns) // _MOST_COLUMNS)
+    length = -(-len(columns) // bands)
+    return [columns[first : first + length] for first in range(0, len(columns), length)]
+
+
+def _band(axes: Axes, top: float, band: Sequence[StepView | None], engines: Sequence[Standing]) -> None:
+    """Some columns, with their names over them."""
+    for column, step in enumerate(band):
+        name = "mean" if step is None else _two_lines(step.step.name.replace("-", " "))
+        weight = "bold" if step is None else "normal"
+        axes.text(column + 0.5, top + _HEAD / 2, name, fontsize=8, weight=weight, **_MIDDLE)
+    for place, standing in enumerate(engines):
+        y = top + _HEAD + place
+        for column, step in enumerate(band):
+            row = standing.rows.get(step.step.name) if step is not None else None
+            if step is None:
+                _mean(axes, column, y, standing)
+            elif row is not None and row.value is not None:
+                _cell(axes, column, y, row)
+        for first, length, words in _outages(standing, band):
+            axes.text(first + length / 2, y + 0.5, words, fontsize=7, color=GREY, style="italic", **_MIDDLE)
+
+
+def _mean(axes: Axes, column: int, y: float, standing: Standing) -> None:
+    low, high = standing.low, standing.high
+    between = "" if low is None or high is None else f"{_bare(low)}–{_bare(high)}"
+    middle = y + (0.34 if between else 0.5)
+    text = _ratio(standing.mean_ratio) if standing.mean_ratio else "–"
+    axes.text(column + 0.5, middle, text, fontsize=9, weight="bold", **_MIDDLE)
+    axes.text(column + 0.5, y + 0.72, between, fontsize=6.8, color=GREY, **_MIDDLE)
+
+
+def _harness(steps: Sequence[StepView]) -> list[str]:
+    """The harness's greatest share of any result, named."""
+    shares = [(line.row.harness_share or 0, step, line) for step in steps for line in step.lines]
+    share, step, line = max(shares, key=lambda item: item[0], default=(0, None, None))
+    if step is None or line is None or share < LEAST_SHARE:
+        return []
+    return [
+        f"The harness itself is at most {share:.1%} of a result ({line.row.title}, {step.step.name.replace('-', ' ')})."
+    ]
+
+
+def _cell(axes: Axes, column: int, y: float, row: Row) -> None:
+    """A result: its ratio to the best, the figure under it, the darker the further behind."""
+    times = row.ratio.value if row.ratio else None
+    shade = 0.0 if times is None else min(np.log10(times) / 2, 1) * 0.75
+    ink = _ON_DARK if shade > 0.6 else _ON_LIGHT
+    axes.add_patch(Rectangle((column + 0.02, y + 0.03), 0.96, 0.94, facecolor=mpl.colormaps["Blues"](shade)))
+    value = row.value or 0.0
+    unit = fitting(row.unit or "s", [value])  # the step's own may take more room than a cell has
+    axes.text(column + 0.5, y + 0.34, "" if times is None else _ratio(times), fontsize=8.5, color=ink, **_MIDDLE)
+    axes.text(column + 0.5, y + 0.72, unit.text(value), fontsize=6.8, color=ink, **_MIDDLE)
+
+
+def _ratio(times: float) -> str:
+    return f"×{_bare(times)}"
+
+
+def _bare(times: float) -> str:
+    return f"{times:.2f}" if times < 10 else f"{times:,.0f}"
+
+
+def _outages(standing: Standing, band: Sequence[StepView | None]) -> Iterator[tuple[int, int, str]]:
+    """Where an engine has no result: (first column, columns, outcome), neighbours of one outcome together."""
+
+    def outcome(place: tuple[int, StepView | None]) -> str:
+        row = standing.rows.get(place[1].step.name) if place[1] is not None else None
+        if row is None or row.value is not None:
+            return ""
+        return "withheld" if row.withheld else str(row.outcome)
+
+    for words, places in groupby(enumerate(band), key=outcome):
+        columns = [column for column, _ in places]
+        if words:
+            yield columns[0], len(columns), words if len(columns) > 1 else _two_lines(words)
+
+
+def _two_lines(text: str) -> str:
+    words = text.split()
+    return text if len(words) < 2 else f"{words[0]}\n{' '.join(words[1:])}"

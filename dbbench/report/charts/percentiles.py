@@ -1,0 +1,141 @@
+"""How long the calls of a step took: a dot for each percentile and engine, by operation where there are several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.transforms import blended_transform_factory
+
+from dbbench.analysis.spread import TAIL
+from dbbench.analysis.units import fitting
+from dbbench.report.charts.bars import notes, superscript, words
+from dbbench.report.charts.layout import (
+    BLUE,
+    FAINT,
+    GREY,
+    INK,
+    MARGIN,
+    ORANGE,
+    SKY,
+    VERMILION,
+    WIDTH,
+    Sheet,
+    inches,
+    name_size,
+    names,
+    row_height,
+)
+from dbbench.report.step_view import Line, StepView
+
+#: The percentiles and the greatest: shape and colour, so that neither is needed to tell them apart, and size.
+_DOTS: Any = (("o", BLUE, 44), ("s", SKY, 30), ("D", ORANGE, 28), ("^", VERMILION, 36), ("|", INK, 60))
+_NAMES = (*TAIL, "max")
+#: Inches for the two figures on the right.
+_COLUMN = 0.72
+#: Under this ratio of its ends an axis has more than the powers of ten.
+_NARROW = 50
+
+
+def percentiles(view: StepView, captions: Sequence[str]) -> Figure:
+    """One step: engines in the order of its own chart, on a logarithmic axis."""
+    operations = list(dict.fromkeys(name for line in view.lines for name in line.tails))
+    headings = len(operations) > 1
+    places: list[tuple[str, Line | None]] = []
+    for operation in operations:
+        places += [(operation, None)] * headings
+        places += [(operation, line) for line in view.lines if operation in line.tails or line.withheld]
+    places += [("no figure", None)] * (headings and bool(view.failed))
+    places += [("", line) for line in view.failed]
+    size, row = name_size(len(places)), row_height(len(places))
+    titles = names([line.row.title for _, line in places if line is not None])
+    sheet = Sheet(
+        f"{view.step.title}: how long {view.wording.call(view.step)} took",
+        "Percentiles, less is better; medians of the rounds' (logarithmic axis)"
+        if view.rounds > 1
+        else "Percentiles, less is better; one round (logarithmic axis)",
+        len(places),
+        [*_few(view), *notes(view, marked=False)],
+        captions,
+        MARGIN + inches(titles, size) + 0.2,
+        right=2 * _COLUMN + MARGIN,
+        axis=0.62,
+        row=row,
+    )
+    axes = sheet.axes
+    axes.set_xscale("log")
+    left = blended_transform_factory(sheet.figure.transFigure, axes.transData)
+    for y, (operation, line) in enumerate(places):
+        if line is None:
+            axes.text(MARGIN / WIDTH, y, operation, transform=left, va="center", fontsize=size, weight="bold")
+        elif line.withheld or not operation:
+            words(axes, y, line)
+        else:
+            _row(sheet, y, line, operation)
+    for column, name in enumerate(("p50", "p99")):
+        axes.annotate(name, (1, -0.5), (8 + 72 * _COLUMN * column, 2), fontsize=8, color=GREY, **_BESIDE)
+    _dress(sheet, places, size)
+    _legend(sheet, [tail.points for line in view.lines for tail in line.tails.values()])
+    return sheet.figure
+
+
+_BESIDE: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "left"}
+
+
+def _row(sheet: Sheet, y: float, line: Line, operation: str) -> None:
+    tail = line.tails[operation]
+    known = [point for point in tail.points if point is not None and point > 0]
+    if known:
+        sheet.axes.hlines(y, min(known), max(known), color=FAINT, linewidth=1.5, zorder=1)
+    for point, (shape, colour, area) in zip(tail.points, _DOTS, strict=True):
+        if point:
+            sheet.axes.scatter([point], [y], s=area, marker=shape, color=colour, linewidths=1.4, zorder=2)
+    for column, point in enumerate((tail.percentiles[0], tail.percentiles[2])):
+        text = "–" if point is None else fitting("s", [point]).text(point)
+        place = (8 + 72 * _COLUMN * column, 0)
+        sheet.axes.annotate(text, (1, y), place, fontsize=8.5, va="center", **_BESIDE)
+
+
+def _dress(sheet: Sheet, places: Sequence[tuple[str, Line | None]], size: float) -> None:
+    axes = sheet.axes
+    axes.set_ylim(len(places) - 0.5, -0.5)
+    there = [(y, line) for y, (_, line) in enumerate(places) if line is not None]
+    texts = [
+        f"{title}{'' if line.withheld or line.row.value is None else superscript(line.mark)}"
+        for (_, line), title in zip(there, _titles(there), strict=True)
+    ]
+    axes.set_yticks([y for y, _ in there], texts, fontsize=size, linespacing=1.0)
+    for tick, (_, line) in zip(axes.get_yticklabels(), there, strict=True):
+        tick.set_color(INK if line.row.value is not None else GREY)
+    least, most = axes.get_xlim()
+    axes.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if most / least < _NARROW else (1,)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _time(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    sheet.ground()
+
+
+def _titles(there: Sequence[tuple[int, Line]]) -> list[str]:
+    return names([line.row.title for _, line in there])
+
+
+def _time(seconds: float) -> str:
+    unit = fitting("s", [seconds * 1.0001])
+    return f"{round(seconds / unit.size):,} {unit.symbol}"
+
+
+def _legend(sheet: Sheet, drawn: Sequence[Sequence[float | None]]) -> None:
+    """The shapes that are somewhere in the chart."""
+    known = [any(points) for points in zip(*drawn, strict=True)]
+    shown = [(name, dot) for name, dot, there in zip(_NAMES, _DOTS, known, strict=False) if there]
+    for name, (shape, colour, area) in shown:
+        sheet.axes.scatter([], [], s=area, marker=shape, color=colour, linewidths=1.4, label=name)
+    if shown:
+        sheet.legend(ncols=len(shown), columnspacing=1.6, handletextpad=0.3)
+
+
+def _few(view: StepView) -> list[str]:
+    """Whose calls were too few."""
+    without = [line.row.title for line in view.lines if not line.tails and not line.withheld]
+    return [f"Too few calls for percentiles: {', '.join(without)}."] if without else []

@@ -1,0 +1,101 @@
+"""Throughput over the number of clients: a curve for each engine, with the interval of each point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from dbbench.analysis.statistics import Estimate
+from dbbench.analysis.throughput import throughput
+from dbbench.analysis.units import fitting
+from dbbench.report.charts.labelled import MOST, TOP, dress, label_ends, label_width, lower, style
+from dbbench.report.charts.layout import ROW, Sheet
+from dbbench.report.step_view import WIDE_RANGE, StepView, joined
+
+#: Rows of the usual height that the curves take.
+_ROWS = 8
+#: From so many times the fewest clients on, doubling them is one step to the right.
+_DOUBLING = 8
+
+_Points = dict[int, Estimate]
+
+
+def sweep(views: Sequence[StepView], captions: Sequence[str]) -> Figure:
+    """One chart of the steps of a sweep, from few clients to many."""
+    curves = _curves(views)
+    shown = sorted(curves, key=lambda title: -max(point.value for point in curves[title].values()))[:MOST]
+    counts = sorted({count for title in shown for count in curves[title]}) or [1]
+    known = [
+        value
+        for title in shown
+        for point in curves[title].values()
+        for value in (point.value, point.low, point.high)
+        if value
+    ]
+    unit = fitting("1/s", known)
+    first = views[0]
+    rounds = f"medians of {first.rounds} rounds with {first.interval}" if first.rounds > 1 else "one round, no interval"
+    wide = bool(known) and max(known) / min(known) > WIDE_RANGE
+    sheet = Sheet(
+        first.step.title.rpartition(", ")[0],
+        f"more is better; {rounds}{' (logarithmic axis)' if wide else ''}",
+        _ROWS + TOP,
+        _notes(views, curves, shown),
+        captions,
+        left=0.8,
+        right=label_width(shown),
+        axis=0.55,
+    )
+    axes = sheet.axes
+    lower(axes, _ROWS + TOP)
+    for number, title in enumerate(shown):
+        points = sorted(curves[title].items())
+        x, y = [count for count, _ in points], [point.value / unit.size for _, point in points]
+        axes.plot(x, y, **style(number), zorder=3)
+        for count, point in points:
+            if point.low is not None and point.high is not None:
+                ends = [point.low / unit.size, point.high / unit.size]
+                axes.plot([count, count], ends, color=style(number)["color"], linewidth=1.2, marker="_", markersize=6)
+    if wide:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(0, max(known, default=1) / unit.size * 1.08)
+    if max(counts) / min(counts) >= _DOUBLING:
+        axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator(counts))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    what = "operations" if first.step.unit == "1/s" else "calls"
+    dress(axes, f"{unit.symbol.removesuffix('/s')} {what} per second".strip())
+    axes.set_xlabel("clients", fontsize=8.5)
+    last = [max(curves[title].items())[1].value / unit.size for title in shown]
+    label_ends(axes, list(zip(shown, last, strict=True)), _ROWS * ROW)
+    return sheet.figure
+
+
+def _curves(views: Sequence[StepView]) -> dict[str, _Points]:
+    """Title -> number of clients -> throughput, of the engines that have any."""
+    found: dict[str, _Points] = {}
+    for view in views:
+        for line in view.lines:
+            if (point := throughput(line.row)) is not None:
+                found.setdefault(line.row.title, {})[view.step.concurrent_clients.count] = point
+    return found
+
+
+def _notes(views: Sequence[StepView], curves: dict[str, _Points], shown: Sequence[str]) -> list[str]:
+    """Who has no point, and why; and what isn't drawn."""
+    notes: dict[str, list[str]] = {}
+    for view in views:
+        for line in (*view.failed, *(line for line in view.lines if line.withheld)):
+            count = view.step.concurrent_clients.count
+            notes.setdefault(f"{line.row.title}: {line.row.detail or line.value}", []).append(str(count))
+    found = [f"{note} ({joined(counts)} clients)." for note, counts in notes.items()]
+    if others := [title for title in curves if title not in shown]:
+        found.append(f"Not drawn, as they are slower: {', '.join(others)}.")
+    for view in views:
+        if view.harness and view is views[-1]:
+            found.append(f"With {view.step.concurrent_clients.count} clients {view.harness_note(marked=False)}.")
+    return found

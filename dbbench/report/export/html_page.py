@@ -1,0 +1,68 @@
+"""index.html: the page with its charts, figures, style and script inside it. It loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+from dbbench.report.export import page
+from dbbench.report.export.exporter import Exporter
+from dbbench.report.export.page_data import page_data, place
+from dbbench.report.run_view import View
+from dbbench.report.verdict import finding, verdict
+
+#: The charts' colours by their names in the style, which has others where the reader wants it dark.
+_COLOURS = {
+    "#ffffff": "page", "#1a1a1a": "ink", "#6b6b6b": "grey", "#d9d9d9": "line",
+    "#0072b2": "blue", "#56b4e9": "sky", "#e69f00": "orange", "#d55e00": "vermilion",
+    # Those of a chart that was drawn dark.
+    "#14171b": "page", "#e8e8e8": "ink", "#aab1b9": "grey", "#3d444d": "line",
+    "#3d9ad6": "blue", "#8fcdf2": "sky", "#f0793a": "vermilion",
+}  # fmt: skip
+_COLOUR = re.compile(rf"\b(fill|stroke):({'|'.join(_COLOURS)})\b")
+_COMMENT = re.compile(r"(^|  )// .*$")
+
+
+def write(shown: View, stems: Sequence[str]) -> Path:
+    """Write it into the report's folder. The page needs no other file."""
+    from markupsafe import Markup
+
+    def inline(stem: str) -> Markup:
+        """An SVG file, made by `charts.svg`, which escapes the texts in it."""
+        path = shown.folder / "report" / f"{stem}.svg"
+        if not path.is_file():
+            return Markup()
+        text = path.read_text("utf-8")
+        return Markup(_COLOUR.sub(lambda match: f"{match[1]}:var(--{_COLOURS[match[2]]})", text))  # noqa: S704 - see above
+
+    script = _script()
+    return page.write(
+        shown, "html", stems,
+        autoescape=True,
+        inline={stem: inline(stem) for stem in stems},
+        more={
+            "style": Markup(_template("page.css").strip()),  # noqa: S704 - our own file
+            "script": Markup(script),  # noqa: S704 - our own file
+            # The policy lets this script run and no other, wherever it may come from.
+            "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            "data": Markup(page_data(shown)),  # noqa: S704 - it has no character of markup
+            "verdict": verdict, "finding": finding, "place": place,
+        },
+    )  # fmt: skip
+
+
+def _template(name: str) -> str:
+    return resources.files("dbbench.report").joinpath("templates", name).read_text("utf-8")
+
+
+def _script() -> str:
+    """The script without what only its authors read."""
+    lines = (_COMMENT.sub("", line.strip()) for line in _template("page.js").splitlines())
+    return "\n".join(filter(None, lines))
+
+
+EXPORTER = Exporter("html", write, charts=("svg",))

@@ -1,0 +1,109 @@
+"""What the page's script works with: the figures of a run, short enough to stand in the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from dbbench.analysis.row import Row
+from dbbench.report.run_view import ScenarioView, View
+from dbbench.report.step_view import StepView
+from dbbench.suite.charts import Bars
+
+#: The most bytes that it takes. The rounds are left out where they would make it more.
+MOST_BYTES = 50_000
+
+
+def page_data(shown: View) -> str:
+    """The figures as JSON that can stand in a `<script>`: it has no `<`, `>` or `&`. Nothing withheld is in it."""
+    for digits in (4, 3, 0):
+        text = json.dumps(_document(shown, digits), separators=(",", ":"))
+        for character in "<>&":
+            text = text.replace(character, f"\\u{ord(character):04x}")
+        if len(text) <= MOST_BYTES:
+            break
+    return text
+
+
+def place(scenario: ScenarioView, step: str = "") -> str:
+    """The id of a heading on the page."""
+    return f"{scenario.scenario.name}.{step}" if step else f"in-{scenario.scenario.name}"
+
+
+def _document(shown: View, digits: int) -> dict[str, Any]:
+    order = [item.engine for scenario in shown.scenarios for item in scenario.standings]
+    titles = {item.engine: item.title for scenario in shown.scenarios for item in scenario.standings}
+    versions = {system.name: system.versions for system in shown.systems}
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(order))}
+    return {
+        "engines": [[name, titles[name], versions.get(name, "")] for name in numbers],
+        "scenarios": [_scenario(scenario, shown, numbers, digits) for scenario in shown.scenarios],
+    }
+
+
+def _scenario(scenario: ScenarioView, shown: View, numbers: dict[str, int], digits: int) -> dict[str, Any]:
+    sizes = {line.row.engine: line.row.value for step in scenario.steps if step.step.unit == "B" for line in step.lines}
+    axes = {name: chart.axis for chart in scenario.charts if isinstance(chart, Bars) for name in chart.steps}
+    return {
+        "id": place(scenario),
+        "steps": [_step(step, scenario, shown, numbers, digits, axes.get(step.step.name, "auto")) for step in scenario.steps],
+        "used": [
+            [numbers[used.engine], *(_short(value, 4) for value in (
+                used.peak_memory, used.cpu_seconds, used.written_bytes, sizes.get(used.engine)))]
+            for used in scenario.resources
+            if used.engine in numbers and used.engine not in scenario.withheld
+        ],
+    }  # fmt: skip
+
+
+def _step(
+    step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str, int], digits: int, axis: str
+) -> dict[str, Any]:
+    size, rounds = step.unit.size, shown.run.manifest.rounds
+    nulls = [
+        row
+        for row in shown.rows
+        if not row.ranked and (row.scenario, row.step) == (scenario.scenario.name, step.step.name)
+    ]
+    return {
+        "id": place(scenario, step.step.name),
+        "name": step.step.name,
+        "title": step.step.title,
+        "unit": step.unit.symbol if step.unit.symbol.startswith("/") else f" {step.unit.symbol}",
+        "higher": step.higher,
+        "measure": step.measure,
+        "interval": step.interval,
+        # What counts for the mean over steps: times and rates that were verified for some engine.
+        "mean": step.step.unit != "B" and any(line.row.verified for line in step.lines),
+        "log": axis == "logarithmic",
+        "auto": axis == "auto",
+        "nulls": [[row.title, _rounds(row, size, rounds, digits)] for row in nulls] if digits else [],
+        "rows": [
+            [
+                numbers[line.row.engine],
+                _short(line.row.value, 5, size),
+                _short(line.row.low, 4, size),
+                _short(line.row.high, 4, size),
+                line.rank,
+                line.row.unsteady if line.row.value is not None else line.value,
+                line.row.verified,
+                _rounds(line.row, size, rounds, digits) if digits and line.row.unit != "B" else [],
+            ]
+            for line in (*step.lines, *step.failed)
+            if line.row.engine in numbers
+        ],
+    }
+
+
+def _rounds(row: Row, size: float, rounds: int, digits: int) -> Sequence[float | None]:
+    """A figure for each round; None for one that gave none."""
+    known = dict(zip(row.of_rounds, row.trial_means, strict=True))
+    return [_short(known.get(number), digits, size) for number in range(1, rounds + 1)] if known else []
+
+
+def _short(value: float | None, digits: int, size: float = 1.0) -> float | None:
+    if value is None:
+        return None
+    short = float(f"{value / size:.{digits}g}")
+    return int(short) if short == int(short) else short

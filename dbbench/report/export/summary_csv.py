@@ -1,0 +1,65 @@
+"""summary.csv: one row for each step and engine."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from dbbench.analysis.row import Row
+from dbbench.host import plain_file
+from dbbench.report.export.exporter import Exporter
+from dbbench.report.run_view import View
+
+COLUMNS = (
+    "suite", "scenario", "step", "engine", "outcome", "metric", "unit", "direction",
+    "blocks", "value", "ci_low", "ci_high", "rank", "detail", "verified", "rank_best", "rank_worst",
+)  # fmt: skip
+_VERIFIED = {True: "yes", False: "no", None: ""}
+
+
+def write(shown: View, _stems: Sequence[str] = ()) -> Path:
+    """Write it into the view's folder. Times in seconds, sizes in bytes, rates by second."""
+    run, text = shown.run, io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for row in shown.rows:
+        table.writerow(
+            [
+                run.suite.name, row.scenario, row.step, _engine(row), row.outcome, row.metric, row.unit, row.direction,
+                len(row.trial_means), _figure(row.value), _figure(row.low), _figure(row.high),
+                row.rank or "", row.remarks, _VERIFIED[row.checked],
+                row.rank.best if row.rank else "", row.rank.worst if row.rank else "",
+            ]
+        )  # fmt: skip
+        if row.original is not None:
+            metric = f"{row.metric}, {run.suite.scenario(row.scenario).worst_of_last}"
+            start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, metric]
+            table.writerow([*start, row.unit, row.direction, len(row.trial_means), _figure(row.original), *[""] * 7])
+    for scenario in shown.scenarios:
+        for used in scenario.resources:
+            for metric, unit, value in (
+                ("peak memory", "B", used.peak_memory),
+                ("cpu time", "s", used.cpu_seconds),
+                ("bytes written", "B", used.written_bytes),
+            ):
+                start = [run.suite.name, scenario.scenario.name, "(trial)", used.engine, "ok", metric, unit, "lower"]
+                withheld = ["withheld"] if used.engine in scenario.withheld else []
+                detail = "; ".join([*withheld, *used.remarks])
+                table.writerow([*start, run.manifest.rounds, _figure(value), "", "", "", detail, "", "", ""])
+    path = shown.folder / "summary.csv"
+    plain_file.write(path, text.getvalue().encode())
+    return path
+
+
+def _engine(row: Row) -> str:
+    """A null engine in brackets: a bare `null` is a missing value to pandas."""
+    return row.engine if row.ranked else f"({row.engine})"
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.9g}"
+
+
+EXPORTER = Exporter("csv", write)

@@ -1,0 +1,97 @@
+"""A run as pandas DataFrames, for one's own figures and charts: `dbbench.open_run(path)`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbbench.analysis.summary import summarise
+from dbbench.errors import UserError
+from dbbench.results.run_directory import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class RunFrames:
+    """The results of a run directory. Times are in seconds, sizes in bytes, rates in operations per second.
+
+    Nothing is withheld here: before you publish, see which licences forbid it (docs/cli.md).
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Raises RunError if there is no run at `path`, or it is damaged."""
+        self.run = Run.open(Path(path))
+        self._results = self.run.results()
+
+    def summary(self) -> pd.DataFrame:
+        """One row for each scenario, step and engine, best to worst.
+
+        Columns: scenario, step, engine, title, outcome, verified, unit ("s", "B" or "1/s"), direction ("lower" or
+        "higher" is better), rounds, value (the median over rounds), low and high (its 95 % interval), ratio (to the
+        best), rank_best and rank_worst, remarks. A null engine has is_null True.
+        """
+        rows = [
+            {
+                "scenario": row.scenario, "step": row.step, "engine": row.engine, "title": row.title,
+                "is_null": not row.ranked, "outcome": str(row.outcome), "verified": row.checked, "unit": row.unit,
+                "direction": row.direction, "rounds": len(row.trial_means), "value": row.value, "low": row.low,
+                "high": row.high, "ratio": row.ratio.value if row.ratio else None,
+                "rank_best": row.rank.best if row.rank else None, "rank_worst": row.rank.worst if row.rank else None,
+                "remarks": row.remarks,
+            }
+            for row in summarise(self.run.suite, self.run.manifest, self._results)
+        ]  # fmt: skip
+        frame = _frame(rows)
+        return frame.astype(
+            dict.fromkeys(("value", "low", "high", "ratio"), "float64")
+            | {"rank_best": "Int64", "rank_worst": "Int64", "rounds": "int64", "verified": "boolean"}
+        )
+
+    def samples(self) -> pd.DataFrame:
+        """One row for each timed call that was kept one by one, in the order of the trials.
+
+        Columns: scenario, step, engine, round, trial, warm_up (whether it is outside of the figure), number (from 1),
+        value, unit. Of steps with more than 1,000 calls there are none: their percentiles are in the run directory.
+        """
+        rows = [
+            {
+                "scenario": result.scenario_name, "step": step.name, "engine": result.engine_name, "round": result.round,
+                "trial": result.id, "warm_up": warm_up, "number": number, "value": value, "unit": step.unit,
+            }
+            for result in self._results
+            for step in result.steps
+            for warm_up, values in ((True, step.warm_up), (False, step.samples))
+            for number, value in enumerate(values, 1)
+        ]  # fmt: skip
+        return _frame(rows)
+
+    def sizes(self) -> pd.DataFrame:
+        """One row for each file of each size step.
+
+        Columns: scenario, step, engine, round, part ("data", "journal" or "other"), apparent and allocated bytes.
+        """
+        rows = [
+            {
+                "scenario": result.scenario_name, "step": step.name, "engine": result.engine_name, "round": result.round,
+                "part": file["part"], "apparent": file["apparent"], "allocated": file["allocated"],
+            }
+            for result in self._results
+            for step in result.steps
+            for file in step.facts.get("files", ())
+        ]  # fmt: skip
+        return _frame(rows)
+
+
+def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    try:
+        import pandas as pd
+    except ImportError as exc:
+        raise UserError("pandas is missing: pip install pandas") from exc
+    return pd.DataFrame(rows)
+
+
+def open_run(path: str | os.PathLike[str]) -> RunFrames:
+    """A finished or interrupted run, to be read with pandas. Raises RunError if there is none at `path`."""
+    return RunFrames(path)

@@ -1,0 +1,1 @@
+"""A history of runs: worded, drawn, and written for other programs."""

@@ -1,0 +1,115 @@
+"""One step over the runs: a line for each engine, its interval at each run, and a ring where it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from dbbench.analysis.history import History, Series
+from dbbench.analysis.units import Unit, fitting
+from dbbench.report.charts.layout import FAINT, GREY, INK, Sheet, inches
+from dbbench.report.history.words import change_lines, step_name
+
+#: Okabe and Ito's colours but yellow, which paper swallows; then other markers, so that colour alone tells nothing.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#1a1a1a")
+_MARKERS = ("o", "s", "D", "^", "v")
+#: Inches of the plot, and of each label at a line's end.
+_HEIGHT, _LABEL = 2.6, 0.17
+#: The greatest ratio of all figures that a linear axis shows well.
+_NARROW = 4
+
+
+def step_chart(shown: History, scenario: str, step: str) -> Figure:
+    """All engines' figures in a step, run by run."""
+    series = [one for one in shown.series if (one.scenario, one.step) == (scenario, step)]
+    values = [value for one in series for value in one.values if value]
+    unit = fitting(series[0].unit, values)
+    labels = [one.title for one in series]
+    better = "less is better" if series[0].direction == "lower" else "more is better"
+    logarithmic = bool(values) and max(values) > _NARROW * min(values)
+    sheet = Sheet(
+        step_name(series[0], shown),
+        f"{unit.symbol}, {better}; medians with 95 % intervals{', logarithmic axis' if logarithmic else ''}",
+        1,
+        _changes(series, shown),
+        [f"dbbench {shown.sides[-1].manifest.dbbench}, suite {shown.sides[-1].suite.name}"],
+        left=0.75,
+        right=inches(labels, 9) + 0.35,
+        axis=0.45,
+        row=max(_HEIGHT, _LABEL * len(series)),
+    )
+    axes = sheet.axes
+    if logarithmic:
+        axes.set_yscale("log")
+    elif values:
+        axes.set_ylim(0, max(*values, *(row.high or 0 for one in series for row in one.rows if row)) * 1.08)
+    for number, one in enumerate(series):
+        _line(axes, one, number)
+    _dress(axes, shown, unit, logarithmic=logarithmic)
+    _label(axes, series)
+    return sheet.figure
+
+
+def _changes(series: Sequence[Series], shown: History) -> list[str]:
+    """The changes of this step, as footnotes."""
+    name = step_name(series[0], shown)
+    return [
+        f"○ {line.engine}: {line.before} -> {line.after} ({line.verdict}) from run {line.since}"
+        for line in change_lines(shown)
+        if line.step == name
+    ]
+
+
+def _line(axes: Any, one: Series, number: int) -> None:
+    colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number // len(_COLOURS) % len(_MARKERS)]
+    known = [(at, row) for at, row in enumerate(one.rows) if row and row.value]
+    places = [at for at, _ in known]
+    axes.plot(places, [row.value for _, row in known], color=colour, marker=marker, markersize=4, linewidth=1.4)
+    for at, row in known:
+        if row.low and row.high:
+            axes.plot([at, at], [row.low, row.high], color=colour, linewidth=1, alpha=0.6)
+    for change in one.changes:
+        axes.plot(
+            [change.at], [one.values[change.at]], marker="o", markersize=11, markerfacecolor="none",
+            markeredgecolor=INK, markeredgewidth=1.2, linestyle="none",
+        )  # fmt: skip
+
+
+def _dress(axes: Any, shown: History, unit: Unit, *, logarithmic: bool) -> None:
+    axes.set_xlim(-0.3, len(shown.sides) - 0.7)
+    every = max(1, -(-len(shown.sides) // 10))
+    places = range(0, len(shown.sides), every)
+    axes.set_xticks(places, [f"{at + 1}\n{shown.sides[at].manifest.created:%-d %b %Y}" for at in places])
+    if logarithmic:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: unit.figure(value)))
+    if logarithmic:
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.tick_params(labelsize=8, colors=GREY, which="both")
+    axes.grid(axis="y", color=FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines["bottom"].set_color(FAINT)
+
+
+def _label(axes: Any, series: Sequence[Series]) -> None:
+    """Each engine's name beside its last figure, moved apart where they would overlap."""
+    ends = []
+    for number, one in enumerate(series):
+        known = [(at, value) for at, value in enumerate(one.values) if value]
+        if known:
+            _, y = axes.transAxes.inverted().transform(axes.transData.transform(known[-1]))
+            ends.append([y, number])
+    ends.sort()
+    least = _LABEL / (axes.get_position().height * axes.figure.get_figheight())
+    for before, end in pairwise(ends):
+        end[0] = max(end[0], before[0] + least)
+    beyond = max(0.0, ends[-1][0] - 1) if ends else 0.0
+    for y, number in ends:
+        axes.annotate(
+            series[number].title, (1, y - beyond), (6, 0), xycoords="axes fraction", textcoords="offset points",
+            fontsize=9, va="center", color=_COLOURS[number % len(_COLOURS)], annotation_clip=False,
+        )  # fmt: skip

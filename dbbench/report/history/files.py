@@ -1,0 +1,128 @@
+"""A history for other programs: all of it as JSON, and what two well-known tools read.
+
+`otava.csv` and `otava.yaml` are for Apache Otava, which looks for changes by its own method. `smaller-is-better.json` and
+`bigger-is-better.json` have the newest run for the GitHub action "benchmark-action/github-action-benchmark" (tools
+customSmallerIsBetter and customBiggerIsBetter).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dbbench.analysis.history import History, Series
+from dbbench.host import plain_file
+from dbbench.report.history.words import step_name
+
+
+def write(shown: History, folder: Path) -> list[Path]:
+    """Write all of them into the folder. Times in seconds, sizes in bytes, rates by second."""
+    lower, higher = (
+        [series for series in shown.series if series.direction == way and series.rows[-1]]
+        for way in ("lower", "higher")
+    )
+    complete = [series for series in shown.series if all(series.rows)]
+    texts = {
+        "history.json": _json(_document(shown)),
+        "otava.csv": _otava_csv(shown, complete),
+        "otava.yaml": _otava_yaml(shown, complete),
+        "smaller-is-better.json": _json([_bench(series, shown) for series in lower]),
+        "bigger-is-better.json": _json([_bench(series, shown) for series in higher]),
+    }
+    for name, text in texts.items():
+        plain_file.write(folder / name, text.encode())
+    return [folder / name for name in texts]
+
+
+def _json(document: Any) -> str:
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _document(shown: History) -> dict[str, Any]:
+    return {
+        "suite": shown.sides[-1].suite.name,
+        "runs": [
+            {
+                "name": Path(side.name).name,
+                "created": side.manifest.created.isoformat(),
+                "dbbench": side.manifest.dbbench,
+            }
+            for side in shown.sides
+        ],
+        "machines_differ": list(shown.machines),
+        "withheld": dict(shown.withheld),
+        "series": [
+            {
+                "scenario": series.scenario,
+                "step": series.step,
+                "engine": series.engine,
+                "title": series.title,
+                "unit": series.unit,
+                "direction": series.direction,
+                "values": series.values,
+                "intervals": [[row.low, row.high] if row and row.low is not None else None for row in series.rows],
+                "changes": [
+                    {
+                        "run": change.at + 1,
+                        "before": change.before,
+                        "after": change.after,
+                        "cost_ratio": change.ratio,
+                        "differs": list(change.causes),
+                        "null_engine_too": change.null_too,
+                    }
+                    for change in series.changes
+                ],
+            }
+            for series in shown.series
+        ],
+    }
+
+
+def _name(series: Series) -> str:
+    """The name of a metric: what tells it from others, joined by dots."""
+    return f"{series.scenario}.{series.step}.{series.engine}"
+
+
+def _otava_csv(shown: History, complete: Sequence[Series]) -> str:
+    """One line for each run. A series with a gap is left out: Otava takes no empty cell."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["time", "run", "dbbench", *map(_name, complete)])
+    for number, side in enumerate(shown.sides):
+        figures = [f"{series.values[number]:.9g}" for series in complete]
+        table.writerow([side.manifest.created.isoformat(), Path(side.name).name, side.manifest.dbbench, *figures])
+    return text.getvalue()
+
+
+def _otava_yaml(shown: History, complete: Sequence[Series]) -> str:
+    """Its configuration, as JSON, which is YAML too. `direction` is 1 where more is better."""
+    metrics = {
+        _name(series): {
+            "column": _name(series),
+            "direction": 1 if series.direction == "higher" else -1,
+            "scale": 1,
+        }
+        for series in complete
+    }
+    test = {
+        "type": "csv",
+        "file": "otava.csv",
+        "time_column": "time",
+        "attributes": ["run", "dbbench"],
+        "metrics": metrics,
+        "csv_options": {"delimiter": ",", "quotechar": '"'},
+    }
+    return _json({"tests": {shown.sides[-1].suite.name: test}})
+
+
+def _bench(series: Series, shown: History) -> dict[str, Any]:
+    row = series.rows[-1]
+    assert row is not None
+    known = {"name": f"{step_name(series, shown)} / {series.title}", "unit": series.unit, "value": row.value}
+    if row.low is not None and row.high is not None:
+        known["range"] = f"{row.low:.9g} to {row.high:.9g}"
+    return {**known, "extra": row.remarks} if row.remarks else known

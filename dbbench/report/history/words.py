@@ -1,0 +1,105 @@
+"""A history in words: the runs, each change in one line, and what was looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dbbench.analysis.history import FEWEST_RUNS, Change, History, Series
+from dbbench.analysis.units import fitting
+
+
+@dataclass(frozen=True)
+class ChangeLine:
+    """One change, worded."""
+
+    engine: str
+    step: str
+    before: str
+    after: str
+    verdict: str
+    #: The run from which on it is so, as `runs` names it.
+    since: str
+    notes: tuple[str, ...]
+    worse: bool
+
+
+def runs(shown: History) -> list[str]:
+    """One name for each run: its number and when it began."""
+    several = len({side.manifest.created.date() for side in shown.sides}) < len(shown.sides)
+    form = "%Y-%m-%d %H:%M" if several else "%Y-%m-%d"
+    return [f"{number} ({side.manifest.created:{form}})" for number, side in enumerate(shown.sides, 1)]
+
+
+def step_name(series: Series, shown: History) -> str:
+    """The step's title, after its scenario's where there are several."""
+    suite = shown.sides[-1].suite
+    step = next((step for step in suite.scenario(series.scenario).steps if step.name == series.step), None)
+    title = step.title if step else series.step
+    return title if len(suite.scenarios) == 1 else f"{suite.scenario(series.scenario).title}: {title}"
+
+
+def change_lines(shown: History) -> list[ChangeLine]:
+    """All changes: by series, the greatest first."""
+    return [_line(series, change, shown) for series in shown.changed for change in series.changes]
+
+
+def _line(series: Series, change: Change, shown: History) -> ChangeLine:
+    unit = fitting(series.unit, [change.before, change.after])
+    return ChangeLine(
+        engine=series.title,
+        step=step_name(series, shown),
+        before=unit.text(change.before),
+        after=unit.text(change.after),
+        verdict=f"{_times(change.ratio)} {_word(series, change)}",
+        since=runs(shown)[change.at],
+        notes=tuple(_notes(change, shown)),
+        worse=change.ratio > 1,
+    )
+
+
+def _times(ratio: float) -> str:
+    """How many times, above 1 for a change in either direction."""
+    times = max(ratio, 1 / ratio)
+    return f"×{times:.2f}" if times < 10 else f"×{times:,.0f}"
+
+
+def _word(series: Series, change: Change) -> str:
+    if series.unit == "B":
+        return "larger" if change.ratio > 1 else "smaller"
+    return "slower" if change.ratio > 1 else "faster"
+
+
+def _notes(change: Change, shown: History) -> Iterator[str]:
+    if change.causes:
+        yield f"differs: {'; '.join(change.causes)}"
+    if change.null_too:
+        yield "the null engine changed at this run too: it may be the machine or dbbench"
+    if change.at == len(shown.sides) - 1:
+        yield "of the newest run alone so far: run it once more"
+
+
+def remarks(shown: History) -> Iterator[str]:
+    """What limits the history."""
+    if len(shown.sides) < FEWEST_RUNS:
+        yield f"no change can be seen in fewer than {FEWEST_RUNS} runs: add runs"
+    for text in shown.machines:
+        yield f"not one machine, so the machine may be the cause: {text}"
+    for engine, clause in shown.withheld:
+        yield f"{engine} is withheld: {clause}"
+
+
+def summary(shown: History) -> str:
+    """How many series have changed."""
+    changed = len(shown.changed)
+    worse = sum(any(change.ratio > 1 for change in series.changes) for series in shown.changed)
+    total = len(shown.series)
+    if not changed:
+        return f"no change in {total} steps of engines over {len(shown.sides)} runs"
+    return f"{changed} of {total} steps of engines changed over {len(shown.sides)} runs, {worse} for the worse"
+
+
+HOW = (
+    "A change is where the medians of the runs before and from then on differ, by Student's t test with Bonferroni's "
+    "correction for the places and for the engine's steps, below 5 %, and by 2 % or more."
+)

@@ -1,0 +1,75 @@
+"""Then and now: what is published of a step beside this run, each as multiples of the best of its own time.
+
+Figures of another machine are never put into one order with ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dbbench.analysis.units import whole
+from dbbench.report.step_view import StepView, heading, times
+from dbbench.suite.model import Published, PublishedRatio, Source
+
+
+@dataclass(frozen=True)
+class PublishedEngine:
+    """One engine: its figure in words, or why there is none, and its ratio to the best."""
+
+    title: str
+    figure: str
+    ratio: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class PublishedComparison:
+    """One step. `published` in the published order, in `unit`; `measured` best to worst, with ratios alone.
+
+    `said` is what was published as a ratio: of one engine's speed to another's.
+    """
+
+    title: str
+    unit: str
+    published: tuple[PublishedEngine, ...]
+    measured: tuple[PublishedEngine, ...]
+    said: tuple[PublishedEngine, ...] = ()
+
+
+def published_comparisons(source: Source | None, steps: Sequence[StepView]) -> tuple[PublishedComparison, ...]:
+    """Each step that has published figures or ratios."""
+    found = []
+    for view in steps if source else ():
+        assert source is not None
+        published = [figure for figure in source.figures if figure.step == view.step.name]
+        said = tuple(_said(ratio) for ratio in source.ratios if ratio.step == view.step.name)
+        unit, engines = _then(published, view) if published else ("", ())
+        if published or said:
+            found.append(PublishedComparison(view.step.title, unit, engines, _now(view), said))
+    return tuple(found)
+
+
+def _said(ratio: PublishedRatio) -> PublishedEngine:
+    return PublishedEngine(f"{ratio.engine}, to {ratio.than}", "", f"×{ratio.value:g}", ratio.note)
+
+
+def _then(published: Sequence[Published], view: StepView) -> tuple[str, tuple[PublishedEngine, ...]]:
+    known = [figure.value for figure in published if figure.value is not None]
+    unit = whole(view.step.unit, known)
+    engines = []
+    for figure in published:
+        if figure.value is None:
+            engines.append(PublishedEngine(figure.engine, figure.note or "no figure", ""))
+            continue
+        ratio = ""
+        if min(known) > 0:  # a clock that shows 0 for the best tells no ratios
+            ratio = f"×{times(max(known) / figure.value if view.rates else figure.value / min(known))}"
+        note = figure.note or "the only one" * (len(published) == 1)
+        engines.append(PublishedEngine(figure.engine, unit.figure(figure.value), ratio, note))
+    return heading(unit), tuple(engines)
+
+
+def _now(view: StepView) -> tuple[PublishedEngine, ...]:
+    lines = [PublishedEngine(line.row.title, line.value if line.withheld else "", line.ratio) for line in view.lines]
+    return (*lines, *(PublishedEngine(line.row.title, line.value, "") for line in view.failed))

@@ -1,0 +1,305 @@
+"""A run as all reports show it: made from its figures, or from those that may be published."""
+
+from __future__ import annotations
+
+import datetime
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbbench.analysis.environment import disturbances, upper_limits
+from dbbench.analysis.publication import Figures, doubts, figures, forbidden, remarks, withhold
+from dbbench.analysis.remarks import stronger
+from dbbench.analysis.resources import Resources, resources
+from dbbench.analysis.row import Row
+from dbbench.analysis.standings import Standing
+from dbbench.analysis.systems import ranked, titles
+from dbbench.host import machine
+from dbbench.report.published_comparison import PublishedComparison, published_comparisons
+from dbbench.report.step_builder import step_view
+from dbbench.report.step_view import NOTABLE_SHARE, Data, StepView
+from dbbench.report.tiers import durability
+from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Manifest, Run
+from dbbench.results.trial import TrialResult
+from dbbench.run.plan import too_few_rounds
+from dbbench.suite.charts import AnyChart
+from dbbench.suite.model import Scenario, Suite
+
+
+@dataclass(frozen=True)
+class ScenarioView:
+    """One scenario with its steps, the overall order, and what the engines used."""
+
+    scenario: Scenario
+    steps: tuple[StepView, ...]
+    standings: tuple[Standing, ...]
+    resources: tuple[Resources, ...]
+    charts: tuple[AnyChart, ...]
+    data: Data
+    #: Its tier, and what is known of it.
+    durability: str
+    #: Engines whose figures are withheld.
+    withheld: frozenset[str] = frozenset()
+
+    def step(self, name: str) -> StepView:
+        """A step's view by its name."""
+        return next(view for view in self.steps if view.step.name == name)
+
+
+@dataclass(frozen=True)
+class System:
+    """An engine that ran: its name, what to call it, and its versions, settings and licence in words."""
+
+    name: str
+    title: str
+    versions: str
+    settings: str
+    license: str
+
+
+@dataclass(frozen=True)
+class View:
+    """A whole run."""
+
+    run: Run
+    rows: tuple[Row, ...]
+    scenarios: tuple[ScenarioView, ...]
+    warnings: tuple[str, ...]
+    #: Facts for the page: (name, text).
+    facts: tuple[tuple[str, str], ...]
+    systems: tuple[System, ...]
+    #: Engines that could not be run: (name, why).
+    missing: tuple[tuple[str, str], ...]
+    #: Whether anything came out otherwise than ok.
+    unsuccessful: bool
+    #: Why there was no further round.
+    stopped: str = ""
+    #: The published figures of the benchmark that is reproduced, beside these.
+    published_comparisons: tuple[PublishedComparison, ...] = ()
+    #: Whether this is what may be published.
+    published: bool = False
+    #: What has to stand under it: what engines lack that others have, and what publishing asks for.
+    remarks: tuple[str, ...] = ()
+    #: The folder to write to, if it isn't the run's own. Its pictures go out alone, and so name the systems.
+    out: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """The suite's title."""
+        return self.run.suite.title
+
+    @property
+    def then_words(self) -> str:
+        """What the published figures are, and what can be read from them here."""
+        source = self.run.suite.source
+        if source is None:
+            return ""
+        machine = f", measured on {source.machine}" if source.machine else ""
+        return (
+            f"{source.title} ({source.year}){machine}. Its figures and those of this run are of different machines, "
+            "drivers and data, so each is set against the best figure of its own side only: compare the ratios."
+        )
+
+    @property
+    def folder(self) -> Path:
+        """Where its files belong."""
+        return self.out or (self.run.publish if self.published else self.run.path)
+
+    def captions(self, scenario: Scenario) -> tuple[str, ...]:
+        """What every chart carries under it. One that is published goes out alone, so it names the systems too."""
+        manifest = self.run.manifest
+        durability = next(view.durability for view in self.scenarios if view.scenario.name == scenario.name)
+        line = (
+            f"dbbench {manifest.dbbench} · {self.run.suite.name}, scale {manifest.scale:g}, seed {manifest.seed} · "
+            f"durability: {durability} · {machine.in_words(manifest.machine)} · "
+            f"{manifest.created:%Y-%m-%d}"
+        )
+        if self.warnings:
+            line += f" · ! {len(self.warnings)} warning{'s' if len(self.warnings) > 1 else ''}: see the page"
+        if not self.published and not self.out:
+            return (line,)
+        what = " · ".join(
+            f"{system.title}: {'; '.join(filter(None, (system.versions, system.settings)))}" for system in self.systems
+        )
+        return (*self.remarks, what, line)
+
+
+def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
+    """All that is to be shown of a run, or to be published of it. Raises RunError if one of its trials is damaged."""
+    whole = figures(run)
+    found = withhold(whole, run) if publish else whole
+    scenarios = tuple(_scenario(run, scenario, found) for scenario in run.suite.scenarios)
+    return View(
+        run=run,
+        rows=tuple(found.rows),
+        scenarios=scenarios,
+        warnings=(*_warnings(run, found), *_publication(run, whole.results, publish=publish)),
+        facts=tuple(_facts(run, scenarios, found.stopped)),
+        systems=tuple(_systems(run, found.results)),
+        missing=tuple(
+            (name, "; ".join(filter(None, (probed["detail"], probed.get("install")))))
+            for name, probed in run.manifest.engines.items()
+            if probed["status"] != "available"
+        ),
+        unsuccessful=any(row.outcome is not Outcome.OK for row in found.rows)
+        or any(result.remarks for result in whole.results if ranked(run.manifest, result.engine_name)),
+        stopped=found.stopped,
+        published_comparisons=published_comparisons(
+            run.suite.source, [step for scenario in scenarios for step in scenario.steps]
+        ),
+        published=publish,
+        out=out,
+        remarks=(
+            *_lacks(run, found.results),
+            *upper_limits(run.manifest),
+            *(remarks(run.manifest, found.results) if publish else ()),
+        ),
+    )
+
+
+def _scenario(run: Run, scenario: Scenario, found: Figures) -> ScenarioView:
+    used = resources(run.manifest, found.results, scenario.name)
+    drawn = run.manifest.datasets.get(scenario.dataset, {})
+    records = run.suite.datasets[scenario.dataset].records
+    data = Data(
+        csv_bytes=drawn.get("csv_bytes"),
+        records=records,
+        count=drawn.get("rows", {}).get("records", 0),
+        memory={each.engine: each.peak_memory for each in used},
+    )
+    steps = []
+    for step in scenario.steps:
+        mine = [row for row in found.rows if (row.scenario, row.step) == (scenario.name, step.name)]
+        if mine:
+            plans = [plan for plan in found.plans[scenario.name] if plan.step == step.name]
+            steps.append(step_view(scenario, step, mine, data, plans, found.results))
+    return ScenarioView(
+        scenario=scenario,
+        steps=tuple(steps),
+        standings=tuple(found.standings[scenario.name]),
+        resources=tuple(used),
+        charts=scenario.charts,
+        data=data,
+        durability=durability(scenario, run.manifest, found.results),
+        withheld=frozenset(row.engine for row in found.rows if row.withheld),
+    )
+
+
+def _warnings(run: Run, found: Figures) -> list[str]:
+    manifest, rows, words = run.manifest, found.rows, []
+    wanted = len(manifest.usable) * manifest.rounds * len(run.suite.scenarios)
+    if len(found.results) < wanted:
+        missing = wanted - len(found.results)
+        words.append(f"{missing} of {wanted} trials have not been run: --resume {run.path} does them")
+    most = max(
+        (
+            len({row.engine for row in rows if row.step == step and row.trial_means and row.ranked and row.verified})
+            for step in {row.step for row in rows}
+        ),
+        default=0,
+    )
+    if few := too_few_rounds(most, manifest.rounds):
+        words.append(few)
+    bound = sorted({row.step for row in rows if (row.harness_share or 0) > NOTABLE_SHARE})
+    if bound:
+        words.append(f"the harness is more than {NOTABLE_SHARE:.0%} of some results in {', '.join(bound)}")
+    timed = [row for row in rows if row.ranked and row.value is not None and row.unit != "B"]
+    if odd := [row for row in timed if row.unsteady]:
+        named: dict[str, list[str]] = {}
+        for row in odd:
+            named.setdefault(row.step, []).append(row.engine)
+        where = "; ".join(f"{step}: {', '.join(engines)}" for step, engines in named.items())
+        words.append(
+            f"unsteady rounds in {len(odd)} of {len(timed)} figures ({textwrap.shorten(where, 200, placeholder=' ...')}): "
+            "their footnotes say how; run again on a quieter machine, or with more rounds"
+        )
+    return words + disturbances(manifest, found.results)
+
+
+def _lacks(run: Run, results: Sequence[TrialResult]) -> list[str]:
+    """What an engine doesn't have, and so isn't timed for, though its neighbours are."""
+    called = titles(run.manifest, results)
+    lacking: dict[str, list[str]] = {}
+    for name, title in called.items():
+        if lacks := run.manifest.engines[name].get("lacks", {}):
+            without = ", ".join(f"no {what} ({why})" for what, why in lacks.items())
+            lacking.setdefault(without, []).append(title)
+    return [f"{', '.join(titles)}: {without}" for without, titles in lacking.items()]
+
+
+def _publication(run: Run, results: Sequence[TrialResult], *, publish: bool) -> list[str]:
+    """What is to be known before these figures go anywhere."""
+    if publish:
+        return doubts(run.manifest, results)
+    called = titles(run.manifest, results)
+    held = [called[name] for name in forbidden(run.manifest, results)]
+    if not held:
+        return []
+    without = f"`dbbench report {run.path} --publish` makes a report without these figures"
+    return [f"not for publication: the licence of {' and of '.join(held)} forbids it; {without}"]
+
+
+def _facts(run: Run, scenarios: Sequence[ScenarioView], stopped: str) -> list[tuple[str, str]]:
+    manifest, suite = run.manifest, run.suite
+    data = "; ".join(_data(name, facts, suite) for name, facts in manifest.datasets.items())
+    source = f"{suite.source.title} ({suite.source.year})" if suite.source else "none"
+    return [
+        ("Suite", f"{suite.name} (reproduces: {source})"),
+        ("Data", f"{data}; scale {manifest.scale:g}, seed {manifest.seed}"),
+        ("Rounds", _rounds(manifest, stopped)),
+        *([("Memory limit", _memory_limit(manifest.memory_limit))] if manifest.memory_limit else []),
+        ("Durability", ", ".join(f"{item.scenario.name}: {item.durability}" for item in scenarios)),
+        ("Machine", machine.in_words(manifest.machine)),
+        ("dbbench", manifest.dbbench),
+        ("Date", f"{manifest.created.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"),
+    ]
+
+
+def _data(name: str, facts: dict[str, Any], suite: Suite) -> str:
+    count, size = sum(facts["rows"].values()), facts["csv_bytes"] / 1e6
+    steps = [step for scenario in suite.scenarios if scenario.dataset == name for step in scenario.steps]
+    if all(step.leaves_tables_empty for step in steps):
+        return f"{name}: tables that are empty at first"
+    if suite.datasets[name].records:
+        return f"{name}: {count:,} records, {size:,.1f} MB of keys and values"
+    return f"{name}: {count:,} rows, {size:,.1f} MB as CSV"
+
+
+def _memory_limit(limit: int) -> str:
+    shown = f"{limit / 2**30:g} GiB" if limit >= 2**30 else f"{limit / 2**20:g} MiB"
+    return f"{shown} for each trial, engine and harness together, with cached pages of files and without swap"
+
+
+def _rounds(manifest: Manifest, stopped: str) -> str:
+    text = f"{manifest.rounds}, interleaved in seeded random order; each trial in a fresh process"
+    return f"{text}; {stopped}" if stopped else text
+
+
+def _systems(run: Run, results: Sequence[TrialResult]) -> list[System]:
+    found = []
+    called = titles(run.manifest, results)
+    for name, probed in run.manifest.engines.items():
+        told: dict[str, Any] = next((r.engine for r in results if r.engine_name == name and r.engine), {})
+        if not ranked(run.manifest, name) or probed["status"] != "available":
+            continue
+        versions = told.get("versions") or probed.get("versions", {})
+        mine = [result for result in results if result.engine_name == name]
+        settings = "; ".join([_pairs(told.get("settings", {}), " = "), *_stronger(run.suite, mine)]).strip("; ")
+        found.append(System(name, called[name], _pairs(versions, " "), settings, probed.get("license", "")))
+    return found
+
+
+def _stronger(suite: Suite, results: Sequence[TrialResult]) -> list[str]:
+    """Where an engine gives more durability than a scenario asks for."""
+    found: dict[str, None] = {}
+    for result in results:
+        asked = suite.scenario(result.scenario_name).durability
+        found[stronger(str(result.engine.get("tier", "")), asked)] = None
+    return list(filter(None, found))
+
+
+def _pairs(mapping: dict[str, Any], between: str) -> str:
+    return ", ".join(f"{key}{between}{value}" for key, value in mapping.items())

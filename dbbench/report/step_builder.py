@@ -1,0 +1,124 @@
+"""From a step's rows to its view, every figure worded once."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dbbench.analysis.queryplans import QueryPlan
+from dbbench.analysis.row import Row
+from dbbench.analysis.spread import tails
+from dbbench.analysis.units import Unit, fitting
+from dbbench.report.step_view import BOUND_SHARE, LEAST_SHARE, Data, Line, StepView, times
+from dbbench.report.steps import wording
+from dbbench.results.trial import TrialResult
+from dbbench.suite.model import Scenario
+from dbbench.suite.steps import AnyStep
+
+#: The most characters of a clause in the place of a figure; the whole stands under the chart.
+CLAUSE = 48
+
+
+def step_view(
+    scenario: Scenario,
+    step: AnyStep,
+    rows: Sequence[Row],
+    data: Data,
+    plans: Sequence[QueryPlan],
+    results: Sequence[TrialResult],
+) -> StepView:
+    """A step in words. `rows` are the step's own, in their order, `results` those of the whole run."""
+    good = [row for row in rows if row.value is not None and row.ranked]
+    unit = fitting(next((row.unit for row in good if row.unit), step.unit), [row.value for row in good if row.value])
+    footnotes: dict[str, list[str]] = {}
+    lines: list[Line] = []
+    failed: list[Line] = []
+    for row in rows:
+        if not row.ranked:
+            continue
+        marks = []
+        for note in filter(None, (row.detail, row.unsteady, row.doubt)):
+            if not (row.withheld and row.measured):  # its clause stands in its line
+                footnotes.setdefault(note, []).append(row.title)
+                marks.append(str(list(footnotes).index(note) + 1))
+        (lines if row.measured else failed).append(_line(row, unit, ",".join(marks)))
+    rounds = max((len(row.trial_means) for row in good), default=0)
+    words = _harness(good, [row for row in rows if not row.ranked]) if step.unit != "B" else ""
+    order = [line.row.engine for line in (*lines, *failed)]
+    worded = wording(step)
+    view = StepView(
+        scenario, step, worded, data, unit, rounds, tuple(lines), tuple(failed), words,
+        tuple(f"{', '.join(titles)}: {detail}" for detail, titles in footnotes.items()),
+        plans=_plans(plans, order),
+    )  # fmt: skip
+    return worded.detailed(step, view, results)
+
+
+def _plans(plans: Sequence[QueryPlan], order: Sequence[str]) -> tuple[QueryPlan, ...]:
+    """The best engine's first; one for all engines that have the very same."""
+    same: dict[tuple[str, str], list[QueryPlan]] = {}
+    for plan in sorted((plan for plan in plans if plan.engine in order), key=lambda plan: order.index(plan.engine)):
+        same.setdefault((plan.text, plan.note), []).append(plan)
+    return tuple(replace(mine[0], title=", ".join(plan.title for plan in mine)) for mine in same.values())
+
+
+def _line(row: Row, unit: Unit, mark: str) -> Line:
+    rank = "–" if row.checked is False else "" if row.rank is None else str(row.rank)
+    if row.withheld and row.measured:
+        return Line(row, rank, f"withheld: {textwrap.shorten(row.withheld, CLAUSE, placeholder=' …')}", "", "", mark)
+    if row.value is None:
+        return Line(row, "", str(row.outcome), "", "", mark)
+    interval = ""
+    if row.low is not None and row.high is not None and row.unit != "B":
+        interval = f"{unit.figure(row.low)} to {unit.figure(row.high)}"
+    ratio, between = "", ""
+    if row.ratio is not None:
+        ratio = f"×{times(row.ratio.value)}"
+        if row.ratio.low is not None and row.ratio.high is not None and row.unit != "B":
+            between = f"{times(row.ratio.low)} to {times(row.ratio.high)}"
+    return Line(
+        row=row,
+        rank=rank,
+        value=unit.figure(row.value),
+        interval=interval,
+        ratio=ratio,
+        mark=mark,
+        ratio_interval=between,
+        share=_percent(row.harness_share),
+        original="" if row.original is None else unit.figure(row.original),
+        retries=_retries(row),
+        tails=tails(row.rounds),
+    )
+
+
+def _retries(row: Row) -> str:
+    count = sum(sum(facts.get("retries", {}).values()) for facts in row.rounds)
+    return f"{count:,} {'retry' if count == 1 else 'retries'}" if count else ""
+
+
+def _percent(share: float | None) -> str:
+    """A harness's share in words, with a mark on what is bound by the harness."""
+    if share is None:
+        return ""
+    return "<0.1%" if share < LEAST_SHARE else f"{share:.1%}{'!' if share > BOUND_SHARE else ''}"
+
+
+def _harness(good: Sequence[Row], nulls: Sequence[Row]) -> str:
+    """The null engines' times in words, and the largest share that they are of any result."""
+    durations = [_own_time(null) for null in nulls if null.value]
+    shares = [row.harness_share for row in good if row.harness_share is not None]
+    if not durations or not shares:
+        return ""
+    words = f"the harness itself: {' for rows, '.join(durations)}{' for Arrow batches' if len(durations) > 1 else ''}"
+    most = max(good, key=lambda row: row.harness_share or 0)
+    if max(shares) >= LEAST_SHARE:
+        words += f"; at most {max(shares):.1%} of a result ({most.title})"
+    return words
+
+
+def _own_time(null: Row) -> str:
+    value = null.value or 0
+    if null.direction == "higher":
+        return f"{fitting('s', [1 / value]).text(1 / value)} an operation"
+    return fitting("s", [value]).text(value)

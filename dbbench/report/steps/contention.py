@@ -1,0 +1,86 @@
+"""Many clients in one table, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dbbench.analysis.client_stats import ClientStats, client_stats
+from dbbench.analysis.units import fitting
+from dbbench.report import step_view
+from dbbench.report.step_view import Facts, Line, StepView
+from dbbench.results.trial import TrialResult
+from dbbench.suite.dataset import Records
+from dbbench.suite.steps.contention import ContentionStep
+
+#: The further figures of a step of many clients.
+CLIENTS = ("p50", "p99", "max", "clients", "fastest", "slowest", "fairness", "retries", "counted")
+
+
+class Wording(step_view.Wording[ContentionStep]):
+    """How many clients fared: their iterations, how alike they were served, retries, and counts."""
+
+    def call(self, step: ContentionStep) -> str:
+        """What a client does again and again."""
+        return "an iteration"
+
+    def work(self, step: ContentionStep) -> str:
+        """Clients and iterations."""
+        searches = f"{step.iterations} iterations of {step.sub_iterations} searches in {step.table}"
+        return f"{self.driven(step)}; each {searches}"
+
+    def driven(self, step: ContentionStep) -> str:
+        """Clients, and the sessions that they share."""
+        return f"{step.clients} at once{'' if step.pool is None else f', {step.pool} sessions'}"
+
+    def conditions(self, step: ContentionStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
+        """Transactions, and what came of them."""
+        one = next((each for each in facts if "transactions" in each), None)
+        if one is None:
+            return ""
+        written = ", ".join(f"{one[f'{what}s']:,} {what}d" for what in ("update", "delete"))
+        words = [
+            f"{one['transactions']:,} transactions: {one['inserts']:,} objects inserted, {written}; {one['selects']:,} selects."
+        ]
+        words.append(f"Of the deletes {one['left']:,} come after the last client, in one transaction that counts too.")
+        retries = sum(sum(each.get("retries", {}).values()) for each in facts)
+        words.append("Retries are of all rounds." if retries else "No transaction had to be made again.")
+        return " ".join(words)
+
+    def detailed(self, step: ContentionStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+        """How the clients fared."""
+        lines = []
+        for line in view.lines:
+            found = client_stats(line.row.rounds)
+            lines.append(line if found is None else replace(line, details=_cells(found, line)))
+        columns: tuple[str, ...] = CLIENTS if any(line.details for line in lines) else ()
+        if all(line.details[-1:] in ((), ("–",)) for line in lines):  # no system here counts by itself
+            columns, lines = columns[:-1], [replace(line, details=line.details[:-1]) for line in lines]
+        return replace(view, lines=tuple(lines), details=columns)
+
+    def details_note(self, step: ContentionStep, view: StepView) -> str:
+        """What the columns are."""
+        return (
+            "Percentiles of an iteration. Clients: processes × threads. Fastest and slowest: of the clients, who all "
+            "had the same to do. Fairness: Jain's index of their rates, 1 if all are alike. Retries: transactions made "
+            "again, of all rounds. Counted: inserts/updates/deletes as the system itself counted them."
+        )
+
+
+def _cells(found: ClientStats, line: Line) -> tuple[str, ...]:
+    """In words, in the order of CLIENTS."""
+    tail = next(iter(line.tails.values()), None)
+    points = [tail.percentiles[0], tail.percentiles[2], tail.greatest] if tail else [None, None, None]
+    cells = ["–" if point is None else fitting("s", [point]).text(point) for point in points]
+    told = [
+        "–" if name not in found.counted else f"{found.counted[name]:,}" for name in ("inserts", "updates", "deletes")
+    ]
+    retries = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found.retries.items())) or "0"
+    return (
+        *cells,
+        f"{found.processes} × {found.threads}",
+        *(fitting("s", [seconds]).text(seconds) for seconds in (found.fastest, found.slowest)),
+        f"{found.jain:.3f}",
+        retries,
+        "/".join(told) if found.counted else "–",
+    )

@@ -1,0 +1,112 @@
+"""Operations on records in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dbbench.analysis.spread import TAIL
+from dbbench.analysis.units import fitting
+from dbbench.report import step_view
+from dbbench.report.step_view import Facts, Line, StepView, load, percentiles_note, reference_note, reference_ratio
+from dbbench.results.trial import TrialResult
+from dbbench.suite.dataset import Records
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.keyvalue import KeyValueStep
+
+_DONE = {"insert": "inserted", "read": "read", "update": "updated", "delete": "deleted", "seek": "sought"}
+
+
+class Wording(step_view.Wording[KeyValueStep]):
+    """One operation, and how its calls were spread."""
+
+    def call(self, step: KeyValueStep) -> str:
+        """A record, or a transaction of several."""
+        return "a transaction" if step.transaction > 1 else "a call"
+
+    def work(self, step: KeyValueStep) -> str:
+        """Operation, order, number and clients."""
+        what = f"{step.operation}, {step.order}, " + (f"{step.count:,}" if step.count else "all")
+        what = f"{step.operation}, {step.order}; {load(step)}" if load(step) else what
+        in_one = f"; transactions of {step.transaction:,}" if step.transaction > 1 else ""
+        return f"{what}{in_one}; {step.clients}"
+
+    def conditions(self, step: KeyValueStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
+        """How many records, by whom, and in which order."""
+        return f"{_records(step, operation_count(facts), records)}{sizes(records)}."
+
+    def detailed(self, step: KeyValueStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+        """Percentiles, and multiples of the reference's figure."""
+        return with_reference(with_tails(view))
+
+    def details_note(self, step: KeyValueStep, view: StepView) -> str:
+        """What the percentiles are of."""
+        transaction = step.transaction
+        calls = f" A call is a transaction of {transaction:,} records." if transaction > 1 else ""
+        return f"{percentiles_note(view)}.{calls}{reference_note(view)}"
+
+
+def _records(step: KeyValueStep, count: int | None, records: Records | None) -> str:
+    known = "Records" if count is None else f"{count:,} records"
+    if step.operation == "scan":
+        return f"{known} taken by one call of one client"
+    if step.order == "same":
+        known = "One record" if count is None else f"One record {_DONE[step.operation]} {count:,} times"
+        return f"{known} by {by(step.clients, bound=step.affinity)}"
+    words = f"{known} {_DONE[step.operation]} by {by(step.clients, bound=step.affinity)}"
+    ascending = records is not None and records.key_order == "ascending"
+    what = "keys" if ascending else "numbers"
+    order = "in random order" if step.order == "random" else f"in the order of their {what}"
+    if step.operation not in ("insert", "update", "delete"):
+        return f"{words}, {order}"
+    return f"{words}, {order}, {'one' if step.transaction == 1 else f'{step.transaction:,}'} in a transaction"
+
+
+def operation_count(facts: Facts) -> int | None:
+    """How many were made."""
+    return next((each["operations"] for each in facts if "operations" in each), None)
+
+
+def by(clients: Clients, *, bound: bool = False) -> str:
+    """Clients in words."""
+    if clients.count == 1:
+        return "one client bound to a processor" if bound else "one client"
+    return f"{clients}{', each bound to a processor' if bound else ''}"
+
+
+def sizes(records: Records | None) -> str:
+    """What the records are, after a semicolon."""
+    if records is None:
+        return ""
+    return f"; {records.key_order} keys of {records.key_bytes:,} bytes, values of {records.value_bytes:,}"
+
+
+def with_tails(view: StepView) -> StepView:
+    """A step of operations on records with the percentiles of its calls, by operation where there are several."""
+    operations = list(dict.fromkeys(name for line in view.lines for name in line.tails))
+    if not operations:
+        return view
+    several = len(operations) > 1
+    picked = (0, 2) if several else range(len(TAIL) + 1)
+    names = (*TAIL, "max")
+    columns = tuple(f"{name} {names[at]}" if several else names[at] for name in operations for at in picked)
+
+    def cells(line: Line) -> tuple[str, ...]:
+        points = [line.tails[name].points[at] if name in line.tails else None for name in operations for at in picked]
+        return tuple("–" if point is None else fitting("s", [point]).text(point) for point in points)
+
+    lines = tuple(replace(line, details=cells(line)) if line.tails else line for line in view.lines)
+    return replace(view, lines=lines, details=columns)
+
+
+def with_reference(view: StepView) -> StepView:
+    """A step with each figure as a multiple of the reference's, before all others; if the scenario has one that ran."""
+    multiples = [reference_ratio(view, line) for line in view.lines]
+    if not any(multiples):
+        return view
+    others = ("–",) * len(view.details)
+    lines = tuple(
+        replace(line, details=(multiple or "–", *(line.details or others)))
+        for line, multiple in zip(view.lines, multiples, strict=True)
+    )
+    return replace(view, lines=lines, details=(f"of {view.scenario.reference}", *view.details))

@@ -1,0 +1,44 @@
+"""A load in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dbbench.analysis.parts import LoadParts, load_parts
+from dbbench.report import step_view
+from dbbench.report.step_view import StepView
+from dbbench.results.trial import TrialResult
+from dbbench.suite.steps.load import LoadStep
+
+#: The parts of a load; beside them stands what making the rows for the driver took, off the clock.
+LOADS = ("insert", "indexes", "statistics", "commit")
+MAKING = "(rows made)"
+
+
+class Wording(step_view.Wording[LoadStep]):
+    """A load's parts, which add up to its figure, and the making of its rows, which is not in it."""
+
+    def detailed(self, step: LoadStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+        """Its parts, and what making the rows took."""
+        found = {line.row.engine: known for line in view.lines if (known := load_parts(line.row)) is not None}
+        there = [name for name in LOADS if any(name in known.parts for known in found.values())]
+        if not there:
+            return view
+
+        def cells(known: LoadParts) -> tuple[str, ...]:
+            told = [view.unit.figure(known.parts[name]) if name in known.parts else "–" for name in there]
+            return (*told, view.unit.figure(known.making))
+
+        lines = tuple(
+            replace(line, details=cells(known)) if (known := found.get(line.row.engine)) else line
+            for line in view.lines
+        )
+        return replace(view, lines=lines, details=(*there, MAKING))
+
+    def details_note(self, step: LoadStep, view: StepView) -> str:
+        """What the parts are."""
+        return (
+            f"In {view.unit.symbol}: the parts add up to the figure. Making the rows for the driver is outside the "
+            "clock; it stands in brackets."
+        )

@@ -1,0 +1,56 @@
+"""Loading objects in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dbbench.analysis.parts import parts
+from dbbench.analysis.units import fitting
+from dbbench.report import step_view
+from dbbench.report.step_view import Facts, StepView, mean_of
+from dbbench.results.facts import PARTS
+from dbbench.results.trial import TrialResult
+from dbbench.suite.dataset import Records
+from dbbench.suite.steps.objects import ObjectStep
+
+
+class Wording(step_view.Wording[ObjectStep]):
+    """Where the time of an object goes, and what happens once."""
+
+    per = " per object"
+    in_parts = True
+
+    def work(self, step: ObjectStep) -> str:
+        """How many, how, and how often."""
+        what = "each by its key" if step.operation == "get" else "by one query"
+        held = "; still held" if step.identity_map == "warm" else ""
+        return f"{step.count or 'all'} of {step.table}, {what}, {step.iterations} times{held}"
+
+    def conditions(self, step: ObjectStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
+        """What a pass is."""
+        count = next((f"{each['objects']:,} " for each in facts if "objects" in each), "")
+        how = f"{count}objects by one query" if step.operation == "get_many" else f"{count}objects, each by its key"
+        held = ", all of them loaded before and still held" if step.identity_map == "warm" else ""
+        return f"A round is {mean_of(step.iterations, 'pass', 'passes')} after {step.warm_up} to warm up: {how}{held}."
+
+    def detailed(self, step: ObjectStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+        """The parts of each figure, and what happens once."""
+        lines = []
+        for line in view.lines:
+            found = parts(line.row.value, line.row.rounds)
+            if found is not None:
+                cells = [view.unit.figure(found.parts[name]) if name in found.parts else "–" for name in PARTS]
+                once = [fitting("s", [seconds]).text(seconds) for seconds in (found.connect, found.prepare)]
+                lines.append(replace(line, details=(*cells, *once)))
+            else:
+                lines.append(line)
+        there = any(line.details for line in lines)
+        return replace(view, lines=tuple(lines), details=(*PARTS, "connect", "prepare") if there else ())
+
+    def details_note(self, step: ObjectStep, view: StepView) -> str:
+        """What the parts are."""
+        return (
+            f"In {view.unit.symbol}: execute and fetch are the driver's calls, as they are seen in a second session, "
+            "and materialise is the rest. Once: to connect, and from there to the first call's end."
+        )

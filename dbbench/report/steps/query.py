@@ -1,0 +1,61 @@
+"""A query in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbbench.report import step_view
+from dbbench.report.load_details import spread_note, with_spread
+from dbbench.report.step_view import Facts, StepView, joined, mean_of
+from dbbench.results.trial import TrialResult
+from dbbench.suite.answer import Answer, AnswerFile, EngineAnswer, GivenRows
+from dbbench.suite.dataset import Records
+from dbbench.suite.steps.query import QueryStep
+
+
+class Wording(step_view.Wording[QueryStep]):
+    """How many rows it gives, and in which form."""
+
+    def work(self, step: QueryStep) -> str:
+        """How its calls are made, and how its answer is checked, if dbbench doesn't compute it."""
+        return "; ".join(filter(None, (self.driven(step), self._checked(step))))
+
+    def _checked(self, step: QueryStep) -> str:
+        match step.answer:
+            case Answer():
+                return ""
+            case GivenRows():
+                return f"answer: rows in the suite ({len(step.answer.rows):,})"
+            case AnswerFile():
+                return f"answer: the rows of {step.answer.file}"
+            case EngineAnswer():
+                return f"answer: what {step.answer.engine} returns"
+            case None:
+                return "no answer: not verified, and not ranked"
+            case _:
+                return "answer: engines are compared with each other; not verified, and not ranked"
+
+    def conditions(self, step: QueryStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
+        """Rows, calls, and who gives Arrow batches."""
+        if not facts:
+            return ""
+        if step.controlled:
+            return f"{facts[0].get('rows', 0):,} rows, counted in each call; all values compared in a call before and after."
+        warm = f" after {step.warm_up_calls} to warm up" if step.warm_up_calls and step.cache != "cold" else ""
+        words = [
+            f"{facts[0].get('rows', 0):,} rows; a round is {mean_of(step.iterations, 'call')}{warm}, by one client."
+        ]
+        if arrow:
+            words.append(
+                f"Arrow batches, whose values are not turned into Python objects: {joined(sorted(arrow))}; "
+                "the others give rows of Python values."
+            )
+        return " ".join(words)
+
+    def detailed(self, step: QueryStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+        """How its calls were spread, under load."""
+        return with_spread(step, view) if step.controlled else view
+
+    def details_note(self, step: QueryStep, view: StepView) -> str:
+        """What the percentiles are of."""
+        return spread_note(step, view) if step.controlled else ""

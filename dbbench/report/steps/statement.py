@@ -1,0 +1,35 @@
+"""A statement in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbbench.report import step_view
+from dbbench.report.load_details import spread_note, with_spread
+from dbbench.report.step_view import Facts, StepView, mean_of
+from dbbench.results.trial import TrialResult
+from dbbench.suite.dataset import Records
+from dbbench.suite.steps.statement import StatementStep
+
+
+class Wording(step_view.Wording[StatementStep]):
+    """Calls one after another or at a rate, and how they were spread."""
+
+    per = " per call"
+
+    def conditions(self, step: StatementStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
+        """Calls, and whether their effect is checked."""
+        words = []
+        if not step.seconds and not step.find:
+            words.append(f"A round is {mean_of(step.iterations, 'call')} after {step.warm_up_calls} to warm up.")
+        if step.adds is None and step.check is None:
+            words.append("The suite says nothing to check its effect by: not verified.")
+        return " ".join(words)
+
+    def detailed(self, step: StatementStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+        """How its calls were spread, where that says more than the mean."""
+        return with_spread(step, view)
+
+    def details_note(self, step: StatementStep, view: StepView) -> str:
+        """What the percentiles are of."""
+        return spread_note(step, view)

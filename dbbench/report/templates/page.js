@@ -1,0 +1,266 @@
+(() => {
+  // The figures of the run. All texts go into the page as text, never as markup.
+  const run = JSON.parse(document.getElementById("data").textContent);
+  const svg = (name) => document.createElementNS("http://www.w3.org/2000/svg", name);
+  const SORTS = [["best", "best first"], ["name", "name"], ["memory", "memory"], ["cpu", "CPU time"], ["written", "bytes written"], ["size", "size"]];
+  const SCALES = [["", "as fits"], ["linear", "linear"], ["log", "logarithmic"]];
+  const names = run.engines.map((e) => e[0]), steps = run.scenarios.flatMap((s) => s.steps.map((t) => t.id));
+  const usual = () => ({ e: new Set(names), s: new Set(steps), sort: "best", scale: "", base: "", at: "" });
+  const every = (what) => document.querySelectorAll(what);
+  const byId = (id) => document.getElementById(id);
+  let state = usual();
+
+  const make = (what, given = {}, ...children) => {  // "tag.class"; given, or the text alone
+    const [tag, ...classes] = what.split("."), found = document.createElement(tag);
+    if (classes.length) found.className = classes.join(" ");
+    if (typeof given === "string") found.textContent = given;
+    else for (const [key, value] of Object.entries(given)) key in found ? (found[key] = value) : found.setAttribute(key, value);
+    found.append(...children);
+    return found;
+  };
+  const draw = (paths) => {
+    const found = svg("svg");
+    for (const [key, value] of [["viewBox", "0 0 100 24"], ["preserveAspectRatio", "none"], ["aria-hidden", "true"]]) found.setAttribute(key, value);
+    for (const [name, d, stroke] of paths) {
+      const path = svg("path");
+      path.setAttribute("class", name); path.setAttribute("d", d);
+      if (stroke) path.style.stroke = stroke;
+      found.append(path);
+    }
+    return found;
+  };
+  const title = (engine) => run.engines[engine][1];
+  const colour = (engine) => `var(--c${engine % 8})`;
+  const formats = {};  // to make one takes far longer than to use it
+  const figure = (value) => {  // three significant digits, thousands separated
+    if (!value) return "0";
+    const places = Math.min(20, Math.max(0, 2 - value.toExponential(2).split("e")[1]));
+    return (formats[places] ||= new Intl.NumberFormat("en", { minimumFractionDigits: places, maximumFractionDigits: places })).format(value);
+  };
+  const withUnit = (value, step) => figure(value) + step.unit;
+  const times = (ratio, most = 100) => "×" + (ratio >= most ? Math.round(ratio).toLocaleString("en") : ratio.toFixed(ratio > 0 && ratio < 0.1 ? 1 - Math.floor(Math.log10(ratio)) : 2));
+  const engines = run.engines.map((e) => [e[0], e[1]]);
+  const all = () => state.e.size === names.length;
+
+  // The state in the URL's fragment, so that it can be sent to others.
+  const read = () => {
+    const text = location.hash.slice(1);
+    if (text && !text.includes("=")) return;  // a heading
+    const asked = new URLSearchParams(text), found = usual();
+    const pick = (key, known) => new Set(asked.has(key) ? asked.get(key).split(",").filter((name) => known.includes(name)) : known);
+    found.e = pick("engines", names); found.s = pick("steps", steps);
+    for (const [key, known] of [["sort", SORTS], ["scale", SCALES], ["base", engines]]) if (known.some(([name]) => name === asked.get(key))) found[key] = asked.get(key);
+    found.at = asked.get("at") || "";
+    state = found;
+  };
+  const written = () => {
+    const found = new URLSearchParams();
+    if (!all()) found.set("engines", names.filter((name) => state.e.has(name)).join(","));
+    if (state.s.size < steps.length) found.set("steps", steps.filter((name) => state.s.has(name)).join(","));
+    if (state.sort !== "best") found.set("sort", state.sort);
+    for (const key of ["scale", "base", "at"]) if (state[key]) found.set(key, state[key]);
+    return found.toString().replace(/%2C/g, ",");
+  };
+  const keep = () => history.replaceState(null, "", "#" + written());
+
+  // By the rules of the report: a ratio is to the best that was verified, or to the engine chosen.
+  const cost = (step, value) => (step.higher ? 1 / value : value);
+  const chosen = (step) => step.rows.filter((row) => state.e.has(names[row[0]]));
+  const against = (step) => {
+    if (state.base) return (step.rows.find((row) => names[row[0]] === state.base && row[1] && row[6]) || [])[1] || null;
+    const known = chosen(step).filter((row) => row[1] && row[6]).map((row) => row[1]);
+    return known.length ? (step.higher ? Math.max(...known) : Math.min(...known)) : null;
+  };
+  const ratio = (step, row, best) => (row && row[1] && row[6] && best ? cost(step, row[1]) / cost(step, best) : null);
+  const mean = (scenario, engine, bests) => {
+    let sum = 0, count = 0;
+    for (const step of scenario.steps) {
+      if (!step.mean || !state.s.has(step.id) || !bests.get(step)) continue;
+      const found = ratio(step, step.rows.find((row) => row[0] === engine), bests.get(step));
+      if (!found) return null;
+      sum += Math.log(found); count += 1;
+    }
+    return count ? Math.exp(sum / count) : null;
+  };
+  const BYTES = [[1, " B"], [1e3, " kB"], [1e6, " MB"], [1e9, " GB"]];
+  const USED = { memory: 1, cpu: 2, written: 3, size: 4 };
+  const order = (scenario, rows, engine, best) => {
+    if (state.sort === "best") return best ? [...rows].sort(best) : rows;
+    const used = new Map(scenario.used.map((each) => [each[0], each]));
+    const key = (row) => (state.sort === "name" ? title(engine(row)) : (used.get(engine(row)) || [])[USED[state.sort]] ?? Infinity);
+    return [...rows].sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
+  };
+
+  const said = (step, row, found) => {
+    const [engine, value, low, high, rank, words, verified, rounds] = row, lines = [title(engine)];
+    if (value === null) lines.push(words);
+    else {
+      lines.push(withUnit(value, step) + (verified ? "" : ", not verified"));
+      if (low !== null) lines.push(`${step.interval}: ${figure(low)} to ${withUnit(high, step)}`);
+      if (found) lines.push(`${times(found)} ${state.base ? "of " + state.base : all() ? "of the best" : "of the best chosen"}`);
+      if (rank) lines.push(`rank ${rank} of all engines`);
+      if (rounds.length > 1) lines.push(`${rounds.filter((each) => each !== null).length} rounds`);
+      if (words) lines.push(words);
+    }
+    if (run.engines[engine][2]) lines.push(run.engines[engine][2]);
+    return lines.join("\n");
+  };
+
+  const bars = (scenario, step) => {
+    const rows = order(scenario, chosen(step), (row) => row[0]), best = against(step);
+    const ends = rows.filter((row) => row[1]).flatMap((row) => [row[1], row[3] ?? row[1], ...row[7].filter((each) => each)]);
+    const most = Math.max(...ends, 0), least = Math.min(...ends, most);
+    const log = state.scale === "log" || (!state.scale && (step.log || (step.auto && least > 0 && most / least > 100)));
+    const from = least / 1.8;
+    const x = (value) => Math.max(0, log ? (Math.log(value / from) / Math.log(most / from)) * 100 : (value / most) * 100 || 0).toFixed(2);
+    const list = make("ul.bars");
+    for (const row of rows) {
+      const [engine, value, low, high, rank, words, , rounds] = row, found = ratio(step, row, best);
+      const item = make("li", { tabIndex: 0, "aria-label": said(step, row, found).replace(/\n/g, "; ") });
+      item.tip = () => said(step, row, found);
+      item.append(make("span.k.n", rank), make("span.name", title(engine)));
+      if (value === null) item.append(make("span.failed", words));
+      else {
+        const paths = log ? [["l", `M0 12H${x(value)}`, "var(--line)"], ["v", `M${x(value)} 12h.01`, colour(engine)]] : [["b", `M0 12H${x(value)}`, colour(engine)]];
+        const dots = rounds.filter((each) => each).map((each) => `M${x(each)} 12h.01`).join("");
+        if (low !== null) paths.push(["w", `M${x(low)} 12H${x(high)}M${x(low)} 8V16M${x(high)} 8V16`]);
+        if (rounds.length > 1) paths.push(["d", dots], ["e", dots]);
+        item.append(make("span.bar", {}, draw(paths)), make("span.n", withUnit(value, step)),
+          make("span.r.n", found ? times(found) : ""));
+      }
+      list.append(item);
+    }
+    const what = `${step.measure}${log ? " (logarithmic)" : ""}.${step.interval ? " Dots are rounds." : ""}${all() ? "" : " Ratios are of those chosen; ranks, headlines and tables of all."}`;
+    return [make("p.note", what), list, strip(step, rows)];
+  };
+
+  const strip = (step, rows) => {  // the rounds in their order, each engine's about its own median
+    const shown = rows.filter((row) => row[7].length > 1).map((row) => [title(row[0]), colour(row[0]), row[7], row[5]]);
+    for (const [name, rounds] of step.nulls) if (rounds.length > 1) shown.push([name, "var(--grey)", rounds, ""]);
+    if (!shown.length) return "";
+    const body = make("tbody"), found = make("details.strip", {}, make("summary", "Rounds in their order"),
+      make("p.note", "The first round is at the left, the line is the median, the edges are ×1.5 from it."),
+      make("div.wide", {}, make("table", {}, body)));
+    found.addEventListener("toggle", () => {
+      if (!found.open || body.firstChild) return;
+      for (const [name, stroke, rounds, words] of shown) {
+        const known = rounds.filter((each) => each).sort((a, b) => a - b);
+        const middle = (known[Math.floor((known.length - 1) / 2)] + known[Math.ceil((known.length - 1) / 2)]) / 2;
+        const y = (value) => (12 - Math.max(-1, Math.min(1, Math.log(value / middle) / Math.log(1.5))) * 11).toFixed(2);
+        const at = (place) => ((place + 0.5) / rounds.length * 100).toFixed(2);
+        const dots = draw([["m", "M0 12H100", "var(--line)"], ["d", rounds.map((each, place) => (each ? `M${at(place)} ${y(each)}h.01` : "")).join(""), stroke]]);
+        dots.lastChild.style.cssText += "stroke-width:6px;stroke-linecap:round";
+        body.append(make("tr", {}, make("td", name), make("td", { style: "width:50%" }, dots), make("td.note", words)));
+      }
+    });
+    return found;
+  };
+
+  const overview = (scenario) => {
+    const shown = scenario.steps.filter((step) => state.s.has(step.id)), bests = new Map(scenario.steps.map((step) => [step, against(step)]));
+    const there = names.map((_, place) => place).filter((place) => state.e.has(names[place]) && scenario.steps.some((step) => step.rows.some((row) => row[0] === place)));
+    const means = new Map(there.map((engine) => [engine, mean(scenario, engine, bests)]));
+    const sorted = order(scenario, there, (engine) => engine, (a, b) => (means.get(a) ?? Infinity) - (means.get(b) ?? Infinity) || 0);
+    const head = make("tr", {}, make("th", "Engine"), make("th", "mean"), ...shown.map((step) => make("th", step.name.replace(/-/g, " "))));
+    const body = make("tbody");
+    for (const engine of sorted) {
+      const line = make("tr", {}, make("th", { scope: "row", textContent: title(engine) }), make("td", {}, make("b", means.get(engine) ? times(means.get(engine)) : "–")));
+      for (const step of shown) {
+        const row = step.rows.find((each) => each[0] === engine), found = ratio(step, row, bests.get(step)), cell = make("td");
+        if (row && row[1] !== null) {
+          cell.append(found ? times(found, 10) : "", make("small", { textContent: withUnit(row[1], step) }));
+          if (found) cell.style.background = `rgba(var(--heat), ${(Math.min(Math.max(Math.log10(found), 0) / 2, 1) * 0.5).toFixed(2)})`;
+        } else cell.append(make("small.note", row ? row[5].split(":")[0] : "–"));
+        line.append(cell);
+      }
+      body.append(line);
+    }
+    const what = `Times ${state.base ? state.base + "'s figure" : "the step's best" + (all() ? "" : " of the engines chosen")}, with the figure under it; mean: the geometric mean over the timed steps shown. The stronger the colour, the further behind.`;
+    return [make("p.note", what), make("div.wide", { tabIndex: 0, role: "region", "aria-label": "Overview" }, make("table.heat", {}, make("thead", {}, head), body))];
+  };
+
+  const used = (scenario) => {  // what whole trials took, as bars
+    const found = [];
+    for (const [key, name, units] of [["memory", "Peak memory", BYTES], ["cpu", "CPU time", [[1e-3, " ms"], [1, " s"]]], ["written", "Bytes written", BYTES]]) {
+      const rows = scenario.used.filter((each) => each[USED[key]] !== null && each[USED[key]] !== undefined);
+      if (!rows.length) continue;
+      const most = Math.max(...rows.map((each) => each[USED[key]])), [size, unit] = units.filter(([least]) => most >= least).pop() || units[0];
+      const step = { rows: rows.map((each) => [each[0], each[USED[key]] / size, null, null, "", "", true, []]).sort((a, b) => a[1] - b[1]), unit, higher: false, measure: "Less is better; medians over the rounds", interval: "", nulls: [], auto: true };
+      found.push(make("h3", name), ...bars(scenario, step).slice(0, 2));
+    }
+    return found;
+  };
+
+  const places = [];
+  const show = () => {
+    for (const [box, build, step] of places) {
+      const on = !step || state.s.has(step.id);
+      if (step) box.closest("section").hidden = !on;
+      if (on) box.replaceChildren(...build());
+    }
+    for (const each of every("[data-engine]")) each.hidden = !state.e.has(each.dataset.engine);
+    for (const box of every("#explore [name]")) {
+      if (box.type === "checkbox") box.checked = state[box.name].has(box.value);
+      else box.value = state[box.name];
+    }
+    for (const [key, known] of [["e", names], ["s", steps]]) byId(`count-${key}`).textContent = `${state[key].size} of ${known.length}`;
+  };
+  const changed = (kept) => { state = kept || state; keep(); show(); };
+
+  const button = (textContent, onclick) => make("button", { type: "button", textContent, onclick });
+  const choices = (key, name, known) => {
+    const boxes = make("div.choices");
+    for (const [value, text] of known) {
+      const box = make("input", { type: "checkbox", name: key, value });
+      box.addEventListener("change", () => { state[key][box.checked ? "add" : "delete"](value); changed(); });
+      boxes.append(make("label", {}, box, " ", text));
+    }
+    const set = (text, values) => button(text, () => changed({ ...state, [key]: new Set(values) }));
+    return make("details", {}, make("summary", {}, `${name}: `, make("span", { id: `count-${key}` })), set("All", known.map((each) => each[0])), " ", set("None", []), boxes);
+  };
+  const select = (key, name, known) => {
+    const box = make("select", { name: key });
+    for (const [value, text] of known) box.append(make("option", { value, textContent: text }));
+    box.addEventListener("change", () => { state[key] = box.value; changed(); });
+    return make("label", {}, `${name} `, box);
+  };
+  const controls = () => byId("explore").append(
+    make("div.row", {}, select("sort", "Sort by", SORTS), select("scale", "Scale", SCALES),
+      select("base", "Ratios to", [["", "the best"], ...engines]),
+      button("Reset", () => changed(usual()))),
+    choices("e", "Engines", engines), choices("s", "Steps", run.scenarios.flatMap((s) => s.steps.map((t) => [t.id, t.title]))));
+
+  const tip = make("div", { id: "tip", role: "tooltip" });
+  const point = (event) => {
+    const item = event.target.closest?.(".bars li");
+    tip.className = item ? "on" : "";
+    if (!item) return;
+    tip.textContent = item.tip();
+    const box = item.getBoundingClientRect();
+    tip.style.left = `${Math.max(8, Math.min(box.left + 60, innerWidth - 370)) + scrollX}px`;
+    tip.style.top = `${box.bottom + scrollY}px`;
+  };
+
+  document.body.append(tip);
+  for (const kind of ["mouseover", "focusin", "focusout"]) document.addEventListener(kind, point);
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.className = ""; });
+  for (const scenario of run.scenarios) {
+    for (const [id, build, step] of [[scenario.id, () => overview(scenario)], [`${scenario.id}-used`, () => used(scenario)], ...scenario.steps.map((each) => [each.id, () => bars(scenario, each), each])]) {
+      const still = document.querySelector(`[data-live="${id}"]`);
+      if (!still) continue;
+      const box = make("div.live");
+      still.before(box);
+      still.classList.add("replaced");
+      places.push([box, build, step]);
+    }
+  }
+  document.addEventListener("click", (event) => {  // a link to a heading takes the state with it
+    if (!event.target.matches?.(".anchor") || !written()) return;
+    event.preventDefault();
+    state.at = event.target.hash.slice(1);
+    keep();
+  });
+  const go = () => byId(state.at)?.scrollIntoView();
+  addEventListener("hashchange", () => { read(); show(); go(); });
+  read(); controls(); document.documentElement.classList.add("js"); show(); go();
+})();

@@ -1,0 +1,21 @@
+"use strict";
+const form = document.querySelector("form"), rows = [...document.querySelectorAll("tbody tr")];
+function filter() {
+  const wanted = Object.fromEntries(new FormData(form));
+  let shown = 0;
+  for (const row of rows) {
+    row.hidden = (wanted.suite && row.dataset.suite !== wanted.suite)
+      || (wanted.machine && row.dataset.machine !== wanted.machine)
+      || (wanted.engine && !JSON.parse(row.dataset.engines).includes(wanted.engine));
+    shown += !row.hidden;
+  }
+  document.querySelector("output").textContent = `${shown} of ${rows.length}`;
+  const chosen = new URLSearchParams(Object.entries(wanted).filter(([, value]) => value));
+  history.replaceState(null, "", `#${chosen}`);
+}
+for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
+  if (form.elements[name]) form.elements[name].value = value;
+}
+form.hidden = false;
+form.addEventListener("change", filter);
+filter();

@@ -1,0 +1,328 @@
+"""A comparison of two sides: for the terminal, regressions first, and as Markdown for a pull request's comment."""
+
+from __future__ import annotations
+
+import datetime
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from dbbench.analysis.comparability import Side
+from dbbench.analysis.compare import Comparison
+from dbbench.analysis.contrast import ALLOWANCE
+from dbbench.analysis.gate import Answer, Gate
+from dbbench.analysis.ranking import BAND
+from dbbench.analysis.units import fitting
+from dbbench.analysis.verdicts import ComparisonVerdict, Pair
+from dbbench.host import machine
+
+WIDTH = 80
+_STYLES = {
+    ComparisonVerdict.BROKE: "bold red",
+    ComparisonVerdict.SLOWER: "bold red",
+    ComparisonVerdict.LARGER: "bold red",
+    ComparisonVerdict.MENDED: "bold green",
+    ComparisonVerdict.FASTER: "bold green",
+    ComparisonVerdict.SMALLER: "bold green",
+    ComparisonVerdict.UNSURE: "bold yellow",
+}
+_ANSWERS = {Answer.PASSED: "bold green", Answer.FAILED: "bold red", Answer.UNDECIDED: "bold yellow"}
+#: Shown by their number in the terminal, and folded up in Markdown: nothing has to be done about them.
+_QUIET = (ComparisonVerdict.SAME, ComparisonVerdict.NEITHER)
+
+
+@dataclass(frozen=True)
+class ComparisonLine:
+    """One pair, worded."""
+
+    pair: Pair
+    name: str
+    step: str
+    old: str
+    new: str
+    ratio: str
+    interval: str
+
+
+def headline(shown: Comparison) -> str:
+    """How many of each verdict, those to be seen to first."""
+    found = [(len(shown.of(verdict)), verdict) for verdict in ComparisonVerdict]
+    return ", ".join(f"{number} {verdict}" for number, verdict in found if number)
+
+
+def gate_words(shown: Comparison, gate: Gate, quoted: Callable[[str], str] = str) -> str:
+    """What the gate says, and why. `quoted` is applied to the texts that are not ours."""
+    share = f"{gate.share * 100:g} %"
+    if gate.held:
+        return f"failed at {share}: {'; '.join(quoted(_held(pair, shown)) for pair in gate.held)}"
+    doubts = list(_doubts(shown, gate, quoted))
+    if gate.answer is Answer.PASSED:
+        return "; ".join([f"passed, nothing is shown to be worse by more than {share}", *doubts])
+    return f"{gate.answer} at {share}: {'; '.join(doubts)}"
+
+
+def _held(pair: Pair, shown: Comparison) -> str:
+    return f"{pair.engine} {_step(pair, shown)}: {_why(pair)}"
+
+
+def _doubts(shown: Comparison, gate: Gate, quoted: Callable[[str], str]) -> Iterator[str]:
+    """What the gate could not look at, and what to do about it."""
+    if gate.empty:
+        yield "no step has a figure in both runs"
+    if gate.blind:
+        yield f"no timed step of {', '.join(quoted(engine) for engine in gate.blind)} could be decided"
+    if gate.unknown:
+        yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be told"
+        yield from _remedy(gate, shown, quoted)
+    if gate.gone:
+        yield quoted(", ".join(gate.gone))
+
+
+def _remedy(gate: Gate, shown: Comparison, quoted: Callable[[str], str]) -> Iterator[str]:
+    """What it would take for a gate to decide."""
+    if unchecked := [f"{pair.engine} {_step(pair, shown)}" for pair in gate.unknown if not pair.verified]:
+        yield f"not verified: {', '.join(map(quoted, unchecked))}"
+    if rounds := max((pair.needed or 0 for pair in gate.unknown), default=0):
+        yield f"run both again with --rounds {rounds} or more"
+    seen = [(pair.visible, pair) for pair in gate.unknown if pair.visible is not None]
+    if seen:
+        most, pair = max(seen, key=lambda item: item[0])
+        where = quoted(f"{pair.engine} {_step(pair, shown)}")
+        more = "several runs a side" if len(shown.old) == 1 else "more runs a side"
+        yield f"a slowdown of less than ×{times(most)} may not be found ({where}): {more} find smaller ones"
+
+
+# The terminal
+
+
+def show(shown: Comparison, console: Console, *, gate: Gate | None = None) -> None:
+    """Print it, at most 80 columns wide."""
+    for text in _terminal(shown, gate):
+        console.print(text, soft_wrap=True, highlight=False)
+
+
+def _terminal(shown: Comparison, gate: Gate | None) -> Iterator[Text]:
+    for name, sides in (("old", shown.old), ("new", shown.new)):
+        for side in sides:
+            yield from _wrapped(f"{name}: {_side(side)}")
+    if shown.machines:
+        differing = "; ".join(map(str, shown.machines))
+        yield from _wrapped(f"NOT ONE MACHINE, so the machine may be the cause: {differing}", "bold red")
+    for item in shown.causes:
+        yield from _wrapped(f"differs: {item}", "yellow")
+    for verdict in ComparisonVerdict:
+        lines = [_line(pair, shown) for pair in shown.of(verdict)]
+        if lines and verdict not in _QUIET:
+            yield Text()
+            yield Text(f"{verdict} ({len(lines)})", style=_STYLES[verdict])
+            yield from _table(lines)
+    yield Text()
+    for verdict in _QUIET:
+        if shown.of(verdict):
+            yield from _wrapped(f"{verdict} ({len(shown.of(verdict))}): {_by_engine(shown, verdict)}", "dim")
+    for text in (*shown.alone, *_withheld(shown)):
+        yield from _wrapped(text, "yellow")
+    for text in _visible(shown):
+        yield from _wrapped(text)
+    for text in (*_needed(shown), *shown.warnings):
+        yield from _wrapped(f"warning: {text}", "yellow")
+    yield from _wrapped(_how(shown), "dim")
+    yield Text()
+    yield from _wrapped(headline(shown), "bold")
+    if gate is not None:
+        yield from _wrapped(f"gate: {gate_words(shown, gate)}", _ANSWERS[gate.answer])
+
+
+def _table(lines: Sequence[ComparisonLine]) -> Iterator[Text]:
+    """One line each if they fit; otherwise the name on a line of its own, and the figures below."""
+    figures = [line for line in lines if line.ratio]
+    names = max(len(line.name) for line in lines)
+    steps = max(len(line.step) for line in lines)
+    widths = [
+        max((len(getattr(line, part)) for line in figures), default=0) for part in ("old", "new", "ratio", "interval")
+    ]
+    fits = 2 + names + 1 + steps + sum(2 + width for width in widths) <= WIDTH
+    for line in lines:
+        cells = "".join(
+            f"  {cell:>{width}}"
+            for cell, width in zip((line.old, line.new, line.ratio, line.interval), widths, strict=True)
+        )
+        start = f"  {line.name:<{names}} {line.step:<{steps}}" if fits else f"  {line.name} {line.step}"
+        if fits and line.ratio:
+            yield Text(f"{start}{cells}".rstrip())
+        else:
+            yield from _wrapped(start)
+            if line.ratio:
+                yield Text(f"    {cells}".rstrip())
+        if line.pair.detail:
+            yield from _wrapped(f"    {line.pair.detail}", "dim")
+
+
+def _wrapped(text: str, style: str = "") -> Iterator[Text]:
+    start = text[: len(text) - len(text.lstrip())]
+    later = f"{start}  "
+    for line in textwrap.wrap(
+        text.strip(), WIDTH, initial_indent=start, subsequent_indent=later, break_on_hyphens=False
+    ):
+        yield Text(line, style=style)
+
+
+def _by_engine(shown: Comparison, verdict: ComparisonVerdict) -> str:
+    steps: dict[str, list[str]] = {}
+    for pair in shown.of(verdict):
+        steps.setdefault(pair.engine, []).append(_step(pair, shown))
+    return "; ".join(f"{engine} {', '.join(mine)}" for engine, mine in steps.items())
+
+
+# Markdown
+
+
+def markdown(shown: Comparison, *, gate: Gate | None = None) -> Iterator[str]:
+    """The same for GitHub. Texts that come from files or drivers stand as code: they can't link, mention or format."""
+    yield f"### dbbench: {headline(shown)}"
+    yield ""
+    if gate is not None:
+        yield f"**Gate:** {gate_words(shown, gate, _code)}"
+        yield ""
+    if shown.machines:
+        yield f"> **Not one machine**, so the machine may be the cause: {_listed(map(str, shown.machines))}"
+        yield ""
+    loud = [_line(pair, shown) for verdict in ComparisonVerdict if verdict not in _QUIET for pair in shown.of(verdict)]
+    quiet = [_line(pair, shown) for verdict in _QUIET for pair in shown.of(verdict)]
+    if loud:
+        yield from _rows(loud)
+    if quiet:
+        summary = ", ".join(f"{len(shown.of(verdict))} {verdict}" for verdict in _QUIET if shown.of(verdict))
+        yield f"<details><summary>{summary}</summary>"
+        yield ""
+        yield from _rows(quiet)
+        yield "</details>"
+        yield ""
+    for text in (
+        *(f"differs: {item}" for item in shown.causes),
+        *shown.alone,
+        *_withheld(shown),
+        *_needed(shown),
+        *_visible(shown),
+        *shown.warnings,
+    ):
+        yield f"- {_code(text)}"
+    yield ""
+    old, new = (_listed(map(_side, sides)) for sides in (shown.old, shown.new))
+    yield f"Old: {old}; new: {new}; {_code(_machine(shown.new[0]))}. {_how(shown)}"
+
+
+def _rows(lines: Sequence[ComparisonLine]) -> Iterator[str]:
+    yield "| | engine | step | old | new | ratio | 95 % interval | |"
+    yield "|---|---|---|---:|---:|---:|---:|---|"
+    for line in lines:
+        cells = [str(line.pair.verdict), _code(line.name), _code(line.step), line.old, line.new, line.ratio]
+        yield f"| {' | '.join([*cells, line.interval, _code(line.pair.detail)])} |"
+    yield ""
+
+
+def _code(text: str) -> str:
+    """A text as code, in a table's cell too: without the two characters that would end the one or the other."""
+    plain = " ".join(text.split()).replace("`", "'").replace("|", "¦")
+    return f"`{plain}`" if plain else ""
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return "; ".join(_code(text) for text in texts)
+
+
+# Words
+
+
+def _line(pair: Pair, shown: Comparison) -> ComparisonLine:
+    known = [value for value in (pair.old, pair.new) if value is not None]
+    unit = fitting(pair.unit, known) if known else None
+    old, new = ("" if unit is None or value is None else unit.text(value) for value in (pair.old, pair.new))
+    ratio, interval = "", ""
+    if pair.ratio is not None:
+        ratio = f"×{times(pair.ratio.value)}"
+        if pair.ratio.low is not None and pair.ratio.high is not None:
+            interval = f"{times(pair.ratio.low)} to {times(pair.ratio.high)}"
+    return ComparisonLine(pair, pair.engine, _step(pair, shown), old, new, ratio, interval)
+
+
+def _step(pair: Pair, shown: Comparison) -> str:
+    """A step's name, with its scenario's where there are several."""
+    several = len({pair.scenario for pair in shown.pairs}) > 1
+    return f"{pair.scenario}/{pair.step}" if several else pair.step
+
+
+def _why(pair: Pair) -> str:
+    if pair.verdict is ComparisonVerdict.BROKE or pair.ratio is None:
+        return pair.detail
+    at_least = "" if pair.ratio.low is None else f", {times(pair.ratio.low)} or more"
+    return f"{pair.verdict}, ×{times(pair.ratio.value)}{at_least}"
+
+
+def _how(shown: Comparison) -> str:
+    start = "A ratio is new to old, above 1 is worse, with its 95 % interval. "
+    if len(shown.old) > 1:
+        start += (
+            "A run counts as one figure, the median of its rounds: what differs from run to run is in the interval. "
+            "Slower or faster: told apart by Welch's t test on the runs' figures"
+        )
+    else:
+        start += (
+            "By how much two runs of the same thing differ can't be seen in one run a side: a standard deviation of "
+            f"{ALLOWANCE * 100:g} % is taken for it, and is in the interval; several runs a side measure it (--old RUN "
+            "--new RUN). Slower or faster: beyond that, and told apart by an exact Mann-Whitney test on the rounds"
+        )
+    return (
+        f"{start}, with Holm's correction for the engine's steps, and by {BAND * 100:g} % or more. The same: the whole "
+        f"interval lies within {shown.margin * 100:g} % of 1."
+    )
+
+
+def _visible(shown: Comparison) -> Iterator[str]:
+    """What slowdown such runs can show at all, for each engine; and by how much the runs of a side differ."""
+    for engine in dict.fromkeys(pair.engine for pair in shown.pairs):
+        mine = [(pair.visible, pair) for pair in shown.pairs if pair.engine == engine and pair.visible is not None]
+        if not mine:
+            continue
+        (least, first), (most, last) = (choose(mine, key=lambda item: item[0]) for choose in (min, max))
+        seen = f"from ×{times(least)} ({_step(first, shown)})"
+        seen += f" to ×{times(most)} ({_step(last, shown)}) on" if first is not last else " on"
+        spreads = [pair.between for _, pair in mine if pair.between is not None]
+        spread = f"; runs of a side differ by {min(spreads):.1%} to {max(spreads):.1%}" if spreads else ""
+        yield f"{engine}: a slowdown is found four times in five {seen}{spread}"
+
+
+def _needed(shown: Comparison) -> Iterator[str]:
+    """What more rounds would help, the engines of one need together."""
+    needs: dict[tuple[int, str], list[str]] = {}
+    for pair in shown.pairs:
+        if pair.needed is not None:
+            engines = needs.setdefault((pair.needed, pair.detail), [])
+            engines += [pair.engine] if pair.engine not in engines else []
+    for (rounds, detail), engines in needs.items():
+        yield f"{', '.join(engines)}: {detail}; run both again with --rounds {rounds} or more"
+
+
+def _withheld(shown: Comparison) -> Iterator[str]:
+    yield from (f"withheld: {engine}: {clause}" for engine, clause in shown.withheld)
+
+
+def _side(side: Side) -> str:
+    manifest = side.manifest
+    rounds = f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''}"
+    created = manifest.created.astimezone(datetime.UTC)
+    return f"{side.name}, {created:%Y-%m-%d %H:%M} UTC, {rounds}, dbbench {manifest.dbbench}"
+
+
+def _machine(side: Side) -> str:
+    return machine.in_words(side.manifest.machine)
+
+
+def times(ratio: float) -> str:
+    """Two places, or three where two would hide on which side of 1 it lies."""
+    if ratio >= 100:
+        return f"{ratio:,.0f}"
+    return f"{ratio:.3f}" if ratio != 1 and f"{ratio:.2f}" == "1.00" else f"{ratio:.2f}"

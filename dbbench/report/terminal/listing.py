@@ -1,0 +1,58 @@
+"""Suites in words, for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dbbench.report.steps import wording
+from dbbench.report.terminal.engines import hanging
+from dbbench.suite.dataset import FromFile
+from dbbench.suite.model import Suite
+
+
+def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
+    """What a suite does."""
+
+    def _hanging(start: str, text: str, indent: int | None = None) -> list[str]:
+        return hanging(columns, start, text, indent)
+
+    yield from _hanging("", f"{suite.name}: {suite.title}")
+    yield from _hanging("", " ".join(suite.description.split()))
+    if suite.source:
+        yield from _hanging("", f"Reproduces: {suite.source.title} ({suite.source.year}). {suite.source.note}")
+    for name, dataset in suite.datasets.items():
+        yield ""
+        if known := dataset.records:
+            yield f"Dataset {name}: {known.count:,} records at scale 1, seed {dataset.seed}"
+            yield f"  {known.key_order} keys of {known.key_bytes} bytes, values of {known.value_bytes} bytes"
+            continue
+        drawn = [table.rows for table in dataset.tables.values() if isinstance(table.rows, int)]
+        size = f"{_number(sum(drawn), 'row')} at scale 1, seed {dataset.seed}" if drawn else "rows from files"
+        yield f"Dataset {name}: {size}"
+        for table_name, table in dataset.tables.items():
+            described = ", ".join(f"{column} {facts.type}" for column, facts in table.columns.items())
+            indexes = f"; indexes on {', '.join(table.indexes)}" if table.indexes else ""
+            text = f"{_origin(table.rows)}; {described}; primary key {table.primary_key}{indexes}"
+            yield from _hanging(f"  {table_name}: ", text, 4)
+    for scenario in suite.scenarios:
+        yield ""
+        yield f"Scenario {scenario.name} on {scenario.dataset}, durability {scenario.durability}"
+        for number, step in enumerate(scenario.steps, 1):
+            kind = f"{step.kind}, cold" if step.cold else step.kind
+            yield from _hanging(f"  {number}. {step.name}: ", f"{step.title} ({kind})", 5)
+            if what := wording(step).work(step):
+                yield from _hanging("     ", what)
+            for dialect, sql in step.statements.items():
+                start, later = (f"     {dialect}: ", 7) if dialect else ("     ", None)
+                yield from _hanging(start, " ".join(sql.split()), later)
+
+
+def _origin(rows: int | FromFile) -> str:
+    """How many rows, and from where if they aren't drawn."""
+    if isinstance(rows, int):
+        return _number(rows, "row")
+    return f"{'rows' if rows.count is None else _number(rows.count, 'row')} from {rows.file}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

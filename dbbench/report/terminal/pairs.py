@@ -1,0 +1,70 @@
+"""Two engines of one run, compared in pairs of rounds, for the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from dbbench.analysis.gate import Answer, Gate
+from dbbench.analysis.units import fitting
+from dbbench.analysis.verdicts import Pair
+from dbbench.report.terminal.comparison import WIDTH, times
+
+_STYLES = {Answer.PASSED: "bold green", Answer.FAILED: "bold red", Answer.UNDECIDED: "bold yellow"}
+
+
+def pair_lines(new: str, old: str, pairs: Sequence[Pair], gate: Gate) -> Iterator[Text]:
+    """A line for each step, and what the gate says, at most 80 columns wide."""
+    yield Text()
+    yield from _wrapped(f"{new} against {old}, round by round (above 1: {new} is worse)", "bold")
+    several = len({pair.scenario for pair in pairs}) > 1
+    names = [f"{pair.scenario}/{pair.step}" if several else pair.step for pair in pairs]
+    width = max(map(len, names), default=0)
+    for name, pair in zip(names, pairs, strict=True):
+        yield Text(f"  {name:<{width}}  {pair.verdict:<10}  {_figures(pair)}".rstrip())
+        if pair.detail:
+            yield from _wrapped(f"    {pair.detail}", "dim")
+    yield from _wrapped(f"gate {new}/{old}: {'; '.join(_words(pairs, gate))}", _STYLES[gate.answer])
+
+
+def _figures(pair: Pair) -> str:
+    if pair.ratio is None or pair.old is None or pair.new is None:
+        return ""
+    unit = fitting(pair.unit, [pair.old, pair.new])
+    text = f"{unit.text(pair.old)} → {unit.text(pair.new)}  ×{times(pair.ratio.value)}"
+    if pair.ratio.low is not None and pair.ratio.high is not None:
+        text += f"  {times(pair.ratio.low)} to {times(pair.ratio.high)}"
+    return text
+
+
+def _words(pairs: Sequence[Pair], gate: Gate) -> Iterator[str]:
+    """What the gate says, why, and what it could not look at."""
+    share = f"{gate.share * 100:g} %"
+    if gate.held:
+        yield f"failed at {share}"
+        for pair in gate.held:
+            yield f"{pair.step} {pair.verdict}{f' ×{times(pair.ratio.value)}' if pair.ratio else f': {pair.detail}'}"
+        return
+    yield (
+        f"passed, nothing is shown to be worse by more than {share}"
+        if gate.answer is Answer.PASSED
+        else f"{gate.answer} at {share}"
+    )
+    if gate.empty:
+        yield "no step has a figure of both"
+    if gate.unknown:
+        yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be told"
+        if needed := max((pair.needed or 0 for pair in pairs), default=0):
+            yield f"use --rounds {needed} or more"
+        elif seen := [pair.visible for pair in gate.unknown if pair.visible is not None]:
+            yield f"a slowdown of less than ×{times(max(seen))} may not be found: more rounds find smaller ones"
+
+
+def _wrapped(text: str, style: str = "") -> Iterator[Text]:
+    start = text[: len(text) - len(text.lstrip())]
+    for line in textwrap.wrap(
+        text.strip(), WIDTH, initial_indent=start, subsequent_indent=f"{start}  ", break_on_hyphens=False
+    ):
+        yield Text(line, style=style)

@@ -1,0 +1,79 @@
+"""A part of a run, as for a blog: some of its engines and steps, with names of one's own. Its files stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dbbench.did_you_mean import did_you_mean
+from dbbench.errors import UserError
+from dbbench.results.run_directory import Run
+from dbbench.results.trial import TrialResult
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which engines and steps (all, if none is named), what to call engines, and the title (the suite's, if empty)."""
+
+    engines: Sequence[str] = ()
+    steps: Sequence[str] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+
+
+class ChosenRun(Run):
+    """It reads as a run of these engines and steps alone; null engines stay, for the harness's share."""
+
+    def __init__(self, whole: Run, choice: Choice) -> None:
+        """Raises UserError for an engine or a step that isn't in the run."""
+        there = whole.manifest.engines
+        nulls = [name for name, probed in there.items() if not probed.get("ranked", True)]
+        known = [name for name in there if name not in nulls]
+        _check("engine", (*choice.engines, *choice.labels), known)
+        _check("step", choice.steps, dict.fromkeys(step.name for each in whole.suite.scenarios for step in each.steps))
+        kept = {*(choice.engines or known), *nulls}
+        engines = {
+            name: {**probed, "title": choice.labels.get(name, probed.get("title"))}
+            for name, probed in there.items()
+            if name in kept
+        }
+        scenarios = [
+            each.model_copy(
+                update={"steps": tuple(step for step in each.steps if step.name in choice.steps or not choice.steps)}
+            )
+            for each in whole.suite.scenarios
+        ]
+        suite = whole.suite.model_copy(
+            update={
+                "title": choice.title or whole.suite.title,
+                "scenarios": tuple(each for each in scenarios if each.steps),
+            }
+        )
+        super().__init__(whole.path, whole.manifest.model_copy(update={"engines": engines}), suite)
+        self._whole, self._labels = whole, choice.labels
+
+    def results(self) -> list[TrialResult]:
+        """The chosen engines' trials, with the chosen steps. Raises RunError for a damaged one."""
+        steps = {each.name: {step.name for step in each.steps} for each in self.suite.scenarios}
+        return [
+            result.model_copy(
+                update={
+                    "steps": tuple(step for step in result.steps if step.name in steps[result.scenario_name]),
+                    "engine": self._engine(result),
+                }
+            )
+            for result in self._whole.results()
+            if result.engine_name in self.manifest.engines and result.scenario_name in steps
+        ]
+
+    def _engine(self, result: TrialResult) -> Mapping[str, object]:
+        label = self._labels.get(result.engine_name)
+        return {**result.engine, "title": label} if label and result.engine else result.engine
+
+
+def _check(what: str, named: Iterable[str], known: Iterable[str]) -> None:
+    there = list(known)
+    for name in named:
+        if name not in there:
+            rest = did_you_mean(name, there) or f"; it has {', '.join(there)}"
+            raise UserError(f"this run has no {what} {name!r}{rest}")

@@ -1,0 +1,32 @@
+"""What became of a step, in one word."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+#: What every report says of a figure whose work nothing was compared with.
+UNVERIFIED = "not verified"
+
+
+class Outcome(StrEnum):
+    """From best to worst: of several rounds, the worst one stands.
+
+    A step is "not run" if a step before it did not leave the data that it needs.
+    """
+
+    OK = "ok"
+    NOT_RUN = "not run"
+    WRONG = "wrong"
+    SATURATED = "saturated"
+    NO_RATE = "no rate"
+    FAILED = "failed"
+    CRASHED = "crashed"
+    OUT_OF_MEMORY = "out of memory"
+    TIMEOUT = "timeout"
+    UNSUPPORTED = "unsupported"
+    UNAVAILABLE = "unavailable"
+
+    @property
+    def badness(self) -> int:
+        """0 for ok, more for worse."""
+        return list(Outcome).index(self)

@@ -1,0 +1,283 @@
+"""The run directory: what was asked for, every finished trial, and what was made of them.
+
+    run.json      the manifest: suite, options, engines, machine, data
+    suite.yaml    the suite's text as it was
+    trials/ID/    trial.json, result.json, the plans of its queries, and what the worker printed
+    summary.csv   one row for each step and engine
+    report/       charts and pages
+    publish/      the same without what licences forbid to publish, and results.json; made by --publish
+
+A trial is finished when its result.json is there. Everything is written in one step, after each trial.
+
+A run directory may come from elsewhere: what is read is checked, names are those of files in it, and no link is followed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from dbbench.errors import RunError, UserError
+from dbbench.host import atomic_json, plain_file
+from dbbench.message import clean
+from dbbench.results import query_plan
+from dbbench.results.facts import Amount, EngineFacts, MachineFacts, NoiseFacts, Rows
+from dbbench.results.trial import MOST_ROUNDS, Trial, TrialResult
+from dbbench.suite.loader import parse_suite
+from dbbench.suite.model import EngineName, Suite
+from dbbench.suite.steps.base import Slug
+
+#: The version of the run directory's format.
+SCHEMA = 1
+#: The most of a kind that a run directory can have.
+_ENGINES = 1_000
+
+
+class VariantFacts(BaseModel):
+    """What a variant is of."""
+
+    engine: EngineName
+    #: The version that its label asks for, the package that it is of, and the exact release that was found.
+    version: Annotated[str, Field(pattern=r"^[0-9a-z.]{0,60}$")] = ""
+    package: Annotated[str, Field(max_length=200)] = ""
+    release: Annotated[str, Field(pattern=r"^([0-9][0-9A-Za-z.+!-]{0,99})?$")] = ""
+    #: The option whose values `--sweep` goes through, of which it has one.
+    sweep: Annotated[str, Field(max_length=100)] = ""
+
+
+class Manifest(BaseModel):
+    """What run.json holds."""
+
+    schema_version: int = SCHEMA
+    dbbench: str
+    suite: str
+    created: datetime.datetime
+    #: Engines in the order asked for, with what the probe found.
+    engines: dict[EngineName, EngineFacts] = Field(max_length=_ENGINES)
+    rounds: int = Field(ge=1, le=MOST_ROUNDS)
+    scale: float = Field(gt=0, le=10_000)
+    seed: int = Field(ge=0, lt=2**63)
+    #: Engine -> option -> value, as set with --set.
+    options: dict[EngineName, dict[str, Any]] = {}
+    #: The engines that are variants (`ENGINE@LABEL`) and run here, not at a URL. Older runs have none.
+    variants: dict[EngineName, VariantFacts] = {}
+    limits: dict[str, Amount]
+    machine: MachineFacts
+    #: What could disturb the run, as it was at its start: see `noise.before`.
+    noise: NoiseFacts = {}
+    #: Dataset -> rows of its tables, bytes as CSV.
+    datasets: dict[str, Rows] = {}
+    #: Scenario -> query -> the name of its answer in the cache.
+    answers: dict[Slug, dict[Slug, str]] = {}
+    finished: datetime.datetime | None = None
+    #: --precision and --time-limit, where given; `rounds` is then the most there may be.
+    precision: float | None = None
+    time_limit: float | None = None
+    #: Whether the suite's own settings for `--quick` apply.
+    quick: bool = False
+    #: Why the run ended before all rounds, in words.
+    stopped: str = ""
+
+    @property
+    def memory_limit(self) -> int | None:
+        """Bytes of memory that a trial may use, as given with --memory-limit."""
+        limit = self.limits.get("memory_limit")
+        return None if limit is None else int(limit)
+
+    @property
+    def usable(self) -> list[str]:
+        """The engines that could be run."""
+        return [name for name, probed in self.engines.items() if probed["status"] == "available"]
+
+    def plugin(self, name: str) -> str:
+        """The plugin that runs under a name: the engine's own, unless the user gave a server another one."""
+        return str(self.engines[name].get("engine") or name)
+
+
+class Run:
+    """A run directory."""
+
+    def __init__(self, path: Path, manifest: Manifest, suite: Suite) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.suite = suite
+
+    @classmethod
+    def create(cls, path: Path, manifest: Manifest, suite: Suite, suite_text: str) -> Run:
+        """A new run directory. Raises UserError if `path` is taken or can't be written."""
+        try:
+            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+                raise UserError(f"{path} already exists; choose another with --out, or continue with --resume {path}")
+            (path / "trials").mkdir(parents=True)
+            plain_file.write(path / "suite.yaml", suite_text.encode(), durable=True)
+            run = cls(path, manifest, suite)
+            run.save()
+        except OSError as exc:
+            raise UserError(f"{path} can't be written: {exc.strerror or exc}; name another with --out") from exc
+        return run
+
+    @classmethod
+    def open(cls, path: Path) -> Run:
+        """A run directory that is there. Raises RunError if it isn't one, or is damaged, or newer than this dbbench."""
+        document = _read_json(path, "run.json", missing=f"{path} is not a run directory (it has no run.json)")
+        file = path / "run.json"
+        try:
+            version = document["schema_version"]
+            if version > SCHEMA:
+                raise RunError(
+                    f"{path} was written by a newer dbbench (format {version}, this one reads {SCHEMA}); upgrade"
+                )
+            manifest = Manifest.model_validate(document)
+            file = path / "suite.yaml"
+            text = plain_file.read(file).decode("utf-8")
+        except (OSError, ValueError, TypeError, KeyError) as exc:
+            raise RunError(f"{file} is damaged: {_first(exc)}") from exc
+        suite = parse_suite(text, str(path / "suite.yaml"))
+        return cls(path, manifest, suite.first_look() if manifest.quick else suite)
+
+    @property
+    def report(self) -> Path:
+        """The folder of charts and pages."""
+        return self.path / "report"
+
+    @property
+    def publish(self) -> Path:
+        """The folder of what may be published."""
+        return self.path / "publish"
+
+    def query_plan(self, trial: str, step: str) -> str:
+        """An engine's plan of a query, as a trial has kept it; empty if there is none. Raises RunError."""
+        try:
+            return query_plan.kept(plain_file.inside(self.path, "trials", trial), step)
+        except OSError as exc:
+            raise RunError(
+                f"the plan of {step} in {self.path / 'trials' / trial} can't be read: {_first(exc)}"
+            ) from exc
+
+    def save(self) -> None:
+        """Write the manifest."""
+        atomic_json.write(self.path / "run.json", self.manifest.model_dump(mode="json"), durable=True)
+
+    def directory(self, trial: Trial) -> Path:
+        """Where a trial's files lie."""
+        return self.path / "trials" / trial.id
+
+    def begin(self, trial: Trial) -> Path:
+        """An empty directory for a trial, without what one that was broken off left. Raises RunError if it can't be made."""
+        try:
+            self.discard(trial)
+            self.directory(trial).mkdir(parents=True)
+            plain_file.sync_folder(self.path / "trials")
+        except OSError as exc:
+            raise RunError(f"{self.directory(trial)} can't be made: {_first(exc)}") from exc
+        return self.directory(trial)
+
+    def discard(self, trial: Trial) -> None:
+        """Remove what a trial that was broken off left behind, and nothing else. Raises OSError for a link."""
+        trials = plain_file.inside(self.path, "trials", trial.id).parent
+        with contextlib.suppress(FileNotFoundError):
+            folder = plain_file.open_folder(trials)
+            try:
+                shutil.rmtree(trial.id, ignore_errors=True, dir_fd=folder)
+            finally:
+                os.close(folder)
+
+    def finished(self, trial: Trial) -> bool:
+        """Whether a trial has its result. Raises RunError if that is a link."""
+        try:
+            return os.path.lexists(plain_file.inside(self.path, "trials", trial.id, "result.json"))
+        except OSError as exc:
+            raise RunError(_first(exc)) from exc
+
+    def result(self, trial: Trial) -> TrialResult:
+        """A finished trial. Raises RunError if its file is damaged."""
+        return self._result(trial.id)
+
+    def results(self) -> list[TrialResult]:
+        """All finished trials in the order they ran. Raises RunError for a damaged one."""
+        try:
+            names = sorted(os.listdir(plain_file.inside(self.path, "trials")))
+            done = [
+                name
+                for name in names
+                if not name.startswith(".")
+                and os.path.lexists(plain_file.inside(self.path, "trials", name, "result.json"))
+            ]
+        except OSError as exc:
+            raise RunError(f"{self.path / 'trials'} can't be read: {_first(exc)}") from exc
+        return [self._result(name) for name in done]
+
+    def _result(self, name: str) -> TrialResult:
+        """The result in a trial's folder, if it is one of this run's."""
+        path = self.path / "trials" / name / "result.json"
+        try:
+            found = TrialResult.model_validate(_read_json(self.path, "trials", name, "result.json"))
+            self._check_names(found, name)
+        except (ValueError, RunError) as exc:
+            what = str(exc) if isinstance(exc, RunError) else f"{path} is damaged: {_first(exc)}"
+            raise RunError(f"{what}; remove {path.parent} and --resume the run") from exc
+        return found
+
+    def _check_names(self, found: TrialResult, folder: str) -> None:
+        scenarios = [scenario.name for scenario in self.suite.scenarios]
+        for what, name, known in (
+            ("id", found.id, [folder]),
+            ("engine_name", found.engine_name, self.manifest.engines),
+            ("scenario_name", found.scenario_name, scenarios),
+        ):
+            if name not in known:
+                raise ValueError(f"{what}: {name!r} is none of this run's")
+        for step in found.steps:
+            if step.value is not None and not step.unit:
+                raise ValueError(f"steps: {step.name} has a value without a unit")
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[Sequence[int]]:
+        """Keep others from running trials here. Raises RunError if one does.
+
+        Gives the lock's descriptor: who inherits it keeps the lock, should this process be killed.
+        """
+        try:
+            import fcntl
+        except ImportError:  # Windows
+            yield ()
+            return
+        handle = os.open(self.path, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as exc:
+                raise RunError(
+                    f"another dbbench is at work on {self.path}, or the trial of one that was killed is still being "
+                    "cleared up: try again in half a minute"
+                ) from exc
+            yield (handle,)
+        finally:
+            os.close(handle)
+
+
+def _read_json(root: Path, *names: str, missing: str = "") -> Any:
+    """A cleaned document below `root`. Raises RunError, with the words of `missing` if there is none."""
+    path = root.joinpath(*names)
+    try:
+        return clean(atomic_json.read(plain_file.inside(root, *names)))
+    except (FileNotFoundError, NotADirectoryError) as exc:
+        raise RunError(missing or f"there is no file {path}") from exc
+    except (OSError, ValueError) as exc:
+        raise RunError(f"{path} is damaged: {_first(exc)}") from exc
+
+
+def _first(exc: Exception) -> str:
+    if isinstance(exc, ValidationError):
+        error = exc.errors()[0]
+        return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
+    if isinstance(exc, OSError) and exc.strerror:
+        return exc.strerror
+    return str(exc).splitlines()[0] if str(exc) else type(exc).__name__

@@ -1,0 +1,81 @@
+"""One trial: what was planned, and what it measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dbbench.results.facts import Amount, NoiseFacts, StepFacts, ToldFacts
+from dbbench.results.outcome import Outcome
+from dbbench.suite.model import EngineName
+from dbbench.suite.steps.base import Slug
+
+#: The name of a trial's folder.
+TrialId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+@._-]{0,199}$")]
+#: The most rounds of a run.
+MOST_ROUNDS = 1_000
+#: The most remarks of a trial.
+_REMARKS = 100
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One scenario on one engine in one round. `id` names its directory."""
+
+    id: str
+    scenario: str
+    engine: str
+    round: int
+
+
+class StepResult(BaseModel):
+    """One step of one trial. `value` is its block; samples are in `unit` ("s", "B" or "1/s")."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: Slug
+    outcome: Outcome
+    detail: str = ""
+    metric: str = ""
+    unit: Literal["", "s", "B", "1/s"] = ""
+    direction: Literal["lower", "higher"] = "lower"
+    value: Amount | None = None
+    #: Whether its work was checked and found right. Runs older than this field checked whatever they could.
+    verified: bool = True
+    samples: tuple[Amount, ...] = ()
+    warm_up: tuple[Amount, ...] = ()
+    facts: StepFacts = {}
+    #: What the worker wrote to storage in the step itself, its check left out; None where the system doesn't tell.
+    written_bytes: int | None = None
+    elapsed: Amount = 0.0
+    #: Why there is no plan of a query.
+    no_plan: str = ""
+
+
+class TrialResult(BaseModel):
+    """One finished trial. Memory in bytes, CPU in seconds."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: TrialId
+    scenario_name: Slug
+    engine_name: EngineName
+    round: int = Field(ge=1, le=MOST_ROUNDS)
+    #: What the worker recorded of the engine that it opened.
+    engine: ToldFacts = {}
+    steps: tuple[StepResult, ...]
+    remarks: tuple[str, ...] = Field(default=(), max_length=_REMARKS)
+    peak_memory: int | None = None
+    memory_includes_checks: bool = False
+    cpu_seconds: Amount | None = None
+    written_bytes: int | None = None
+    seconds: Amount = 0.0
+    exit_status: int = 0
+    #: What other processes did to the machine meanwhile: see `noise.between`.
+    noise: NoiseFacts = {}
+
+    def step(self, name: str) -> StepResult | None:
+        """The result of a step, if the trial has one."""
+        return next((step for step in self.steps if step.name == name), None)

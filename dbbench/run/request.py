@@ -1,0 +1,365 @@
+"""What a user asked for, checked and turned into a run that is ready to go.
+
+Everything that can be wrong is found here, before a directory is made.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+import psutil
+
+import dbbench
+from dbbench.datasets.cache import Files, kept, materialise
+from dbbench.did_you_mean import did_you_mean
+from dbbench.engine import registry, variants
+from dbbench.engine.null import NULLS, nulls
+from dbbench.engine.probe import Probed, probe
+from dbbench.engine.urls import redacted
+from dbbench.errors import RunError, UserError
+from dbbench.host import control_group, interference, machine
+from dbbench.results.run_directory import Manifest, Run
+from dbbench.results.trial import Trial
+from dbbench.run.answers import answers_again, answers_of, with_agreements
+from dbbench.run.plan import DEFAULT_ROUNDS, fewest_rounds, plan
+from dbbench.run.releases import found as releases_of
+from dbbench.run.releases import found_again, program_options
+from dbbench.suite.loader import find_suite, parse_suite, read_text
+from dbbench.suite.model import Suite
+
+#: The most rounds of a run that goes on until a budget is reached.
+MOST_ROUNDS = 50
+#: How long a trial may take.
+TRIAL_SECONDS = 600.0
+#: Free space that a run wants, as a multiple of the data's size as CSV: the engines' files and journals.
+_ROOM = 8
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call of `dbbench suite`. `engines` empty means every one that is installed."""
+
+    suite: str
+    engines: Sequence[str] = ()
+    #: None: as many as the number of engines needs, or up to MOST_ROUNDS within a budget.
+    rounds: int | None = None
+    precision: float | None = None
+    time_limit: float | None = None
+    #: None: the suite's own, or what it has for `quick`.
+    scale: float | None = None
+    #: One round, and less of everything where the suite says how much less and `scale` doesn't.
+    quick: bool = False
+    seed: int | None = None
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    #: Name -> URL of a server to run against. The name of an engine, or of anything that SQLAlchemy reaches.
+    urls: Mapping[str, str] = field(default_factory=dict, repr=False)
+    out: Path | None = None
+    #: None: TRIAL_SECONDS, or what the suite has for `quick`.
+    trial_seconds: float | None = None
+    trial_memory: int | None = None
+    #: Bytes that a trial's engine and harness may use together, kept by the system.
+    memory_limit: int | None = None
+    #: Variant -> the option whose values `--sweep` goes through; the variants are among `engines`, their values in `options`.
+    sweeps: Mapping[str, str] = field(default_factory=dict)
+    #: Engines that a gate compares, which have to be among those that run.
+    needed: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A run with its plan and its data."""
+
+    run: Run
+    trials: list[Trial]
+    datasets: dict[str, Files]
+    #: Scenario -> query -> the file of the rows that it must return, or the folder of those that engines gave.
+    answers: dict[str, dict[str, str]]
+    #: Engines that nobody asked for by name and that can't be run here: name -> what is known.
+    absent: dict[str, Probed]
+    urls: Mapping[str, str] = field(default_factory=dict, repr=False)
+    #: Those of them that have none of the suite's operations.
+    idle: Sequence[str] = ()
+    #: Variant -> the folder with another release of its package.
+    folders: Mapping[str, Path] = field(default_factory=dict)
+
+
+def new_run(request: Request, report: Callable[[str], None] = lambda _line: None) -> Ready:
+    """Check the request, draw the data and make the run directory. Raises UserError or SuiteError.
+
+    `report` gets a line before whatever may take long.
+    """
+    path = find_suite(request.suite)
+    text = read_text(path)
+    suite = parse_suite(text, str(path))
+    asked = request.engines or tuple(suite.variants)
+    variants.check(name for name in asked if name not in request.urls)
+    mine = [name for name in asked if "@" in name and name not in request.urls]
+    engines_of = [variants.base(name) for name in (*asked, *request.options) if name not in request.urls]
+    registry.check_names([*engines_of, *(variants.base(name) for name in request.urls if "@" in name)])
+    names = list(dict.fromkeys([*(request.engines or registry.names()), *asked, *request.urls, *NULLS.values()]))
+    options = _options(suite, request, names, mine)
+    with control_group.limited(request.memory_limit):
+        pass  # where it can't be made, the user learns it before anything is drawn
+    written = {name: variant.version for name, variant in suite.variants.items()}
+    for name in request.needed:
+        if name not in names:
+            raise UserError(f"--gate names {name}, which is not among the engines to run; add -e {name}")
+    releases = releases_of(mine, options, written, report)
+    at_first = interference.reading()
+    quick = suite.quick if request.quick and request.scale is None else None
+    if quick:
+        suite = suite.first_look()
+    scale = request.scale or (quick.scale if quick else 1.0)
+    with ThreadPoolExecutor(1) as pool:  # a process imports every driver meanwhile
+        looking = pool.submit(probe, names, options, request.urls, releases.folders)
+        disturbs = interference.before(_existing(request.out or Path()))
+        probed = looking.result()
+    for name, why in releases.missing.items():
+        probed[name] = replace(probed[name], status="unavailable", detail=why.reason, install=why.install)
+    disturbs |= interference.between(at_first, interference.reading())
+    check_options(options, probed)
+    named = {*asked, *request.urls}
+    unasked = {name: found for name, found in probed.items() if name not in named}
+    idle = [
+        name
+        for name, found in unasked.items()
+        if not suite.operations & {*found.operations} and (found.operations or found.status == "available")
+    ]
+    absent = {
+        name: found
+        for name, found in unasked.items()
+        if name in idle or found.status != "available" or found.by_name_only
+    }
+    engines = {name: found for name, found in probed.items() if name not in absent and found.ranked}
+    usable = [found for found in engines.values() if found.status == "available"]
+    if not usable:
+        reasons = [f"{p.name}: {p.detail}{f' ({p.install})' if p.install else ''}" for p in engines.values()]
+        raise UserError(f"no engine to run: {'; '.join(reasons) or 'the null engine alone shows nothing'}")
+    engines |= {name: probed[name] for name in nulls(found.gives for found in usable)}
+    out = request.out or Path("dbbench-runs") / f"{suite.name}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
+    check_out(out)
+    seed = request.seed if request.seed is not None else next(iter(suite.datasets.values())).seed
+    datasets = draw(suite, scale, seed, path.parent)
+    _check_room(out, datasets)
+    manifest = Manifest(
+        dbbench=dbbench.__version__,
+        suite=suite.name,
+        created=datetime.datetime.now(datetime.UTC),
+        engines={
+            name: asdict(found) | ({"url": redacted(request.urls[name])} if name in request.urls else {})
+            for name, found in engines.items()
+        },
+        rounds=1
+        if request.quick
+        else request.rounds or _rounds(suite, len(usable), budget=bool(request.precision or request.time_limit)),
+        precision=request.precision,
+        time_limit=request.time_limit,
+        scale=scale,
+        quick=quick is not None,
+        seed=seed,
+        options=options,
+        variants={
+            name: facts.model_copy(update={"sweep": request.sweeps.get(name, "")})
+            for name, facts in releases.facts.items()
+        },
+        limits={
+            "seconds": request.trial_seconds or (quick.trial_seconds if quick else TRIAL_SECONDS),
+            "memory": request.trial_memory or psutil.virtual_memory().total * 3 // 4,
+            **({"memory_limit": request.memory_limit} if request.memory_limit else {}),
+        },
+        machine=machine.describe(_existing(out)),
+        noise=disturbs,
+        datasets={name: _facts(files) for name, files in datasets.items()},
+    )
+    known = answers_of(suite, datasets, path.parent)
+    manifest.answers = {name: {step: Path(file).name for step, file in each.items()} for name, each in known.items()}
+    run = Run.create(out, manifest, suite, text)
+    return Ready(run, _trials(run), datasets, with_agreements(run, known), absent, request.urls, idle, releases.folders)
+
+
+def resumed_run(
+    path: Path,
+    suite: str | None,
+    urls: Mapping[str, str] | None = None,
+    settings: Mapping[str, Mapping[str, str]] | None = None,
+) -> Ready:
+    """The run at `path`, to go on with.
+
+    Raises RunError if it can't be read, UserError if it is of another suite, or if a URL or a program of it is not given
+    again.
+    """
+    run = Run.open(path)
+    if suite is not None and suite not in (run.suite.name, run.manifest.suite):
+        raise UserError(f"{path} is a run of {run.suite.name!r}, not of {suite!r}")
+    if missing := [key for key in ("seconds", "memory") if key not in run.manifest.limits]:
+        raise RunError(f"{path / 'run.json'} is damaged: limits: the key {missing[0]!r} is missing")
+    with control_group.limited(run.manifest.memory_limit):
+        pass  # refused now, if it can't be made
+    _check_urls(run, urls or {})
+    _check_programs(run, settings or {})
+    datasets = _drawn_again(run)
+    folders = found_again(run.manifest.variants)
+    answers = with_agreements(run, answers_again(run, datasets))
+    return Ready(run, _trials(run), datasets, answers, {}, urls or {}, folders=folders)
+
+
+def _check_urls(run: Run, urls: Mapping[str, str]) -> None:
+    kept = {name: known["url"] for name, known in run.manifest.engines.items() if "url" in known}
+    if unknown := [name for name in urls if name not in kept]:
+        raise UserError(f"--url names {unknown[0]}, which the run at {run.path} has no server of")
+    for name, shown in kept.items():
+        if name not in urls:
+            raise UserError(f"passwords are not kept: give the URL of {name} ({shown}) again with --url {name}=URL")
+        if redacted(urls[name]) != shown:
+            raise UserError(f"the run was started with {name} at {shown}, not at {redacted(urls[name])}")
+
+
+def _check_programs(run: Run, settings: Mapping[str, Mapping[str, str]]) -> None:
+    """A run directory may come from elsewhere: what it would have executed is for the user to name again."""
+    mine = variants.inherited(run.manifest.variants, settings)
+    taken = {variant.engine for variant in run.manifest.variants.values()} - run.manifest.engines.keys()
+    named = {name: chosen for name, chosen in settings.items() if name not in taken} | mine
+    given = {(name, option): value for name, chosen in named.items() for option, value in chosen.items()}
+    for name, chosen in run.manifest.options.items():
+        for option in program_options(run.manifest.plugin(name)) if name in run.manifest.engines else ():
+            if not chosen.get(option):
+                continue
+            value = given.pop((name, option), None)
+            if value is None:
+                again = shlex.quote(f"{name}.{option}={chosen[option]}")
+                raise UserError(
+                    f"the run at {run.path} executes or reads a file that it names; "
+                    f"if you trust that, name it again: --set {again}"
+                )
+            if value != chosen[option]:
+                raise UserError(f"the run was started with {name}.{option}={chosen[option]}, not {value}")
+    for name, option in given:
+        raise UserError(f"--resume goes on as the run was started; omit --set {name}.{option}")
+
+
+def draw(suite: Suite, scale: float, seed: int, folder: Path) -> dict[str, Files]:
+    """The suite's datasets, from the cache, or drawn or read now. Files are looked for in `folder`."""
+    return {
+        name: materialise(dataset, scale=scale, seed=seed, folder=folder) for name, dataset in suite.datasets.items()
+    }
+
+
+def _drawn_again(run: Run) -> dict[str, Files]:
+    """A run's datasets. What came from files is taken from the cache: paths in a run directory are not followed."""
+    found = {}
+    for name, dataset in run.suite.datasets.items():
+        if dataset.from_files:
+            found[name] = kept(str(run.manifest.datasets.get(name, {}).get("key", "")))
+        else:
+            found[name] = materialise(dataset, scale=run.manifest.scale, seed=run.manifest.seed)
+    return found
+
+
+def check_out(out: Path) -> None:
+    """Raise UserError if a run directory can't be made at `out`."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UserError(f"{out} already exists; choose another with --out, or continue with --resume {out}")
+
+
+def parse_settings(settings: Sequence[str]) -> dict[str, dict[str, str]]:
+    """`ENGINE.OPTION=VALUE` texts as engine -> option -> value. Raises UserError."""
+    options: dict[str, dict[str, str]] = {}
+    for text in settings:
+        place, equals, value = text.partition("=")
+        engine, dot, option = place.rpartition(".")
+        if not (equals and dot and engine and option):
+            raise UserError(f"--set {text!r} is not ENGINE.OPTION=VALUE, like --set sqlite.cache_mib=256")
+        options.setdefault(engine, {})[option] = value
+    return options
+
+
+def parse_sweeps(texts: Sequence[str]) -> list[tuple[str, str, str]]:
+    """`ENGINE.OPTION=VALUE,VALUE` texts as a variant for each value: (its name, the option, the value). Raises UserError."""
+    found = []
+    for text in texts:
+        place, equals, values = text.partition("=")
+        engine, dot, option = place.rpartition(".")
+        each = [value.strip() for value in values.split(",")]
+        if not (equals and dot and engine and option and all(each)) or "@" in engine:
+            raise UserError(
+                f"--sweep {text!r} is not ENGINE.OPTION=VALUE,VALUE, like --sweep sqlite.cache_mib=16,64,256"
+            )
+        if len(set(each)) < max(2, len(each)):
+            raise UserError(f"--sweep {text!r} needs two values or more, each once")
+        for value in each:
+            label = re.sub(r"[^a-z0-9._-]+", "-", f"{option}-{value}".lower())[:48]
+            found.append((f"{engine}@{label}", option, value))
+    return found
+
+
+def check_options(options: Mapping[str, Mapping[str, str]], probed: Mapping[str, Probed]) -> None:
+    """Raise UserError for an option that an engine doesn't have, or a value that it doesn't take."""
+    for engine, chosen in options.items():
+        known = probed[engine].options if engine in probed else {}
+        if engine not in probed:
+            raise UserError(f"--set names {engine}, which is not among the engines to run")
+        if probed[engine].status != "available":
+            continue
+        for option in chosen:
+            if option not in known:
+                raise UserError(
+                    f"{engine} has no option {option!r}{did_you_mean(option, known)} (it has: {', '.join(known) or 'none'})"
+                )
+        if probed[engine].fault:
+            raise UserError(f"--set {engine}.{probed[engine].fault}")
+
+
+def _rounds(suite: Suite, engines: int, *, budget: bool) -> int:
+    """Rounds where the user names none: enough to tell the engines apart, and for the original's method."""
+    if budget:
+        return MOST_ROUNDS
+    methods = [scenario.worst_of_last.runs for scenario in suite.scenarios if scenario.worst_of_last]
+    return max(DEFAULT_ROUNDS, fewest_rounds(engines), *methods)
+
+
+def _options(suite: Suite, request: Request, names: Sequence[str], mine: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The options of each name: of a variant its engine's, then the suite's, then those set for it."""
+    for name in mine:
+        settings = suite.variants[name].settings if name in suite.variants else {}
+        if named := [option for option in program_options(variants.base(name)) if option in settings]:
+            raise UserError(
+                f"a suite can't name a program to run: use --set {name}.{named[0]}=... in place of {named[0]}"
+            )
+    found: dict[str, dict[str, str]] = {n: dict(chosen) for n, chosen in request.options.items() if n in names}
+    written = {name: suite.variants[name].texts for name in mine if name in suite.variants}
+    found |= variants.inherited(mine, request.options, written)
+    taken = {*names, *map(variants.base, mine)}
+    return found | {name: dict(chosen) for name, chosen in request.options.items() if name not in taken}
+
+
+def _trials(run: Run) -> list[Trial]:
+    beside = {name: variant.engine for name, variant in run.manifest.variants.items()}
+    return plan(run.suite, run.manifest.usable, rounds=run.manifest.rounds, seed=run.manifest.seed, beside=beside)
+
+
+def _facts(files: Files) -> dict[str, object]:
+    manifest = files.manifest
+    rows = {name: table["rows"] for name, table in manifest["tables"].items()}
+    return {"rows": rows, "csv_bytes": manifest["csv_bytes"], "key": files.directory.name}
+
+
+def _existing(path: Path) -> Path:
+    """The nearest folder that exists."""
+    return path if path.is_dir() else next(parent for parent in path.absolute().parents if parent.is_dir())
+
+
+def _check_room(out: Path, datasets: Mapping[str, Files]) -> None:
+    needed = _ROOM * sum(files.manifest["csv_bytes"] for files in datasets.values()) + 2**24
+    free = shutil.disk_usage(_existing(out)).free
+    if free < needed:
+        raise UserError(
+            f"{_existing(out)} has {free / 1e6:,.0f} MB free, and this run may need {needed / 1e6:,.0f} MB; "
+            "make room, name another place with --out, or choose a smaller --scale"
+        )

@@ -1,0 +1,199 @@
+"""Runs the trials of a plan, one after another, each under a supervisor."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from dbbench.datasets.cache import Files
+from dbbench.engine.urls import VARIABLE
+from dbbench.errors import RunError
+from dbbench.host import atomic_json, control_group
+from dbbench.host.processes import ended, environment, python, stop
+from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Run
+from dbbench.results.trial import Trial, TrialResult
+from dbbench.run.supervisor import INTERRUPTED
+
+_POLL_SECONDS = 0.1
+_GRACE_SECONDS = 20
+#: A trial that ended like this would do so again, after as long or with as much harm: no second one.
+_NOT_REPEATED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.UNAVAILABLE)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is. `result` is set when the trial has ended, `seconds_left` when one can tell.
+
+    `at_most`: the run ends earlier if its intervals are narrow by then.
+    """
+
+    trial: Trial
+    number: int
+    total: int
+    step: str = ""
+    result: TrialResult | None = None
+    seconds_left: float | None = None
+    at_most: bool = False
+
+
+#: Asked after each round, with all results so far and the rounds done: why to stop, or nothing.
+Enough = Callable[[Sequence[TrialResult], int], str]
+
+
+def run_trials(
+    run: Run,
+    trials: Sequence[Trial],
+    datasets: dict[str, Files],
+    answers: Mapping[str, Mapping[str, str]],
+    report: Callable[[Progress], None],
+    enough: Enough = lambda _results, _rounds: "",
+    urls: Mapping[str, str] | None = None,
+    folders: Mapping[str, Path] | None = None,
+) -> str:
+    """Run every trial that has no result yet; `report` is called as each goes on.
+
+    Gives `enough`'s reason if that ended the run early. Raises RunError if the run directory can't be written any more. On KeyboardInterrupt the trial at
+    work is ended and cleared up before it goes on up. `folders`: name -> the folder of packages that come before ours.
+    """
+    limit = run.manifest.time_limit
+    with run.locked() as lock:
+        done = {trial.id: run.result(trial) for trial in trials if run.finished(trial)}
+        for number, trial in enumerate(trials, 1):
+            if trial.id in done:
+                continue
+            if trial.round > 1 and trials[number - 2].round < trial.round:
+                reason = enough(list(done.values()), trial.round - 1)
+                if reason:
+                    return reason
+            left = seconds_left(trials, done, limit)
+            at = Progress(trial, number, len(trials), seconds_left=left, at_most=run.manifest.precision is not None)
+            report(at)
+            directory = run.begin(trial)
+            document = _document(run, trial, datasets, answers[trial.scenario])
+            if packages := (folders or {}).get(trial.engine):
+                document["packages"] = str(packages)
+            atomic_json.write(directory / "trial.json", document)
+            if (before := _no_repeat(trials, trial, done)) is not None:
+                atomic_json.write(directory / "result.json", before, durable=True)
+            else:
+                try:
+                    url = (urls or {}).get(trial.engine, "")
+                    with control_group.limited(run.manifest.memory_limit) as group:
+                        if group:
+                            atomic_json.write(directory / "trial.json", document | {"group": str(group.folder)})
+                        _supervise(directory, url, lock, lambda step: report(replace(at, step=step)))  # noqa: B023 - called at once
+                except BaseException:
+                    run.discard(trial)
+                    raise
+            done[trial.id] = run.result(trial)
+            report(replace(at, result=done[trial.id], seconds_left=seconds_left(trials, done, limit)))
+    return ""
+
+
+def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: Mapping[str, str]) -> dict[str, Any]:
+    """What trial.json tells the supervisor and the worker."""
+    scenario = next(scenario for scenario in run.suite.scenarios if scenario.name == trial.scenario)
+    return {
+        "id": trial.id,
+        "scenario_name": trial.scenario,
+        "engine_name": trial.engine,
+        "engine": run.manifest.plugin(trial.engine),
+        "round": trial.round,
+        "rounds": run.manifest.rounds,
+        "scenario": scenario.model_dump(mode="json"),
+        "dataset": run.suite.datasets[scenario.dataset].model_dump(mode="json"),
+        "files": str(datasets[scenario.dataset].directory.resolve()),
+        "answers": dict(answers),
+        "work": str((run.directory(trial) / "work").resolve()),
+        "options": run.manifest.options.get(trial.engine, {}),
+        "limits": run.manifest.limits,
+    }
+
+
+def _supervise(directory: Path, url: str, lock: Sequence[int], report_step: Callable[[str], None]) -> None:
+    """One trial from its start to its end. The URL is handed on where nobody else can read it.
+
+    Nor can what the trial writes be read, until the supervisor has cleared it. Should we be killed, it has the lock.
+    """
+    directory.chmod(0o700)
+    supervisor = subprocess.Popen(
+        python("dbbench.run.supervisor", str(directory.resolve())),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env=environment(**{VARIABLE: url}),
+        pass_fds=lock,
+    )
+    try:
+        shown = ""
+        while not ended(supervisor, _POLL_SECONDS):
+            if (step := _running_step(directory)) != shown:
+                shown = step
+                report_step(step)
+    except BaseException:
+        stop(supervisor, _GRACE_SECONDS)
+        raise
+    with supervisor.stderr:  # type: ignore[union-attr]  # it is a pipe
+        error = supervisor.stderr.read().decode(errors="replace")  # type: ignore[union-attr]
+    if supervisor.returncode == INTERRUPTED:
+        raise KeyboardInterrupt
+    if not (directory / "result.json").is_file():
+        reason = (error.strip().splitlines() or [f"status {supervisor.returncode}"])[-1]
+        raise RunError(
+            f"the trial {directory.name} left no result: {reason}; the finished trials are kept, go on with --resume"
+        )
+
+
+def _running_step(directory: Path) -> str:
+    try:
+        return atomic_json.read(directory / "steps.json")["running"] or ""
+    except (OSError, ValueError):
+        return ""
+
+
+def _no_repeat(trials: Sequence[Trial], trial: Trial, done: Mapping[str, TrialResult]) -> dict[str, Any] | None:
+    """The result of a trial that isn't run, because one before it ended in a way that would come again."""
+    for earlier in trials:
+        if earlier.id not in done or (earlier.engine, earlier.scenario) != (trial.engine, trial.scenario):
+            continue
+        result = done[earlier.id]
+        bad = next((step for step in result.steps if step.outcome in _NOT_REPEATED), None)
+        if bad is not None:
+            why = {"outcome": bad.outcome, "detail": f"not repeated: {bad.outcome} in round {earlier.round}"}
+            again = [
+                {"name": step.name, "outcome": step.outcome, "detail": step.detail}
+                if step.outcome is Outcome.NOT_RUN
+                else {"name": step.name, **why}
+                for step in result.steps
+                if step.outcome is not Outcome.OK
+            ]
+            document = {key: getattr(result, key) for key in ("scenario_name", "engine_name", "engine")}
+            return document | {"id": trial.id, "round": trial.round, "steps": again}
+    return None
+
+
+def seconds_left(trials: Sequence[Trial], done: Mapping[str, TrialResult], limit: float | None) -> float | None:
+    """From how long each engine took so far; an engine that hasn't run is taken for an average one.
+
+    Within a time limit no round counts that would not fit: see `Budget`.
+    """
+    took: dict[str, list[float]] = {}
+    for result in done.values():
+        took.setdefault(result.engine_name, []).append(result.seconds)
+    engines = {trial.engine for trial in trials}
+    if len(took) < min(3, len(engines)):
+        return None  # the first one may be anything but typical
+    average = mean(mean(times) for times in took.values())
+    expected = {engine: mean(took.get(engine, [average])) for engine in engines}
+    last = trials[-1].round
+    if limit is not None:
+        round_seconds = sum(expected[trial.engine] for trial in trials if trial.round == 1)
+        begun = max(result.round for result in done.values())
+        last = max(begun, int(limit / round_seconds) if round_seconds else last)
+    return sum(expected[trial.engine] for trial in trials if trial.id not in done and trial.round <= last)

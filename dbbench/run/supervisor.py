@@ -1,0 +1,232 @@
+"""`python -m dbbench.run.supervisor DIR`: keeps one worker within its limits and clears up after it.
+
+A small process of its own between dbbench and the worker. It runs no driver's code, so it always
+answers signals; it is made the parent of all the worker's orphans, so none can get away; and when
+dbbench itself is killed, even with SIGKILL, it notices that its parent is another and ends the trial.
+
+Leaves DIR/result.json when the trial came to an end by itself or by a limit, nothing when it was
+interrupted. The trial's work directory is gone in every case.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from dbbench.engine.urls import VARIABLE, secrets
+from dbbench.host import atomic_json, interference
+from dbbench.host.control_group import Group
+from dbbench.host.processes import adopt_orphans, ended, environment, first_on_path, forbid_core_dumps, kill_all, python
+from dbbench.message import clean
+from dbbench.results.outcome import Outcome
+from dbbench.run.child_output import Output
+
+INTERRUPTED = 130
+_POLL_SECONDS = 0.1
+_CHILDREN_SECONDS = 1.0
+_DEAD_SECONDS = 30
+_GRACE_SECONDS = 2  # for servers, to remove what a kill would leave
+_REMOVE_SECONDS = 15  # less than what dbbench gives a supervisor to end
+
+
+class Supervisor:
+    """One worker and everything it may start."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.trial = atomic_json.read(directory / "trial.json")
+        self.parent = os.getppid()
+        self.stop = False
+        self.seen: dict[int, psutil.Process] = {}
+        self.next_look = 0.0
+        self.group = Group(Path(self.trial["group"])) if self.trial.get("group") else None
+
+    def run(self) -> int:
+        """Run the worker to its end. The exit status: 0, or 130 if the trial was interrupted."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._interrupt)
+        adopt_orphans()
+        work = Path(self.trial["work"])
+        self.output, self.error = (Output(self.directory / name) for name in ("stdout.txt", "stderr.txt"))
+        started, before = time.time(), interference.reading()
+        try:
+            worker = self._start(work)
+            ending = self._watch(worker, time.monotonic() + self.trial["limits"]["seconds"])
+            if self.group and self.group.kills():
+                ending = "memory limit"
+            left = self._kill_all(worker)
+            if worker.returncode and os.environ.get(VARIABLE):
+                self._remove_tables()
+        finally:
+            hidden = secrets(os.environ.get(VARIABLE, ""))  # a driver may print the URL that it was given
+            self.output.finish(hidden)
+            self.error.finish(hidden)
+            shutil.rmtree(work, ignore_errors=True)
+            if self.group:
+                self.group.remove()  # dbbench does so, too, unless it was killed
+            self.directory.chmod(0o777 & ~_umask())
+        if ending == "interrupted":
+            return INTERRUPTED
+        status = -signal.SIGKILL if worker.returncode is None else worker.returncode
+        disturbed = interference.between(before, interference.reading()) | {"loadavg": interference.loadavg()}
+        result = clean(self._result(ending, status, left, started, disturbed))
+        atomic_json.write(self.directory / "result.json", result, durable=True)
+        return 0
+
+    def _interrupt(self, number: int, frame: object) -> None:
+        self.stop = True
+
+    def _start(self, work: Path) -> subprocess.Popen[bytes]:
+        work.mkdir(mode=0o700, parents=True)
+        (work / "tmp").mkdir(mode=0o700)
+        worker = subprocess.Popen(
+            python("dbbench.run.worker", str(self.directory)),
+            stdin=subprocess.DEVNULL,
+            stdout=self.output.writer,
+            stderr=self.error.writer,
+            env=environment(TMPDIR=str(work / "tmp"), **self._packages()),
+            cwd=work / "tmp",  # drivers look for files of theirs in the current folder
+            start_new_session=True,
+        )
+        if self.group:
+            self.group.add(worker.pid)  # it has hardly begun
+        return worker
+
+    def _packages(self) -> dict[str, str]:
+        """Where the worker finds another release of the engine's package, if the trial is of one."""
+        return first_on_path(self.trial["packages"]) if self.trial.get("packages") else {}
+
+    def _watch(self, worker: subprocess.Popen[bytes], deadline: float) -> str:
+        """Wait for the worker's end, a limit, or an interruption; says which."""
+        limit = self.trial["limits"]["memory"]
+        while True:
+            if ended(worker, _POLL_SECONDS):
+                return "ended"
+            if self.stop or os.getppid() != self.parent:
+                return "interrupted"
+            if time.monotonic() > deadline:
+                return "timeout"
+            if self._memory(worker.pid) > limit:
+                return "memory"
+            if self.group and self.group.kills():
+                return "memory limit"
+
+    def _memory(self, pid: int) -> int:
+        """Resident bytes of the worker and its children, pages that they share counted once."""
+        own, shared = 0, 0
+        if time.monotonic() > self.next_look:  # finding children takes a look at every process there is
+            self.next_look = time.monotonic() + _CHILDREN_SECONDS
+            with contextlib.suppress(psutil.NoSuchProcess):
+                worker = psutil.Process(pid)
+                self.seen |= {process.pid: process for process in (worker, *worker.children(recursive=True))}
+        for process in self.seen.values():
+            with contextlib.suppress(psutil.Error):
+                memory = process.memory_info()
+                own += memory.rss - getattr(memory, "shared", 0)
+                shared = max(shared, getattr(memory, "shared", 0))
+        return own + shared
+
+    def _kill_all(self, worker: subprocess.Popen[bytes]) -> list[str]:
+        """Kill whatever of the trial still runs; the names of what the worker left behind."""
+        by_itself = worker.poll() is not None
+        names = kill_all(worker, self.seen, grace=_GRACE_SECONDS)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            worker.wait(_DEAD_SECONDS)  # one that held much memory takes its time to die
+        return names if by_itself else []
+
+    def _result(
+        self, ending: str, status: int, left: list[str], started: float, disturbed: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The worker's own record, with an outcome for every step that it did not come to."""
+        record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None}
+        with contextlib.suppress(OSError, ValueError):
+            record = atomic_json.read(self.directory / "steps.json")
+        record.pop("made", None)
+        outcome, detail = self._ending(ending, status)
+        if ending == "memory limit":  # it may have taken a server from under a step
+            for step in record["steps"][-1:]:
+                if step["outcome"] in (Outcome.FAILED, Outcome.CRASHED):
+                    step |= {"outcome": outcome, "detail": f"{detail}; {step['detail']}"}
+        done = {step["name"] for step in record["steps"]}
+        running = record.pop("running", None)
+        for step in self.trial["scenario"]["steps"]:
+            if step["name"] not in done:
+                reached = running is None or step["name"] == running
+                text = detail if reached else f"not reached: {detail} in {running}"
+                record["steps"].append({"name": step["name"], "outcome": outcome, "detail": text})
+        remarks = [f"left {len(left)} process(es) behind, now killed: {', '.join(left)}"] if left else []
+        if len(done) == len(self.trial["scenario"]["steps"]) and (status or ending != "ended"):
+            remarks.append(f"after its last step: {detail}")
+        return {
+            **{key: self.trial[key] for key in ("id", "scenario_name", "engine_name", "round")},
+            **record,
+            "remarks": remarks,
+            "seconds": time.time() - started,
+            "started": started,
+            "exit_status": status,
+            "noise": disturbed,
+        }
+
+    def _remove_tables(self) -> None:
+        """A worker that was killed can't remove what it made in the user's database: another does it."""
+        work = Path(self.trial["work"]) / "data"
+        if not (self.directory / "steps.json").is_file():
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            work.mkdir(mode=0o700, parents=True, exist_ok=True)
+            subprocess.run(
+                python("dbbench.run.worker", str(self.directory), "remove"),
+                stdin=subprocess.DEVNULL,
+                stdout=self.error.writer,
+                stderr=self.error.writer,
+                env=environment(**self._packages()),
+                cwd=work,
+                timeout=_REMOVE_SECONDS,
+                check=False,
+            )
+
+    def _ending(self, ending: str, status: int) -> tuple[Outcome, str]:
+        limits = self.trial["limits"]
+        if ending == "timeout":
+            return Outcome.TIMEOUT, f"stopped after {limits['seconds']:g} s (--trial-timeout)"
+        if ending == "memory":
+            limit = limits["memory"] / 2**20
+            return Outcome.OUT_OF_MEMORY, f"stopped above {limit:,.0f} MiB (--trial-memory)"
+        if ending == "memory limit":
+            limit = limits["memory_limit"] / 2**20
+            return Outcome.OUT_OF_MEMORY, f"killed by the system at {limit:,.0f} MiB (--memory-limit)"
+        said = self._last_words()
+        if status < 0:
+            name = next((number.name for number in signal.Signals if number == -status), f"signal {-status}")
+            return Outcome.CRASHED, f"killed by {name}{said}"
+        return Outcome.CRASHED, f"the process ended itself with status {status}{said}"
+
+    def _last_words(self) -> str:
+        """The last line on standard error, where a library says why it aborts."""
+        lines = (self.directory / "stderr.txt").read_text("utf-8", errors="replace").strip().splitlines()
+        return f": {lines[-1][:200]}" if lines else ""
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def main() -> None:
+    """Supervise the trial in the directory that the first argument names."""
+    forbid_core_dumps()
+    sys.exit(Supervisor(Path(sys.argv[1])).run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,328 @@
+"""`python -m dbbench.run.worker DIR`: one trial in one fresh process. With `remove` after DIR: clears up after one.
+
+Reads DIR/trial.json and leaves DIR/steps.json, written anew before and after each step, so that
+whatever happens to this process, what was finished stands and what was running is known.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import dbbench
+from dbbench.datasets.cache import Files
+from dbbench.datasets.records import RecordSet
+from dbbench.engine import registry
+from dbbench.engine.base import Engine
+from dbbench.engine.null import does_work
+from dbbench.engine.setup import Setup
+from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
+from dbbench.errors import NotVerified, ServerFailed, Unavailable, Unsupported, WrongAnswer
+from dbbench.host import atomic_json
+from dbbench.host.machine import file_system
+from dbbench.host.processes import end_with_parent
+from dbbench.host.usage import forget_peak, peak_memory, resident, usage
+from dbbench.message import clean
+from dbbench.results import crash_checks, query_plan
+from dbbench.results.crash_checks import Subject
+from dbbench.results.outcome import UNVERIFIED, Outcome
+from dbbench.suite.dataset import Dataset
+from dbbench.suite.model import Scenario, Tier
+from dbbench.suite.steps import AnyStep
+from dbbench.workloads import after, promises, workload
+from dbbench.workloads.context import StepContext, StepMeasurement
+
+
+class Trial:
+    """One trial, as trial.json states it, and the record of how far it came."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        plan = atomic_json.read(directory / "trial.json")
+        self.engine_name: str = plan["engine"]
+        self.round: int = plan["round"]
+        self.scenario = Scenario.model_validate(plan["scenario"])
+        dataset = Dataset.model_validate(plan["dataset"])
+        self.tables = dataset.tables
+        self.files = Files(Path(plan["files"]))
+        drawn = self.files.manifest
+        self.records = RecordSet(dataset.records, drawn["seed"], drawn["scale"]) if dataset.records else None
+        self.answers = {name: Path(path) for name, path in plan["answers"].items()}
+        url = os.environ.get(VARIABLE, "")
+        self.hidden = secrets(url)
+        self.last_round: bool = plan["round"] == plan["rounds"]
+        self.setup = Setup(Path(plan["work"]) / "data", Tier(self.scenario.durability), plan["options"], url)
+        self.record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None, "made": False}
+
+    def run(self) -> None:
+        """Run all steps; what an engine may raise becomes an outcome."""
+        self._save()
+        died = ""
+        try:
+            engine_class = registry.load(self.engine_name)
+            compares = does_work(engine_class)
+            self.workloads = {step.kind: workload(step.kind, compares=compares) for step in self.scenario.steps}
+            self.setup.directory.mkdir(mode=0o700)
+            self.engine = engine_class(self.setup)
+            self.engine.open()
+            try:
+                self._make_tables(self.engine)
+                self._run_steps(self.engine)
+                self.engine.remove(self.tables)
+            finally:
+                died = self.engine.exit_reason()
+                self.engine.close()
+        except Exception as exc:
+            outcome, detail = described(exc)
+            if died:
+                outcome, detail = Outcome.CRASHED, died
+            self._give_up(outcome, detail, exc)
+            self._save()
+
+    def remove(self) -> None:
+        """Remove what the trial made at its URL and, being killed, could not remove itself."""
+        if atomic_json.read(self.directory / "steps.json")["made"]:
+            engine = registry.load(self.engine_name)(self.setup)
+            engine.open()
+            engine.remove(self.tables)
+            engine.close()
+
+    def _make_tables(self, engine: Engine) -> None:
+        try:
+            engine.create(self.tables)
+            if self.records:
+                engine.create_store(self.records)
+        except Unsupported:  # they are somebody else's
+            raise
+        except Exception:
+            engine.remove(self.tables)
+            raise
+        self.record["made"] = bool(engine.url)
+        self._save()
+
+    def _run_steps(self, engine: Engine) -> None:
+        context = StepContext(
+            engine, engine.connect(), self.tables, self.files, self.answers,
+            records=self.records, setup=self.setup, round=self.round, last_round=self.last_round,
+        )  # fmt: skip
+        versions = {**engine.versions(), **engine.server_versions()}
+        info = engine.info()  # of the server that answered, where the engine tells them apart
+        self.record["engine"] = {
+            "title": info.title,
+            "versions": versions,
+            "settings": engine.settings(),
+            "tier": engine.tier,
+            "publication": info.publication,
+            "publication_note": info.publication_note,
+        }
+        self._note_crash_check(engine, versions)
+        start = usage(engine.processes())
+        forgets = forget_peak()
+        self.record["memory_includes_checks"] = not forgets
+        missing = ""  # why the data of later steps isn't what it should be
+        for step in self.scenario.steps:
+            if missing and step.needs_data:
+                self.record["steps"].append({"name": step.name, "outcome": Outcome.NOT_RUN, "detail": missing})
+                continue
+            self.record["running"] = step.name
+            self._save()
+            result = self._run_step(step, context)
+            self.engine = context.engine  # another one after a cold start
+            self.record["steps"].append(result)
+            used = usage(self.engine.processes()).since(start)
+            self.record |= {"cpu_seconds": used.cpu, "written_bytes": used.written, "running": None}
+            self._save()
+            explain = self.workloads[step.kind].explain
+            if explain and result["outcome"] in (Outcome.OK, Outcome.WRONG):
+                self._keep_plan(step, result, partial(explain, step, context), context)
+            if died := self.engine.exit_reason():
+                self._give_up(Outcome.CRASHED, f"not reached: {died} in {step.name}", None)
+                self._save()
+                break
+            if step.fills and result["outcome"] != Outcome.OK:
+                missing = missing or f"{step.name} {result['outcome']}: {result['detail']}"
+            if result["outcome"] not in (
+                Outcome.OK,
+                Outcome.WRONG,
+                Outcome.SATURATED,
+                Outcome.NO_RATE,
+                Outcome.UNSUPPORTED,
+            ):
+                context.session.close()  # a failed statement may leave its transaction open
+                context.session = context.engine.connect()
+        else:
+            self._look_again(context, missing)
+        self._save()
+        if self.round == 1 and not self.engine.exit_reason():
+            self._change_rows(context)
+        context.session.close()
+
+    def _note_crash_check(self, engine: Engine, versions: Mapping[str, str]) -> None:
+        """Record what `dbbench durability` found of this very engine before. It never tried a server at a URL."""
+        if engine.url:
+            return
+        here = file_system(self.setup.directory)
+        named = {**versions, "dbbench": dbbench.__version__}
+        check = crash_checks.find(Subject(self.engine_name, engine.tier, named, here, self.setup.options))
+        if check:
+            self.record["engine"]["crash_check"] = asdict(check)
+
+    def _look_again(self, context: StepContext, missing: str) -> None:
+        """Check what is left of the data once more, after the engine was closed and opened again where it keeps any."""
+        self._save()  # a driver may crash now
+        if missing:
+            return
+        wrote = [step.name for step in self.scenario.steps if step.writes and self.workloads[step.kind].check]
+        results = {result["name"]: result for result in self.record["steps"]}
+        try:
+            found = after.check(context, wrote)
+        except Exception as exc:
+            outcome, detail = described(exc)
+            print(scrub(traceback.format_exc(), self.hidden), file=sys.stderr)
+            results[wrote[-1]] |= {"outcome": outcome, "detail": f"{after.WHEN}: {detail}"}
+            found = {}
+        finally:
+            self.engine = context.engine
+        for name, detail in found.items():
+            if results[name]["outcome"] == Outcome.OK:
+                results[name] |= {"outcome": Outcome.WRONG, "detail": f"{after.WHEN}: {detail}"}
+
+    def _run_step(self, step: AnyStep, context: StepContext) -> dict[str, Any]:
+        """Measure, then check. The memory that the check takes does not count as the engine's."""
+        work = self.workloads[step.kind]
+        started = time.perf_counter()
+        result: dict[str, Any] = {"name": step.name, "outcome": Outcome.OK, "detail": "", "verified": False}
+        try:
+            before = usage(context.engine.processes())
+            measured = work.measure(step, context)
+            servers = context.engine.processes()
+            result["written_bytes"] = usage(servers).since(before).written
+            result |= measured.recorded
+            context.accept(step, measured)
+            peak = max((peak_memory() or 0) + resident(servers), context.peak)
+            self.record["peak_memory"] = max(peak, self.record["peak_memory"] or 0)
+            if work.check and measured.outcome is not Outcome.WRONG:
+                result |= self._verdict(work.check, step, context, measured)
+            if measured.unit == "s" and measured.value is not None and measured.outcome is not Outcome.WRONG:
+                context.seconds[step.name] = measured.value
+        except Exception as exc:
+            outcome, detail = described(exc)
+            if died := context.engine.exit_reason():
+                outcome, detail = Outcome.CRASHED, died
+            result |= {"outcome": outcome, "detail": detail, "traceback": traceback.format_exc()}
+            print(scrub(result["traceback"], self.hidden), file=sys.stderr)
+        forget_peak()
+        result["elapsed"] = time.perf_counter() - started
+        return result
+
+    def _verdict(
+        self, check: Callable[..., None], step: AnyStep, context: StepContext, measured: StepMeasurement
+    ) -> dict[str, Any]:
+        """Whether the step's work was checked, and why not. Raises WrongAnswer."""
+        try:
+            if step.writes:
+                with context.new_session():
+                    check(step, context)
+                promises.check_sync(context)
+            else:
+                check(step, context)
+        except NotVerified as exc:
+            context.unverified.add(step.name)
+            return {"detail": "; ".join(filter(None, (measured.detail, f"{UNVERIFIED}: {exc}")))}
+        return {"verified": True}
+
+    def _keep_plan(
+        self, step: AnyStep, result: dict[str, Any], explain: Callable[[], str], context: StepContext
+    ) -> None:
+        """Keep the engine's plan of a query, or of what else a step calls. Its result is safe by now, whatever a driver does over this.
+
+        In every round, so that the blocks of the steps after it stay alike.
+        """
+        self.record["running"] = f"the plan of {step.name}"
+        self._save()
+        try:
+            query_plan.keep(self.directory, step.name, scrub(explain(), self.hidden))
+        except Unsupported as exc:
+            result["no_plan"] = str(exc)
+        except BaseException as exc:  # a driver in Rust panics with one
+            result["no_plan"] = described(exc)[1]
+            context.session.close()
+            context.session = context.engine.connect()
+        forget_peak()
+        self.record["running"] = None
+        self._save()
+
+    def _change_rows(self, context: StepContext) -> None:
+        """Have each query answer once more after a row was deleted. When all figures are made, and in one round."""
+        for step, result in zip(self.scenario.steps, self.record["steps"], strict=True):
+            check_change = self.workloads[step.kind].check_change
+            if check_change is None or result["outcome"] != Outcome.OK:
+                continue
+            self.record["running"] = f"the last check of {step.name}"
+            self._save()
+            try:
+                check_change(step, context)
+                result["facts"]["change"] = "followed"
+            except WrongAnswer as exc:
+                result |= {"outcome": Outcome.WRONG, "detail": str(exc), "verified": False}
+            except Unsupported as exc:
+                result["facts"]["change"] = f"not tried: {exc}"
+            except Exception as exc:
+                result["facts"]["change"] = f"not tried: {described(exc)[1]}"
+                context.session.close()
+                context.session = context.engine.connect()
+            self.record["running"] = None
+            self._save()
+
+    def _give_up(self, outcome: Outcome, detail: str, exc: BaseException | None) -> None:
+        """Give every step that has no result yet this outcome."""
+        trace = "".join(traceback.format_exception(exc)) if exc else ""
+        print(scrub(trace, self.hidden), file=sys.stderr)
+        done = {result["name"] for result in self.record["steps"]}
+        for step in self.scenario.steps:
+            if step.name not in done:
+                self.record["steps"].append(
+                    {"name": step.name, "outcome": outcome, "detail": detail, "traceback": trace}
+                )
+
+    def _save(self) -> None:
+        atomic_json.write(self.directory / "steps.json", clean(scrubbed(self.record, self.hidden)))
+
+
+def described(exc: BaseException) -> tuple[Outcome, str]:
+    """The outcome that an exception stands for, and what to say of it."""
+    match exc:
+        case WrongAnswer():
+            return Outcome.WRONG, str(exc)
+        case Unsupported():
+            return Outcome.UNSUPPORTED, str(exc)
+        case ServerFailed():
+            return Outcome.FAILED, str(exc)
+        case Unavailable(reason=reason, install=install):
+            return Outcome.UNAVAILABLE, f"{reason}; {install}" if install else reason
+        case MemoryError():
+            return Outcome.OUT_OF_MEMORY, f"MemoryError: {exc}"
+    first = (str(exc).strip().splitlines() or [""])[0]
+    return Outcome.FAILED, f"{type(exc).__name__}: {first}"
+
+
+def main() -> None:
+    """Run the trial in the directory that the first argument names."""
+    end_with_parent()  # the supervisor, should it be killed
+    trial = Trial(Path(sys.argv[1]))
+    (trial.remove if sys.argv[2:] == ["remove"] else trial.run)()
+    # The engine is closed. An interpreter would now take a tenth of a second to take itself apart.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""What a suite file says, as frozen models. `loader` makes them from YAML text."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from dbbench.suite.charts import AnyChart, Bars, Overview, Sweep, Timeline
+from dbbench.suite.dataset import Dataset, Identifier, Model
+from dbbench.suite.steps import AnyStep
+from dbbench.suite.steps.base import Note, Slug, Step, Title
+
+#: The version of the suite format that this dbbench reads.
+FORMAT = 1
+
+#: Names of engines, which become file names too: `engine`, `engine+driver` or `engine@place`.
+EngineName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}(@[A-Za-z0-9][A-Za-z0-9._-]{0,63})?$")]
+VariantName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+._-]{0,63}@[a-z0-9][a-z0-9._-]{0,47}$")]
+#: More steps than any suite has, and more than could be shown.
+_STEPS = 500
+
+
+#: The charts of a scenario that names none.
+CHARTS = (Overview(kind="overview"), Bars(kind="bars"), Sweep(kind="sweep"), Timeline(kind="timeline"))
+
+
+class Tier(StrEnum):
+    """What a commit survives: each more than the one before it."""
+
+    MEMORY = "memory"
+    PROCESS = "process"
+    POWER = "power"
+
+
+class WorstOfLast(Model):
+    """The method of a benchmark that is reproduced: of `runs` rounds, the worst block of the last `last`."""
+
+    runs: int = Field(ge=2)
+    last: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _some_of_them(self) -> WorstOfLast:
+        if self.last > self.runs:
+            raise ValueError(f"last to be at most runs, which is {self.runs}")
+        return self
+
+    def __str__(self) -> str:
+        return f"worst of the last {self.last} of {self.runs} rounds"
+
+
+class Scenario(Model):
+    """A dataset, an ordered list of steps, and the charts to draw of them."""
+
+    name: Slug
+    title: Title
+    dataset: Identifier
+    durability: Tier = Tier.POWER
+    worst_of_last: WorstOfLast | None = None
+    #: The engine that the others are compared with: what the code calls the reference.
+    yardstick: str | None = None
+    steps: tuple[AnyStep, ...] = Field(min_length=1, max_length=_STEPS)
+    charts: tuple[AnyChart, ...] = Field(default=CHARTS, max_length=_STEPS)
+
+    @field_validator("steps", mode="after")
+    @classmethod
+    def _sweeps(cls, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        expanded = tuple(each for step in steps for each in step.expanded())
+        names = [step.name for step in expanded]
+        if taken := [step.name for step in expanded if step not in steps and names.count(step.name) > 1]:
+            raise ValueError(f"other names: the sweep makes a step {taken[0]}, which already exists")
+        return expanded
+
+    @property
+    def reference(self) -> str | None:
+        """The engine that the others are compared with, by its key in the suite format."""
+        return self.yardstick
+
+
+class Published(Model):
+    """A published figure of a step: in seconds, in bytes, or in operations a second. None where there is none.
+
+    Those of a step stand in the published order; `note` says why one is missing, or what is to be known of it.
+    """
+
+    step: Slug
+    engine: Title
+    value: Annotated[float, Field(ge=0)] | None
+    note: Note = ""
+
+
+class PublishedRatio(Model):
+    """What a text says of a step without a figure: one engine's speed as a multiple of another's."""
+
+    step: Slug
+    engine: str
+    #: What it was compared with: another engine, or the same under other conditions.
+    than: str
+    value: Annotated[float, Field(gt=0)]
+    note: str = ""
+
+
+class Source(Model):
+    """The published benchmark that a suite reproduces, its figures, and the machine that they are of."""
+
+    title: Title
+    year: int
+    note: Note = ""
+    machine: Title = ""
+    figures: tuple[Published, ...] = ()
+    ratios: tuple[PublishedRatio, ...] = ()
+
+
+class Quick(Model):
+    """What `--quick` makes of a suite, so that a first look takes three minutes at most. It is the same for all engines.
+
+    `one_process`: as many clients, but all of them threads of one process. `trial_seconds`: a trial that takes longer
+    is ended, as a timeout.
+    """
+
+    scale: float = Field(default=1.0, gt=0, le=1)
+    one_process: bool = False
+    trial_seconds: float = Field(default=600, gt=0)
+
+    def __str__(self) -> str:
+        clients = ", all clients in one process" if self.one_process else ""
+        return f"scale {self.scale:g}{clients}, at most {self.trial_seconds:g} s for a trial"
+
+
+class Variant(Model):
+    """An engine once more, with settings or a version of its own: what `--set NAME@LABEL.OPTION=VALUE` does, in a file."""
+
+    settings: dict[Identifier, str | int | float | bool] = Field(default={}, max_length=100)
+    #: The version of the engine's package, like "1.3"; a label that looks like one says the same.
+    version: str = Field(default="", pattern=r"^(\d{1,5}(\.\d{1,9}){0,4}((a|b|rc|\.post|\.dev)\d{1,20})?)?$")
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The settings as texts, as the command line gives them."""
+        return {
+            key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in self.settings.items()
+        }
+
+
+class Suite(Model):
+    """One suite file."""
+
+    dbbench: Literal[1]
+    name: Slug
+    title: Title
+    description: Note
+    source: Source | None = None
+    quick: Quick | None = None
+    #: Name -> variant, run where `--engine` names nothing else.
+    variants: dict[VariantName, Variant] = Field(default={}, max_length=100)
+    datasets: dict[Identifier, Dataset] = Field(min_length=1)
+    scenarios: tuple[Scenario, ...] = Field(min_length=1, max_length=_STEPS)
+
+    @property
+    def operations(self) -> set[str]:
+        """What its steps ask of a session. A load alone is no reason to take part, unless it is all there is."""
+        steps = (step for scenario in self.scenarios for step in scenario.steps)
+        asked = {operation for step in steps for operation in step.required_operations}
+        return asked - {"load"} or asked
+
+    def first_look(self) -> Suite:
+        """The suite with its clients as `--quick` has them."""
+        if self.quick is None or not self.quick.one_process:
+            return self
+        scenarios = (
+            scenario.model_copy(update={"steps": tuple(step.in_one_process() for step in scenario.steps)})
+            for scenario in self.scenarios
+        )
+        return self.model_copy(update={"scenarios": tuple(scenarios)})
+
+    def scenario(self, name: str) -> Scenario:
+        """A scenario by its name."""
+        return next(scenario for scenario in self.scenarios if scenario.name == name)

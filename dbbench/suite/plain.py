@@ -1,0 +1,39 @@
+"""Plain data of a suite file, looked at before its shape is known: whatever has the wrong shape is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+#: A path in the file, what was expected there, and the names that are known.
+Dangling = tuple[tuple[str | int | float, ...], str, Sequence[str]]
+Path = tuple[str | int, ...]
+Mapping = dict[Any, Any]
+
+
+def mapping(thing: Any, key: Any) -> Mapping:
+    """The mapping under a key."""
+    value = thing.get(key) if isinstance(thing, dict) and not isinstance(key, dict | list) else None
+    return value if isinstance(value, dict) else {}
+
+
+def sequence(thing: Any, key: str) -> list[Any]:
+    """The list under a key."""
+    value = thing.get(key) if isinstance(thing, dict) else None
+    return value if isinstance(value, list) else []
+
+
+def items(thing: Any, key: str) -> list[tuple[int, Mapping]]:
+    """The mappings in the list under a key, each with its index."""
+    return [(index, item) for index, item in enumerate(sequence(thing, key)) if isinstance(item, dict)]
+
+
+def unknown_table(name: Any, tables: Mapping, path: Path) -> Iterator[Dangling]:
+    """The fault of a name that no table has."""
+    if isinstance(name, str) and name not in tables:
+        yield path, f"one of the tables {listed(tables)}", list(tables)
+
+
+def listed(names: Any) -> str:
+    """Names in words."""
+    return ", ".join(map(str, names))

@@ -1,0 +1,201 @@
+"""What in a suite refers to something that isn't there.
+
+Works on the plain data of a file rather than on models, so that these faults are found together with
+those of shape; whatever has the wrong shape is passed over here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from dbbench.suite.dataset import DAYS, NUMBERS, TEXTS, named_in, parse_type, parsed
+from dbbench.suite.plain import Dangling, Mapping, Path, items, listed, mapping, sequence
+from dbbench.suite.steps import KINDS
+from dbbench.suite.steps.base import Step, swept_names
+
+
+def dangling(suite: Mapping) -> Iterator[Dangling]:
+    """All references that lead nowhere."""
+    datasets = mapping(suite, "datasets")
+    for name in datasets:
+        yield from _in_dataset(mapping(datasets, name), ("datasets", name))
+    yield from _published(suite)
+    names: list[str] = []
+    for index, scenario in items(suite, "scenarios"):
+        path = ("scenarios", index)
+        yield from _once(scenario, names, path)
+        dataset = scenario.get("dataset")
+        if isinstance(dataset, str) and dataset not in datasets:
+            yield (*path, "dataset"), f"one of the datasets {listed(datasets)}", list(datasets)
+            continue
+        yield from _in_scenario(scenario, mapping(datasets, dataset), path)
+
+
+def _published(suite: Mapping) -> Iterator[Dangling]:
+    """Published figures and ratios of steps that the suite hasn't got."""
+    steps = [str(step.get("name")) for _, scenario in items(suite, "scenarios") for _, step in items(scenario, "steps")]
+    for what in ("figures", "ratios"):
+        for index, published in items(mapping(suite, "source"), what):
+            if isinstance(published.get("step"), str) and published["step"] not in steps:
+                yield ("source", what, index, "step"), f"one of the steps {listed(steps)}", steps
+
+
+def _in_dataset(dataset: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
+    tables = mapping(dataset, "tables")
+    for table_name, table in tables.items():
+        columns = mapping(table, "columns")
+        here = (*path, "tables", table_name)
+        key = table.get("primary_key") if isinstance(table, dict) else None
+        if isinstance(key, str) and key not in columns:
+            yield (*here, "primary_key"), f"one of its columns {listed(columns)}", list(columns)
+        for index, column in enumerate(sequence(table, "indexes")):
+            if isinstance(column, str) and column not in columns:
+                yield (*here, "indexes", index), f"one of its columns {listed(columns)}", list(columns)
+        for column_name in columns:
+            column = mapping(columns, column_name)
+            yield from _in_column(column, tables, (*here, "columns", column_name))
+            yield from _in_expression(column_name, columns, tables, (*here, "columns", column_name))
+            yield from _too_large(column, mapping(tables, table_name).get("rows"), (*here, "columns", column_name))
+
+
+def _in_column(column: Mapping, tables: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
+    values = mapping(column, "values")
+    kind, parent = values.get("kind"), values.get("table")
+    if kind == "reference" and isinstance(parent, str):
+        if parent not in tables:
+            yield (*path, "values", "table"), f"one of the tables {listed(tables)}", list(tables)
+        else:
+            table = mapping(tables, parent)
+            key = mapping(mapping(table, "columns"), table.get("primary_key"))
+            if mapping(key, "values").get("kind") not in ("sequence", None):
+                yield (*path, "values", "table"), "a table whose primary key is a sequence", ()
+    try:
+        name, arguments = parse_type(str(column.get("type")))
+    except ValueError:
+        return
+    fitting = {
+        "sequence": ("integer", "bigint"),
+        "reference": ("integer", "bigint"),
+        "quantiles": NUMBERS,
+        "choice": TEXTS,
+        "pattern": TEXTS,
+        "days": DAYS,
+        "moments": ("datetime",),
+        "words": TEXTS,
+        "listed": TEXTS,
+        "computed": DAYS if values.get("first") is not None else NUMBERS,
+    }.get(str(kind))
+    if fitting and name not in fitting:
+        yield (*path, "type"), f"a type that {kind} values fit: {', '.join(fitting)}", ()
+    elif fitting and name in TEXTS:
+        texts = {"pattern": [_repeated(values)], "words": [_longest(values)], "listed": sequence(values, "texts")}.get(
+            str(kind), list(mapping(values, "weights"))
+        )
+        if any(isinstance(text, str) and len(text) > arguments[0] for text in texts):
+            yield (*path, "values"), f"texts of at most {arguments[0]} characters, for {column['type']}", ()
+
+
+def _longest(words: Mapping) -> str:
+    """The longest text of words, one from each list."""
+    lists = [each for each in sequence(words, "of") if isinstance(each, list) and each]
+    return " ".join(max(map(str, each), key=len) for each in lists)
+
+
+#: Kinds of values with whole numbers behind them, which an expression may name.
+_WHOLE = ("sequence", "reference", "quantiles", "computed")
+
+
+def _in_expression(name: str, columns: Mapping, tables: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
+    """Columns and tables that a column's expression names and that aren't there, and a column computed from itself."""
+    named, asked = _named(columns, name)
+    known = [each for each in columns if mapping(mapping(columns, each), "values").get("kind") in _WHOLE]
+    for each in named:
+        if each not in known:
+            yield (*path, "values", "text"), f"columns of whole numbers ({listed(known)}), not {each}", known
+    for each in asked:
+        if each not in tables:
+            yield (*path, "values", "text"), f"rows of one of the tables {listed(tables)}, not of {each}", list(tables)
+    found = set(named)
+    while more := {other for each in found for other in _named(columns, each)[0]} - found:
+        found |= more
+    if name in found:
+        yield (*path, "values", "text"), f"columns that aren't computed from {name} themselves", ()
+
+
+def _named(columns: Mapping, name: Any) -> tuple[list[str], list[str]]:
+    text = mapping(mapping(columns, name), "values").get("text")
+    try:
+        is_computed = mapping(mapping(columns, name), "values").get("kind") == "computed"
+        return named_in(parsed(text)) if is_computed and isinstance(text, str) else ([], [])
+    except ValueError:  # the model says so
+        return [], []
+
+
+def _repeated(pattern: Mapping) -> Any:
+    """A pattern's text as often as it is to stand; what has the wrong shape as it is."""
+    text, repeat = pattern.get("text"), pattern.get("repeat", 1)
+    return text * repeat if isinstance(text, str) and isinstance(repeat, int) and repeat <= 10_000 else text
+
+
+def _too_large(column: Mapping, rows: Any, path: tuple[str, ...]) -> Iterator[Dangling]:
+    """Numbers that the column's type can't hold, at scale 1."""
+    try:
+        name, arguments = parse_type(str(column.get("type")))
+    except ValueError:
+        return
+    places = arguments[1] if name == "decimal" else 0
+    digits = arguments[0] if name == "decimal" else 99
+    # Decimals are drawn as 64-bit numbers of units, whatever their precision.
+    most = min({"integer": 2**31 - 1}.get(name, 2**63 - 1), 10**digits - 1)
+    values = mapping(column, "values")
+    step, points = values.get("step", 1), mapping(values, "points")
+    if values.get("kind") == "sequence" and name in ("integer", "bigint") and isinstance(rows, int):
+        start = values.get("start", 1)
+        if isinstance(start, int) and not -most <= start <= most - rows + 1:
+            yield (*path, "values", "start"), f"a start from which {rows:,} rows fit {column['type']}", ()
+    if values.get("kind") == "quantiles" and name in ("integer", "bigint", "decimal"):
+        if _finite(step) and Decimal(str(step)).scaleb(places) % 1:
+            yield (*path, "values", "step"), f"a step that {column['type']} can hold", ()
+        for share, point in points.items():
+            if _finite(point) and Decimal(str(abs(point))).scaleb(places) > most:
+                yield (*path, "values", "points", share), f"a number that {column['type']} can hold", ()
+
+
+def _finite(number: Any) -> bool:
+    return isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
+
+
+def _in_scenario(scenario: Mapping, dataset: Mapping, path: Path) -> Iterator[Dangling]:
+    tables, holds = mapping(dataset, "tables"), "records" if "records" in dataset else "tables"
+    names: list[str] = []
+    before: dict[str, type[Step]] = {}
+    for index, step in items(scenario, "steps"):
+        here = (*path, "steps", index)
+        yield from _once(step, names, here)
+        kind = KINDS.get(str(step.get("kind")))
+        if kind is None:  # the model says so
+            continue
+        if kind.dataset not in (None, holds):
+            yield (*here, "kind"), f"a step for its dataset, or a dataset of {kind.dataset}", ()
+        for place, expected, known in kind.dangling(step, tables, before):
+            yield (*here, *place), expected, known
+        if "find" not in step:  # its figure is no time
+            before.update(dict.fromkeys(swept_names(step), kind))
+        names += [name for name in swept_names(step) if name not in names]
+    for index, chart in items(scenario, "charts"):
+        for number, name in enumerate(sequence(chart, "steps")):
+            if name not in names:
+                yield (*path, "charts", index, "steps", number), f"one of the steps {listed(names)}", names
+        for key in ("step", "cold", "warm"):
+            if key in chart and chart[key] not in names:
+                yield (*path, "charts", index, key), f"one of the steps {listed(names)}", names
+
+
+def _once(thing: Mapping, names: list[str], path: tuple[str | int, ...]) -> Iterator[Dangling]:
+    name = thing.get("name")
+    if isinstance(name, str) and name in names:
+        yield (*path, "name"), "a name that no other has", ()
+    names.append(str(name))

@@ -1,0 +1,73 @@
+"""What can be told of a statement by its text alone, without a parser: whether it returns rows, and its tables."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+_COMMENTS_AND_TEXTS = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"[^\"]*\"", re.DOTALL)
+_RETURNS_ROWS = frozenset({"SELECT", "VALUES", "TABLE", "SHOW", "EXPLAIN", "DESCRIBE"})
+_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"})
+
+
+def returns_rows(sql: str) -> bool:
+    """Whether a statement is sure to return rows: by its first keyword, by RETURNING, and behind a WITH by what it isn't.
+
+    SELECT ... INTO makes a table and returns none. Of what this can't know (CALL, PRAGMA) the driver tells at run time.
+    """
+    words = re.findall(r"\w+", _COMMENTS_AND_TEXTS.sub(" ", sql).upper())
+    first = words[0] if words else ""
+    if "RETURNING" in words:
+        return True
+    if first == "WITH":
+        return not _WRITES & set(words)
+    return first in _RETURNS_ROWS and not (first == "SELECT" and "INTO" in words)
+
+
+def tables_of(sql: str) -> list[str]:
+    """The tables that a statement names after FROM, JOIN, INTO and UPDATE, without its own WITH names."""
+    text = re.sub(r"'(?:[^']|'')*'", "''", sql)
+    text = re.sub(r"\bEXTRACT\s*\(\s*\w+\s+FROM\b", "EXTRACT(", text, flags=re.IGNORECASE)
+    own = re.findall(r"(?:\bWITH\s+(?:RECURSIVE\s+)?|,\s*)(\w+)\s+AS\s*\(", text, re.IGNORECASE)
+    named = re.findall(r'\b(?:FROM|JOIN|INTO|UPDATE)\s+"?([A-Za-z_]\w*)"?', text, re.IGNORECASE)
+    return [name for name in named if name not in own]
+
+
+#: A text, a quoted name, a comment, a cast of PostgreSQL's, or a parameter.
+_NAMED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|::|(?<![\w:]):([A-Za-z_]\w*)", re.DOTALL)
+
+
+@cache
+def split_parameters(sql: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The pieces of a statement between its `:name` parameters, and their names: one piece more than names."""
+    pieces, names, start = [], [], 0
+    for match in _NAMED.finditer(sql):
+        if match[1]:
+            pieces.append(sql[start : match.start()])
+            names.append(match[1])
+            start = match.end()
+    return (*pieces, sql[start:]), tuple(names)
+
+
+@cache
+def inserted(sql: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    """Of an `INSERT INTO table (columns) VALUES (values)` the table, and each column with its value; else None."""
+    match = re.match(
+        r'\s*INSERT\s+INTO\s+"?(\w+)"?\s*\(([^()]*)\)\s*VALUES\s*\(([^()]*)\)\s*$', sql, re.IGNORECASE | re.DOTALL
+    )
+    if match is None:
+        return None
+    columns, values = ([part.strip().strip('"') for part in match[at].split(",")] for at in (2, 3))
+    return (match[1], tuple(zip(columns, values, strict=True))) if len(columns) == len(values) else None
+
+
+@cache
+def compared(sql: str) -> tuple[tuple[str, str], ...]:
+    """Each name that a statement compares with or sets to a parameter alone, and the parameter's name."""
+    without_texts = re.sub(r"'(?:[^']|'')*'", "''", sql)
+    found = re.findall(
+        r'(\w+)"?\s*(?:=|<>|<=|>=|<|>)\s*:([A-Za-z_]\w*)\s*(?:$|[,);]|\b(?:AND|OR|WHERE|ORDER)\b)',
+        without_texts,
+        re.IGNORECASE,
+    )
+    return tuple(found)

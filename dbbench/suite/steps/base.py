@@ -1,0 +1,201 @@
+"""What steps of all kinds have, and what each kind states of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping as ReadOnly
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from dbbench.suite.answer import KnownAnswer
+from dbbench.suite.dataset import Model
+from dbbench.suite.plain import Dangling, Mapping
+
+#: Names of scenarios and steps: they become file names.
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,47}$")]
+#: Titles stand on charts, notes beside them.
+Title = Annotated[str, Field(max_length=300)]
+Note = Annotated[str, Field(max_length=5_000)]
+Sql = Annotated[str, Field(min_length=1, max_length=100_000)]
+
+
+class Clients(Model):
+    """Several sessions at once: `threads` in each of `processes`, or all in one where no more can open the database."""
+
+    threads: int = Field(default=1, ge=1)
+    processes: int = Field(default=1, ge=1)
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return self.threads * self.processes
+
+    def __str__(self) -> str:
+        threads = f"{self.threads} thread{'s' * (self.threads > 1)}"
+        if self.processes == 1:
+            return threads
+        return f"{self.processes} processes" + (f" of {threads}" if self.threads > 1 else "")
+
+
+class Step(Model):
+    """One step of a scenario. Each kind overrides what is true of it."""
+
+    kind: str
+    name: Slug
+    title: Title
+    note: Note = ""
+
+    #: What the dataset must hold; None if the kind works on both.
+    dataset: ClassVar[Literal["tables", "records"] | None] = None
+    #: The unit of the figure: seconds, bytes or operations in a second.
+    unit: ClassVar[Literal["s", "B", "1/s"]] = "s"
+    #: Whether its figure may be added to those of other steps.
+    summable: ClassVar[bool] = False
+
+    @classmethod
+    def stated_kind(cls) -> str | None:
+        """The name of the kind; None for a model that only others build on."""
+        names = get_args(cls.model_fields["kind"].annotation)
+        return names[0] if names else None
+
+    @property
+    def required_operations(self) -> tuple[str, ...]:
+        """The operations of a session that it calls."""
+        return ()
+
+    @property
+    def needs_data(self) -> bool:
+        """Whether it works on the rows or records that steps before it left."""
+        return True
+
+    @property
+    def fills(self) -> bool:
+        """Whether it changes the rows or records that steps after it work on."""
+        return False
+
+    @property
+    def writes(self) -> bool:
+        """Whether what it wrote is to be seen by other sessions, and after the last step."""
+        return self.fills
+
+    @property
+    def leaves_tables_empty(self) -> bool:
+        """Whether it leaves tables empty that were empty before it."""
+        return False
+
+    @property
+    def cold(self) -> bool:
+        """Whether its calls start with cold caches."""
+        return False
+
+    @property
+    def expected_answer(self) -> KnownAnswer | None:
+        """The rows that it must return, which are computed before the run."""
+        return None
+
+    @property
+    def statements(self) -> ReadOnly[str, str]:
+        """Its SQL: under an empty name as the suite has it, under a dialect's as that overrides it."""
+        return {}
+
+    @property
+    def concurrent_clients(self) -> Clients:
+        """The clients that it has at once."""
+        return Clients()
+
+    def in_one_process(self) -> Self:
+        """The step with as many clients, all of them threads of one process."""
+        return self
+
+    def expanded(self) -> tuple[Self, ...]:
+        """The steps that it stands for: itself, unless it is a sweep."""
+        return (self,)
+
+    @classmethod
+    def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
+        """What of a step, as plain data, refers to something that isn't there; paths begin at the step.
+
+        `before` are the names and kinds of the steps before it.
+        """
+        return iter(())
+
+
+def _as_clients(clients: Any) -> Any:
+    """A number of clients is one of threads."""
+    return {"threads": clients} if isinstance(clients, int) and not isinstance(clients, bool) else clients
+
+
+_COUNT = {"type": "integer", "minimum": 1}
+_CLIENTS = {"type": "object", "properties": {"threads": _COUNT, "processes": _COUNT}, "additionalProperties": False}
+#: Clients; a suite may write a number of threads.
+SomeClients = Annotated[
+    Clients,
+    BeforeValidator(_as_clients),
+    WithJsonSchema({"anyOf": [_COUNT, _CLIENTS, {"type": "array", "items": {"anyOf": [_COUNT, _CLIENTS]}}]}),
+]
+#: Of what dbbench keeps in a model and no suite writes.
+HIDDEN: dict[str, Any] = {"hidden": True}
+
+
+class ClientsStep(Step):
+    """A step that several clients may take at once. A list of clients is a sweep: a step for each of them."""
+
+    clients: SomeClients = Clients()
+    #: All clients of a sweep, until the scenario makes a step for each; then the name that these share.
+    sweep: tuple[SomeClients, ...] = Field(default=(), json_schema_extra=HIDDEN)
+    swept: str | None = Field(default=None, json_schema_extra=HIDDEN)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_sweep(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or not isinstance(data.get("clients"), list):
+            return data
+        clients = data["clients"]
+        counts = [_count(each) for each in clients]
+        if len(clients) < 2 or None in counts or len(set(counts)) < len(counts):
+            raise ValueError("clients: a list of two or more different numbers, like [1, 2, 4, 8]")
+        return {**data, "clients": clients[0], "sweep": clients}
+
+    @property
+    def concurrent_clients(self) -> Clients:
+        """As the suite says."""
+        return self.clients
+
+    def in_one_process(self) -> Self:
+        """Processes become threads."""
+        return self.model_copy(update={"clients": Clients(threads=self.clients.count)})
+
+    def expanded(self) -> tuple[Self, ...]:
+        """A step for each of a sweep's clients."""
+        if not self.sweep:
+            return (self,)
+        return tuple(
+            self.model_copy(update={
+                "clients": clients, "sweep": (), "swept": self.name, "name": swept_name(self.name, clients.count),
+                "title": f"{self.title}, {clients.count} client{'s' * (clients.count > 1)}",
+            })
+            for clients in self.sweep
+        )  # fmt: skip
+
+
+def _count(clients: Any) -> int | None:
+    """How many they are, as plain data; None if that isn't to be told."""
+    clients = _as_clients(clients)
+    if not isinstance(clients, dict):
+        return None
+    threads, processes = clients.get("threads", 1), clients.get("processes", 1)
+    return threads * processes if isinstance(threads, int) and isinstance(processes, int) else None
+
+
+def swept_name(name: str, clients: int) -> str:
+    """The name of a sweep's step with so many clients."""
+    return f"{name}-{clients}"
+
+
+def swept_names(step: Mapping) -> list[str]:
+    """The names of the steps that a step, as plain data, stands for."""
+    clients = step.get("clients")
+    if not isinstance(clients, list):
+        return [str(step.get("name"))]
+    return [swept_name(str(step.get("name")), _count(each) or 0) for each in clients]

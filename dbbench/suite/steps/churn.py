@@ -1,0 +1,49 @@
+"""A churn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping as ReadOnly
+from typing import Literal
+
+from pydantic import Field
+
+from dbbench.suite.dataset import Identifier
+from dbbench.suite.plain import Dangling, Mapping, mapping, unknown_table
+from dbbench.suite.steps.base import Step
+
+
+class ChurnStep(Step):
+    """Part of a table's rows deleted and inserted again, `passes` times; the content stays the same.
+
+    Runs of `transaction` rows each, drawn from the seed: a delete that commits by itself, then an insert.
+    """
+
+    kind: Literal["churn"]
+    table: Identifier
+    share: float = Field(default=0.2, gt=0, le=1)
+    passes: int = Field(default=5, ge=1)
+    transaction: int = Field(default=1000, ge=1)
+
+    dataset = "tables"
+    summable = True
+
+    @property
+    def required_operations(self) -> tuple[str, ...]:
+        """Statements to delete, and a way to load what was deleted."""
+        return ("load", "statement")
+
+    @property
+    def fills(self) -> bool:
+        """The rows that it inserts again."""
+        return True
+
+    @classmethod
+    def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
+        """Rows are deleted by ranges of keys, which therefore follow one another."""
+        name = step.get("table")
+        yield from unknown_table(name, tables, ("table",))
+        table = mapping(tables, name)
+        key = mapping(mapping(table, "columns"), table.get("primary_key"))
+        if mapping(key, "values").get("kind") not in ("sequence", None):
+            yield ("table",), "a table whose primary key is a sequence", ()

@@ -1,0 +1,81 @@
+"""Many clients in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping as ReadOnly
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from dbbench.suite.dataset import Identifier, parse_type
+from dbbench.suite.plain import Dangling, Mapping, mapping, unknown_table
+from dbbench.suite.steps.base import Clients, ClientsStep, SomeClients, Step
+
+#: Characters of the texts that its clients write.
+LONGEST_TEXT = 13
+
+
+class ContentionStep(ClientsStep):
+    """Clients that insert, change, seek and delete objects in transactions of their own, all in one table.
+
+    `iterations` (scaled) by each client: a transaction that inserts three objects, one that changes the first of them,
+    `sub_iterations` that look for it by its text, and one that deletes it. The clients share a `pool` of so many
+    sessions; without it each has its own.
+    """
+
+    kind: Literal["contention"]
+    table: Identifier
+    clients: SomeClients = Clients(threads=8, processes=4)
+    iterations: int = Field(default=50, ge=1, le=100_000)
+    sub_iterations: int = Field(default=20, ge=0, le=100_000)
+    pool: int | None = Field(default=None, ge=1)
+
+    dataset = "tables"
+    summable = True
+
+    @property
+    def required_operations(self) -> tuple[str, ...]:
+        """Statements."""
+        return ("statement",)
+
+    @property
+    def needs_data(self) -> bool:
+        """Its clients work on objects of their own, and leave none."""
+        return False
+
+    @property
+    def leaves_tables_empty(self) -> bool:
+        """Its clients delete all that they insert."""
+        return True
+
+    @model_validator(mode="after")
+    def _a_session_for_each_process(self) -> ContentionStep:
+        if self.pool is not None and self.pool < self.clients.processes:
+            raise ValueError(f"a pool of {self.clients.processes} sessions or more: one for each process")
+        return self
+
+    @classmethod
+    def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
+        """Its table: objects have a number, which is their key, and a text."""
+        name = step.get("table")
+        yield from unknown_table(name, tables, ("table",))
+        table = mapping(tables, name)
+        types = {}
+        for column in mapping(table, "columns"):
+            try:
+                types[column] = parse_type(str(mapping(mapping(table, "columns"), column).get("type")))
+            except ValueError:  # the fault is noted at the column
+                return
+        number = types.pop(str(table.get("primary_key")), None)
+        text = next(iter(types.values()), None) if len(types) == 1 else None
+        if types and (
+            number is None
+            or number[0] not in ("integer", "bigint")
+            or text is None
+            or text[0] != "varchar"
+            or text[1][0] < LONGEST_TEXT
+            or table.get("indexes")
+        ):
+            expected = f"a table of a key, integer or bigint, and a varchar({LONGEST_TEXT}) or longer without an index"
+            yield ("table",), expected, ()

@@ -1,0 +1,47 @@
+"""A mix of operations on records."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from dbbench.suite.steps.timed import TimedStep
+
+
+class MixStep(TimedStep):
+    """A mix of operations on records, drawn at random by their weights: `operations` calls in all (scaled).
+
+    `scan` reads up to `scan_length` records from a key on; `modify` is a read and an update of one record. Keys
+    are drawn `uniform`, `zipfian` (some are far more popular than others), or `latest` (the newest are).
+    """
+
+    kind: Literal["mix"]
+    operations: int | None = Field(default=None, ge=1)
+    weights: dict[Literal["read", "update", "insert", "scan", "modify"], float] = Field(min_length=1)
+    keys: Literal["uniform", "zipfian", "latest"] = "zipfian"
+    scan_length: int = Field(default=100, ge=1, le=10_000)
+
+    dataset = "records"
+    unit = "1/s"
+    calls_key = "operations"
+
+    @property
+    def required_operations(self) -> tuple[str, ...]:
+        """All that a mix may have, whatever this one's weights."""
+        return ("read", "update", "insert", "range")
+
+    @property
+    def fills(self) -> bool:
+        """Its inserts and updates."""
+        return True
+
+    @model_validator(mode="after")
+    def _positive(self) -> MixStep:
+        if min(self.weights.values()) <= 0:
+            raise ValueError("weights above 0")
+        if self.operations is None and not (self.seconds or self.find):
+            raise ValueError("how many operations there are, or a rate, duration or find")
+        if self.find and self.clients.count > 1 and "insert" in self.weights:
+            raise ValueError("no inserts, or one client, where a search makes the mix again and again")
+        return self

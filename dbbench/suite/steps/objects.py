@@ -1,0 +1,47 @@
+"""Rows as Python objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping as ReadOnly
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from dbbench.suite.dataset import Identifier
+from dbbench.suite.plain import Dangling, Mapping, unknown_table
+from dbbench.suite.steps.base import Step
+
+
+class ObjectStep(Step):
+    """Rows of a table as Python objects: each by its key (`get`), or many in one query (`get_many`).
+
+    `count` keys drawn at random (all of them, if not given; then `get_many` names none), in `iterations` passes. With
+    a warm `identity_map` the objects have been loaded before and are still held.
+    """
+
+    kind: Literal["objects"]
+    table: Identifier
+    operation: Literal["get", "get_many"]
+    count: int | None = Field(default=None, ge=1, le=1_000_000)
+    identity_map: Literal["cold", "warm"] = "cold"
+    warm_up: int = Field(default=1, ge=0)
+    iterations: int = Field(default=5, ge=1)
+
+    dataset = "tables"
+
+    @model_validator(mode="after")
+    def _a_map(self) -> ObjectStep:
+        if self.identity_map == "warm" and self.operation == "get_many":
+            raise ValueError("a cold identity_map: a query for many objects always asks the database")
+        return self
+
+    @property
+    def required_operations(self) -> tuple[str, ...]:
+        """Its operation."""
+        return (self.operation,)
+
+    @classmethod
+    def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
+        """Its table."""
+        yield from unknown_table(step.get("table"), tables, ("table",))

@@ -1,0 +1,86 @@
+"""A query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping as ReadOnly
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from dbbench.suite import answer as answers
+from dbbench.suite.answer import Answer, AnyAnswer, KnownAnswer, is_relational
+from dbbench.suite.plain import Dangling, Mapping, mapping, sequence
+from dbbench.suite.steps.base import Step
+from dbbench.suite.steps.sql import SqlStep
+
+
+class QueryStep(SqlStep):
+    """A query whose cursor is stepped to the end, reading one column (`read`, else the first) of each row.
+
+    Without an answer it is timed and not ranked.
+    """
+
+    kind: Literal["query"]
+    read: str = ""
+    answer: AnyAnswer | None = None
+    cache: Literal["warm", "cold"] = "warm"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_warmed_up(cls, data: Any) -> Any:
+        return {"warm_up": 0, **data} if isinstance(data, dict) and data.get("cache") == "cold" else data
+
+    @model_validator(mode="after")
+    def _cold_or_warmed_up(self) -> QueryStep:
+        if self.cache == "cold" and self.warm_up:
+            raise ValueError("no warm_up where the cache is cold")
+        if self.cache == "cold" and self.controlled:
+            raise ValueError("a warm cache where there are clients, rate, duration, find or ramp_up")
+        return self
+
+    @property
+    def required_operations(self) -> tuple[str, ...]:
+        """A query."""
+        return ("query",)
+
+    @property
+    def expected_answer(self) -> KnownAnswer | None:
+        """As the suite says, if the rows are known before the run."""
+        return None if isinstance(self.answer, str) else self.answer
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the rows matters."""
+        if isinstance(self.answer, Answer):
+            return bool(self.answer.order_by)
+        return self.answer is not None and not isinstance(self.answer, str) and self.answer.ordered
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the answer's columns, as far as the suite says."""
+        if isinstance(self.answer, Answer):
+            return self.answer.select
+        return tuple(getattr(self.answer, "columns", ()))
+
+    @property
+    def read_column(self) -> int:
+        """The place of the column that is read."""
+        return self.columns.index(self.read) if self.read else 0
+
+    @property
+    def cold(self) -> bool:
+        """As the suite says."""
+        return self.cache == "cold"
+
+    @classmethod
+    def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
+        """Tables, the columns of the answer, and the one that is read."""
+        yield from super().dangling(step, tables, before)
+        answer = mapping(step, "answer")
+        if is_relational(answer):
+            yield from answers.dangling(answer, tables, ("answer",))
+        selected = [name for name in sequence(answer, "select") or mapping(answer, "columns") if isinstance(name, str)]
+        if isinstance(step.get("read"), str) and step["read"] not in selected and (selected or not answer.get("table")):
+            named = "select" if is_relational(answer) else "columns"
+            yield ("read",), f"one of the columns that answer.{named} names", selected

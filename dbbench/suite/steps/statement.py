@@ -1,0 +1,84 @@
+"""A statement that commits by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping as ReadOnly
+from typing import Literal
+
+from pydantic import Field
+
+from dbbench.suite.answer import ColumnName, columns_of
+from dbbench.suite.dataset import Identifier, Model
+from dbbench.suite.plain import Dangling, Mapping, mapping, sequence, unknown_table
+from dbbench.suite.sql_text import returns_rows
+from dbbench.suite.steps.base import Sql, Step
+from dbbench.suite.steps.sql import SqlStep, sql_dangling, sql_texts
+
+
+class Check(Model):
+    """A query made after a statement, with the rows it must return; `columns` gives their types."""
+
+    sql: Sql
+    dialects: dict[str, Sql] = {}
+    columns: tuple[ColumnName, ...] = Field(min_length=1)
+    rows: tuple[tuple[int | float | str, ...], ...]
+
+
+class Adds(Model):
+    """How many rows each call adds to a table.
+
+    `values` are those of its columns: the same in each row. The primary keys then follow on the dataset's, one by one.
+    """
+
+    table: Identifier
+    rows: int = Field(default=1, ge=0)
+    values: dict[Identifier, int | float | str] = {}
+
+
+class StatementStep(SqlStep):
+    """A statement that commits by itself: one call after another, or at a rate; by one client or several."""
+
+    kind: Literal["statement"]
+    adds: Adds | None = None
+    check: Check | None = None
+
+    @property
+    def required_operations(self) -> tuple[str, ...]:
+        """A statement."""
+        return ("statement",)
+
+    @property
+    def writes(self) -> bool:
+        """Whatever the statement is: nobody reads SQL to find out."""
+        return True
+
+    @classmethod
+    def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
+        """Tables and columns of the statement, its check and what it adds; rows that nobody would read."""
+        yield from super().dangling(step, tables, before)
+        for place, sql in sql_texts(step).items():
+            if isinstance(sql, str) and returns_rows(sql):  # it may never be carried out, as nobody reads the rows
+                yield place, "a statement that returns no rows; use `kind: query` for one that does", ()
+        check, columns = mapping(step, "check"), columns_of(tables, tables)
+        yield from sql_dangling(check, tables, ("check",))
+        for number, column in enumerate(sequence(check, "columns")):
+            if column not in columns:
+                yield ("check", "columns", number), "a column of the dataset, as Table.Column", columns
+        adds = mapping(step, "adds")
+        yield from unknown_table(adds.get("table"), tables, ("adds", "table"))
+        yield from _adds_dangling(adds, tables)
+
+
+def _adds_dangling(adds: Mapping, tables: Mapping) -> Iterator[Dangling]:
+    """Values of a table's own columns, whose key is a number that counts on."""
+    values, table = mapping(adds, "values"), mapping(tables, str(adds.get("table")))
+    if not values or not table:
+        return
+    key, columns = table.get("primary_key"), mapping(table, "columns")
+    for name in values:
+        if name not in columns or name == key:
+            others = [column for column in columns if column != key]
+            yield ("adds", "values", name), f"a column of {adds['table']} other than its key", others
+    if mapping(mapping(columns, str(key)), "values").get("kind") != "sequence":
+        yield ("adds", "values"), "a table whose primary key is a sequence", ()

@@ -1,0 +1,174 @@
+"""How the clients of a step make their calls: one model for every kind of step that times calls.
+
+A kind takes it by building on `TimedStep`, and its workload by `dbbench.loadgen.load_control`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from collections.abc import Mapping as ReadOnly
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from dbbench.suite.dataset import Model
+from dbbench.suite.plain import Dangling, Mapping
+from dbbench.suite.steps.base import ClientsStep, Step
+
+#: Calls at a rate that say anything of it.
+FEWEST_ARRIVALS = 10
+#: The longest that anything here may last, in seconds.
+LONGEST = 86_400.0
+#: The percentiles that a search can keep under a limit.
+PERCENTILES = (50, 90, 95, 99)
+
+_UNITS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_TIME = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zµ]+)\s*")
+
+
+def seconds_of(text: Any) -> Any:
+    """The seconds of `500ms`, `10s`, `2min`; a number is of seconds. Raises ValueError for another text."""
+    if not isinstance(text, str):
+        return text
+    found = _TIME.fullmatch(text)
+    if found is None or found[2] not in _UNITS:
+        raise ValueError("a time, like 500ms, 10s or 2min")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _warm_up(amount: Any) -> Any:
+    if isinstance(amount, str):
+        seconds_of(amount)
+    elif isinstance(amount, bool) or not isinstance(amount, int) or amount < 0:
+        raise ValueError("a number of calls, 0 or more, or a time, like 5s")
+    return amount
+
+
+#: Seconds above 0; a suite may write them with a unit.
+Time = Annotated[
+    float,
+    BeforeValidator(seconds_of),
+    Field(gt=0, le=LONGEST),
+    WithJsonSchema({"type": ["number", "string"], "description": "seconds, or a time such as 500ms, 10s, 2min"}),
+]
+#: A number of calls, or a text that says how long.
+WarmUp = Annotated[int | str, BeforeValidator(_warm_up)]
+Arrivals = Literal["constant", "poisson"]
+
+
+class Rate(Model):
+    """Calls at moments of their own, whether or not those before are done; `per_second` of all clients together.
+
+    `seconds` is for how long, unless the step has a `duration`.
+    """
+
+    per_second: float = Field(gt=0, le=1e7)
+    arrivals: Arrivals = "constant"
+    seconds: Time | None = None
+
+    @model_validator(mode="after")
+    def _some_calls(self) -> Rate:
+        if self.seconds is not None and self.per_second * self.seconds < FEWEST_ARRIVALS:
+            raise ValueError(f"{FEWEST_ARRIVALS} arrivals or more: per_second times seconds")
+        return self
+
+
+class Find(Model):
+    """The highest rate at which a percentile of latency stays under a limit: one of `p50` to `p99`.
+
+    Each rate is tried for `trial` seconds, and longer if so few calls say nothing of the percentile; the search ends
+    where a rate that keeps the limit and one that doesn't are less than `resolution` apart.
+    """
+
+    p50: Time | None = None
+    p90: Time | None = None
+    p95: Time | None = None
+    p99: Time | None = None
+    arrivals: Arrivals = "poisson"
+    trial: Time = 5.0
+    resolution: float = Field(default=0.05, ge=0.01, le=1)
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> Find:
+        if len([name for name in PERCENTILES if getattr(self, f"p{name}") is not None]) != 1:
+            raise ValueError("one limit, like {p99: 10ms}")
+        return self
+
+    @property
+    def percentile(self) -> int:
+        """The percentile that has the limit."""
+        return next(name for name in PERCENTILES if getattr(self, f"p{name}") is not None)
+
+    @property
+    def limit(self) -> float:
+        """In seconds."""
+        return float(getattr(self, f"p{self.percentile}"))
+
+    def __str__(self) -> str:
+        return f"p{self.percentile} at most {self.limit * 1e3:g} ms"
+
+
+class TimedStep(ClientsStep):
+    """A step that makes the same kind of call again and again, by one client or several.
+
+    One call after another, as many as the kind says or for a `duration`; or at a `rate`; or at the highest rate that
+    `find` asks for. Before what counts each client makes its `warm_up`, and the load grows evenly for `ramp_up`.
+    """
+
+    rate: Rate | None = None
+    find: Find | None = None
+    duration: Time | None = None
+    warm_up: WarmUp = 0
+    ramp_up: Time | None = None
+
+    #: The key that says how many calls there are, where nothing says how long.
+    calls_key: ClassVar[str] = "iterations"
+
+    @property
+    def warm_up_calls(self) -> int:
+        """Calls of each client before what counts; 0 where a time is given."""
+        return self.warm_up if isinstance(self.warm_up, int) else 0
+
+    @property
+    def warm_up_seconds(self) -> float:
+        """How long each client calls before what counts; 0 where calls are given."""
+        return 0.0 if isinstance(self.warm_up, int) else float(seconds_of(self.warm_up))
+
+    @property
+    def seconds(self) -> float | None:
+        """For how long calls count, where it isn't their number that says when it is enough."""
+        return self.rate.seconds if self.rate and self.rate.seconds else self.duration
+
+    @property
+    def controlled(self) -> bool:
+        """Whether it is more than a number of calls, one after another by one client, after some calls to warm up."""
+        asked = (self.rate, self.find, self.duration, self.ramp_up)
+        return any(asked) or self.warm_up_seconds > 0 or self.clients.count > 1
+
+    @property
+    def timed(self) -> bool:
+        """Whether it isn't a number of calls alone, known before, that are made."""
+        return any((self.seconds, self.find, self.warm_up, self.ramp_up))
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> TimedStep:
+        if self.find and (self.rate or self.duration):
+            raise ValueError("`find`, or `rate` and `duration`: a search tries rates of its own, each for find.trial")
+        if self.rate and (self.rate.seconds is None) == (self.duration is None):
+            raise ValueError("one time for the rate: rate.seconds, or the step's duration")
+        if self.rate and self.duration and self.rate.per_second * self.duration < FEWEST_ARRIVALS:
+            raise ValueError(f"{FEWEST_ARRIVALS} arrivals or more: rate.per_second times duration")
+        return self
+
+    @classmethod
+    def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
+        """A number of calls where something else says how many there are."""
+        yield from super().dangling(step, tables, before)
+        saying = next((key for key in ("rate", "duration", "find") if key in step), None)
+        if saying and cls.calls_key in step:
+            yield (
+                (cls.calls_key,),
+                f"no {cls.calls_key} where there is a {saying}, which says how many calls there are",
+                (),
+            )

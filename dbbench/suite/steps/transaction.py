@@ -1,0 +1,134 @@
+"""Transactions of several statements, whose parameters are drawn for each call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping as ReadOnly
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from dbbench.suite.dataset import Identifier, Model
+from dbbench.suite.parameters import Parameter
+from dbbench.suite.plain import Dangling, Mapping
+from dbbench.suite.sql_text import returns_rows
+from dbbench.suite.steps.base import Note, Slug, Sql, Step
+from dbbench.suite.steps.timed import TimedStep
+from dbbench.suite.transaction_names import in_transactions
+
+#: What becomes of a transaction where a statement finds no row, or none but a NULL.
+Missing = Literal["error", "skip", "rollback"]
+
+
+class Statement(Model):
+    """One statement with its parameters as `:name`. `row` names what the columns of its first row are for those after it.
+
+    Of a statement without `row` that returns rows all are read. Where the row is missing, or has a NULL in it, the
+    engine is wrong (`error`), the rest of the transaction or of this repetition is left out (`skip`), or the transaction
+    is rolled back, as the suite wants it to be now and then (`rollback`).
+    """
+
+    sql: Sql
+    dialects: dict[str, Sql] = {}
+    row: tuple[Identifier, ...] = ()
+    missing: Missing = "error"
+
+
+class Repeated(Model):
+    """Statements that are repeated, with parameters that are drawn for each repetition.
+
+    `repeat` is their number, or the name of a parameter of the transaction that is drawn from integers.
+    """
+
+    repeat: Annotated[int, Field(ge=1, le=10_000)] | Identifier
+    parameters: dict[Identifier, Parameter] = {}
+    statements: tuple[Statement, ...] = Field(min_length=1)
+
+
+def _form(value: Any) -> str:
+    repeated = "repeat" in value if isinstance(value, dict) else isinstance(value, Repeated)
+    return "statement:repeated" if repeated else "statement:one"
+
+
+AnyStatement = Annotated[
+    Annotated[Statement, Tag("statement:one")] | Annotated[Repeated, Tag("statement:repeated")], Discriminator(_form)
+]
+
+
+class Transaction(Model):
+    """Statements that are committed at once; drawn as often as its weight says."""
+
+    name: Slug
+    weight: float = Field(default=1, gt=0, le=1e9)
+    parameters: dict[Identifier, Parameter] = {}
+    statements: tuple[AnyStatement, ...] = Field(min_length=1)
+
+    @property
+    def every(self) -> Iterator[Statement]:
+        """Its statements, those that are repeated among them."""
+        for each in self.statements:
+            yield from each.statements if isinstance(each, Repeated) else (each,)
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether each statement returns rows and locks none."""
+        texts = [sql.upper() for each in self.every for sql in (each.sql, *each.dialects.values())]
+        return all(returns_rows(sql) and "RETURNING" not in sql and " FOR " not in f" {sql} " for sql in texts)
+
+
+class Invariant(Model):
+    """A query that says whether the data is right when the step is done.
+
+    It must return no row; or, with `grows`, one number, which the step must have made larger by what its committed
+    transactions add: transaction -> a number for each call, or one of its parameters, to be summed up (`-name`: taken away).
+    """
+
+    name: Slug
+    note: Note = ""
+    sql: Sql
+    dialects: dict[str, Sql] = {}
+    grows: dict[Slug, int | Annotated[str, Field(pattern=r"^-?[A-Za-z][A-Za-z0-9_]{0,62}$")]] | None = None
+
+
+class TransactionStep(TimedStep):
+    """Transactions drawn by their weights, `calls` of them in all (scaled), and what must hold when they are done."""
+
+    kind: Literal["transaction"]
+    calls: int | None = Field(default=None, ge=1, le=10**9)
+    transactions: tuple[Transaction, ...] = Field(min_length=1, max_length=100)
+    invariants: tuple[Invariant, ...] = ()
+
+    dataset = "tables"
+    unit = "1/s"
+    calls_key = "calls"
+
+    @property
+    def required_operations(self) -> tuple[str, ...]:
+        """Statements."""
+        return ("statement",)
+
+    @property
+    def writes(self) -> bool:
+        """If one of its transactions does."""
+        return not all(each.only_reads for each in self.transactions)
+
+    @property
+    def statements(self) -> ReadOnly[str, str]:
+        """All of them, one after another, as the suite has them."""
+        return {"": "; ".join(each.sql for transaction in self.transactions for each in transaction.every)}
+
+    @model_validator(mode="after")
+    def _names_once(self) -> TransactionStep:
+        for what in (self.transactions, self.invariants):
+            names = [each.name for each in what]
+            if len(set(names)) < len(names):
+                raise ValueError("a name of its own for each transaction and each invariant")
+        if self.calls is None and not (self.seconds or self.find):
+            raise ValueError("how many calls there are, or a rate, duration or find")
+        return self
+
+    @classmethod
+    def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
+        """Tables, columns and parameters that aren't there, aren't used, or don't fit."""
+        yield from super().dangling(step, tables, before)
+        yield from in_transactions(step, tables)

@@ -1,0 +1,1 @@
+"""What holds for every engine that keeps records under keys."""

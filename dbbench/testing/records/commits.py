@@ -1,0 +1,177 @@
+"""What is committed, seen and kept: transactions, snapshots, reopening, several clients."""
+
+from __future__ import annotations
+
+import gc
+import re
+
+import numpy as np
+
+from dbbench.engine.operations import offers
+from dbbench.errors import Unsupported
+from dbbench.loadgen.clients import drive
+from dbbench.loadgen.job import Job
+from dbbench.loadgen.key_streams import KeySequence
+from dbbench.suite.steps.base import Clients
+from dbbench.testing.clause import clause, left_out
+from dbbench.testing.contract import Opener
+from dbbench.testing.expect import expect, expect_equal, expect_error
+from dbbench.testing.records.store import (
+    KEYS,
+    PAIRS,
+    WIDTH,
+    OpenStore,
+    Store,
+    StoreContract,
+    call,
+    expect_stored,
+    fill,
+    pair,
+    pairs,
+    records,
+    stored,
+    value_of,
+)
+
+
+class CommitContract(StoreContract):
+    """Transactions, snapshots, reopening, several clients."""
+
+    @clause("records-under-keys")
+    def test_many_are_inserted_at_once(self, store: OpenStore) -> None:
+        """In one transaction, also into a store that has records."""
+        engine, session = store()
+        insert_many = call(engine, session, "insert_many")
+        insert_many(PAIRS[4:])
+        expect_stored(engine, session, dict(PAIRS[4:]), "after insert_many")
+        insert_many(PAIRS[:4])
+        expect_stored(engine, session, dict(PAIRS), "after insert_many into a store that has records")
+
+    @clause("records-under-keys")
+    def test_many_are_updated_at_once(self, filled: Store) -> None:
+        """Those that are named, and no other."""
+        engine, session = filled
+        changed = [(key, b"changed") for key in KEYS[2:5]]
+        call(engine, session, "update_many")(changed)
+        expect_stored(engine, session, {**dict(PAIRS), **dict(changed)}, "after update_many")
+
+    @clause("records-under-keys")
+    def test_many_are_deleted_at_once(self, filled: Store) -> None:
+        """Those that are named, and no other."""
+        engine, session = filled
+        call(engine, session, "delete_many")(KEYS[4:])
+        expect_stored(engine, session, dict(PAIRS[:4]), "after delete_many")
+
+    @clause("records-under-keys")
+    def test_of_many_that_fail_in_the_middle_nothing_is_there(self, store: OpenStore) -> None:
+        """A transaction costs work that others don't do; an engine without them must say so in `missing_features`."""
+        engine, session = store()
+        call(engine, session, "insert")(*PAIRS[0])
+        insert = call(engine, session, "insert_many")
+        with expect_error("insert_many of a list that ends with None"):
+            insert([*PAIRS[1:], None])
+        del insert
+        gc.collect()  # some drivers keep a transaction open for as long as one of its cursors lives
+        session.close()
+        session = engine.connect()
+        if "transactions" in engine.missing_features:
+            left_out(f"no transactions: {engine.missing_features['transactions']}")
+        expect_stored(engine, session, dict(PAIRS[:1]), "after an insert_many that failed")
+        call(engine, session, "insert_many")(PAIRS[1:])
+        expect_stored(engine, session, dict(PAIRS), "after the insert_many that followed")
+
+    @clause("durability-tiers")
+    def test_records_that_were_committed_are_there_after_reopening(self, store: OpenStore, opened: Opener) -> None:
+        """Cold steps and the check after the last step open the store again and need its records."""
+        engine, session = store(folder="own")
+        fill(engine, session, PAIRS[1:])
+        call(engine, session, "insert")(*PAIRS[0])
+        session.close()
+        again = self.reopened(engine, opened)
+        other = again.connect()
+        expect_stored(again, other, dict(PAIRS), "after reopening")
+        other.close()
+
+    @clause("records-under-keys")
+    def test_sees_what_another_session_has_committed(self, filled: Store) -> None:
+        """A read without `snapshot` sees what was committed before the call, however long ago it was prepared."""
+        engine, session = filled
+        read, other = call(engine, session, "read"), engine.connect()
+        expect_equal("value read first", value_of(read, KEYS[1]), PAIRS[1][1])
+        call(engine, other, "update")(KEYS[1], b"by another")
+        expect_equal("value read after another session's update", value_of(read, KEYS[1]), b"by another")
+        if offers(type(engine), "seek"):
+            seek = call(engine, session, "seek")
+            expect_equal("record sought", pair(seek(KEYS[1])), (KEYS[1], b"by another"))
+            call(engine, other, "update")(KEYS[1], b"once more")
+            expect_equal("record sought after another's update", pair(seek(KEYS[1])), (KEYS[1], b"once more"))
+        if offers(type(engine), "range"):
+            read_range = call(engine, session, "range")
+            expect_equal("range before another's update", len(pairs(read_range(KEYS[1], 1))), 1)
+            call(engine, other, "update")(KEYS[1], b"at last")
+            expect_equal("range after another's update", pairs(read_range(KEYS[1], 1)), [(KEYS[1], b"at last")])
+        other.close()
+
+    @clause("records-under-keys")
+    def test_a_snapshot_has_what_was_there_before_it(self, filled: Store) -> None:
+        """What was committed before the read was prepared is the least that a snapshot has."""
+        engine, session = filled
+        read = call(engine, session, "read", snapshot=True)
+        for key, value in PAIRS:
+            expect_equal(f"value read under {key!r}", value_of(read, key), value)
+        other = engine.connect()
+        call(engine, other, "update")(KEYS[1], b"by another")
+        found = value_of(read, KEYS[1])
+        expect(
+            found in (PAIRS[1][1], b"by another"),
+            f"value read after another session's update: expected the old or the new one, got {found!r}",
+        )
+        other.close()
+        anew = call(engine, session, "read", snapshot=True)
+        expect_equal("value read by a snapshot prepared after the update", value_of(anew, KEYS[1]), b"by another")
+
+    @clause("concurrency")
+    def test_serves_records_to_threads_as_it_says(self, store: OpenStore) -> None:
+        """`concurrency.threads` decides which steps the engine takes part in."""
+        _serves(store(), "threads", 4)
+
+    @clause("concurrency")
+    def test_serves_records_to_processes_as_it_says(self, store: OpenStore) -> None:
+        """Each process opens an engine of its own on the directory, while the others have it open."""
+        _serves(store(), "processes", 2)
+
+
+def _serves(store: Store, what: str, number: int) -> None:
+    """Clients that insert, update, read and delete at once; or they are refused."""
+    engine, session = store
+    clients = Clients.model_validate({what: number})
+    kit = records(WIDTH, 64, 200)
+
+    def job(operation: str, version: int) -> Job:
+        inputs = KeySequence(kit.spec.model_dump(), kit.seed, kit.scale, operation, "random", 0, 200, version)
+        return Job(operation, (), 0, 0, inputs=inputs)
+
+    call(engine, session, "insert")
+    most = getattr(engine.concurrency, what)
+    if most is not None and most < number:
+        with expect_error(f"{number} {what}, more than concurrency says", Unsupported, what):
+            drive(engine, session, job("insert", 0), clients)
+        return
+    version = int(offers(type(engine), "update"))
+    for operation, written in (("insert", 0), ("update", 1), ("read", version)):
+        if offers(type(engine), operation):
+            made = drive(engine, session, job(operation, written), clients).service.count
+            expect_equal(f"calls of {operation} made by {number} {what}", made, 200)
+    keys = kit.keys(np.arange(200, dtype=np.uint64))
+    numbers, versions = kit.named(sorted(stored(engine, session, keys).items()))
+    expect_equal("records written together", sorted(numbers.tolist()), list(range(200)))
+    expect_equal("versions of the records written together", set(versions.tolist()), {version})
+    if not offers(type(engine), "delete"):
+        return
+    if why := engine.one_client.get("delete"):
+        with expect_error("deletes by several clients, against one_client", Unsupported, re.escape(why)):
+            drive(engine, session, job("delete", 0), clients)
+        return
+    made = drive(engine, session, job("delete", 0), clients).service.count
+    expect_equal(f"calls of delete made by {number} {what}", made, 200)
+    expect_equal("records after each was deleted", stored(engine, session, keys), {})

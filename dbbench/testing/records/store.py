@@ -1,0 +1,121 @@
+"""The records that the clauses use, and how they write and read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from dbbench.datasets.records import RecordSet
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.operations import offers, prepared
+from dbbench.suite.dataset import Records
+from dbbench.testing.clause import needs
+from dbbench.testing.contract import EngineContract, Opener
+from dbbench.testing.expect import expect, expect_equal
+
+#: Bytes of a key in most of the tests; all keys of a store have one length, as in a suite.
+WIDTH = 16
+Store = tuple[Engine, Session]
+OpenStore = Callable[..., Store]
+
+
+def numbered(number: int) -> bytes:
+    """A key; ascending numbers make ascending keys."""
+    return number.to_bytes(WIDTH, "big")
+
+
+#: Keys with all that text has not, ascending byte by byte. As signed or as text the order would be another one.
+KEYS = [
+    bytes(WIDTH),
+    bytes(WIDTH - 1) + b"\x01",
+    bytes(WIDTH - 2) + b"\x01\x00",
+    b"A" * WIDTH,
+    b"a" + bytes(WIDTH - 1),
+    b"a" * (WIDTH - 1) + b" ",
+    b"a" * WIDTH,
+    b"\x7f" * WIDTH,
+    b"\x80" * WIDTH,
+    b"\xc3\xa4" * (WIDTH // 2),
+    b"\xff" * (WIDTH - 1) + b"\x00",
+    b"\xff" * WIDTH,
+]
+PAIRS = [(key, b"value of " + key) for key in KEYS]
+
+
+class StoreContract(EngineContract):
+    """An engine with a store in it."""
+
+    @pytest.fixture
+    def store(self, opened: Opener) -> OpenStore:
+        """Opens the engine with an empty store in it, and a session; `key` and `value` are lengths in bytes."""
+
+        def make(key: int = WIDTH, value: int = 64, folder: str = "") -> Store:
+            engine = opened(folder)
+            engine.create_store(records(key, value))
+            return engine, engine.connect()
+
+        return make
+
+    @pytest.fixture
+    def filled(self, store: OpenStore) -> Store:
+        """A store with the kit's records in it, inserted from the last to the first."""
+        engine, session = store()
+        fill(engine, session, PAIRS[::-1])
+        return engine, session
+
+
+def records(key: int, value: int, count: int = 3_000) -> RecordSet:
+    """Records of such lengths, also of such that a suite can't ask for."""
+    return RecordSet(Records.model_construct(count=count, key_bytes=key, value_bytes=value, key_order="scattered"), 1)
+
+
+def call(engine: Engine, session: Session, operation: str, **how: bool) -> Callable[..., Any]:
+    """The prepared operation. Leaves the clause out, with the engine's own reason, where there can be none."""
+    needs(engine, operation)
+    found: Callable[..., Any] = prepared(engine, session, operation)(**how)
+    return found
+
+
+def fill(engine: Engine, session: Session, some: Sequence[tuple[bytes, bytes]]) -> None:
+    """Insert some records, at once where the engine can."""
+    if offers(type(engine), "insert_many"):
+        call(engine, session, "insert_many")(list(some))
+        return
+    insert = call(engine, session, "insert")
+    for key, value in some:
+        insert(key, value)
+
+
+def pair(found: Any) -> tuple[bytes, bytes]:
+    """A record in plain bytes, whatever a driver makes of them."""
+    expect(found is not None, "expected a record as (key, value), got None")
+    key, value = found
+    return bytes(key), bytes(value)
+
+
+def pairs(found: Any) -> list[tuple[bytes, bytes]]:
+    """Records in plain bytes."""
+    return [pair(each) for each in found]
+
+
+def value_of(read: Callable[[bytes], Any], key: bytes) -> bytes | None:
+    """The value that is read under a key, in plain bytes; text is none."""
+    found = read(key)
+    return found if found is None else bytes(found)
+
+
+def stored(engine: Engine, session: Session, among: Sequence[bytes] = KEYS) -> dict[bytes, bytes]:
+    """All that the store holds, each key once. An engine without a scan is asked for each key of `among`."""
+    if not offers(type(engine), "scan"):
+        read = call(engine, session, "read")
+        return {key: value for key in among if (value := value_of(read, key)) is not None}
+    found = pairs(call(engine, session, "scan")())
+    expect_equal("records of a scan whose keys differ", len(dict(found)), len(found))
+    return dict(found)
+
+
+def expect_stored(engine: Engine, session: Session, expected: dict[bytes, bytes], when: str) -> None:
+    """Compare all that the store holds."""
+    expect_equal(f"records {when}", stored(engine, session, list({*KEYS, *expected})), expected)

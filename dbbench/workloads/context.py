@@ -1,0 +1,198 @@
+"""What a step works on, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import pyarrow as pa
+
+from dbbench.datasets.cache import Files
+from dbbench.datasets.records import ExpectedRecords, RecordSet
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.null import does_work, query_of
+from dbbench.engine.setup import Setup
+from dbbench.engine.sql.session import SQLEngine
+from dbbench.host.usage import forget_peak, peak_memory, resident
+from dbbench.results.outcome import Outcome
+from dbbench.suite.dataset import Table
+from dbbench.suite.steps.base import Step
+from dbbench.suite.steps.query import QueryStep
+from dbbench.suite.steps.sql import SqlStep
+from dbbench.suite.steps.statement import Check
+from dbbench.suite.steps.transaction import Invariant
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Added:
+    """Rows that a statement step has added to a table, with keys that follow one another; all else of them is alike.
+
+    `values` are those of the columns that the suite tells of.
+    """
+
+    step: str
+    values: Mapping[str, int | float | str]
+    rows: int
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """What the data must be after a step, as far as it changes what was known before it."""
+
+    #: Rows in tables.
+    rows: Mapping[str, int] = field(default_factory=dict)
+    #: Tables that hold what the dataset says.
+    filled: Sequence[str] = ()
+    records: ExpectedRecords | None = None
+    #: What queries of the step must return by now: invariant -> number.
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class StepContext:
+    """An opened engine with one session, its tables, and the dataset and answers to work with."""
+
+    engine: Engine
+    session: Session
+    tables: Mapping[str, Table]
+    files: Files
+    answers: Mapping[str, Path]
+    #: Rows in each table, as the steps so far must have left them.
+    rows: dict[str, int] = field(default_factory=dict)
+    #: The step that last filled each table whose content is known, and what statements have added to it since.
+    left_by: dict[str, str] = field(default_factory=dict)
+    added: dict[str, list[Added]] = field(default_factory=dict)
+    #: The dataset's records, if it has records and not tables, and what the steps so far must have made of them.
+    records: RecordSet | None = None
+    expected_records: ExpectedRecords = field(default_factory=ExpectedRecords)
+    #: The same before the latest step that changed them.
+    records_before: ExpectedRecords = field(default_factory=ExpectedRecords)
+    #: Step -> its invariants that are a number -> that number.
+    numbers: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    #: Seconds of each step that came out well so far.
+    seconds: dict[str, float] = field(default_factory=dict)
+    #: The steps among them whose work was not checked.
+    unverified: set[str] = field(default_factory=set)
+    #: What the engine was made from, to make it again; None where it need not be.
+    setup: Setup | None = None
+    #: The run's round, from 1.
+    round: int = 1
+    last_round: bool = False
+    #: The most memory that was seen before something was done aside; see there.
+    peak: int = 0
+
+    def accept(self, step: Step, measured: StepMeasurement) -> None:
+        """Take over what a step that was measured leaves, before it is checked: a check changes nothing."""
+        leaves = measured.leaves
+        self.rows.update(leaves.rows)
+        self.left_by.update(dict.fromkeys(leaves.filled, step.name))
+        self.numbers[step.name] = leaves.numbers
+        if leaves.records is not None:
+            self.records_before, self.expected_records = self.expected_records, leaves.records
+
+    def restart(self, between: Callable[[], T]) -> T:
+        """Close the session and the engine, open both again, the engine as a new object; gives what `between` gave."""
+        assert self.setup is not None
+        self.session.close()
+        self.engine.close()
+        given = between()
+        engine = type(self.engine)(self.setup)
+        engine.open()
+        self.engine = engine
+        self.session = engine.connect()
+        return given
+
+    @property
+    def does_work(self) -> bool:
+        """Whether the engine does anything: the answers of a null engine are compared with nothing."""
+        return does_work(self.engine)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Within it something is done for a check: the memory that this takes does not count as the engine's."""
+        self.peak = max(self.peak, (peak_memory() or 0) + resident(self.engine.processes()))
+        try:
+            yield
+        finally:
+            pa.default_memory_pool().release_unused()
+            forget_peak()
+
+    @contextmanager
+    def new_session(self) -> Iterator[None]:
+        """Put a new session in the place of the one there is, which stays open: what isn't committed is hidden from it.
+
+        Where an engine serves one client at a time, the one there is is closed, and the new one stays.
+        """
+        before = self.session
+        if self.engine.concurrency.threads == 1:
+            before.close()
+            self.session = self.engine.connect()
+            yield
+            return
+        self.session = self.engine.connect()
+        try:
+            yield
+        finally:
+            self.session.close()
+            self.session = before
+
+    @contextmanager
+    def beneath(self) -> Iterator[tuple[Engine, Session]]:
+        """What fills tables and tells of them: engine and session, or those beneath a layer that gives objects alone."""
+        if self.engine.base_engine is None:
+            yield self.engine, self.session
+            return
+        session = self.engine.base_engine.connect()
+        try:
+            yield self.engine.base_engine, session
+        finally:
+            session.close()
+
+    def prepare_query(self, step: QueryStep, expected_rows: int) -> Callable[[], Any]:
+        """The query, prepared. The null engine has no data: only it is told how many rows to give, so that it steps."""
+        return query_of(self.engine, self.session, self.statement(step), expected_rows)
+
+    def statement(self, step: SqlStep | Check | Invariant) -> str:
+        """The step's SQL for this engine, names quoted."""
+        return self.quoted(step.dialects.get(self.engine.dialect, step.sql))
+
+    def quoted(self, sql: str) -> str:
+        """SQL with the names of tables and columns quoted as this engine does it."""
+        return self.engine.sql.translate(sql, self.tables) if isinstance(self.engine, SQLEngine) else sql
+
+
+@dataclass(frozen=True)
+class StepMeasurement:
+    """What a step gave: one block's samples, in `unit`. `value` is the block's own figure.
+
+    It is the mean of the samples, unless they were too many to keep (`mean` says it) or say nothing (saturated, no rate).
+    """
+
+    metric: str
+    unit: Literal["s", "B", "1/s"]
+    samples: list[float]
+    warm_up: list[float] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    direction: Literal["lower", "higher"] = "lower"
+    mean: float | None = None
+    outcome: Outcome = Outcome.OK
+    detail: str = ""
+    leaves: Leaves = field(default_factory=Leaves)
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """What a result keeps of it."""
+        kept = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "leaves"}
+        return {**kept, "value": self.value}
+
+    @property
+    def value(self) -> float | None:
+        """The block's figure; None only for a result that is saturated, or where no rate keeps a limit."""
+        if self.outcome in (Outcome.SATURATED, Outcome.NO_RATE):
+            return None
+        return sum(self.samples) / len(self.samples) if self.mean is None else self.mean

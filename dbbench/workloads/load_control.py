@@ -1,0 +1,169 @@
+"""What every kind of step under load control has in common: its job, its figure, and the search for a rate.
+
+A workload gives `measure` two things: the job that one call after another would be, and what `drive` is to be
+called with. Each time the clients have made their calls it hears what they did, so that it can expect it in the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+from dbbench.loadgen.histogram import Samples, fewest
+from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.search import search
+from dbbench.results.outcome import Outcome
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.timed import Find, Rate, TimedStep
+from dbbench.workloads.context import StepMeasurement
+
+#: So many samples are kept one by one in a result; of more, the histogram.
+KEPT = 1_000
+#: A trial of a search takes at most so many seconds.
+LONGEST_TRIAL = 60.0
+#: The most calls a second that are tried.
+MOST_PER_SECOND = 1e7
+#: How long the clients call one after another before a search, to find out where to begin.
+_FIRST_LOOK = 1.0
+
+#: Has the clients do a job, and takes over what they did.
+Drive = Callable[[Job], ClientTimings]
+
+
+def controlled(job: Job, step: TimedStep) -> Job:
+    """A job with the step's warm-up, rate, duration and ramp-up."""
+    return replace(
+        job,
+        warm_up=step.warm_up_calls,
+        warm_up_seconds=step.warm_up_seconds,
+        rate=step.rate,
+        duration=step.duration,
+        ramp_up=step.ramp_up or 0.0,
+    )
+
+
+def measure(step: TimedStep, job: Job, clients: Clients, drive: Drive, *, records: int = 0) -> StepMeasurement:
+    """Have the clients make their calls, or search for the highest rate.
+
+    The figure is the mean time of a call, at a rate its latency; with `records`, which each call takes, it is operations
+    in a second; of a search it is calls in a second.
+    """
+    job = controlled(job, step)
+    if step.find is not None:
+        return _found(step, step.find, job, clients, drive)
+    return measured(step, drive(job), clients, records=records)
+
+
+def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records: int = 0) -> StepMeasurement:
+    """What the clients' times come to."""
+    saturated = found.schedule is not None and found.schedule.saturated
+    main = found.service if found.schedule is None else found.latency
+    facts = _facts(found, clients, percentiles=not saturated)
+    outcome, detail = Outcome.OK, ""
+    if saturated:
+        assert found.schedule
+        assert step.rate
+        outcome, detail = Outcome.SATURATED, f"saturated: {_kept_up(found, step.rate)}"
+    if found.schedule is None and records:
+        made = found.service.count * records
+        seconds = found.service.total / 1e9 if clients.count == 1 else (found.end - found.begin) / 1e9
+        facts["operations"] = made
+        return StepMeasurement("throughput", "1/s", [made / max(seconds, 1e-9)], facts=facts, direction="higher")
+    return StepMeasurement(
+        "time" if found.schedule is None else "latency",
+        "s",
+        [] if saturated else _kept(main),
+        _kept(found.warm_up),
+        facts,
+        mean=main.mean / 1e9 if main.count else None,
+        outcome=outcome,
+        detail=detail,
+    )
+
+
+def _kept_up(found: ClientTimings, rate: Rate) -> str:
+    schedule = found.schedule
+    assert schedule
+    kept = f"kept {min(found.per_second, rate.per_second):,.0f} of {rate.per_second:,g} calls/s"
+    return f"{kept}; {schedule.in_time:,} of {schedule.due:,} arrivals in time"
+
+
+def _facts(found: ClientTimings, clients: Clients, *, percentiles: bool = True) -> dict[str, Any]:
+    kinds = {"service time": found.service, **found.by}
+    if found.schedule is not None:
+        kinds["latency"] = found.latency
+    facts: dict[str, Any] = {
+        "calls": found.service.count,
+        "per_second": found.per_second,
+        "clients": clients.model_dump(),
+        "times": {name: samples.to_json(percentiles=percentiles) for name, samples in kinds.items()},
+    }
+    if found.schedule is not None:
+        facts["arrivals"] = {**asdict(found.schedule), "in_time": found.schedule.in_time}
+    if timeline := found.timeline.summary(found.end - found.begin):
+        facts["timeline"] = timeline
+    return facts
+
+
+def _kept(samples: Samples) -> list[float]:
+    """Seconds of each, if they are few."""
+    few = samples.whole and samples.count <= KEPT
+    return [nanoseconds / 1e9 for nanoseconds in samples.exact.tolist()] if few else []
+
+
+def _found(step: TimedStep, find: Find, job: Job, clients: Clients, drive: Drive) -> StepMeasurement:
+    """The highest rate that keeps the limit. The outcome is `no rate` if none does."""
+    needed = 1.2 * fewest(find.percentile)  # random arrivals may be fewer than expected
+    best: dict[float, ClientTimings] = {}
+    trials: list[dict[str, Any]] = []
+
+    def passes(per_second: float) -> bool:
+        seconds = min(max(find.trial, needed / per_second), LONGEST_TRIAL)
+        rate = Rate(per_second=per_second, arrivals=find.arrivals, seconds=seconds)
+        found = drive(replace(job, rate=rate))
+        assert found.schedule is not None
+        latency = found.latency.percentile(find.percentile)
+        kept = not found.schedule.saturated and latency is not None and latency <= find.limit * 1e9
+        trials.append({
+            "per_second": per_second, "seconds": seconds, "latency": None if latency is None else latency / 1e9,
+            "saturated": found.schedule.saturated, "kept": kept,
+        })  # fmt: skip
+        if kept:
+            best.clear()  # only the last one that passed is asked for
+            best[per_second] = found
+        return kept
+
+    first = drive(replace(job, rate=None, duration=min(_FIRST_LOOK, find.trial)))
+    bracket = search(
+        passes,
+        first.per_second / 2,
+        least=needed / LONGEST_TRIAL,
+        most=MOST_PER_SECOND,
+        resolution=find.resolution,
+    )
+    looked: dict[str, Any] = {
+        "percentile": find.percentile, "limit": find.limit, "highest": bracket.passed, "failed": bracket.failed,
+        "trials": trials,
+    }  # fmt: skip
+    if bracket.passed is None:
+        detail = f"no rate: {_why(find, trials[-1])}"
+        return StepMeasurement(
+            "highest rate",
+            "1/s",
+            [],
+            facts={"find": looked},
+            direction="higher",
+            outcome=Outcome.NO_RATE,
+            detail=detail,
+        )
+    facts = {**_facts(best[bracket.passed], clients), "find": looked}
+    return StepMeasurement("highest rate", "1/s", [bracket.passed], facts=facts, direction="higher")
+
+
+def _why(find: Find, trial: dict[str, Any]) -> str:
+    """Why even the lowest rate failed."""
+    rate, limit = f"{trial['per_second']:,.3g} calls/s", f"the limit is {find.limit * 1e3:g} ms"
+    if trial["saturated"] or trial["latency"] is None:
+        return f"it can't keep up with {rate}, the lowest that is tried; {limit}"
+    return f"p{find.percentile} is {trial['latency'] * 1e3:.3g} ms at {rate}, the lowest that is tried; {limit}"

@@ -1,0 +1,188 @@
+"""Transactions of several statements with drawn parameters. Afterwards the suite's invariants hold, or the engine is wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from dbbench.engine.sql.session import SQLSession, fetch
+from dbbench.errors import NotVerified, WrongAnswer
+from dbbench.loadgen.clients import drive
+from dbbench.loadgen.drawn_parameters import Known
+from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, Group, Plan, Text, TransactionMix
+from dbbench.suite.dataset import Reference
+from dbbench.suite.dataset import Sequence as Series
+from dbbench.suite.parameters import Parameter
+from dbbench.suite.sql_text import returns_rows, split_parameters
+from dbbench.suite.steps.transaction import Repeated, Statement, Transaction, TransactionStep
+from dbbench.workloads import load_control
+from dbbench.workloads.contents import forget
+from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
+
+
+def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
+    """Committed transactions in a second. Raises Unsupported for an engine without SQL, transactions, or so many clients."""
+    engine = context.engine
+    clients = engine.concurrency.arranged(step.clients)
+    mix = _mix(step, context)
+    mix.check(engine, context.session)
+    numbers = dict(_numbers(step, context)) if context.does_work else {}
+    forget(context, " ".join(context.quoted(sql) for sql in step.statements.values()))
+    done: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+
+    def driven(job: Job) -> ClientTimings:
+        """What the clients did, and what the data must be after it: a search has them do it again and again."""
+        inputs = replace(_mix(step, context), endless=True) if step.timed else mix
+        found = drive(engine, context.session, replace(job, inputs=inputs), clients)
+        made = dict(found.made)
+        done.update(inputs.committed(made, clients.count, found.counts))
+        counts.update(found.counts)
+        for name, added in inputs.added(made, clients.count, found.counts).items():
+            numbers[name] = numbers.get(name, 0) + added
+        return found
+
+    job = Job("statement", (), 0, mix.calls, seed=mix.known.seed, inputs=mix)
+    measured = load_control.measure(step, job, clients, driven, records=1)
+    facts = {**measured.facts, "retries": _retries(counts), "by_transaction": _by_transaction(step, counts, done)}
+    samples = measured.samples
+    if measured.metric == "throughput":
+        rolled_back = sum(each["rolled_back"] for each in facts["by_transaction"].values())
+        samples = [each * done.total() / (done.total() + rolled_back) for each in samples]
+    return replace(measured, samples=samples, facts=facts, leaves=Leaves(numbers=numbers))
+
+
+def check(step: TransactionStep, context: StepContext) -> None:
+    """Each invariant holds. Raises WrongAnswer, and NotVerified where there is none."""
+    if not step.invariants:
+        raise NotVerified("the step has no `invariants`")
+    numbers = context.numbers[step.name]
+    now = dict(_numbers(step, context))
+    for each in step.invariants:
+        if each.grows is None:
+            if rows := fetch(context.session, context.statement(each)):
+                raise WrongAnswer(
+                    f"{each.name}: the query found {len(rows):,} rows that must not be, the first {_shown(rows[0])}"
+                )
+        elif now[each.name] != numbers[each.name]:
+            raise WrongAnswer(
+                f"{each.name}: {now[each.name]:,} instead of {numbers[each.name]:,}, by what the clients have committed"
+            )
+
+
+def _shown(row: tuple[Any, ...]) -> str:
+    return f"({', '.join(map(str, row))})"
+
+
+def _numbers(step: TransactionStep, context: StepContext) -> Iterator[tuple[str, int]]:
+    """What each invariant that grows is now. Raises WrongAnswer if it is no whole number."""
+    for each in step.invariants:
+        if each.grows is not None:
+            rows = fetch(context.session, context.statement(each))
+            if len(rows) != 1 or len(rows[0]) != 1 or rows[0][0] is None or int(rows[0][0]) != rows[0][0]:
+                raise WrongAnswer(f"{each.name}: the query gives no whole number")
+            yield each.name, int(rows[0][0])
+
+
+def _retries(counts: Mapping[str, int]) -> dict[str, int]:
+    """All transactions' by their reasons."""
+    retries: Counter[str] = Counter()
+    for key in _reasons(counts):
+        retries[key.partition(OF)[2]] += counts[key]
+    return dict(retries)
+
+
+def _reasons(counts: Mapping[str, int]) -> list[str]:
+    """What the clients counted that is a retry."""
+    return [key for key in counts if key.partition(OF)[2] not in (ROLLED_BACK, NOT_ADDED)]
+
+
+def _by_transaction(step: TransactionStep, counts: Mapping[str, int], done: Mapping[str, int]) -> dict[str, Any]:
+    """Of each transaction: how many were committed and rolled back, and the retries by their reasons."""
+    return {
+        each.name: {
+            "committed": done[each.name],
+            "rolled_back": counts.get(f"{each.name}{OF}{ROLLED_BACK}", 0),
+            "retries": {
+                key.partition(OF)[2]: counts[key] for key in _reasons(counts) if key.startswith(f"{each.name}{OF}")
+            },
+        }
+        for each in step.transactions
+    }
+
+
+def _mix(step: TransactionStep, context: StepContext) -> TransactionMix:
+    manifest = context.files.manifest
+    calls = max(1, round((step.calls or 1) * manifest["scale"]))
+    plans = [_plan(each, context) for each in step.transactions]
+    grows = {each.name: each.grows for each in step.invariants if each.grows is not None}
+    return TransactionMix(plans, grows, _known(step, context, manifest), calls)
+
+
+def _plan(transaction: Transaction, context: StepContext) -> Plan:
+    groups: list[Group] = []
+    for each in transaction.statements:
+        if isinstance(each, Repeated):
+            groups.append(Group(each.repeat, _plain(each.parameters), [_text(one, context) for one in each.statements]))
+        elif groups and groups[-1].repeat is None:
+            groups[-1] = replace(groups[-1], statements=[*groups[-1].statements, _text(each, context)])
+        else:
+            groups.append(Group(None, {}, [_text(each, context)]))
+    return Plan(transaction.name, transaction.weight, _plain(transaction.parameters), groups, transaction.only_reads)
+
+
+def _plain(parameters: Mapping[str, Parameter]) -> dict[str, dict[str, Any]]:
+    return {name: each.model_dump(mode="json") for name, each in parameters.items()}
+
+
+def _text(statement: Statement, context: StepContext) -> Text:
+    sql = statement.dialects.get(context.engine.dialect, statement.sql)
+    pieces, names = split_parameters(sql)
+    quoted = [context.quoted(piece) for piece in pieces]
+    return Text(quoted, names, statement.row, statement.missing, returns_rows(sql))
+
+
+def _known(step: TransactionStep, context: StepContext, manifest: Mapping[str, Any]) -> Known:
+    """What the columns that are drawn from hold, and the first new key of each counter."""
+    ranges, next_keys, types = {}, {}, {}
+    for parameter in _parameters(step):
+        if parameter.draw is not None:
+            table, _, name = parameter.draw.partition(".")
+            types[parameter.draw] = context.tables[table].columns[name].data_type.name
+            if (bounds := _bounds(context, manifest, table, name)) is not None:
+                ranges[parameter.draw] = bounds
+        if parameter.counter is not None:
+            next_keys[parameter.counter] = _next_key(context, manifest, parameter.counter)
+    forms = dict(context.session.bind) if context.does_work else {}
+    return Known(ranges, next_keys, types, forms, str(context.files.directory), manifest["seed"])
+
+
+def _parameters(step: TransactionStep) -> Iterator[Parameter]:
+    for transaction in step.transactions:
+        yield from transaction.parameters.values()
+        for each in transaction.statements:
+            if isinstance(each, Repeated):
+                yield from each.parameters.values()
+
+
+def _bounds(context: StepContext, manifest: Mapping[str, Any], table: str, name: str) -> tuple[int, int] | None:
+    """The least and greatest value of a column that holds every whole number between them."""
+    column = context.tables[table].columns[name]
+    if isinstance(column.values, Reference):
+        parent = column.values.table
+        return _bounds(context, manifest, parent, context.tables[parent].primary_key)
+    if not isinstance(column.values, Series):
+        return None
+    return column.values.start, column.values.start + manifest["tables"][table]["rows"] - 1
+
+
+def _next_key(context: StepContext, manifest: Mapping[str, Any], column: str) -> int:
+    """The one after the greatest that the table has now."""
+    table, _, name = column.partition(".")
+    if isinstance(context.session, SQLSession):
+        ((greatest,),) = fetch(context.session, context.quoted(f"SELECT MAX({name}) FROM {table}"))
+        return 1 if greatest is None else int(greatest) + 1
+    return int(manifest["tables"][table]["columns"][name]["max"]) + 1

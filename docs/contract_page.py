@@ -1,0 +1,174 @@
+"""Prints docs/contract.md, made of the contract's code: `python docs/contract_page.py > docs/contract.md`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from textwrap import dedent
+from typing import Any, get_args
+
+from dbbench.datasets.driver_rows import CsvChunk
+from dbbench.datasets.records import RecordSet
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.driver_timer import DriverTimer
+from dbbench.engine.info import Description, EngineInfo, Publication
+from dbbench.engine.layer import Layer
+from dbbench.engine.operations import FAMILIES, LoadFormat, LoadPart, ResultFormat, Retry
+from dbbench.engine.private_server import PrivateServer
+from dbbench.engine.setup import Setup
+from dbbench.engine.size import File, FileRole, Size
+from dbbench.engine.sql.session import Dialect, SQLEngine, SQLSession
+from dbbench.engine.traits import MISSING_FEATURES, Concurrency, Traits
+from dbbench.suite.dataset import Column, Records, Table
+from dbbench.suite.model import Tier
+
+START = """# The plugin contract
+
+Here a plugin's author finds every attribute and method of the contract, with its exact signature, and what each family of
+operations means to the letter. How to write a plugin is in [plugins.md](plugins.md). All these names are imported from
+`dbbench.engine`.
+
+This page is made of the code, by `python docs/contract_page.py > docs/contract.md`; a test compares them.
+"""
+
+_OPERATIONS = """A session has an operation if it has its method `prepare_...`. That method does all that can be done once, and
+returns a callable; only the callable runs inside the clock. Each meaning begins with the callable's name and parameters.
+For an operation that a store can't have, give the reason in `unsupported_reasons`, under its name without `prepare_`."""
+
+#: Heading, what to know before, and the classes beneath it.
+PARTS: tuple[tuple[str, str, tuple[type, ...]], ...] = (
+    (
+        "An engine",
+        "`Engine` has the attributes of `Description` and `Traits`. An attribute that has no default must be set.",
+        (Description, Traits, Engine),
+    ),
+    ("A session", "", (Session,)),
+    (
+        "Operations",
+        _OPERATIONS,
+        FAMILIES,
+    ),
+    (
+        "SQL engines",
+        "What `SQLEngine` and `SQLSession` add. Override what your system does in another way.",
+        (SQLEngine, SQLSession, Dialect),
+    ),
+    ("Access layers", "A layer that returns objects over SQL engines, like an ORM.", (Layer,)),
+    ("What an engine is given", "", (Setup, Table, Column, Records, RecordSet, CsvChunk, DriverTimer)),
+    ("What an engine returns or uses", "", (EngineInfo, Size, File, Concurrency, PrivateServer)),
+)
+
+
+#: Names of values -> the values, and what they are.
+VALUES: dict[str, tuple[Any, str]] = {
+    "Tier": (Tier, "What a commit survives: nothing, the end of the process, a power failure."),
+    "Publication": (Publication, "Whether the licence lets results be published."),
+    "LoadFormat": (LoadFormat, "How a load receives rows."),
+    "ResultFormat": (ResultFormat, "How a query returns them."),
+    "LoadPart": (LoadPart, "What ends a load."),
+    "Retry": (Retry, "Why a transaction may succeed when it is made again."),
+    "FileRole": (FileRole, "What a file of a database is for."),
+}
+
+
+def page() -> str:
+    """The whole page."""
+    lines = [START]
+    for heading, before, classes in PARTS:
+        lines += [f"## {heading}\n"]
+        lines += [f"{before}\n"] if before else []
+        for described in classes:
+            lines += [*_described(described)]
+    lines += ["## Values\n", "| name | one of | what it is |", "|---|---|---|"]
+    lines += [f"| `{name}` | {_either(kind)} | {what} |" for name, (kind, what) in VALUES.items()]
+    lines += [
+        "",
+        "## Missing features\n",
+        "What dbbench expects of every engine. One that doesn't have it says so in `missing_features`, with what that means in",
+        "the words of the report; the conformance tests then ask for less.\n",
+        "| value | what it means, and what the kit then asks |",
+        "|---|---|",
+        *(f"| `{feature}` | {meaning} |" for feature, meaning in MISSING_FEATURES.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _described(described: type) -> Iterator[str]:
+    source = dedent(inspect.getsource(described))
+    (node,) = ast.parse(source).body
+    assert isinstance(node, ast.ClassDef)
+    yield f"### {described.__name__}\n"
+    yield f"{_text(ast.get_docstring(node))}\n"
+    if attributes := [*_attributes(node, source.splitlines())]:
+        yield "| attribute | type | default | |"
+        yield "|---|---|---|---|"
+        yield from attributes
+        yield ""
+    if methods := [*_methods(node)]:
+        yield from methods
+        yield ""
+
+
+def _attributes(node: ast.ClassDef, lines: list[str]) -> Iterator[str]:
+    """A row of a table for each, with the comment `#:` above it."""
+    for each in node.body:
+        if not (isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)) or each.target.id[0] == "_":
+            continue
+        said: list[str] = []
+        at = each.lineno - 2
+        while lines[at].strip().startswith("#:"):
+            said.insert(0, lines[at].strip().removeprefix("#:").strip())
+            at -= 1
+        kind = re.sub(r"^ClassVar\[(.*)\]$", r"\1", ast.unparse(each.annotation))
+        cells = [each.target.id, kind, _default(each.value)]
+        yield f"| {' | '.join(_code(cell) for cell in cells)} | {_cell(' '.join(said))} |"
+
+
+def _either(kind: Any) -> str:
+    values = get_args(kind) or [str(each) for each in kind]
+    return ", ".join(f'`"{value}"`' for value in values)
+
+
+def _default(value: ast.expr | None) -> str:
+    """As it is written, or the one that a dataclass or a model is told of."""
+    if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("field", "Field")):
+        return ast.unparse(value) if value else ""
+    told = {each.arg: each.value for each in value.keywords}
+    if factory := told.get("default_factory"):
+        return ast.unparse(factory.body) if isinstance(factory, ast.Lambda) else f"{ast.unparse(factory)}()"
+    return ast.unparse(told["default"]) if "default" in told else ""
+
+
+def _methods(node: ast.ClassDef) -> Iterator[str]:
+    """A point of a list for each that is public, with its signature."""
+    for each in node.body:
+        if isinstance(each, ast.FunctionDef) and each.name == "__init__":
+            arguments = re.sub(r"^self(, )?", "", ast.unparse(each.args))
+            yield f"- `{node.name}({arguments})`: {_text(ast.get_docstring(each)) or 'its constructor.'}"
+        if not isinstance(each, ast.FunctionDef) or each.name[0] == "_":
+            continue
+        marks = {mark.id for mark in each.decorator_list if isinstance(mark, ast.Name)}
+        result = f" -> {ast.unparse(each.returns)}" if each.returns else ""
+        arguments = re.sub(r"^(self|cls)(, )?", "", ast.unparse(each.args))
+        signature = each.name if "property" in marks else f"{each.name}({arguments})"
+        kind = "class method. " if "classmethod" in marks else ""
+        yield f"- `{signature}{result}`: {kind}{_text(ast.get_docstring(each))}"
+
+
+def _text(docstring: str | None) -> str:
+    """One line to a paragraph."""
+    return re.sub(r"\s*\n\s*", " ", docstring or "").strip()
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _code(text: str) -> str:
+    return f"`{_cell(text)}`" if text else ""
+
+
+if __name__ == "__main__":
+    print(page(), end="")

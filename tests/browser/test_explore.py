@@ -1,0 +1,243 @@
+"""What the page's reader can do with it, in a real browser that has no network."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from dbbench.report.export.html_page import _script
+from dbbench.report.export.page_data import MOST_BYTES
+from dbbench.report.run_view import View, view
+from dbbench.report.write import write_report
+from tests.fabricated import FORBIDDEN, MANY, Fake, fabricate
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.matrix
+
+HOSTILE = "<img src=x onerror=alert(1)></script><script>document.title='owned'</script> \"q\" ' \u202eleft \U0001f986 \x1b[31m"
+ENGINES = {**MANY, "hostile": Fake(HOSTILE, 5.0), "forbidden": Fake("Forbidden", 0.01, probed=FORBIDDEN)}
+Open = Callable[..., "Page"]
+
+
+def missing(what: str) -> None:
+    if "browser" in os.environ.get("DBBENCH_REQUIRE", "").split(","):
+        pytest.fail(f"{what} is required and missing")
+    pytest.skip(f"no {what}")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        missing("chromium: apt install chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright: pip install playwright axe-playwright-python")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> View:
+    found = view(fabricate(tmp_path_factory.mktemp("page") / "run", ENGINES, rounds=6))
+    write_report(found, ("html",))
+    return found
+
+
+@pytest.fixture
+def open_page(browser: Browser, shown: View) -> Iterator[Open]:
+    """Opens the page, with a fragment and with what the browser is to be like; nothing may go wrong or be fetched."""
+    contexts, wrong = [], []
+
+    def load(fragment: str = "", **like: Any) -> Page:
+        context = browser.new_context(offline=True, **{"viewport": {"width": 1100, "height": 900}, **like})
+        context.set_default_timeout(60_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        page.on("request", lambda request: None if request.url.startswith("file:") else wrong.append(request.url))
+        page.goto((shown.folder / "report" / "index.html").as_uri() + fragment)
+        return page
+
+    yield load
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def bar_names(page: Page, step: str = "invoices.join-1") -> list[str]:
+    return page.locator(f"section:has([id='{step}']) .bars .name").all_text_contents()
+
+
+def means(page: Page) -> dict[str, str]:
+    rows = page.locator(".heat tbody tr").all()
+    return {row.locator("th").inner_text(): row.locator("b").inner_text() for row in rows}
+
+
+def test_the_script_and_the_figures_are_small(shown: View) -> None:
+    text = (shown.folder / "report" / "index.html").read_text("utf-8")
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert data is not None
+    assert len(data[1]) <= MOST_BYTES
+    assert len(_script().encode()) <= 15_000
+    assert len(text.encode()) < 500_000
+
+
+def test_all_is_shown_by_the_rules_of_the_report(open_page: Open, shown: View) -> None:
+    page, scenario = open_page(), shown.scenarios[0]
+    expected = [line.row.title for line in (*scenario.step("join-1").lines, *scenario.step("join-1").failed)]
+    assert [name.strip() for name in bar_names(page)] == [" ".join(title.split()) for title in expected]
+    for standing in scenario.standings:
+        if standing.mean_ratio and standing.engine != "hostile":
+            told = float(means(page)[standing.title].strip("×").replace(",", ""))
+            assert told == pytest.approx(standing.mean_ratio, rel=0.01)
+
+
+def test_engines_can_be_chosen_and_ratios_follow(open_page: Open) -> None:
+    page = open_page()
+    page.locator("summary", has_text="Engines").click()
+    page.get_by_role("button", name="None").first.click()
+    for title in ("SQLite (sqlite3)", "MariaDB (mysqlclient)"):
+        page.get_by_label(title, exact=True).check()
+    assert bar_names(page) == ["SQLite (sqlite3)", "MariaDB (mysqlclient)"]
+    assert means(page)["SQLite (sqlite3)"] == "×1.00"
+    assert float(means(page)["MariaDB (mysqlclient)"].strip("×")) == pytest.approx(2.6, rel=0.02)
+    assert "ranks, headlines and tables of all" in page.locator(".bars").nth(1).locator("xpath=..").inner_text()
+    assert page.locator("tr[data-engine=duckdb]:visible").count() == 0
+
+
+def test_steps_can_be_chosen(open_page: Open) -> None:
+    page = open_page("#steps=invoices.join-1,invoices.scan-1")
+    assert page.locator("section:visible").count() == 2
+    assert page.locator(".heat thead th").all_text_contents() == ["Engine", "mean", "join 1", "scan 1"]
+
+
+def test_the_state_is_in_the_address(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_label("Sort by").select_option("name")
+    page.get_by_label("Scale").select_option("linear")
+    page.get_by_label("Ratios to").select_option("sqlite")
+    assert page.url.endswith("#sort=name&scale=linear&base=sqlite")
+    names = bar_names(page)
+    again = open_page("#" + page.url.partition("#")[2])
+    assert bar_names(again) == names == sorted(names)
+    assert (
+        "×1.00"
+        in again.locator("section:has([id='invoices.join-1']) li", has_text="SQLite (sqlite3)").first.text_content()
+    )
+
+
+@pytest.mark.parametrize("sort", ["memory", "cpu", "written", "size"])
+def test_engines_can_be_sorted_by_what_they_used(open_page: Open, shown: View, sort: str) -> None:
+    page, names = open_page(f"#sort={sort}"), []
+    names = bar_names(page)
+    assert len(names) == len(ENGINES)
+    if sort == "size":
+        sizes = {line.row.title: line.row.value or 0 for line in shown.scenarios[0].step("database-size").lines}
+        known = [sizes[name] for name in names if name in sizes]
+        assert known == sorted(known)
+
+
+@pytest.mark.parametrize(
+    "fragment", ["#invoices.join-1", "#engines=nobody&sort=x&scale=%00&base=none", "#=&&=", "#a=%E0%A4"]
+)
+def test_any_fragment_leaves_a_whole_page(open_page: Open, fragment: str) -> None:
+    page = open_page(fragment)
+    assert page.locator("section").count() == 8
+
+
+def test_a_row_tells_its_interval_and_versions_on_focus_and_hover(open_page: Open) -> None:
+    page = open_page()
+    row = page.locator("section:has([id='invoices.join-1']) .bars li", has_text="SQLite (sqlite3)")
+    row.focus()
+    tip = page.locator("#tip").inner_text()
+    assert re.search(r"95 % interval: [\d.]+ to [\d.]+ ms", tip)
+    assert "Server 1.2.3" in tip
+    page.keyboard.press("Escape")
+    assert not page.locator("#tip").is_visible()
+    row.hover()
+    assert page.locator("#tip").is_visible()
+
+
+def test_rounds_are_shown_in_their_order_with_the_null_engines(open_page: Open) -> None:
+    page = open_page()
+    strip = page.locator("details.strip").first
+    strip.locator("summary").click()
+    strip.locator("tr").first.wait_for()
+    assert "null (the harness itself)" in strip.locator("td").all_text_contents()
+    assert page.locator(".bars .e").first.get_attribute("d", timeout=60_000).count("M") == 6  # type: ignore[union-attr]
+
+
+def test_headings_have_links_that_keep_the_state(open_page: Open) -> None:
+    page = open_page("#sort=name")
+    page.locator("[id='invoices.scan-1'] .anchor").click()
+    assert page.url.endswith("#sort=name&at=invoices.scan-1")
+    for link in page.locator("nav a").all():
+        assert page.locator(f"[id='{(link.get_attribute('href') or '')[1:]}']").count() == 1
+
+
+def test_without_scripts_and_in_print_the_charts_stand(open_page: Open) -> None:
+    plain = open_page(java_script_enabled=False)
+    assert plain.locator("svg:visible").count() == 9
+    assert not plain.locator("#explore").is_visible()
+    page = open_page("#engines=sqlite")
+    assert page.locator(".chart:visible").count() == 0
+    page.emulate_media(media="print")
+    assert page.locator(".chart:visible").count() == 9
+    assert page.locator(".live:visible").count() == 0
+
+
+def test_nothing_becomes_markup(open_page: Open) -> None:
+    page = open_page()
+    assert page.title() == "Invoices – dbbench"
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 2
+    page.locator(".bars li", has_text="onerror").first.focus()
+    assert "<img src=x onerror=alert(1)>" in page.locator("#tip").inner_text()
+
+
+def test_what_is_withheld_is_not_in_the_figures(tmp_path: Path) -> None:
+    published = view(
+        fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0), "c": ENGINES["forbidden"]}), publish=True
+    )
+    write_report(published, ("html",))
+    text = (published.folder / "report" / "index.html").read_text("utf-8")
+    assert (
+        re.search(r'\[2,null,null,null,"","withheld: Benchmark clause 5\(e\)",true,\[\]\]', text) or "withheld" in text
+    )
+
+
+@pytest.mark.parametrize("width", [390, 700, 1100])
+def test_texts_are_large_enough_and_nothing_overflows(open_page: Open, width: int) -> None:
+    page = open_page(viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    least = page.evaluate(
+        """() => Math.min(...[...document.querySelectorAll('body *')]
+            .filter((each) => each.checkVisibility() && !each.closest('svg, sup') && each.innerText?.trim())
+            .map((each) => parseFloat(getComputedStyle(each).fontSize)))"""
+    )
+    assert least >= 12
+    verdict = page.locator(".verdict").bounding_box()
+    assert verdict is not None
+    assert verdict["y"] + verdict["height"] < 800
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility_by_axe(open_page: Open, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = open_page(color_scheme=scheme)
+    found = axe.Axe().run(page).response["violations"]
+    serious = [each for each in found if each["impact"] in ("serious", "critical")]
+    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in serious] == []

@@ -1,0 +1,28 @@
+"""Which engines the plain test command takes through the kit: one or two of each family, all from pip."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+QUICK = {
+    "null",
+    "null+arrow",
+    "sqlite",
+    "duckdb+arrow",
+    "sqlite+orm",
+    "sqlite+django",
+    "dict",
+    "lmdb",
+    "rawfile",
+    "virtualfile",
+}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        engine = getattr(getattr(item, "cls", None), "engine", None)
+        if engine and engine not in QUICK and Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.matrix)

@@ -1,0 +1,74 @@
+"""docs/contract.md is what the code says, and the smallest plugins of docs/plugins.md pass the kit as they stand."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import dbbench.engine
+from tests.conftest import Dbbench
+
+DOCS = Path(__file__).parents[2] / "docs"
+#: Module -> its text, as it stands in the docs.
+SMALLEST = {
+    name: text
+    for text, name in re.findall(
+        r"```python\n(# (dbbench_tiny_\w+)\.py\n.*?)```", (DOCS / "plugins.md").read_text("utf-8"), re.DOTALL
+    )
+}
+
+
+@pytest.fixture
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("contract_page", DOCS / "contract_page.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_what_the_code_says(generator: ModuleType) -> None:
+    assert (DOCS / "contract.md").read_text("utf-8") == generator.page(), (
+        "run: python docs/contract_page.py > docs/contract.md"
+    )
+
+
+def test_every_attribute_and_method_has_a_meaning(generator: ModuleType) -> None:
+    lines = generator.page().splitlines()
+    assert [line for line in lines if line.endswith(("|  |", "`: "))] == []
+
+
+def test_every_class_of_the_door_is_on_the_page_or_an_error(generator: ModuleType) -> None:
+    page = generator.page()
+    elsewhere = {"MissingFeature", "DataType", "Options", "Program", "Rows", "Pair", "WithoutRecords"}
+    classes = {name for name in dbbench.engine.__all__ if name[0].isupper() and not name.isupper()}
+    errors = {"ServerFailed", "Unavailable", "Unsupported", "UserError"}
+    assert {
+        name for name in classes - errors - elsewhere if f"`{name}`" not in page and f"### {name}\n" not in page
+    } == set()
+
+
+@pytest.mark.parametrize("module", SMALLEST)
+def test_the_smallest_have_25_lines(module: str) -> None:
+    """Without empty ones, and the one that names the file."""
+    assert len([line for line in SMALLEST[module].splitlines()[1:] if line.strip()]) <= 25
+
+
+@pytest.mark.parametrize("module", ["dbbench_tiny_sql", "dbbench_tiny_store"])
+def test_the_smallest_pass_the_kit(module: str, dbbench: Dbbench, tmp_path: Path) -> None:
+    text = SMALLEST[module]
+    (name,) = re.findall(r'^    name(?:, \w+)* = "([^"]+)"', text, re.MULTILINE)
+    engine = re.findall(r"^class (\w+)", text, re.MULTILINE)[-1]
+    site = tmp_path / "site"
+    package = site / f"{module}-1.0.dist-info"
+    package.mkdir(parents=True)
+    (site / f"{module}.py").write_text(text)
+    (package / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text(f"[dbbench.engines]\n{name} = {module}:{engine}\n")
+    checked = dbbench("plugin", "check", name, plugins=(str(site),))
+    assert checked.returncode == 0, checked.stdout + checked.stderr

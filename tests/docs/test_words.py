@@ -1,0 +1,80 @@
+"""No word that the glossary retired stands in messages, help or documentation."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.test_docs import ROOT
+
+GLOSSARY = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+#: What is looked for -> the word in the glossary that it stands for.
+RETIRED = {
+    r"\bprovers?\b": "prover",
+    r"\bproven\b": "proven",
+    r"\brefuted\b": "refuted",
+    r"\bwrong use\b": "wrong use",
+    r"\bis there already\b": "is there already",
+    r"\bleave it away\b": "leave it away",
+    r"\bso many in a second\b": "so many in a second",
+    r"\bkeeps? to the kit\b": "keeps to the kit",
+    r"\bnot here\b": "not here",
+    r"(?<!`)\byardsticks?\b(?!`)": "yardstick",
+}
+#: History keeps its words, and these say which are retired.
+EXEMPT = {"CHANGELOG.md", "docs/glossary.md"}
+#: The key of the suite format, which stays until the format has a new version.
+KEYS = {"yardstick"}
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Every text of a file with its line: of Python the strings, which are messages, help and docstrings."""
+    text = path.read_text("utf-8")
+    if path.suffix != ".py":
+        yield from enumerate(text.splitlines(), 1)
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in KEYS:
+            yield node.lineno, node.value
+
+
+def files() -> list[Path]:
+    """What dbbench says and what its documentation says; decisions of the past keep their words."""
+    found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+    for folder in ("dbbench", "plugins", "examples"):
+        found += [path for ending in ("py", "j2") for path in (ROOT / folder).rglob(f"*.{ending}")]
+    known = {path: str(path.relative_to(ROOT)) for path in found}
+    return sorted(path for path, name in known.items() if name not in EXEMPT and not name.startswith("docs/adr/"))
+
+
+def faults(paths: list[Path], pattern: str) -> list[str]:
+    """Where the pattern stands."""
+    return [
+        f"{path.relative_to(path.anchor)}:{line}"
+        for path in paths
+        for line, text in texts(path)
+        if re.search(pattern, text, re.IGNORECASE)
+    ]
+
+
+@pytest.mark.parametrize("pattern", RETIRED)
+def test_no_retired_word_is_used(pattern: str) -> None:
+    assert faults(files(), pattern) == [], "docs/glossary.md has the word to use"
+
+
+@pytest.mark.parametrize("word", RETIRED.values())
+def test_the_glossary_names_what_is_retired(word: str) -> None:
+    retired = [line.split("|")[-2] for line in GLOSSARY.splitlines() if line.startswith("|")]
+    assert any(word in cell for cell in retired)
+
+
+def test_a_retired_word_is_found_in_a_message_a_docstring_and_a_page(tmp_path: Path) -> None:
+    module, page = tmp_path / "module.py", tmp_path / "page.md"
+    module.write_text('"""A Prover."""\nprover = 1  # prover\nraise ValueError(f"the prover {prover} ended")\n')
+    page.write_text("A page.\nIts provers.\n")
+    assert [place.rpartition("/")[2] for place in faults([module, page], r"\bprovers?\b")] == [
+        "module.py:1", "module.py:3", "page.md:2"]  # fmt: skip

@@ -1,0 +1,82 @@
+"""SQLite whose transactions aren't: an update is lost, a rollback keeps what was done, a commit forgets it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dbbench_plugins.sqlite import SQLite, SQLiteSession
+
+
+class LostSession(SQLiteSession):
+    """Each hundredth update does nothing, and says nothing."""
+
+    updates = 0
+
+    def prepare_call(self, sql: str, rows: int | None = None) -> Any:
+        call = super().prepare_call(sql, rows)
+        if not sql.startswith("UPDATE"):
+            return call
+
+        def sometimes(*values: Any) -> Any:
+            self.updates += 1
+            return None if self.updates % 100 == 0 else call(*values)
+
+        return sometimes
+
+
+class Lost(SQLite):
+    name = "books-lost"
+    title = "Faulty: an update is lost"
+    session_class = LostSession
+
+
+class StaleSession(SQLiteSession):
+    """Each fiftieth transaction writes back what a row was before another one: the classic lost update."""
+
+    before: dict[str, Any] | None = None
+    begun = 0
+
+    def begin(self) -> None:
+        super().begin()
+        self.begun += 1
+        if self.begun % 50 == 0 and self.before is not None:
+            for row in self.before:
+                self.execute(f'UPDATE "Account" SET "Balance" = {self.before[row]} WHERE "Id" = {row}')
+        if self.begun % 50 == 49:
+            self.before = dict(self.execute('SELECT "Id", "Balance" FROM "Account"').fetchall())
+
+
+class Stale(SQLite):
+    name = "books-stale"
+    title = "Faulty: an old balance is written back"
+    session_class = StaleSession
+
+
+class HalvesSession(SQLiteSession):
+    """A rollback keeps what was done."""
+
+    def rollback(self) -> None:
+        if self.connection.in_transaction:
+            self.execute("COMMIT")
+
+
+class Halves(SQLite):
+    name = "books-halves"
+    title = "Faulty: no transactions"
+    session_class = HalvesSession
+
+
+class ForgetsSession(SQLiteSession):
+    """Each hundredth commit is none."""
+
+    commits = 0
+
+    def commit(self) -> None:
+        self.commits += 1
+        self.execute("ROLLBACK" if self.commits % 100 == 0 else "COMMIT")
+
+
+class Forgets(SQLite):
+    name = "books-forgets"
+    title = "Faulty: a commit is forgotten"
+    session_class = ForgetsSession

@@ -1,0 +1,114 @@
+"""Faults in rows as objects."""
+
+from __future__ import annotations
+
+import weakref
+
+from dbbench_mutants.right import Client, Table
+
+
+class OneOnly(Table):
+    clause = "gives objects"
+    session_class = type("OneOnlyClient", (Client,), {"prepare_get_many": None})
+
+
+class WrongMember(Table):
+    clause = "gives every member"
+
+    class session_class(Client):
+        def prepare_get(self, name, table):
+            get = super().prepare_get(name, table)
+
+            def changed(key):
+                found = get(key)
+                if found is not None and found.Changed is not None:
+                    found.Changed = None
+                return found
+
+            return changed
+
+
+class LosesLast(Table):
+    clause = "gives many at once"
+
+    class session_class(Client):
+        def prepare_get_many(self, name, table):
+            get_many = super().prepare_get_many(name, table)
+            return lambda keys: get_many(keys) if keys else get_many(keys)[:-1]
+
+
+class RaisesForNone(Table):
+    clause = "a key that is not there has no object"
+
+    class session_class(Client):
+        def prepare_get(self, name, table):
+            get = super().prepare_get(name, table)
+
+            def found(key):
+                if (thing := get(key)) is None:
+                    raise KeyError(key)
+                return thing
+
+            return found
+
+
+class Lazy:
+    """Reads a member when it is asked for."""
+
+    def __init__(self, get, key):
+        self.__dict__.update(_get=get, _key=key)
+
+    def __getattr__(self, name):
+        return getattr(self._get(self._key), name)
+
+
+class ReadsLate(Table):
+    clause = "an object is whole when it is given"
+
+    class session_class(Client):
+        def prepare_get(self, name, table):
+            get = super().prepare_get(name, table)
+            return lambda key: None if get(key) is None else Lazy(get, key)
+
+
+class GivesOnce(Table):
+    clause = "an object still held is given again"
+
+    class session_class(Client):
+        def prepare_get(self, name, table):
+            get, held = super().prepare_get(name, table), weakref.WeakValueDictionary()
+
+            def once(key):
+                if key in held:
+                    raise RuntimeError("it is held already")
+                if (thing := get(key)) is not None:
+                    held[key] = thing
+                return thing
+
+            return once
+
+
+class SharesConnection(Table):
+    """Sessions that are open at the same time have one connection."""
+
+    clause = "sessions are apart"
+    only = None
+
+    class session_class(Client):
+        def close(self):
+            super().close()
+            self.owner.only = None
+
+    def connect(self):
+        self.only = self.only or self.connection()
+        session = self.session_class(self.only, self.sql)
+        session.owner = self
+        return session
+
+
+class SeesNothing(Table):
+    clause = "its driver is seen"
+
+    class session_class(Client):
+        def watch(self, timer):
+            pass

@@ -1,0 +1,336 @@
+"""Faults in records under keys."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import psutil
+from dbbench_mutants.right import Records, Store
+
+from dbbench.engine import File, Size
+
+
+class WithoutSeek(Store):
+    clause = "offers each operation or says why it can not"
+    session_class = type("NoSeek", (Records,), {"prepare_seek": None})
+
+
+class ShortKeys(Store):
+    clause = "says what a store is"
+    longest_key = 8
+
+
+class CutsValues(Store):
+    clause = "what was inserted is read"
+
+    class session_class(Records):
+        def prepare_read(self, *, snapshot=False):
+            read = super().prepare_read()
+            return lambda key: (found := read(key)) and found[:-1]
+
+
+class EmptyForMissing(Store):
+    clause = "a missing key gives none"
+
+    class session_class(Records):
+        def prepare_read(self, *, snapshot=False):
+            read = super().prepare_read()
+            return lambda key: b"" if (found := read(key)) is None else found
+
+
+class Overwrites(Store):
+    clause = "an insert of a key that is there does what it says"
+
+    class session_class(Records):
+        def prepare_insert(self):
+            return lambda key, value: self.connection.execute("REPLACE INTO records VALUES (?, ?)", (key, value))
+
+
+class LeavesTail(Store):
+    clause = "an update replaces the value"
+
+    class session_class(Records):
+        def prepare_update(self):
+            read, update = self.prepare_read(), super().prepare_update()
+            return lambda key, value: update(key, value + (read(key) or b"")[len(value) :])
+
+
+class DeletesNeighbour(Store):
+    clause = "a delete removes one record"
+
+    class session_class(Records):
+        def prepare_delete(self):
+            sql = "DELETE FROM records WHERE key IN (SELECT key FROM records WHERE key >= ? ORDER BY key LIMIT 2)"
+            return lambda key: self.connection.execute(sql, (key,))
+
+
+class DeletesNext(Store):
+    clause = "a second delete changes nothing"
+
+    class session_class(Records):
+        def prepare_delete(self):
+            sql = "DELETE FROM records WHERE key = (SELECT MIN(key) FROM records WHERE key >= ?)"
+            return lambda key: self.connection.execute(sql, (key,))
+
+
+class StripsKeys(Store):
+    clause = "keys may hold any byte"
+
+    class session_class(Records):
+        def prepare_read(self, *, snapshot=False):
+            read = super().prepare_read()
+            return lambda key: read(key.rstrip(b" "))
+
+
+class StripsValues(Store):
+    clause = "values may hold any byte"
+
+    class session_class(Records):
+        def prepare_insert(self):
+            insert = super().prepare_insert()
+            return lambda key, value: insert(key, value.rstrip(b" "))
+
+
+class NoneForEmpty(Store):
+    clause = "a value may be empty"
+
+    class session_class(Records):
+        def prepare_read(self, *, snapshot=False):
+            read = super().prepare_read()
+            return lambda key: read(key) or None
+
+
+class CutsLarge(Store):
+    clause = "keeps a large value"
+
+    class session_class(Records):
+        def prepare_insert_many(self):
+            insert = super().prepare_insert_many()
+            return lambda pairs: insert([pair and (pair[0], pair[1][:65_535]) for pair in pairs])
+
+
+class CutsKeys(Store):
+    clause = "keeps the longest key"
+
+    class session_class(Records):
+        def prepare_insert(self):
+            insert = super().prepare_insert()
+            return lambda key, value: insert(key[:255], value)
+
+
+class ClaimsLimit(Store):
+    clause = "longer keys and values are refused before the run"
+    longest_key = 100
+
+
+class Unordered(Store):
+    clause = "a scan is complete"
+
+    class session_class(Records):
+        def prepare_scan(self):
+            return lambda: self.connection.execute("SELECT * FROM records ORDER BY key DESC")
+
+
+class LosesLast(Store):
+    clause = "a scan is complete"
+
+    class session_class(Records):
+        def prepare_scan(self):
+            scan = super().prepare_scan()
+            return lambda: scan().fetchall()[:-1]
+
+
+class RaisesAtEnd(Store):
+    clause = "a scan of an empty store ends"
+
+    class session_class(Records):
+        def prepare_scan(self):
+            def scan():
+                found = self.connection.execute("SELECT * FROM records ORDER BY key").fetchall()
+                return [found[0], *found[1:]]
+
+            return scan
+
+
+class OnePage(Store):
+    clause = "a scan of more than one page is complete"
+
+    class session_class(Records):
+        def prepare_scan(self):
+            return lambda: self.connection.execute("SELECT * FROM records ORDER BY key LIMIT 1000")
+
+
+class KeepsCursor(Store):
+    clause = "a scan read in part hinders no write"
+
+    class session_class(Records):
+        scanning = False
+
+        def prepare_scan(self):
+            scan = super().prepare_scan()
+
+            def rows():
+                self.scanning = True
+                yield from scan()
+                self.scanning = False
+
+            return rows
+
+        def prepare_update(self):
+            update = super().prepare_update()
+
+            def run(key, value):
+                if self.scanning:
+                    raise RuntimeError("a cursor is open")
+                update(key, value)
+
+            return run
+
+
+class SeeksAbove(Store):
+    clause = "seeks a key or the next above it"
+
+    class session_class(Records):
+        def prepare_seek(self, *, snapshot=False):
+            sql = "SELECT * FROM records WHERE key > ? ORDER BY key LIMIT 1"
+            return lambda key: self.connection.execute(sql, (key,)).fetchone()
+
+
+class RangesAbove(Store):
+    clause = "reads a range"
+
+    class session_class(Records):
+        def prepare_range(self, *, snapshot=False):
+            sql = "SELECT * FROM records WHERE key > ? ORDER BY key LIMIT ?"
+            return lambda key, count: self.connection.execute(sql, (key, count)).fetchall()
+
+
+class ClearsFirst(Store):
+    clause = "many are inserted at once"
+
+    class session_class(Records):
+        def prepare_insert_many(self):
+            insert = super().prepare_insert_many()
+
+            def run(pairs):
+                self.connection.execute("DELETE FROM records")
+                insert(pairs)
+
+            return run
+
+
+class UpdatesOne(Store):
+    clause = "many are updated at once"
+
+    class session_class(Records):
+        def prepare_update_many(self):
+            update = super().prepare_update_many()
+            return lambda pairs: update(pairs[:1])
+
+
+class DeletesOne(Store):
+    clause = "many are deleted at once"
+
+    class session_class(Records):
+        def prepare_delete_many(self):
+            delete = super().prepare_delete_many()
+            return lambda keys: delete(keys[:1])
+
+
+class NoTransaction(Store):
+    clause = "of many that fail in the middle nothing is there"
+
+    class session_class(Records):
+        def many(self, sql, values):
+            self.connection.executemany(sql, values)
+
+
+class StartsAnew(Store):
+    clause = "records that were committed are there after reopening"
+
+    def open(self):
+        (self.directory / "data.db").unlink(missing_ok=True)
+        super().open()
+
+
+class Caches(Store):
+    clause = "sees what another session has committed"
+
+    class session_class(Records):
+        def prepare_read(self, *, snapshot=False):
+            read, known = super().prepare_read(), {}
+            if snapshot:
+                return read
+
+            def cached(key):
+                if known.get(key) is None:
+                    known[key] = read(key)
+                return known[key]
+
+            return cached
+
+        def prepare_update(self):
+            return super().prepare_update()
+
+
+class OldSnapshot(Store):
+    clause = "a snapshot has what was there before it"
+
+    class session_class(Records):
+        known = None
+
+        def prepare_read(self, *, snapshot=False):
+            read = super().prepare_read()
+            if not snapshot:
+                return read
+            if self.known is None:
+                self.known = dict(self.connection.execute("SELECT * FROM records"))
+            return self.known.get
+
+
+class OneThread(Store):
+    clause = "serves records to threads as it says"
+
+    class session_class(Records):
+        def prepare_insert(self):
+            if threading.current_thread() is not threading.main_thread():
+                raise RuntimeError("bound to the thread that loaded the library")
+            return super().prepare_insert()
+
+
+class OneProcess(Store):
+    clause = "serves records to processes as it says"
+
+    def open(self):
+        lock = self.directory / "owner"
+        if lock.exists() and int(lock.read_text()) != os.getpid() and psutil.pid_exists(int(lock.read_text())):
+            raise RuntimeError("locked by another process")
+        lock.write_text(str(os.getpid()))
+        super().open()
+
+
+class AbsoluteNames(Store):
+    clause = "a store has a size"
+
+    def size(self):
+        return Size((File(str(self.directory / "data.db"), "data", 4096, 4096),))
+
+
+class ClosedOnce(Store):
+    clause = "can be closed twice"
+    closed = False
+
+    def close(self):
+        if self.closed:
+            raise RuntimeError("closed already")
+        self.closed = True
+
+
+class ShortRanges(Store):
+    clause = "a whole trial on records is right"
+
+    class session_class(Records):
+        def prepare_range(self, *, snapshot=False):
+            read_range = super().prepare_range()
+            return lambda key, count: read_range(key, count)[:15]

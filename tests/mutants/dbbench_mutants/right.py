@@ -1,0 +1,295 @@
+"""Three right engines, as short as an author would write them. All other engines here are one of these with one fault."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+from itertools import islice
+
+from dbbench.engine import (
+    Concurrency,
+    Dialect,
+    Engine,
+    Options,
+    Publication,
+    Session,
+    SQLEngine,
+    SQLSession,
+    Tier,
+    Unsupported,
+    WithoutRecords,
+    disk,
+)
+
+DURABILITY = {Tier.POWER: {"synchronous": 2}, Tier.PROCESS: {"synchronous": 0}}
+
+
+class SQLiteFile(Engine):
+    """What the engines over one file of SQLite share."""
+
+    license = "public domain"
+    publication = Publication.ALLOWED
+    options_class = Options
+    durability = DURABILITY
+    concurrency = Concurrency(threads=None, processes=None)
+
+    @classmethod
+    def versions(cls):
+        return {"SQLite": sqlite3.sqlite_version}
+
+    def connection(self):
+        made = sqlite3.connect(self.directory / "data.db", isolation_level=None, timeout=5, check_same_thread=False)
+        made.execute("PRAGMA journal_mode = WAL").fetchall()
+        made.execute(f"PRAGMA synchronous = {self.durability[self.tier]['synchronous']}")
+        return made
+
+
+class Client(WithoutRecords, SQLSession):
+    bind = {"decimal": "float", "datetime": "text", "date": "text"}
+
+    def retry_reason(self, exc):
+        return "locked table" if "locked" in str(exc) else None
+
+
+class Table(SQLiteFile, SQLEngine):
+    name = "right-sql"
+    title = "Right: SQL"
+    dialect = "sqlite"
+    session_class = Client
+    sql = Dialect(
+        indexed="SELECT i.name FROM pragma_index_list('{0}') AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0"
+    )
+    sync_queries = {"synchronous": "SELECT synchronous FROM pragma_synchronous"}
+
+    def connect(self):
+        return self.session_class(self.connection(), self.sql)
+
+
+class Records(Session):
+    def __init__(self, connection):
+        self.connection = connection
+
+    def prepare_insert(self):
+        return lambda key, value: self.connection.execute("INSERT INTO records VALUES (?, ?)", (key, value))
+
+    def prepare_update(self):
+        return lambda key, value: self.connection.execute("UPDATE records SET value = ? WHERE key = ?", (value, key))
+
+    def prepare_delete(self):
+        return lambda key: self.connection.execute("DELETE FROM records WHERE key = ?", (key,))
+
+    def prepare_read(self, *, snapshot=False):
+        def read(key):
+            found = self.connection.execute("SELECT value FROM records WHERE key = ?", (key,)).fetchone()
+            return found and found[0]
+
+        return read
+
+    def prepare_seek(self, *, snapshot=False):
+        at = Records.prepare_range(self)
+        return lambda key: next(iter(at(key, 1)), None)
+
+    def prepare_range(self, *, snapshot=False):
+        query = "SELECT * FROM records WHERE key >= ? ORDER BY key LIMIT ?"
+        return lambda key, count: self.connection.execute(query, (key, count)).fetchall()
+
+    def prepare_scan(self):
+        return lambda: self.connection.execute("SELECT * FROM records ORDER BY key")
+
+    def prepare_insert_many(self):
+        return lambda pairs: self.many("INSERT INTO records VALUES (?, ?)", pairs)
+
+    def prepare_update_many(self):
+        return lambda pairs: self.many("UPDATE records SET value = ?2 WHERE key = ?1", pairs)
+
+    def prepare_delete_many(self):
+        return lambda keys: self.many("DELETE FROM records WHERE key = ?", [(key,) for key in keys])
+
+    def many(self, sql, values):
+        self.connection.execute("BEGIN IMMEDIATE")
+        self.connection.executemany(sql, values)
+        self.connection.execute("COMMIT")
+
+    def close(self):
+        self.connection.close()
+
+
+class Store(SQLiteFile):
+    name = "right-records"
+    title = "Right: records"
+    session_class = Records
+    duplicates = "refused"
+
+    def open(self):
+        made = self.connection()
+        made.execute("CREATE TABLE IF NOT EXISTS records (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
+        made.close()
+
+    def connect(self):
+        return self.session_class(self.connection())
+
+
+class Things(Client):
+    """Objects as well."""
+
+
+class ReadOnly(Client):
+    prepare_statement = None
+
+
+class WithoutStatements(Table):
+    """Reads only, once it is loaded."""
+
+    name = "right-read-only"
+    title = "Right: reads only"
+    session_class = ReadOnly
+    unsupported_reasons = {"statement": "it reads only"}
+
+
+class Append(Client):
+    def prepare_statement(self, sql):
+        if sql.startswith(("DELETE", "UPDATE")):
+            raise Unsupported("it only adds rows")
+        return super().prepare_statement(sql)
+
+    def prepare_call(self, sql, rows=None):
+        if sql.startswith(("DELETE", "UPDATE")):
+            raise Unsupported("it only adds rows")
+        return super().prepare_call(sql, rows)
+
+
+class WithoutDeletes(Table):
+    name = "right-append"
+    title = "Right: adds rows only"
+    session_class = Append
+
+
+class Kept(Records):
+    prepare_delete = prepare_delete_many = prepare_update_many = prepare_insert_many = None
+
+
+class FewOperations(Store):
+    name = "right-few"
+    title = "Right: without deletes and transactions"
+    session_class = Kept
+    unsupported_reasons = dict.fromkeys(("delete", "delete_many", "update_many", "insert_many"), "a log only grows")
+
+
+class InMemory(Store):
+    """One database for all sessions, which the process takes with it."""
+
+    name = "right-memory"
+    title = "Right: in memory"
+    durability = {Tier.MEMORY: {"synchronous": 0}}
+    concurrency = Concurrency()
+
+    def connection(self):
+        return sqlite3.connect(
+            f"file:kit-{os.getpid()}-{id(self)}?mode=memory&cache=shared", isolation_level=None, uri=True
+        )
+
+    def open(self):
+        self.kept = self.connection()
+        self.kept.execute("CREATE TABLE records (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
+
+    def size(self):
+        raise Unsupported("it keeps nothing on disk")
+
+    def close(self):
+        self.kept.close()
+
+
+class Blocks(Session):
+    """Blocks of a file. One of zeros is one that nobody wrote."""
+
+    def __init__(self, descriptor, size, sync):
+        self.descriptor, self.size, self.sync = descriptor, size, sync
+
+    def get(self, number):
+        block = os.pread(self.descriptor, self.size, number * self.size)
+        return block if block.strip(b"\0") else None
+
+    def put(self, number, block):
+        os.pwrite(self.descriptor, block, number * self.size)
+
+    def fits(self, block):
+        return len(block) == self.size
+
+    def pairs_from(self, key):
+        for number in range(int.from_bytes(key, "big"), os.fstat(self.descriptor).st_size // self.size):
+            if (block := self.get(number)) is not None:
+                yield number.to_bytes(8, "big"), block
+
+    def prepare_update_many(self):
+        def write(pairs):
+            if not all(self.fits(block) for _, block in pairs):
+                raise ValueError(f"a block has {self.size} bytes")
+            for key, block in pairs:
+                self.put(int.from_bytes(key, "big"), block)
+            if self.sync:
+                os.fsync(self.descriptor)
+
+        return write
+
+    prepare_insert_many = prepare_update_many
+
+    def prepare_update(self):
+        write = self.prepare_update_many()
+        return lambda key, block: write([(key, block)])
+
+    prepare_insert = prepare_update
+
+    def prepare_read(self, *, snapshot=False):
+        return lambda key: self.get(int.from_bytes(key, "big"))
+
+    def prepare_seek(self, *, snapshot=False):
+        return lambda key: next(self.pairs_from(key), None)
+
+    def prepare_range(self, *, snapshot=False):
+        return lambda key, count: list(islice(self.pairs_from(key), count))
+
+    def prepare_scan(self):
+        return lambda: self.pairs_from(bytes(8))
+
+
+class BlockFile(Engine):
+    name = "right-blocks"
+    title = "Right: blocks"
+    license = "public domain"
+    publication = Publication.ALLOWED
+    session_class = Blocks
+    durability = {Tier.POWER: {"sync": True}, Tier.PROCESS: {"sync": False}}
+    concurrency = Concurrency(threads=None, processes=None)
+    blocks = True
+    missing_features = {"transactions": "each block is written by itself"}
+    unsupported_reasons = dict.fromkeys(("delete", "delete_many"), "a file has no way to")
+    descriptor = None
+
+    @classmethod
+    def versions(cls):
+        return {"Python": platform.python_version()}
+
+    def open(self):
+        self.descriptor = os.open(self.directory / "blocks", os.O_RDWR | os.O_CREAT, 0o600)
+
+    def create_store(self, records):
+        if records.spec.key_bytes != 8 or records.spec.key_order != "ascending":
+            raise Unsupported("it needs the numbers of blocks for keys")
+        (self.directory / "size").write_text(str(records.spec.value_bytes))
+
+    def connect(self):
+        size = self.directory / "size"
+        sync = self.durability[self.tier]["sync"]
+        return self.session_class(self.descriptor, int(size.read_text()) if size.exists() else 0, sync)
+
+    def settings(self):
+        return {**super().settings(), "disk": disk(self.directory)}
+
+    def close(self):
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+        self.descriptor = None
+
+
+RIGHT = (Table, Store, WithoutStatements, WithoutDeletes, FewOperations, InMemory, BlockFile)

@@ -1,0 +1,47 @@
+"""The suite decision-support: right answers from engines of several kinds, and rows to give at each scale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dbbench.answers.oracle import expected
+from dbbench.datasets.cache import materialise
+from dbbench.suite.answer import Answer
+from dbbench.suite.loader import find_suite, load_suite
+from dbbench.suite.steps.query import QueryStep
+from tests.conftest import Dbbench, summary
+
+SUITE = load_suite(find_suite("decision-support"))
+STEPS = [step for step in SUITE.scenarios[0].steps if isinstance(step, QueryStep)]
+
+
+def test_it_has_22_queries_whose_answers_need_no_engine() -> None:
+    assert len(STEPS) == 22
+    assert all(isinstance(step.answer, Answer) for step in STEPS)
+    assert "not comparable to published TPC-H results" in SUITE.description
+
+
+def test_every_query_has_rows_to_give_at_the_scale_of_a_first_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path))
+    assert SUITE.quick
+    files = materialise(SUITE.datasets["wholesale"], scale=SUITE.quick.scale)
+    for step in STEPS:
+        assert isinstance(step.answer, Answer)
+        rows = expected(step.answer, files)
+        assert rows.num_rows, step.name
+        assert not any(column.null_count for column in rows.columns), step.name
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb", "chdb", "postgresql", "mysql"])
+def test_an_engine_gives_the_right_answers(engine: str, tmp_path: Path, dbbench: Dbbench) -> None:
+    done = dbbench("suite", "decision-support", "--scale", "0.004", "--rounds", "1", "--engine", engine, "--out", "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {step: row for (step, name), row in summary(tmp_path / "run").items() if name == engine}
+    assert len(found) == 24
+    assert {row["outcome"] for row in found.values()} == {"ok"}
+    assert {found[step.name]["verified"] for step in STEPS} == {"yes"}

@@ -1,0 +1,75 @@
+"""--memory-limit: an engine that needs more is killed, the others go on, and no control group is left."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dbbench.errors import UserError
+from dbbench.host import control_group
+from tests.conftest import environment, summary
+from tests.system.test_interrupt import processes, until
+
+pytestmark = pytest.mark.matrix
+RUN = [
+    "suite",
+    "invoices",
+    "--scale",
+    "0.05",
+    "--rounds",
+    "1",
+    "--out",
+    "run",
+    "--memory-limit",
+    "400MiB",
+    "-e",
+    "sqlite",
+]
+
+
+@pytest.fixture(autouse=True)
+def _groups() -> None:
+    try:
+        control_group.make(2**30).remove()
+    except UserError as exc:
+        pytest.skip(str(exc))
+
+
+def groups(pid: int) -> list[Path]:
+    """What a dbbench has made and not removed."""
+    return [each for parent, _ in control_group._parents() for each in parent.glob(f"dbbench-{pid}-*")]
+
+
+def test_an_engine_above_the_limit_is_out_of_memory_and_the_others_go_on(tmp_path: Path, dbbench) -> None:
+    done = dbbench(*RUN, "-e", "faulty-eats", plugins=("faulty",))
+    assert done.returncode == 1, done.stderr
+    assert json.loads((tmp_path / "run/run.json").read_text())["limits"]["memory_limit"] == 400 * 2**20
+    rows = summary(tmp_path / "run")
+    row = rows["join-2", "faulty-eats"]
+    assert (row["outcome"], row["detail"]) == ("out of memory", "killed by the system at 400 MiB (--memory-limit)")
+    assert rows["bulk-insert", "faulty-eats"]["outcome"] == "ok"
+    assert {row["outcome"] for (_, engine), row in rows.items() if engine == "sqlite"} == {"ok"}
+    assert "400 MiB for each trial" in (tmp_path / "run/report/index.html").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_no_group_is_left_when_dbbench_is_stopped(tmp_path: Path, number: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dbbench.cli", *RUN, "-e", "faulty-hangs"],
+        cwd=tmp_path, env=environment("faulty"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
+    try:
+        assert until(lambda: list(tmp_path.glob("run/trials/*hangs/work/data/*")))
+        assert groups(process.pid)
+        process.send_signal(number)
+        process.communicate(timeout=1200)
+    finally:
+        process.kill()
+        process.communicate()
+    assert until(lambda: not processes(tmp_path)), "a supervisor or worker is left"
+    assert until(lambda: not groups(process.pid)), "a control group is left"

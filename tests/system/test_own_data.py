@@ -1,0 +1,184 @@
+"""A user's own file, from `dbbench import` to a report, with each way to check an answer; and an engine that lies."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import environment, summary
+
+QUERIES = """\
+      - kind: query
+        name: by-rows
+        title: Readings of each sensor, checked against rows
+        sql: SELECT sensor, COUNT(*) AS n FROM readings GROUP BY sensor
+        answer: {columns: {sensor: varchar(3), n: bigint}, rows: [[S-0, 34], [S-1, 33], [S-2, 33]]}
+      - kind: query
+        name: by-file
+        title: Means, checked against a file
+        sql: SELECT sensor, SUM(celsius) AS s FROM readings GROUP BY sensor
+        answer: {file: sums.csv, columns: {sensor: varchar(3), s: double}}
+      - kind: query
+        name: by-engine
+        title: The latest reading of each sensor, checked against DuckDB
+        sql: >-
+          SELECT sensor, latest FROM (SELECT sensor, MAX(reading_id) AS latest FROM readings GROUP BY sensor) t
+        answer: {engine: duckdb}
+      - kind: query
+        name: by-agreement
+        title: Missing readings by sensor
+        sql: SELECT sensor, COUNT(celsius) AS n FROM readings GROUP BY sensor
+        answer: agree
+      - kind: query
+        name: by-relation
+        title: The two sensors with the most readings, computed without any engine
+        sql: >-
+          SELECT sensor, COUNT(*) AS n FROM readings WHERE sensor <> 'S-2' OR celsius IS NULL
+          GROUP BY sensor HAVING COUNT(*) > 2 ORDER BY n DESC, sensor LIMIT 2
+        read: n
+        answer:
+          table: readings
+          where:
+            - any_of: [{column: readings.sensor, equals: S-2, negated: true}, {column: readings.celsius, missing: true}]
+          group_by: [readings.sensor]
+          count: {n: "*"}
+          having: [{column: n, above: 2}]
+          select: [readings.sensor, n]
+          order_by: [n, readings.sensor]
+          descending: [n]
+          limit: 2
+      - kind: query
+        name: unchecked
+        title: All readings
+        sql: SELECT reading_id, celsius FROM readings
+"""
+WAYS = ("by-relation", "by-rows", "by-file", "by-engine", "by-agreement")
+
+
+def dbbench(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dbbench.cli", *command],
+        cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("own")
+    sums: dict[str, float] = {}
+    with (folder / "readings.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["reading id", "sensor", "celsius", "note"])
+        for number in range(100):
+            sensor, celsius = f"S-{number % 3}", number / 4
+            missing = number % 10 == 0
+            sums[sensor] = sums.get(sensor, 0.0) + (0 if missing else celsius)
+            writer.writerow([number + 1, sensor, "" if missing else celsius, 'said "hot",\nthen left'])
+    with (folder / "sums.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["sensor", "s"], *sums.items()])
+    done = dbbench(folder, "import", "readings.csv", "--suite", "mine.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "wrote mine.yaml; run it: dbbench suite mine.yaml" in done.stdout
+    with (folder / "mine.yaml").open("a") as file:
+        file.write(QUERIES)
+    engines = [word for name in ("sqlite", "duckdb", "faulty-second", "faulty-always") for word in ("-e", name)]
+    done = dbbench(folder, "suite", "mine.yaml", "--rounds", "1", "--out", "run", *engines)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return folder
+
+
+def test_describe_says_how_each_answer_is_checked(folder: Path) -> None:
+    shown = dbbench(folder, "describe", "mine.yaml").stdout
+    for words in (
+        "answer: rows in the suite (3)", "answer: the rows of sums.csv", "answer: what duckdb returns",
+        "answer: engines are compared with each other; not verified", "no answer: not verified, and not ranked",
+        "100 rows from readings.csv",
+    ):  # fmt: skip
+        assert words in shown
+
+
+def test_what_was_imported_runs_at_once(folder: Path) -> None:
+    rows = summary(folder / "run")
+    for engine in ("sqlite", "duckdb"):
+        assert [rows[step, engine]["outcome"] for step in ("load", "size", "count-readings")] == ["ok"] * 3
+        assert rows["load", engine]["verified"] == "yes"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_honest_engine_is_right_in_each_way(folder: Path, way: str) -> None:
+    rows = summary(folder / "run")
+    for engine in ("sqlite", "duckdb"):
+        row = rows[way, engine]
+        assert (row["outcome"], row["verified"]) == ("ok", "no" if way == "by-agreement" else "yes"), row
+    words = {"by-file": "answer checked against a file", "by-engine": "answer checked against duckdb"}
+    assert words.get(way, "") in rows[way, "sqlite"]["detail"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_lie_is_found_in_each_way(folder: Path, way: str) -> None:
+    rows = summary(folder / "run")
+    if way == "by-agreement":
+        assert rows[way, "faulty-second"]["outcome"] == "wrong", "it gives two answers"
+    always = rows[way, "faulty-always"]
+    if way == "by-agreement":
+        assert always["detail"].startswith("DIFFERS from the answer that 2 of 3 engines agree on")
+    else:
+        assert always["outcome"] == "wrong"
+
+
+def test_an_answer_follows_its_data_where_a_row_can_be_left_out(folder: Path) -> None:
+    (trial,) = (folder / "run" / "trials").glob("*-sqlite")
+    changes = {
+        step["name"]: step["facts"].get("change") for step in json.loads((trial / "result.json").read_text())["steps"]
+    }
+    assert changes["by-relation"] == "followed"
+    assert changes["by-rows"] == "not tried: only an answer in relational form can be computed without a row"
+
+
+def test_what_nobody_checked_has_no_rank_and_says_so(folder: Path) -> None:
+    for engine in ("sqlite", "duckdb"):
+        row = summary(folder / "run")["unchecked", engine]
+        assert (row["outcome"], row["verified"], row["rank"]) == ("ok", "no", "")
+        assert "not verified: the suite has no answer for the query" in row["detail"]
+    for name in ("index.md", "index.html"):
+        assert "not verified" in (folder / "run" / "report" / name).read_text()
+
+
+def test_a_run_is_resumed_without_the_file(folder: Path) -> None:
+    (lost,) = (folder / "run" / "trials").glob("*-sqlite")
+    (lost / "result.json").unlink()
+    hidden = folder / "readings.csv"
+    hidden.rename(folder / "hidden.csv")
+    try:
+        done = dbbench(folder, "suite", "--resume", "run")
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert summary(folder / "run")["load", "sqlite"]["outcome"] == "ok"
+        done = dbbench(folder, "suite", "mine.yaml", "--quick", "-e", "sqlite", "--out", "other")
+        assert done.returncode == 2
+        assert "there is no file" in done.stderr
+        assert "readings.csv" in dbbench(folder, "check", "mine.yaml").stderr
+    finally:
+        (folder / "hidden.csv").rename(hidden)
+
+
+def test_a_run_directory_can_name_no_file_of_the_reader(folder: Path) -> None:
+    manifest = folder / "run" / "run.json"
+    before = manifest.read_text()
+    document = json.loads(before)
+    (lost,) = (folder / "run" / "trials").glob("*-sqlite")
+    result = (lost / "result.json").read_text()
+    try:
+        document["datasets"]["mine"]["key"] = "../../../etc"
+        manifest.write_text(json.dumps(document))
+        (lost / "result.json").unlink()
+        done = dbbench(folder, "suite", "--resume", "run")
+        assert done.returncode == 2
+        assert "came from files and is no longer in" in done.stderr
+    finally:
+        manifest.write_text(before)
+        (lost / "result.json").write_text(result)

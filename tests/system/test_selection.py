@@ -1,0 +1,51 @@
+"""The two commands together run every test, each of them once; what is named is run whole."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import TESTS
+
+pytestmark = pytest.mark.matrix
+
+
+def collected(*words: str) -> tuple[list[str], str]:
+    """The tests that pytest would run, and what it says in the end."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", *words],
+        cwd=TESTS.parent, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    lines = done.stdout.splitlines()
+    return [line for line in lines if re.match(r"tests/\S+\.py::", line)], done.stdout
+
+
+def test_the_two_commands_run_each_test_once() -> None:
+    quick, told = collected()
+    matrix, _ = collected("-m", "matrix")
+    whole, _ = collected("-m", "matrix or not matrix")
+    assert quick
+    assert matrix
+    assert sorted(quick + matrix) == sorted(whole)
+    assert f"\n{len(matrix)} tests: " in told
+    assert "nox -s everything" in told
+
+
+def test_a_named_file_is_run_whole() -> None:
+    found, told = collected("tests/attack/test_servers.py")
+    assert len(found) > 10
+    assert "left out" not in told
+
+
+def test_workers_leave_out_the_same() -> None:
+    """Of a plain command with xdist no test is run that is named like a server's."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n", "2", "-q", "-k", "test_a_server_gives_the_tier_that_it_is_set_to"],
+        cwd=TESTS.parent, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout[-2000:]
+    assert "To run them too: nox -s everything" in done.stdout

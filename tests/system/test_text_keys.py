@@ -1,0 +1,50 @@
+"""A table under text keys to which a statement adds rows: its own rows are told from the added ones, and checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import summary
+
+SUITE = """\
+dbbench: 1
+name: codes
+title: Codes
+description: Rows under text keys, and more of them.
+datasets:
+  codes:
+    tables:
+      Codes:
+        rows: {file: codes.csv, count: 200}
+        primary_key: Code
+        columns:
+          Code: {type: varchar(12)}
+          Amount: {type: integer}
+scenarios:
+  - name: codes
+    title: Codes
+    dataset: codes
+    durability: process
+    steps:
+      - {kind: load, name: load, title: Load}
+      - kind: statement
+        name: insert
+        title: Insert of a row whose key lies between the others
+        sql: INSERT INTO Codes (Code, Amount) SELECT MAX(Code) || 'x', 1000 FROM Codes WHERE Code LIKE 'k05%'
+        iterations: 10
+        adds: {table: Codes, rows: 1}
+"""
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_added_rows_among_text_keys_are_no_fault(tmp_path: Path, dbbench, engine: str) -> None:
+    (tmp_path / "codes.csv").write_text("Code,Amount\n" + "".join(f"k{n:03}é,{n}\n" for n in range(200)), "utf-8")
+    (tmp_path / "codes.yaml").write_text(SUITE, "utf-8")
+    done = dbbench("suite", "codes.yaml", "--rounds", "1", "--out", "run", "-e", engine)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = summary(tmp_path / "run")
+    for step in ("load", "insert"):
+        row = rows[step, engine]
+        assert (row["outcome"], row["verified"]) == ("ok", "yes"), row["detail"]

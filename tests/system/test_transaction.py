@@ -1,0 +1,75 @@
+"""Steps of transactions as a user has them: books that balance, and engines that lose an update."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dbbench.testing.contract import usable
+from tests.conftest import Dbbench, environment, summary
+
+pytestmark = pytest.mark.matrix
+
+BANK = (Path(__file__).parents[1] / "unit" / "bank.yaml").read_text("utf-8")
+#: Engine -> words of the detail.
+FAULTS = {
+    "books-lost": "balance: ",
+    "books-stale": "balance: ",
+    "books-halves": "balance: ",
+    "books-forgets": "balance: ",
+}
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the faulty engines beside SQLite, clients in two processes."""
+    folder = tmp_path_factory.mktemp("books")
+    (folder / "bank.yaml").write_text(BANK.replace("{threads: 2}", "{threads: 2, processes: 2}"), "utf-8")
+    engines = [word for name in (*FAULTS, "sqlite", "duckdb") for word in ("--engine", name)]
+    done = subprocess.run(
+        [sys.executable, "-m", "dbbench.cli", "suite", "bank.yaml", "--rounds", "2", "--out", "run", *engines],
+        cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=1200, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    return folder / "run"
+
+
+@pytest.mark.parametrize("engine", FAULTS)
+def test_an_engine_that_loses_something_is_wrong_and_has_no_rank(faulty: Path, engine: str) -> None:
+    row = summary(faulty)["bank", engine]
+    assert (row["outcome"], row["value"]) == ("wrong", "")
+    assert FAULTS[engine] in row["detail"]
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_one_that_loses_nothing_has_a_figure(faulty: Path, engine: str) -> None:
+    row = summary(faulty)["bank", engine]
+    assert row["outcome"] == "ok", row["detail"]
+    assert float(row["value"]) > 0
+
+
+def test_the_report_has_a_column_for_each_transaction(faulty: Path) -> None:
+    text = (faulty / "report" / "index.md").read_text("utf-8").casefold()
+    for words in (
+        "deposit",
+        "refused",
+        "look",
+        "retries",
+        "rolled back",
+        "Checked afterwards: balance, bookings, books.",
+    ):
+        assert words.casefold() in text
+    assert "/s" in text
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql", "mysql"])
+def test_the_books_of_order_entry_balance(dbbench: Dbbench, tmp_path: Path, engine: str) -> None:
+    usable(engine)
+    done = dbbench("suite", "order-entry", "--quick", "--scale", "0.05", "--out", "run", "--engine", engine)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = summary(tmp_path / "run")
+    for step in ("opening", "trading"):
+        assert (rows[step, engine]["outcome"], rows[step, engine]["detail"]) == ("ok", "")

@@ -1,0 +1,48 @@
+"""Variants of one engine in one run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from tests.conftest import Dbbench, summary
+
+SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
+
+
+def test_variants_run_beside_their_engine_with_settings_of_their_own(tmp_path: Path, dbbench: Dbbench) -> None:
+    suite = tmp_path / "mine.yaml"
+    suite.write_text(f"{SMALL.read_text()}variants:\n  sqlite@written: {{settings: {{cache_mib: 7}}}}\n")
+    chosen = ["-e", "sqlite", "-e", "sqlite@small", "-e", "sqlite@written", "--set", "sqlite@small.cache_mib=4"]
+    done = dbbench("suite", "mine.yaml", *chosen, "--rounds", "1", "--out", "r")
+    assert done.returncode == 0, done.stdout + done.stderr
+    names = {"sqlite", "sqlite@small", "sqlite@written"}
+    assert {engine for step, engine in summary(tmp_path / "r") if step == "join"} == {*names, "(null)"}
+    page = (tmp_path / "r" / "report" / "index.html").read_text()
+    assert "SQLite (sqlite3) [small]" in page
+    trials = {
+        json.loads(path.read_text())["engine_name"]: path for path in (tmp_path / "r").glob("trials/*/result.json")
+    }
+    kept = {
+        name: json.loads(path.read_text())["engine"]["settings"]["cache_mib"]
+        for name, path in trials.items()
+        if name in names
+    }
+    assert kept == {"sqlite": 64, "sqlite@small": 4, "sqlite@written": 7}
+
+    shutil.rmtree(trials["sqlite@small"].parent)
+    suite.unlink()
+    again = dbbench("suite", "--resume", "r")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert json.loads(trials["sqlite@small"].read_text())["engine"]["settings"]["cache_mib"] == 4
+
+
+def test_two_variants_of_one_name_are_refused(dbbench: Dbbench, tmp_path: Path) -> None:
+    shutil.copy(SMALL, tmp_path)
+    done = dbbench("suite", "small.yaml", "-e", "sqlite@a", "-e", "sqlite@a", "--out", "r")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "dbbench: there are two variants called sqlite@a; give one of them another label\n",
+    )
+    assert not (tmp_path / "r").exists()

@@ -1,0 +1,128 @@
+"""Answers that no oracle computes: rows, files, a reference engine, and engines that agree."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dbbench.answers.agreement import group
+from dbbench.answers.compare import as_table, check_rows
+from dbbench.answers.given import answer_of
+from dbbench.answers.oracle import kept_answer, read_answer
+from dbbench.datasets.cache import Files, materialise
+from dbbench.errors import UserError, WrongAnswer
+from dbbench.suite.dataset import Dataset
+from dbbench.suite.steps.query import QueryStep
+
+COLUMNS = {"Id": {"type": "integer", "values": {"kind": "sequence"}}}
+THINGS = Dataset.model_validate({"tables": {"T": {"rows": 100, "primary_key": "Id", "columns": COLUMNS}}})
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
+    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+    return materialise(THINGS)
+
+
+def query(answer: object, sql: str = "SELECT Id FROM T", **more: object) -> QueryStep:
+    return QueryStep.model_validate({"kind": "query", "name": "q", "title": "Q", "sql": sql, "answer": answer, **more})
+
+
+def answered(answer: object, files: Files, folder: Path = Path(), sql: str = "SELECT Id FROM T") -> pa.Table:
+    path = answer_of(query(answer, sql), THINGS, files, folder)
+    assert path is not None
+    return read_answer(path)
+
+
+def test_rows_come_in_the_types_that_the_suite_says(files: Files) -> None:
+    columns = {"n": "bigint", "price": "decimal(9, 2)", "day": "date", "name": "varchar(3)"}
+    found = answered({"columns": columns, "rows": [[1, 2.5, "2026-01-31", "a"], [None, None, None, None]]}, files)
+    assert found.schema.types == [pa.int64(), pa.decimal128(9, 2), pa.date32(), pa.string()]
+    assert found.column("price").to_pylist() == [Decimal("2.50"), None]
+
+
+@pytest.mark.parametrize(("kind", "value"), [("integer", "x"), ("decimal(5, 2)", 1.234), ("date", "2026-13-01")])
+def test_rows_of_another_type_are_refused(files: Files, kind: str, value: object) -> None:
+    with pytest.raises(UserError, match="the answer of q, column n"):
+        answered({"columns": {"n": kind}, "rows": [[value]]}, files)
+
+
+def test_rows_are_right_at_scale_1_only(files: Files) -> None:
+    with pytest.raises(UserError, match="right at scale 1 only; omit --scale"):
+        answered({"columns": {"n": "bigint"}, "rows": [[1]]}, materialise(THINGS, scale=0.5))
+
+
+def test_a_file_is_an_answer(files: Files, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"n": [1, 2]}), tmp_path / "a.parquet")
+    (tmp_path / "a.csv").write_text("n\n1\n2\n")
+    assert answered({"file": "a.parquet"}, files, tmp_path).column("n").to_pylist() == [1, 2]
+    assert answered({"file": "a.csv", "columns": {"n": "integer"}}, files, tmp_path).schema.types == [pa.int32()]
+    with pytest.raises(UserError, match="the suite must name them with their types"):
+        answered({"file": "a.csv"}, files, tmp_path)
+    (tmp_path / "a.csv").write_text("n\n1\n3\n")
+    changed = answered({"file": "a.csv", "columns": {"n": "integer"}}, files, tmp_path)
+    assert changed.column("n").to_pylist() == [1, 3], "another content is another answer"
+
+
+def test_a_reference_engine_answers_in_a_process_of_its_own(files: Files) -> None:
+    found = answered({"engine": "sqlite"}, files, sql="SELECT COUNT(*) AS n, SUM(Id) / 8.0 AS s FROM T")
+    assert found.to_pylist() == [{"1": 100, "2": 631.25}]
+
+
+@pytest.mark.parametrize(
+    ("engine", "sql", "words"),
+    [
+        ("sqlite", "SELECT nothing FROM T", "the reference engine sqlite gives no answer: .*nothing"),
+        ("sqlit", "SELECT Id FROM T", "no engine 'sqlit'; did you mean 'sqlite'"),
+        ("lmdb", "SELECT Id FROM T", "lmdb runs no SQL"),
+    ],
+)
+def test_a_reference_engine_that_fails_is_named(files: Files, engine: str, sql: str, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        answered({"engine": engine}, files, sql=sql)
+
+
+def test_an_answer_of_an_earlier_run_is_found_as_it_was_written(files: Files) -> None:
+    path = answer_of(query({"columns": {"n": "bigint"}, "rows": [[1]]}), THINGS, files, Path())
+    assert path is not None
+    assert kept_answer(path.name, files) == path
+    for name in ("../dataset.json", path.name.replace("answer-", "answer-0"), ""):
+        with pytest.raises(UserError, match="no longer in"):
+            kept_answer(name, files)
+    path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(UserError, match="no longer in"):
+        kept_answer(path.name, files)
+
+
+def test_engines_that_give_the_same_share_a_group(tmp_path: Path) -> None:
+    third = Decimal("0.3333333333333333")
+    given = [[(1, third)], [(1, 1 / 3)], [(1, Decimal("0.3333"))], [(1, 0.34)], [(2, 1 / 3)], [(1, 0.34)]]
+    groups = [group(as_table(rows), tmp_path, ordered=False) for rows in given]
+    assert groups == [1, 1, 1, 2, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("reference", "found", "same"),
+    [
+        (Decimal("2.3333333333"), Decimal("2.3333"), True),  # MySQL keeps four places of a mean
+        (Decimal("2.3333"), 7 / 3, True),
+        (7 / 3, Decimal("2.3333"), True),
+        (Decimal("12.50"), Decimal("12.5"), True),
+        (Decimal("12.50"), Decimal("12.51"), False),
+        (7 / 3, Decimal("2.33"), False),
+        (Decimal("2.3333"), 2.334, False),
+        ("2026-01-31", "2026-01-31  ", True),
+        (5, Decimal(5), True),
+    ],
+)
+def test_means_are_compared_by_the_coarser_of_two_engines(reference: Any, found: Any, same: bool) -> None:
+    if same:
+        check_rows([(found,)], as_table([(reference,)]), ordered=True)
+    else:
+        with pytest.raises(WrongAnswer):
+            check_rows([(found,)], as_table([(reference,)]), ordered=True)

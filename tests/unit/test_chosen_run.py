@@ -1,0 +1,93 @@
+"""A report of some engines and steps of a run, with names, a title and colours of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+from dbbench.cli import main
+from dbbench.errors import UserError
+from dbbench.report.run_view import view
+from dbbench.results.chosen_run import Choice, ChosenRun
+from dbbench.results.run_directory import Run
+from tests.fabricated import Fake, fabricate
+
+ENGINES = {"a": Fake("A"), "b": Fake("B", 2.0), "c": Fake("C", 4.0)}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return fabricate(tmp_path_factory.mktemp("chosen") / "run", ENGINES, rounds=6)
+
+
+def test_ranks_ratios_and_means_are_among_the_engines_chosen(run: Run) -> None:
+    found = ChosenRun(run, Choice(["b", "c"], ["join-1"], {"c": "C <2>"}, "Mine"))
+    shown = view(found)
+    (step,) = shown.scenarios[0].steps
+    assert [(line.row.title, line.rank, line.ratio) for line in step.lines] == [
+        ("B", "1", "×1.00"),
+        ("C <2>", "2", "×2.00"),
+    ]
+    assert [round(item.mean_ratio or 0) for item in shown.scenarios[0].standings] == [1, 2]
+    assert step.harness
+    assert (shown.title, [system.title for system in shown.systems]) == ("Mine", ["B", "C <2>"])
+    assert shown.warnings == ()
+    assert len(view(run).scenarios[0].steps) == 8
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (Choice(engines=["B1"]), "this run has no engine 'B1'"),
+        (Choice(steps=["join-11"]), "this run has no step 'join-11'; did you mean 'join-1'?"),
+        (Choice(labels={"null": "x"}), "this run has no engine 'null'; it has a, b, c"),
+    ],
+)
+def test_what_is_not_in_the_run_cannot_be_chosen(run: Run, choice: Choice, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        ChosenRun(run, choice)
+    assert str(caught.value).startswith(message)
+
+
+def report(run: Run, *arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(main, ["report", str(run.path), *arguments])
+    return done.exit_code, done.output
+
+
+@pytest.mark.parametrize(("theme", "ground"), [("dark", "#14171b"), ("transparent", "none"), ("light", "#ffffff")])
+def test_pictures_have_a_theme_a_width_and_say_what_was_measured(
+    run: Run, tmp_path: Path, theme: str, ground: str
+) -> None:
+    out = tmp_path / "post"
+    arguments = ["-e", "a", "-e", "b", "--step", "join-1", "--theme", theme, "--width", "700", "--out", str(out)]
+    status, text = report(run, *arguments, "--format", "svg,png,md")
+    assert status == 0, text
+    svg = (out / "report" / "invoices-join-1.svg").read_text("utf-8")
+    root = ElementTree.fromstring(svg)
+    assert root.attrib["width"] == "700"
+    assert f"fill:{ground}" in svg
+    assert ("#1a1a1a" in svg) == (theme == "light")
+    said = " ".join(root.itertext())
+    assert "A: Server 1.2.3" in said
+    assert "2026-11-21" in said
+    png = (out / "report" / "invoices-join-1.png").read_bytes()
+    assert int.from_bytes(png[16:20], "big") == 700
+    assert (out / "report" / "index.md").read_text("utf-8").startswith('---\ntitle: "Invoices"\ndate: 2026-11-21\n')
+    status, text = report(run, *arguments)
+    assert (status, "already exists; choose another folder with --out" in text) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "option", [["-e", "a"], ["--title", "x"], ["--label", "a=x"], ["--theme", "dark"], ["--width", "700"]]
+)
+def test_the_runs_own_report_stays_whole(run: Run, option: list[str]) -> None:
+    status, text = report(run, *option)
+    assert status == 2
+    assert "needs --out DIR" in text
+
+
+def test_a_label_without_a_text_is_refused(run: Run) -> None:
+    assert "--label is ENGINE=TEXT" in report(run, "--label", "a", "--out", "x")[1]

@@ -1,0 +1,77 @@
+"""The conformance kit: each clause says why it matters and where to read on, and no assertion is without words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import dbbench.testing
+from dbbench.testing import BlocksContract, EngineContract, KeyValueContract, ObjectContract, SQLContract
+from dbbench.testing.clause import reason
+from dbbench.testing.expect import difference, expect, expect_equal, expect_error
+
+CONTRACTS = (EngineContract, SQLContract, KeyValueContract, BlocksContract, ObjectContract)
+CLAUSES = {
+    f"{contract.__name__}.{name}": getattr(contract, name)
+    for contract in CONTRACTS
+    for name in dir(contract)
+    if name.startswith("test_")
+}
+PLUGINS = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text("utf-8")
+SECTIONS = {
+    re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+    for heading in re.findall(r"^#+ (.+)$", PLUGINS, re.MULTILINE)
+}
+
+
+@pytest.mark.parametrize("name", CLAUSES)
+def test_each_clause_says_why_it_matters_and_where_to_read_on(name: str) -> None:
+    test = CLAUSES[name]
+    assert len(reason(test)) > 10
+    assert test.section in SECTIONS
+
+
+def test_no_assertion_of_the_kit_is_without_words() -> None:
+    for path in Path(dbbench.testing.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            assert not isinstance(node, ast.Assert), f"{path.name}:{node.lineno}"
+            assert not (isinstance(node, ast.Attribute) and node.attr == "raises"), f"{path.name}:{node.lineno}"
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "said"),
+    [
+        (0, 4, "expected 4, got 0"),
+        (None, b"x", "expected b'x', got None"),
+        ([1, 2], [1, 3], "item 1: expected 3, got 2"),
+        ([1], [1, 2], "expected 2 items, got 1: [1]"),
+        ({1: "a"}, {1: "a", 2: "b"}, "expected 2 entries, got 1; 2 is missing"),
+        ({1: "a", 2: "b"}, {1: "a"}, "expected 1 entries, got 2; 2 should not be there"),
+        ({1: "a"}, {1: "b"}, "at 1 expected 'b', got 'a'"),
+    ],
+)
+def test_says_what_differs(got: object, expected: object, said: str) -> None:
+    assert difference(got, expected) == said
+    with pytest.raises(AssertionError, match=re.escape(f"rows: {said}")):
+        expect_equal("rows", got, expected)
+
+
+def test_says_which_error_was_expected() -> None:
+    with expect_error("an insert", ValueError, "twice"):
+        raise ValueError("twice")
+    with pytest.raises(AssertionError, match="an insert: expected an error, got none"), expect_error("an insert"):
+        pass
+    with (
+        pytest.raises(AssertionError, match="an insert: expected ValueError, got KeyError: 'x'"),
+        expect_error("an insert", ValueError),
+    ):
+        raise KeyError("x")
+    with (
+        pytest.raises(AssertionError, match="an insert: expected an error that says 'twice', got once"),
+        expect_error("an insert", ValueError, "twice"),
+    ):
+        raise ValueError("once")
+    expect(holds=True, message="")

@@ -1,0 +1,104 @@
+"""`dbbench.engine` is the one door: plugins import nothing else of dbbench, and it costs nothing until it is used."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dbbench.engine
+
+ROOT = Path(__file__).parents[2]
+#: What a plugin, or its tests, may import.
+OPEN = {"dbbench.engine", "dbbench.testing"}
+PLUGINS = sorted(
+    path
+    for folder in ("plugins", "examples", "tests/faulty")
+    for path in (ROOT / folder).rglob("*.py")
+    if path.is_file()
+)
+
+
+def imported(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names if node.module == "dbbench")
+
+
+def behind_the_door(source: str) -> set[str]:
+    return {name for name in imported(source) if name.split(".")[0] == "dbbench"} - OPEN - {"dbbench"}
+
+
+@pytest.mark.parametrize("path", PLUGINS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_plugin_imports_nothing_but_the_door(path: Path) -> None:
+    assert not behind_the_door(path.read_text())
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "dbbench/cli/templates").glob("*.jinja")), ids=lambda path: path.name)
+def test_a_new_plugin_imports_nothing_but_the_door(path: Path) -> None:
+    lines = re.findall(r"^(?:from|import) dbbench.*$", path.read_text(), re.MULTILINE)
+    assert not behind_the_door("\n".join(lines))
+
+
+def test_the_docs_import_nothing_but_the_door() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/plugins.md").read_text(), re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if re.match(r"(from|import) ", line)]
+    assert any("dbbench.engine" in line for line in lines)
+    assert not behind_the_door("\n".join(lines))
+
+
+def test_one_module_knows_the_null_engines() -> None:
+    asked = re.compile(r"(?<!types)\.is_null\b(?!\()|[=({]\s*['\"]null['\"]|null\+arrow")
+    knowing = {
+        str(path.relative_to(ROOT / "dbbench"))
+        for path in (ROOT / "dbbench").rglob("*.py")
+        if asked.search(path.read_text("utf-8"))
+    }
+    assert knowing == {"engine/null.py"}
+
+
+def test_an_import_behind_the_door_is_seen() -> None:
+    assert behind_the_door("from dbbench.suite.model import Tier") == {"dbbench.suite.model"}
+    assert behind_the_door("from dbbench import host") == {"dbbench.host"}
+    assert not behind_the_door("from dbbench.engine import Tier")
+
+
+def test_every_name_is_there() -> None:
+    """Type checkers, `import *` and the running program are told of the same names."""
+    tree = ast.parse(Path(dbbench.engine.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert sorted(typed) == sorted(dbbench.engine.__all__)
+    for name, module in typed.items():
+        assert module
+        assert getattr(dbbench.engine, name) is getattr(importlib.import_module(module), name)
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(AttributeError, match=r"'dbbench\.engine' has no attribute 'Sessions'"):
+        dbbench.engine.Sessions  # noqa: B018
+
+
+def test_the_door_alone_brings_nothing_heavy() -> None:
+    heavy = ("numpy", "pyarrow", "pydantic", "psutil")
+    code = f"import sys, dbbench.engine; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_what_a_plugin_takes_at_its_top_brings_neither_numpy_nor_pyarrow() -> None:
+    code = (
+        "import sys; from dbbench.engine import Dialect, Options, Publication, SQLEngine, SQLSession, Tier;"
+        "print([name for name in ('numpy', 'pyarrow') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,71 @@
+"""A run as DataFrames."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+import dbbench
+from dbbench.errors import RunError, UserError
+from dbbench.report.run_view import view
+from dbbench.report.write import write_report
+from tests.fabricated import MANY, fabricate
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("frames") / "run"
+    engines = {name: MANY[name] for name in ("sqlite", "duckdb", "turso")}  # one of them with failures
+    write_report(view(fabricate(path, engines)), ("csv",))
+    return path
+
+
+def test_a_summary_has_the_figures_of_the_report_with_types(run: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = dbbench.open_run(run).summary()
+    table = pd.read_csv(run / "summary.csv")
+    table = table[(table["step"] != "(trial)") & table["blocks"].notna()]
+    theirs = {(row.step, row.engine.strip("()")): row.value for row in table.itertuples() if row.value == row.value}
+    ours = {(row.step, row.engine): row.value for row in frame.itertuples() if row.value == row.value}
+    assert theirs
+    assert {key: pytest.approx(value, rel=1e-8) for key, value in theirs.items()} == {key: ours[key] for key in theirs}
+    assert {name: str(kind) for name, kind in frame.dtypes.items() if name in ("value", "rank_best", "verified")} == {
+        "value": "float64", "rank_best": "Int64", "verified": "boolean",
+    }  # fmt: skip
+    assert set(frame.loc[frame["is_null"], "verified"].isna()) <= {True}
+
+
+def test_samples_and_sizes_are_there(run: Path) -> None:
+    pytest.importorskip("pandas")
+    opened = dbbench.open_run(run)
+    samples, sizes = opened.samples(), opened.sizes()
+    assert len(samples) > 0
+    assert {"step", "engine", "round", "warm_up", "number", "value", "unit"} <= set(samples.columns)
+    assert (sizes["apparent"] > 0).all()
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="is not a run directory"):
+        dbbench.open_run(tmp_path)
+
+
+def test_pandas_is_needed_when_a_frame_is(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UserError, match="pip install pandas"):
+        dbbench.open_run(run).summary()
+
+
+def test_the_command_line_loads_none_of_it() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = dbbench.nothing
+
+
+def test_the_example_draws_a_chart(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pandas")
+    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "own_chart.py"))
+    example["main"](str(run), str(tmp_path / "chart.png"))
+    assert (tmp_path / "chart.png").stat().st_size > 10_000
+    assert "join-1" in capsys.readouterr().out

@@ -1,0 +1,185 @@
+"""Many runs in the order of time: where a level begins, what is refused, and what is written."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import json
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from dbbench.analysis.comparability import Side
+from dbbench.analysis.history import History, chance_of, history, splits
+from dbbench.errors import UserError
+from dbbench.report.history import files, page
+from dbbench.report.history.words import change_lines, summary
+from dbbench.report.terminal import history as terminal
+from dbbench.suite.model import Suite
+from tests.unit.test_compare import side
+
+#: Runs of the same thing on a quiet machine.
+NOISE = (1.0, 1.012, 0.991, 1.006, 0.997, 1.003)
+NEW = {"versions": {"A": "1.5"}, "settings": {"cache_mib": 64}}
+
+
+def sides(suite: Suite, factors: Sequence[float], **of_last: Any) -> list[Side]:
+    """A run a day; `of_last` is what differs in the runs whose factor is above 1.2."""
+    return [
+        side(
+            suite,
+            f"r{day}",
+            factor,
+            created=datetime.datetime(2026, 1, day, tzinfo=datetime.UTC),
+            **(of_last if factor > 1.2 else {}),
+        )
+        for day, factor in enumerate(factors, 1)
+    ]
+
+
+def slowed(suite: Suite, at: int = 3, times: float = 1.5, **of_last: Any) -> History:
+    """Six runs, slower from number `at` on (from 0)."""
+    return history(sides(suite, [one * (times if n >= at else 1) for n, one in enumerate(NOISE)], **of_last))
+
+
+def shown(found: History) -> str:
+    console = Console(width=200, record=True, file=StringIO())
+    terminal.show(found, console)
+    return console.export_text()
+
+
+def test_an_engine_that_grew_slower_is_found_at_its_run_with_what_differs(small: Suite) -> None:
+    found = slowed(small, engine=NEW)
+    assert [(series.engine, series.step) for series in found.changed] == [("a", "load"), ("a", "join")]
+    (change,) = found.changed[0].changes
+    assert (change.at, change.causes, change.null_too) == (3, ("a: A: 1.4 -> 1.5",), False)
+    assert change.ratio == pytest.approx(1.5, rel=0.02)
+    text = shown(found)
+    assert "×1.50 slower  from run 4 (2026-01-04)" in text
+    assert "differs: a: A: 1.4 -> 1.5" in text
+    assert "2 of 2 steps of engines changed over 6 runs, 2 for the worse" in text
+
+
+def test_runs_come_in_the_order_of_time_however_they_are_named(small: Suite) -> None:
+    backwards = history(sides(small, NOISE)[::-1])
+    assert [one.name for one in backwards.sides] == ["r1", "r2", "r3", "r4", "r5", "r6"]
+    assert summary(backwards) == "no change in 2 steps of engines over 6 runs"
+
+
+def test_two_changes_one_after_the_other_are_two() -> None:
+    levels = [0.0, 0.01, -0.01, 0.0, 0.5, 0.51, 0.49, 0.5, 1.0, 1.01, 0.99, 1.0]
+    assert sorted(splits(levels, 1)) == [4, 8]
+
+
+def test_one_odd_run_is_no_level_but_the_newest_may_be_one(small: Suite) -> None:
+    odd = [0.0, 0.01, -0.01, 0.6, 0.0, 0.01, 0.0, -0.01]
+    assert list(splits(odd, 1)) == []
+    newest = slowed(small, at=5)
+    assert {change.at for series in newest.changed for change in series.changes} == {5}
+    assert "of the newest run alone so far: run it once more" in shown(newest)
+
+
+def test_too_few_runs_say_so(small: Suite) -> None:
+    found = history(sides(small, (1.0, 1.0, 1.5)))
+    assert not found.changed
+    assert "no change can be seen in fewer than 4 runs" in shown(found)
+
+
+def test_a_change_of_the_null_engine_too_is_told(small: Suite) -> None:
+    found = slowed(small, null=0.0015)
+    assert all(change.null_too for series in found.changed for change in series.changes)
+    assert "the null engine changed at this run too" in shown(found)
+
+
+def test_where_more_is_better_more_is_faster() -> None:
+    values = [10.0, 10.1, 9.9, 20.0, 20.1, 19.9]
+    assert chance_of(values[:3], values[3:]) < 0.001
+    assert chance_of([1.0, 1.0], [1.0]) == 1
+    assert chance_of([1.0, 1.0], [2.0]) == 0
+
+
+@pytest.mark.parametrize(("runs", "steps"), [(4, 1), (6, 10), (12, 10)])
+def test_equal_runs_have_a_change_in_at_most_one_of_twenty_histories(runs: int, steps: int) -> None:
+    random = np.random.default_rng(3)
+    drawn = random.normal(0, 0.03, (300, steps, runs))
+    wrong = sum(any(list(splits(list(series), steps)) for series in one) for one in drawn)
+    assert wrong <= 300 * 0.05 * 1.6  # 5 %, and what 300 draws may be off
+
+
+def test_a_change_of_a_fifth_is_found_in_ten_runs_that_differ_by_three_percent() -> None:
+    random = np.random.default_rng(4)
+    drawn = random.normal(0, 0.03, (200, 10)) + np.where(np.arange(10) >= 5, np.log(1.2), 0)
+    found = sum(list(splits(list(one), 10)) == [5] for one in drawn)
+    assert found > 200 * 0.9
+
+
+def test_one_run_and_the_same_run_twice_are_refused(small: Suite) -> None:
+    with pytest.raises(UserError, match="a history needs two runs or more"):
+        history(sides(small, [1.0]))
+    with pytest.raises(UserError, match="r1 and r1 are one and the same run; name each once"):
+        history([*sides(small, [1.0, 1.0]), *sides(small, [1.0])])
+
+
+def test_runs_of_other_work_or_another_machine_are_refused(small: Suite) -> None:
+    first, second = sides(small, [1.0, 1.0])
+    other = side(small, "r2", machine={**first.manifest.machine, "cpu": "Another"}, created=second.manifest.created)
+    with pytest.raises(UserError, match="different machines"):
+        history([first, other])
+    found = history([first, other], across_machines=True)
+    assert "not one machine, so the machine may be the cause: r2: CPU: EPYC -> Another" in " ".join(
+        shown(found).split()
+    )
+    scaled = side(small, "r2", scale=2.0, created=second.manifest.created)
+    with pytest.raises(UserError, match="did not do the same work"):
+        history([first, scaled])
+
+
+def test_files_for_other_tools(small: Suite, tmp_path: Path) -> None:
+    found = slowed(small)
+    assert [path.name for path in files.write(found, tmp_path)] == [
+        "history.json", "otava.csv", "otava.yaml", "smaller-is-better.json", "bigger-is-better.json",
+    ]  # fmt: skip
+    document = json.loads((tmp_path / "history.json").read_text())
+    assert document["series"][0]["changes"][0]["run"] == 4
+    with (tmp_path / "otava.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert [line["run"] for line in table] == ["r1", "r2", "r3", "r4", "r5", "r6"]
+    (test,) = json.loads((tmp_path / "otava.yaml").read_text())["tests"].values()
+    assert {metric["column"] for metric in test["metrics"].values()} <= {*table[0]}
+    benches = json.loads((tmp_path / "smaller-is-better.json").read_text())
+    assert [bench["name"] for bench in benches] == ["Load / A", "Join / A"]
+    assert benches[0]["unit"] == "s"
+    assert json.loads((tmp_path / "bigger-is-better.json").read_text()) == []
+
+
+def test_a_series_with_a_gap_is_drawn_and_left_out_for_otava(small: Suite, tmp_path: Path) -> None:
+    first, *others = sides(small, NOISE)
+    gap = Side(others[2].name, others[2].manifest, small, [r for r in others[2].results if r.engine_name == "null"])
+    found = history([first, *others[:2], gap, *others[3:]])
+    assert found.series[0].values[3] is None
+    files.write(found, tmp_path)
+    assert (tmp_path / "otava.csv").read_text().splitlines()[0] == "time,run,dbbench"
+
+
+def test_hostile_texts_are_escaped(small: Suite, tmp_path: Path) -> None:
+    known = sides(small, [one * (1.5 if n > 2 else 1) for n, one in enumerate(NOISE)])
+    for one in known:
+        one.manifest.engines["a"]["title"] = "<script>alert(1)</script>|[x](http://y)"
+    found = history(known)
+    page.write(found, tmp_path)
+    html = (tmp_path / "index.html").read_text()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    table = "\n".join(terminal.markdown(found))
+    assert "<script>" not in table.replace("\\<", "")
+    assert "\\|[x]\\(http" in table
+
+
+def test_lines_of_a_change(small: Suite) -> None:
+    (first, _) = change_lines(slowed(small))
+    assert (first.engine, first.step, first.worse) == ("A", "Load", True)

@@ -1,0 +1,80 @@
+"""What the report says of an engine is a value that an open engine returns; nothing of its class is written over."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbbench.engine import Engine, EngineInfo, Publication, Setup, Tier
+from dbbench_plugins.mysql.server import MySQLServer
+from dbbench_plugins.postgresql.server import PostgreSQLServer
+
+
+class Plain(Engine):
+    name, title, license = "plain", "Plain (driver)", "MIT"
+    publication = Publication.CONDITIONS
+    publication_note = "section 3"
+    durability = {Tier.MEMORY: {}}
+
+
+def test_an_engine_says_what_its_class_says(tmp_path: Path) -> None:
+    info = Plain(Setup(tmp_path, Tier.MEMORY)).info()
+    assert info == EngineInfo("Plain (driver)", Publication.CONDITIONS, "section 3")
+    with pytest.raises(FrozenInstanceError):
+        info.title = "Another"  # type: ignore[misc]
+
+
+def looked_at(engine: Any, rows: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> EngineInfo:
+    """What an engine says of a server that answers the first question with these rows."""
+    monkeypatch.setattr(f"{engine.__module__}.fetch", lambda _session, _sql: rows)
+    made = object.__new__(engine)
+    made.url = ""
+    made.session = None
+    made._look()
+    found: EngineInfo = made.info()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("comment", "title", "publication"),
+    [
+        ("MariaDB Server", "MariaDB (C API)", Publication.ALLOWED),
+        ("MySQL Community Server - GPL", "MySQL (C API)", Publication.ALLOWED),
+        ("MySQL Enterprise Server - Commercial", "MySQL (C API)", Publication.UNKNOWN),
+    ],
+)
+def test_a_mysql_server_by_its_own_words(
+    comment: str, title: str, publication: Publication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Its(MySQLServer):
+        __module__ = MySQLServer.__module__
+        title = "MariaDB/MySQL (C API)"
+        publication = Publication.ALLOWED
+
+    info = looked_at(Its, [("version", "11.4"), ("version_comment", comment)], monkeypatch)
+    assert (info.title, info.publication) == (title, publication)
+    assert bool(info.publication_note) == (publication is Publication.UNKNOWN)
+    assert (Its.title, Its.publication) == ("MariaDB/MySQL (C API)", Publication.ALLOWED)
+
+
+@pytest.mark.parametrize(
+    ("version", "title", "publication"),
+    [
+        ("PostgreSQL 17.2 on x86_64", "PostgreSQL (psycopg)", Publication.ALLOWED),
+        ("CockroachDB CCL v24.1.0 (x86_64)", "CockroachDB (psycopg)", Publication.UNKNOWN),
+    ],
+)
+def test_a_server_that_speaks_postgresql_by_its_own_words(
+    version: str, title: str, publication: Publication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Its(PostgreSQLServer):
+        __module__ = PostgreSQLServer.__module__
+        title = "PostgreSQL (psycopg)"
+        publication = Publication.ALLOWED
+
+    info = looked_at(Its, [(version,)], monkeypatch)
+    assert (info.title, info.publication) == (title, publication)
+    assert bool(info.publication_note) == (publication is Publication.UNKNOWN)

@@ -1,0 +1,307 @@
+"""One model of load control, its loops on a scripted clock, the search for a rate, and what endless calls leave."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from dbbench.datasets.records import ExpectedRecords, Laps, shuffled
+from dbbench.engine.setup import Setup
+from dbbench.errors import SuiteError
+from dbbench.loadgen.arrivals import growing
+from dbbench.loadgen.clients import drive
+from dbbench.loadgen.histogram import Samples
+from dbbench.loadgen.job import Job
+from dbbench.loadgen.key_streams import CallStream, KeySequence, OperationMix
+from dbbench.loadgen.loops import stream_until
+from dbbench.loadgen.query_calls import QueryCalls
+from dbbench.loadgen.search import Bracket, search
+from dbbench.loadgen.timeline import MOST_SLOTS, Timeline
+from dbbench.suite.loader import parse_suite
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.timed import Find, Rate, seconds_of
+from dbbench_plugins.null import Null
+
+MS = 1_000_000
+SECOND = 1_000 * MS
+
+SUITE = """\
+dbbench: 1
+name: s
+title: S
+description: S
+datasets:
+  d: {tables: {T: {rows: 10, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}}
+  r: {records: {count: 10, key_bytes: 16, value_bytes: 16}}
+scenarios:
+  - {name: a, title: A, dataset: d, steps: [{kind: query, name: q, title: Q, sql: SELECT Id FROM T, TABLES}]}
+  - {name: b, title: B, dataset: r, steps: [{name: k, title: K, RECORDS}]}
+"""
+
+
+def suite(tables: str = "iterations: 2", records: str = "kind: keyvalue, operation: read") -> str:
+    return SUITE.replace("TABLES", tables).replace("RECORDS", records)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("500ms", 0.5), ("10s", 10), ("2 min", 120), ("1h", 3600), ("250us", 0.00025), (3, 3)]
+)
+def test_a_time_has_a_unit_or_is_of_seconds(text: Any, seconds: float) -> None:
+    assert seconds_of(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ("rate: {per_second: 100}", "one time for the rate: rate.seconds, or the step's duration"),
+        ("rate: {per_second: 100, seconds: 1}, duration: 1s", "one time for the rate"),
+        ("rate: {per_second: 1}, duration: 2s", "10 arrivals or more: rate.per_second times duration"),
+        ("rate: {per_second: 100, seconds: 1}, iterations: 3", "no iterations where there is a rate"),
+        ("duration: 1s, iterations: 3", "no iterations where there is a duration"),
+        ("find: {p99: 10ms}, iterations: 3", "no iterations where there is a find"),
+        ("find: {p99: 10ms}, duration: 1s", "`find`, or `rate` and `duration`"),
+        ("find: {p99: 10ms, p50: 1ms}", "one limit, like {p99: 10ms}"),
+        ("find: {trial: 1s}", "one limit, like {p99: 10ms}"),
+        ("find: {p99: soon}", "a time, like 500ms, 10s or 2min"),
+        ("duration: 0s", "greater than 0"),
+        ("warm_up: -1", "a number of calls, 0 or more, or a time, like 5s"),
+        ("warm_up: a while", "a time, like 500ms, 10s or 2min"),
+        ("cache: cold, duration: 1s", "a warm cache where there are clients"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_with_its_place(tables: str, words: str) -> None:
+    with pytest.raises(SuiteError, match=r"s\.yaml:9:") as refused:
+        parse_suite(suite(tables), "s.yaml")
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("records", "words"),
+    [
+        ("kind: keyvalue, operation: delete, duration: 1s", "a record can be deleted once"),
+        ("kind: keyvalue, operation: scan, rate: {per_second: 20, seconds: 1}", "a scan is one call"),
+        ("kind: keyvalue, operation: read, count: 3, duration: 1s", "no count where there is a duration"),
+        ("kind: keyvalue, operation: insert, order: random, duration: 1s", "order ascending"),
+        ("kind: mix, weights: {read: 1}", "how many operations there are, or a rate, duration or find"),
+        ("kind: mix, weights: {read: 1}, operations: 5, duration: 1s", "no operations where there is a duration"),
+        ("kind: mix, weights: {insert: 1}, find: {p50: 1ms}, clients: {threads: 2}", "no inserts, or one client"),
+    ],
+)
+def test_kinds_refuse_what_they_can_not_do(records: str, words: str) -> None:
+    with pytest.raises(SuiteError, match=r"s\.yaml:10:") as refused:
+        parse_suite(suite(records=records), "s.yaml")
+    assert words in str(refused.value)
+
+
+def test_load_control_of_a_step() -> None:
+    found = parse_suite(suite("duration: 10s, warm_up: 2s, ramp_up: 500ms, clients: {threads: 4}"), "s.yaml")
+    (step,) = found.scenario("a").steps
+    assert (step.duration, step.warm_up_seconds, step.warm_up_calls, step.ramp_up) == (10, 2, 0, 0.5)  # type: ignore[attr-defined]
+    assert type(found).model_validate(found.model_dump(mode="json")) == found
+
+
+def test_an_old_suite_means_what_it_meant() -> None:
+    old = parse_suite(suite("warm_up: 3, iterations: 5"), "s.yaml").scenario("a").steps[0]
+    assert (old.warm_up_calls, old.iterations, old.controlled) == (3, 5, False)  # type: ignore[attr-defined]
+    assert Rate(per_second=50, seconds=6).model_dump() == {"per_second": 50, "arrivals": "constant", "seconds": 6}
+    assert Find(p99=0.01).percentile == 99
+    with pytest.raises(ValidationError, match="10 arrivals"):
+        Rate(per_second=1, seconds=6)
+
+
+class Time:
+    """A clock that goes on as calls take time."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def clock(self) -> int:
+        return self.now
+
+    def work(self, nanoseconds: int) -> None:
+        self.now += nanoseconds
+
+
+@pytest.mark.parametrize("each", [1_000, MS, 50 * MS, 3 * SECOND])
+def test_a_loop_ends_a_piece_or_a_call_after_its_time(each: int) -> None:
+    time, taken, ends = Time(), deque[int](), deque[int]()
+    stream_until(
+        time.work, iter(lambda: each, 0), lambda times: taken.extend(times.tolist()), SECOND, time.clock,
+        seen=lambda readings, _: ends.extend(readings.tolist()),
+    )  # fmt: skip
+    assert set(taken) == {each}
+    assert len(taken) == len(ends) == time.now // each
+    assert ends[-1] == time.now
+    assert SECOND <= time.now < SECOND + 20 * MS + each
+
+
+def test_a_loop_ends_with_its_keys() -> None:
+    time = Time()
+    stream_until(time.work, [5, 6], lambda _: None, SECOND, time.clock)
+    assert time.now == 11
+
+
+def test_a_rate_grows_evenly_and_is_shared() -> None:
+    shares = [np.concatenate(list(growing(1_000, 2, number, 3))) for number in range(3)]
+    moments = np.sort(np.concatenate(shares))
+    assert len(moments) == 1_000
+    assert all(np.all(np.diff(share) > 0) for share in shares)
+    halves = np.searchsorted(moments, [SECOND, 2 * SECOND])
+    assert halves.tolist() == [250, 1_000]  # a quarter of the calls in the first half
+
+
+@pytest.mark.parametrize("truth", [30.0, 777.0, 5_000.0, 123_456.0])
+@pytest.mark.parametrize("start", [1.0, 1_000.0, 1e6])
+def test_a_search_brackets_the_highest_rate(truth: float, start: float) -> None:
+    tried: list[float] = []
+
+    def passes(rate: float) -> bool:
+        tried.append(rate)
+        return rate <= truth
+
+    found = search(passes, start, least=20, most=1e7, resolution=0.05)
+    assert found.passed is not None
+    assert found.failed is not None
+    assert found.passed <= truth < found.failed <= found.passed * 1.05
+    assert len(tried) < 60
+
+
+def test_a_rate_fails_only_if_it_fails_twice() -> None:
+    stalls = count()
+
+    def passes(rate: float) -> bool:
+        return rate <= 100 and next(stalls) % 2 == 1  # each first trial meets a stall
+
+    assert search(passes, 80, least=20, most=1e4, resolution=1) == Bracket(80, 160)
+
+
+def test_a_search_ends_at_the_lowest_and_the_highest_rate() -> None:
+    assert search(lambda _: False, 1_000, least=20, most=1e7, resolution=0.05) == Bracket(None, 20)
+    assert search(lambda _: True, 1_000, least=20, most=5_000, resolution=0.05) == Bracket(5_000, None)
+
+
+def test_a_timeline_counts_calls_by_the_second_in_which_they_ended() -> None:
+    found = Timeline()
+    found.record(7, np.array([7, SECOND + 6, SECOND + 7, 3 * SECOND + 7]), np.array([5, 1 * MS, 2 * MS, 9]))
+    summary = found.summary(3 * SECOND + 1)
+    assert (summary["seconds"], summary["calls"]) == (1, [2, 1, 0])
+    assert summary["p99"][:2] == [pytest.approx(MS, rel=0.04), pytest.approx(2 * MS, rel=0.04)]
+    assert summary["p50"][2] is None
+    assert Timeline().summary(SECOND) == {}
+
+
+def test_a_long_timeline_has_wider_slots_and_survives_merge_and_pipe() -> None:
+    one, other = Timeline(), Timeline()
+    for second in range(4 * MOST_SLOTS):
+        one.record(0, np.array([second * SECOND]), np.array([MS]))
+    other.record(0, np.array([SECOND // 2, 5 * SECOND]), np.array([MS, MS]))
+    one.merge(Timeline.from_json(json.loads(json.dumps(other.to_json()))))
+    summary = one.summary(4 * MOST_SLOTS * SECOND)
+    assert summary["seconds"] == 4
+    assert len(summary["calls"]) == MOST_SLOTS
+    assert summary["calls"][:3] == [5, 5, 4]
+
+
+def records(operation: str, **more: Any) -> KeySequence:
+    spec = {"count": 10, "key_bytes": 16, "value_bytes": 16, "key_order": "ascending"}
+    plain = {"order": "ascending", "first": 100, "count": 10, "version": 3, "endless": True, **more}
+    return KeySequence(spec, 1, 1.0, operation, **plain)
+
+
+def test_endless_inserts_of_two_clients_never_meet() -> None:
+    sequence = records("insert")
+    numbers = [[int.from_bytes(key, "big") for key, _ in islice(sequence._share(number, 2), 3)] for number in range(2)]
+    assert numbers == [[100, 102, 104], [101, 103, 105]]
+
+
+@pytest.mark.parametrize("order", ["ascending", "random"])
+@pytest.mark.parametrize("transaction", [1, 3])
+def test_what_endless_updates_leave_is_known_to_each_record(order: str, transaction: int) -> None:
+    sequence = records("update", order=order, transaction=transaction)
+    for made in range(1, 14):
+        last: dict[int, int] = {}
+        taken = {number: sequence.taken(made, number, 2) for number in range(2)}
+        for number in range(2):
+            pairs = [
+                pair
+                for item in islice(sequence._share(number, 2), made)
+                for pair in ([item] if transaction == 1 else item)
+            ]
+            assert len(pairs) == taken[number]
+            for key, value in pairs:
+                last[int.from_bytes(key, "big")] = int.from_bytes(value[:8], "little")
+        seed = 1 if order == "random" else None
+        laps = [Laps(100, 10, seed, sequence.share(number, 2), taken[number], 3) for number in range(2)]
+        expected = ExpectedRecords(first=100, next=110, laps=laps)
+        numbers = np.arange(100, 110, dtype=np.uint64)
+        assert expected.version_of(numbers).tolist() == [last.get(number, 0) for number in range(100, 110)]
+
+
+def test_the_first_calls_of_an_endless_mix_can_be_made_again() -> None:
+    mix = OperationMix(
+        {"count": 50, "key_bytes": 16, "value_bytes": 16}, 1, 1.0, 0, 50, 1, {"read": 1, "insert": 1}, "uniform", 10,
+        endless=True,
+    )  # fmt: skip
+    whole = np.concatenate([kinds for kinds, *_ in mix.drawn(0, 2, 3_000)])
+    assert len(whole) == 3_000
+    assert (np.concatenate([kinds for kinds, *_ in mix.drawn(0, 2, 1_500)]) == whole[:1_500]).all()
+    assert mix.inserted(0, 2, 1_500) == int((whole[:1_500] == 2).sum())
+
+
+def test_times_are_told_by_operation_however_the_calls_are_cut() -> None:
+    codes = deque([np.array([0, 0, 1]), np.array([1, 0])])
+    whole, by = Samples(), dict[str, Samples]()
+    record = CallStream(str, (), codes=codes).recorder(whole, by)
+    record(np.array([1, 2]))
+    record(np.array([30, 40, 5]))
+    assert whole.count == 5
+    assert (by["read"].exact.tolist(), by["update"].exact.tolist()) == ([1, 2, 5], [30, 40])
+
+
+@pytest.fixture
+def null(tmp_path: Path) -> Null:
+    return Null(Setup(tmp_path, Tier.POWER))
+
+
+@pytest.mark.parametrize("clients", [Clients(), Clients(threads=2), Clients(threads=2, processes=2)])
+def test_warm_up_and_ramp_up_are_made_and_do_not_count(null: Null, clients: Clients) -> None:
+    job = Job(
+        "read", (), 2, 0, seed=1, inputs=records("read"), duration=0.05, warm_up_seconds=0.01, ramp_up=0.02
+    )  # fmt: skip
+    found = drive(null, null.connect(), job, clients)
+    assert found.warm_up.count > 2 * clients.count
+    assert found.service.count > 0
+    assert found.calls == sum(made for _, made in found.made)
+    assert sorted(number for number, _ in found.made) == list(range(clients.count))
+
+
+def test_queries_at_a_rate_with_a_load_that_grows(null: Null) -> None:
+    job = Job(
+        "query", (), 1, 0, Rate(per_second=200, seconds=0.2), 1, QueryCalls("SELECT", 0, 3), ramp_up=0.1
+    )  # fmt: skip
+    found = drive(null, null.connect(), job, Clients(threads=2))
+    assert found.schedule is not None
+    assert found.schedule.due == 40
+    assert found.latency.count == found.service.count == 40 - found.schedule.dropped
+    assert 2 <= found.warm_up.count <= 2 + 10
+
+
+def test_as_many_calls_as_asked_for_after_a_warm_up(null: Null) -> None:
+    job = Job("read", (), 5, 11, seed=1, inputs=records("read"))
+    assert drive(null, null.connect(), job, Clients(threads=2)).service.count == 11
+    each = Job("query", (), 5, 11, seed=1, inputs=QueryCalls("SELECT", 0, 3), each=True)
+    assert drive(null, null.connect(), each, Clients(threads=2)).service.count == 22
+
+
+def test_shuffled_places_are_those_that_laps_expect() -> None:
+    places = shuffled(np.arange(10, dtype=np.uint64), 10, 1)
+    laps = Laps(0, 10, 1, range(4), 4, 9)
+    assert laps.version_of(places).tolist() == [9] * 4 + [0] * 6

@@ -1,0 +1,147 @@
+"""Two engines of one run compared round by round, and the gate on it."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import click
+import pytest
+
+from dbbench.analysis.gate import Answer, gated
+from dbbench.analysis.paired import paired
+from dbbench.analysis.row import Row
+from dbbench.analysis.summary import summarise
+from dbbench.analysis.verdicts import ComparisonVerdict
+from dbbench.cli.gates import PairGate, pair_gate, show_gates
+from dbbench.report.terminal.pairs import pair_lines
+from dbbench.results.outcome import Outcome
+from tests.fabricated import Fake, fabricate
+
+STEPS = [f"step-{number}" for number in range(7)]
+
+
+def rows(slow: float, rounds: int, chance: random.Random, *, shared: float, own: float) -> list[Row]:
+    """Two engines in seven steps: `shared` is what a round does to both, `own` is each one's own, as shares."""
+    found = []
+    for step in STEPS:
+        together = [chance.gauss(0, shared) for _ in range(rounds)]
+        for engine, factor in (("e@old", 1.0), ("e@new", slow)):
+            means = tuple(factor * math.exp(drift + chance.gauss(0, own)) for drift in together)
+            found.append(row(engine, step, means))
+    return found
+
+
+def row(engine: str, step: str, means: tuple[float, ...], **more: object) -> Row:
+    known = {
+        "scenario": "main", "step": step, "engine": engine, "title": engine, "outcome": Outcome.OK, "metric": "time",
+        "unit": "s", "trial_means": means, "of_rounds": tuple(range(1, len(means) + 1)), "value": sorted(means)[len(means) // 2] if means else None,
+    }  # fmt: skip
+    return Row(**{**known, **more})  # type: ignore[arg-type]
+
+
+def share_failed(slow: float, gate: float) -> float:
+    """How often 10 rounds of seven steps fail a gate, on a machine that is disturbed by a third and noisy by 5 %."""
+    chance = random.Random(7)
+    runs = [rows(slow, 10, chance, shared=0.3, own=0.05) for _ in range(60)]
+    return sum(gated(paired(run, "e@new", "e@old"), gate).answer is Answer.FAILED for run in runs) / len(runs)
+
+
+def test_a_slowdown_of_20_percent_is_found_in_what_disturbs_both() -> None:
+    assert share_failed(1.2, 0.1) >= 0.9
+
+
+def test_equal_engines_fail_no_gate() -> None:
+    assert share_failed(1.0, 0.1) == 0
+
+
+def test_the_level_holds_without_the_gates_share() -> None:
+    assert share_failed(1.0, 0.000_1) <= 0.05
+
+
+def test_rounds_are_matched_by_their_number() -> None:
+    """A round that one engine did not finish leaves the others in step."""
+    drift = (1.0, 5.0, 2.0, 9.0, 4.0, 3.0, 7.0)
+    old = row("e@old", "join", drift)
+    new = row("e@new", "join", tuple(1.3 * value for value in drift[1:]), of_rounds=(2, 3, 4, 5, 6, 7))
+    (pair,) = paired([old, new], "e@new", "e@old")
+    assert pair.ratio is not None
+    assert pair.ratio.value == pytest.approx(1.3)
+    assert pair.verdict is ComparisonVerdict.SLOWER
+
+
+def test_where_more_is_better_a_lower_rate_is_slower() -> None:
+    rates = {"metric": "throughput", "unit": "1/s", "direction": "higher"}
+    sides = [row("e@old", "get", (100, 101, 99, 100, 102), **rates), row("e@new", "get", (80, 81, 79, 80, 82), **rates)]
+    (pair,) = paired(sides, "e@new", "e@old")
+    assert (pair.verdict, pair.old, pair.new) == (ComparisonVerdict.SLOWER, 100, 80)
+
+
+def test_four_rounds_decide_nothing() -> None:
+    sides = [row("e@old", "join", (1.0, 1.01, 0.99, 1.0)), row("e@new", "join", (2.0, 2.01, 1.99, 2.0))]
+    pairs = paired(sides, "e@new", "e@old")
+    assert (pairs[0].verdict, pairs[0].needed) == (ComparisonVerdict.UNSURE, 5)
+    gate = gated(pairs, 0.1)
+    assert gate.answer is Answer.UNDECIDED
+    assert "use --rounds 5 or more" in " ".join(
+        line.plain.strip() for line in pair_lines("e@new", "e@old", pairs, gate)
+    )
+
+
+def test_what_was_not_checked_is_never_shown_not_to_be_slower() -> None:
+    sides = [row("e@old", "join", (1.0,) * 6), row("e@new", "join", (1.0,) * 6, verified=False)]
+    gate = gated(paired(sides, "e@new", "e@old"), 0.1)
+    assert gate.answer is Answer.UNDECIDED
+
+
+def test_a_step_that_fails_in_the_new_engine_alone_fails_the_gate() -> None:
+    sides = [
+        row("e@old", "join", (1.0,) * 6),
+        row("e@new", "join", (), value=None, outcome=Outcome.FAILED, detail="no"),
+    ]
+    pairs = paired(sides, "e@new", "e@old")
+    assert pairs[0].verdict is ComparisonVerdict.BROKE
+    assert gated(pairs, 0.1).answer is Answer.FAILED
+
+
+@pytest.mark.parametrize(
+    ("size", "verdict"),
+    [(100.0, ComparisonVerdict.SAME), (150.0, ComparisonVerdict.LARGER), (50.0, ComparisonVerdict.SMALLER)],
+)
+def test_sizes_are_told_apart_without_a_test(size: float, verdict: ComparisonVerdict) -> None:
+    sides = [row("e@old", "size", (100.0,), unit="B"), row("e@new", "size", (size,), unit="B")]
+    assert paired(sides, "e@new", "e@old")[0].verdict is verdict
+
+
+def test_other_measures_are_not_compared() -> None:
+    sides = [row("e@old", "join", (1.0,) * 6), row("e@new", "join", (1.0,) * 6, metric="latency")]
+    (pair,) = paired(sides, "e@new", "e@old")
+    assert pair.verdict is ComparisonVerdict.UNSURE
+    assert "not the same measure" in pair.detail
+
+
+@pytest.mark.parametrize("text", ["a/b", "a:10%", "/b:10%", "a/:10%", "a/b/c:10%", "a/b:", "a/b:ten", "a/a:10%"])
+def test_a_gate_that_can_not_be_read_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        pair_gate(text)
+
+
+def test_a_gate_is_read() -> None:
+    assert pair_gate("sqlite+apsw@3.46/sqlite:12.5%") == PairGate("sqlite+apsw@3.46", "sqlite", 0.125)
+
+
+@pytest.mark.parametrize(("slow", "rounds", "status"), [(1.3, 6, 1), (1.0, 6, 0), (1.3, 3, 3)])
+def test_the_exit_status_is_that_of_compare(slow: float, rounds: int, status: int, tmp_path: Path) -> None:
+    from dbbench.cli.common import open_console
+
+    run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]", slow)}, rounds=rounds)
+    assert show_gates(run, open_console(), (PairGate("e@new", "e@old", 0.1),)) == status
+
+
+def test_the_lines_fit_80_columns(tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]", 1.3)}, rounds=6)
+    pairs = paired(summarise(run.suite, run.manifest, run.results()), "e@new", "e@old")
+    lines = [line.plain for line in pair_lines("e@new", "e@old", pairs, gated(pairs, 0.1))]
+    assert max(map(len, lines)) <= 80
+    assert any("gate e@new/e@old: failed at 10 %" in line for line in lines)

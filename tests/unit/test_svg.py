@@ -1,0 +1,56 @@
+"""Charts as SVG: texts, names, ids, and the same bytes each time."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from dbbench.report.run_view import view
+from dbbench.report.write import write_report
+from tests.fabricated import Fake, fabricate
+
+HOSTILE = "<script>alert(1)</script> \"q\" 'a' \u202eright\x1b[31m \U0001f986 & so"
+ENGINES = {"a": Fake("A"), "b": Fake(HOSTILE, 3.0)}
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = fabricate(tmp_path_factory.mktemp("svg") / "run", ENGINES, rounds=2)
+    write_report(view(run), ("svg", "html"))
+    return run.report
+
+
+def test_charts_have_texts_a_role_a_title_and_a_description(drawn: Path) -> None:
+    root = ElementTree.parse(drawn / "invoices-join-1.svg").getroot()
+    assert root.attrib["role"] == "img"
+    assert root[0].text == "Join 1: every column of each invoice and its shipments"
+    assert "less is better" in (root[1].text or "")
+    assert root.attrib["aria-labelledby"].split() == [root[0].attrib["id"], root[1].attrib["id"]]
+    assert "A" in [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_a_name_with_anything_in_it_stays_a_text(drawn: Path) -> None:
+    for path in drawn.glob("*.svg"):
+        root = ElementTree.parse(path).getroot()  # which is XML, whatever an engine calls itself
+        assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
+    said = " ".join(root.itertext())
+    assert "\x1b" not in said
+    assert "<script>" in said
+    assert "<script>alert" not in (drawn / "index.html").read_text("utf-8")
+
+
+def test_no_two_things_on_a_page_have_one_id(drawn: Path) -> None:
+    page = (drawn / "index.html").read_text("utf-8")
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert {*re.findall(r'(?:href="|url\()#([^")]+)', page)} <= {*ids}
+
+
+def test_the_same_run_gives_the_same_bytes(drawn: Path, tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "run", ENGINES, rounds=2)
+    write_report(view(run), ("svg",))
+    for path in drawn.glob("*.svg"):
+        assert (run.report / path.name).read_bytes() == path.read_bytes()

@@ -1,0 +1,199 @@
+"""A sweep over clients: the steps that it becomes, what is refused, and the charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+from matplotlib.figure import Figure
+
+from dbbench.analysis.row import Row
+from dbbench.errors import SuiteError
+from dbbench.report.charts.labelled import label_ends
+from dbbench.report.charts.layout import STYLE
+from dbbench.report.charts.sweep import sweep
+from dbbench.report.charts.timeline import has_timeline, timeline
+from dbbench.report.step_builder import step_view
+from dbbench.report.step_view import Data, StepView
+from dbbench.results.outcome import Outcome
+from dbbench.suite.loader import parse_suite
+from dbbench.suite.model import Scenario, Suite
+
+SUITE = """\
+dbbench: 1
+name: s
+title: S
+description: S
+datasets:
+  d: {tables: {T: {rows: 10, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}}
+scenarios:
+  - name: a
+    title: A
+    dataset: d
+    steps:
+      - {kind: query, name: q, title: Q, sql: SELECT Id FROM T, duration: 4s, clients: CLIENTS}
+      - {kind: total, name: q-3, title: Both, of: [q-1, q-2]}
+"""
+
+
+def parsed(clients: str = "[1, 2, 4]", text: str = SUITE) -> Suite:
+    return parse_suite(text.replace("CLIENTS", clients), "s.yaml")
+
+
+def test_a_sweep_becomes_a_step_for_each_of_its_clients() -> None:
+    suite = parsed("[1, {threads: 2, processes: 2}, {processes: 2}]".replace("4", "2"))
+    steps = suite.scenario("a").steps
+    assert [step.name for step in steps] == ["q-1", "q-4", "q-2", "q-3"]
+    assert [step.title for step in steps[:3]] == ["Q, 1 client", "Q, 4 clients", "Q, 2 clients"]
+    assert [str(step.concurrent_clients) for step in steps[:3]] == [
+        "1 thread",
+        "2 processes of 2 threads",
+        "2 processes",
+    ]
+    assert Suite.model_validate(suite.model_dump(mode="json")) == suite
+
+
+def test_a_sweep_takes_no_name_that_is_there() -> None:
+    text = SUITE.replace("q-3", "q-4")
+    lines = text.splitlines(keepends=True)
+    lines.insert(11, "      - {kind: load, name: q-2, title: L}\n")
+    with pytest.raises(SuiteError, match="other names: the sweep makes a step q-2, which already exists"):
+        parsed("[1, 2]", "".join(lines))
+
+
+def test_a_number_of_clients_is_one_of_threads() -> None:
+    text = SUITE.replace("      - {kind: total, name: q-3, title: Both, of: [q-1, q-2]}\n", "")
+    (step,) = parsed("3", text).scenario("a").steps
+    assert (step.name, step.concurrent_clients.threads, step.concurrent_clients.processes) == ("q", 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("clients", "words"),
+    [
+        ("[1]", "clients: a list of two or more different numbers, like [1, 2, 4, 8]"),
+        ("[2, {processes: 2}]", "two or more different numbers"),
+        ("[1, many]", "two or more different numbers"),
+        ("[1, 2, 0]", "greater than or equal to 1"),
+        ("[1, 2, 3]", "a name that no other has"),
+        ("[2, 4]", "one of the steps before it that take seconds: q-2, q-4"),
+        ("[1, {thread: 2}]", "two or more different numbers"),
+        ("{thread: 2}", "one of the keys processes, threads"),
+    ],
+)
+def test_a_sweep_that_is_none_is_refused(clients: str, words: str) -> None:
+    with pytest.raises(SuiteError) as refused:
+        parsed(clients)
+    assert words in str(refused.value)
+
+
+def test_a_mistyped_key_is_not_told_of_what_no_suite_writes() -> None:
+    with pytest.raises(SuiteError) as refused:
+        parsed("2, clinets: 3")
+    assert "sweep" not in str(refused.value)
+
+
+def test_charts_may_name_a_sweep_or_its_steps() -> None:
+    text = SUITE + "    charts: [{kind: sweep, steps: [q]}, {kind: timeline, steps: [q-2]}]\n"
+    assert [chart.kind for chart in parsed(text=text).scenario("a").charts] == ["sweep", "timeline"]
+    with pytest.raises(SuiteError, match="one of the steps q, q-1, q-2, q-4"):
+        parsed(text=text.replace("[q-2]", "[q-8]").replace("q-3", "all"))
+
+
+TITLES = [f"Engine number {number}" for number in range(10)]
+
+
+def row(scenario: Scenario, step: str, number: int, clients: int, outcome: Outcome = Outcome.OK) -> Row:
+    calls = 1_000.0 / (number + 1) * clients
+    slots = {
+        "seconds": 1.0,
+        "calls": [int(calls)] * 4,
+        "p50": [9, 9, 9, None],
+        "p99": [10**6 * (number + 1)] * 3 + [None],
+    }
+    facts: dict[str, Any] = {"per_second": calls, "timeline": slots}
+    if outcome is not Outcome.OK:
+        return Row(scenario.name, step, str(number), TITLES[number], outcome, detail="can't serve so many")
+    return Row(
+        scenario.name, step, str(number), TITLES[number], outcome, metric="time", unit="s", value=1 / calls,
+        trial_means=(1 / calls,), facts=facts, rounds=(facts, {**facts, "per_second": calls * 1.1}),
+    )  # fmt: skip
+
+
+def views(engines: int) -> Iterator[StepView]:
+    scenario = parsed().scenario("a")
+    for step in scenario.steps[:3]:
+        clients = step.concurrent_clients.count
+        rows = [row(scenario, step.name, number, clients) for number in range(engines)]
+        if clients == 4:
+            rows[0] = row(scenario, step.name, 0, clients, Outcome.UNSUPPORTED)
+        yield step_view(scenario, step, rows, Data(), (), ())
+
+
+def words(figure: Figure) -> list[str]:
+    """All texts, once it has been drawn."""
+    with mpl.rc_context(STYLE):
+        figure.canvas.draw()
+    found = [text for text in figure.findobj(mpl.text.Text) if text.get_visible() and text.get_text()]
+    return [text.get_text() for text in found]
+
+
+def labels_of(figure: Figure) -> list[mpl.text.Annotation]:
+    return [text for text in figure.findobj(mpl.text.Annotation) if text.get_text() in TITLES]
+
+
+def assert_nothing_overlaps(figure: Figure) -> None:
+    figure.canvas.draw()
+    for axes in figure.axes:
+        boxes = sorted((text.get_window_extent() for text in axes.texts), key=lambda box: box.y0)
+        assert all(below.y1 <= above.y0 + 3 for below, above in pairwise(boxes))
+        assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+def test_the_chart_of_a_sweep_has_a_curve_for_each_engine_and_says_who_is_missing() -> None:
+    figure = sweep(list(views(3)), ["caption"])
+    found = words(figure)
+    assert {"Q", "clients", *TITLES[:3]} <= set(found)
+    assert any("calls per second" in text for text in found)
+    assert any("Engine number 0: can't serve so many (4 clients)." in text for text in found)
+    assert_nothing_overlaps(figure)
+
+
+def test_more_engines_than_can_be_told_apart_are_named_beneath() -> None:
+    figure = sweep(list(views(10)), [])
+    assert len(labels_of(figure)) == 8
+    assert any("Not drawn, as they are slower:" in text for text in words(figure))
+    assert_nothing_overlaps(figure)
+
+
+def test_the_chart_over_seconds_has_calls_above_and_p99_below() -> None:
+    view = next(views(8))
+    assert has_timeline(view)
+    figure = timeline(view, [])
+    found = words(figure)
+    assert len(figure.axes) == 2
+    assert len(labels_of(figure)) == 16
+    assert any(text.startswith("p99 of a call in ms, less is better") for text in found)
+    assert "seconds from the start" in found
+    assert_nothing_overlaps(figure)
+
+
+def test_names_at_the_ends_of_curves_keep_apart() -> None:
+    figure = Figure(figsize=(6, 3))
+    axes = figure.add_axes((0.1, 0.1, 0.5, 0.8))
+    axes.set_ylim(0, 10)
+    label_ends(axes, [(title, 9.99) for title in TITLES[:6]], 2.4)
+    assert_nothing_overlaps(figure)
+
+
+def test_an_empty_chart_can_be_drawn(tmp_path: Path) -> None:
+    scenario = parsed().scenario("a")
+    none = [
+        step_view(scenario, step, [row(scenario, step.name, 0, 1, Outcome.UNSUPPORTED)], Data(), (), ())
+        for step in scenario.steps[:3]
+    ]
+    assert "Q" in words(sweep(none, []))
+    assert not has_timeline(none[0])

@@ -1,0 +1,144 @@
+"""Variants of an engine: their names, their options, and where they stand in the plan."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from dbbench.engine import variants
+from dbbench.engine.probe import probe
+from dbbench.errors import SuiteError, UserError
+from dbbench.run.plan import plan
+from dbbench.run.request import Request, new_run, parse_sweeps
+from dbbench.suite.loader import parse_suite
+from dbbench.suite.model import Suite
+
+ENGINES = ["sqlite", "sqlite@a", "sqlite@b", "duckdb", "lmdb", "null"]
+BESIDE = {"sqlite@a": "sqlite", "sqlite@b": "sqlite"}
+
+
+@pytest.mark.parametrize("text", ["1", "1.3", "1.3.2", "3.46.0.0", "2.0rc1", "1.4.0.dev12", "17.2.post1"])
+def test_a_label_that_looks_like_a_version_is_one(text: str) -> None:
+    assert variants.is_version(text)
+
+
+@pytest.mark.parametrize("text", ["small", "v1.3", "1.3-small", "1..3", "1.", "4mib", ""])
+def test_any_other_label_is_only_a_name(text: str) -> None:
+    assert not variants.is_version(text)
+
+
+@pytest.mark.parametrize(
+    "name", ["sqlite@", "sqlite@Small", "sqlite@../x", "sqlite@a@b", f"sqlite@{'x' * 49}", "sqlite@a b"]
+)
+def test_a_label_that_cant_be_a_file_name_is_refused(name: str) -> None:
+    with pytest.raises(UserError, match="the label after the @"):
+        variants.check([name])
+
+
+def test_two_variants_of_one_name_are_refused() -> None:
+    with pytest.raises(UserError, match="two variants called sqlite@a; give one of them another label"):
+        variants.check(["sqlite@a", "sqlite", "sqlite@a"])
+
+
+def test_the_null_engine_has_no_variants() -> None:
+    with pytest.raises(UserError, match="the null engine has no variants"):
+        variants.check(["null@x"])
+
+
+def test_a_variant_has_its_engines_options_then_the_suites_then_its_own() -> None:
+    options = {"sqlite": {"cache_mib": "64", "page_size": "4096"}, "sqlite@a": {"page_size": "1024"}}
+    found = variants.inherited(
+        ["sqlite@a", "sqlite@b", "duckdb@c"], options, {"sqlite@a": {"cache_mib": "4", "page_size": "512"}}
+    )
+    assert found == {
+        "sqlite@a": {"cache_mib": "4", "page_size": "1024"},
+        "sqlite@b": {"cache_mib": "64", "page_size": "4096"},
+    }
+
+
+def test_variants_stand_next_to_each_other_in_every_round(small: Suite) -> None:
+    found: dict[int, list[str]] = defaultdict(list)
+    for trial in plan(small, ENGINES, rounds=40, seed=1, beside=BESIDE):
+        found[trial.round].append(trial.engine)
+    orders = set()
+    for engines in found.values():
+        assert sorted(engines) == sorted(ENGINES)
+        places = [place for place, engine in enumerate(engines) if engine.startswith("sqlite")]
+        assert places == list(range(places[0], places[0] + 3))
+        orders.add(tuple(engines[places[0] : places[0] + 3]))
+    assert len(orders) == 6
+
+
+def test_without_variants_the_plan_is_what_it_was(small: Suite) -> None:
+    """Runs that were begun by an older dbbench are resumed by their trials' names."""
+    names = [trial.engine for trial in plan(small, ["a", "b", "c", "d"], rounds=2, seed=7, beside={})]
+    assert names == [trial.engine for trial in plan(small, ["a", "b", "c", "d"], rounds=2, seed=7)]
+    assert names == ["d", "b", "a", "c", "b", "c", "d", "a"]
+
+
+def test_a_variant_is_probed_as_its_engine() -> None:
+    found = probe(["sqlite@small"], {"sqlite@small": {"cache_mib": "none"}})["sqlite@small"]
+    assert (found.name, found.engine, found.status) == ("sqlite@small", "sqlite", "available")
+    assert "cache_mib" in found.fault
+
+
+VARIANTS = "variants:\n  sqlite@small: {settings: {cache_mib: 4}}\n"
+
+
+def test_a_suite_brings_variants(small_text: str) -> None:
+    suite = parse_suite(small_text + VARIANTS, "small.yaml")
+    assert suite.variants["sqlite@small"].texts == {"cache_mib": "4"}
+
+
+@pytest.mark.parametrize("name", ["sqlite", "sqlite@", "SQLite@a", "sqlite@a/b", "sqlite@a@b"])
+def test_a_variant_in_a_suite_needs_a_label(name: str, small_text: str) -> None:
+    with pytest.raises(SuiteError, match="variants"):
+        parse_suite(f"{small_text}variants:\n  {name}: {{settings: {{}}}}\n", "small.yaml")
+
+
+def test_a_suite_can_not_name_a_program(small_text: str, tmp_path: Path) -> None:
+    file = tmp_path / "evil.yaml"
+    file.write_text(f"{small_text}variants:\n  postgresql@evil: {{settings: {{bin: /tmp/evil}}}}\n")
+    with pytest.raises(UserError, match=r"a suite can't name a program to run: use --set postgresql@evil\.bin"):
+        new_run(Request(suite=str(file), out=tmp_path / "r"))
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_setting_of_a_variant_that_does_not_run_is_refused(small_text: str, tmp_path: Path) -> None:
+    file = tmp_path / "small.yaml"
+    file.write_text(small_text)
+    options = {"sqlite@other": {"cache_mib": "4"}}
+    with pytest.raises(UserError, match="--set names sqlite@other, which is not among the engines to run"):
+        new_run(Request(suite=str(file), engines=["sqlite@small"], options=options, out=tmp_path / "r"))
+
+
+def test_a_variant_of_no_engine_is_refused(small_text: str, tmp_path: Path) -> None:
+    file = tmp_path / "small.yaml"
+    file.write_text(small_text)
+    with pytest.raises(UserError, match="there is no engine 'sqlit'; did you mean 'sqlite'"):
+        new_run(Request(suite=str(file), engines=["sqlit@small"], out=tmp_path / "r"))
+
+
+def test_a_sweep_makes_a_variant_of_each_value() -> None:
+    assert parse_sweeps(["sqlite.cache_mib=16, 64", "postgresql+pq.shared_buffers=128MB,1GB"]) == [
+        ("sqlite@cache_mib-16", "cache_mib", "16"),
+        ("sqlite@cache_mib-64", "cache_mib", "64"),
+        ("postgresql+pq@shared_buffers-128mb", "shared_buffers", "128MB"),
+        ("postgresql+pq@shared_buffers-1gb", "shared_buffers", "1GB"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["sqlite.cache_mib", "cache_mib=1,2", "sqlite.=1,2", "sqlite@a.cache_mib=1,2", "sqlite.x=1,,2"]
+)
+def test_a_sweep_that_can_not_be_read_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match="is not ENGINE"):
+        parse_sweeps([text])
+
+
+@pytest.mark.parametrize("text", ["sqlite.cache_mib=1", "sqlite.cache_mib=1,1"])
+def test_a_sweep_needs_two_values_each_once(text: str) -> None:
+    with pytest.raises(UserError, match="needs two values or more, each once"):
+        parse_sweeps([text])
