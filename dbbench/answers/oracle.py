@@ -33,7 +33,7 @@ from dbbench.suite.answer import Answer, Condition, last_part, parsed
 from dbbench.suite.expressions import names
 
 #: Raised whenever an oracle would come out otherwise than before; part of the cache's key.
-GENERATION = 1
+GENERATION = 2
 _log = logging.getLogger(__name__)
 
 
@@ -156,12 +156,10 @@ def _joined(answer: Answer, files: Files, made: Mapping[str, pa.Table]) -> tuple
         pairs = join.pairs
         if join.kind == "cross":
             rows, other, pairs = _with_one(rows, "left"), _with_one(other, "right"), {"right": "left"}
-        # Acero drops the right-hand keys; keep copies of them, for the select may name them.
-        keys = [f"key {number}" for number in range(len(pairs))]
-        for key, column in zip(keys, pairs, strict=True):
-            other = other.append_column(key, other.column(column))
+        # Without coalescing both sides keep their keys: where a row has no partner, one of them is missing.
+        keys, right_keys = list(pairs.values()), list(pairs)
         kind = _JOINS[join.kind]
-        rows = rows.join(other, keys=list(pairs.values()), right_keys=keys, join_type=kind, use_threads=False)
+        rows = rows.join(other, keys, right_keys, join_type=kind, coalesce_keys=False, use_threads=False)
         if join.kind == "cross":
             rows = rows.drop_columns(["left", "right"])
     # A join forgets which columns are fractions.

@@ -82,6 +82,14 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
         "SELECT S.Id, B.Id FROM Sale S LEFT JOIN Buyer B ON B.Id = S.BuyerId UNION ALL SELECT NULL, Id FROM Buyer WHERE Id NOT IN (SELECT BuyerId FROM Sale WHERE BuyerId IS NOT NULL)",
         {"join": [{"table": "Buyer", "column": "Buyer.Id", "equals": "Sale.BuyerId", "kind": "full"}], "select": ["Sale.Id", "Buyer.Id"]},
     ),
+    "right join, by the left key": (
+        "SELECT S.BuyerId, COUNT(*), COUNT(S.Id) FROM Buyer B LEFT JOIN Sale S ON B.Id = S.BuyerId GROUP BY S.BuyerId",
+        {"join": [{"table": "Buyer", "column": "Buyer.Id", "equals": "Sale.BuyerId", "kind": "right"}], "group_by": ["Sale.BuyerId"], "count": {"n": "*", "sales": "Sale.Id"}, "select": ["Sale.BuyerId", "n", "sales"]},
+    ),
+    "full join, by both keys": (
+        "SELECT Ours, Theirs, COUNT(*) FROM (SELECT S.BuyerId AS Ours, B.Id AS Theirs FROM Sale S LEFT JOIN Buyer B ON B.Id = S.BuyerId UNION ALL SELECT NULL, Id FROM Buyer WHERE Id NOT IN (SELECT BuyerId FROM Sale WHERE BuyerId IS NOT NULL)) GROUP BY Ours, Theirs",
+        {"join": [{"table": "Buyer", "column": "Buyer.Id", "equals": "Sale.BuyerId", "kind": "full"}], "group_by": ["Sale.BuyerId", "Buyer.Id"], "count": {"n": "*"}, "select": ["Sale.BuyerId", "Buyer.Id", "n"]},
+    ),
     "semi join": (
         "SELECT Id FROM Sale WHERE EXISTS (SELECT 1 FROM Buyer B WHERE B.Id = BuyerId)",
         {"join": [{"table": "Buyer", "column": "Buyer.Id", "equals": "Sale.BuyerId", "kind": "semi"}]},
