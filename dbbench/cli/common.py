@@ -145,7 +145,7 @@ format_option = click.option(
     "--format",
     "formats",
     metavar="FORMATS",
-    help="What to write, with commas between: png, svg, html, md, csv, json. All but json if omitted.",
+    help="What to write, with commas between: png, svg, html, md, csv, json. All if omitted; json always.",
 )
 publish_option = click.option(
     "--publish",

@@ -215,6 +215,18 @@ class Looks:
     width: int | None = None
 
 
+def _print_schema(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    """Print the JSON Schema of results.json and end: it needs no run."""
+    if not asked:
+        return
+    import json
+
+    from dbbench.report.export.results_document import schema
+
+    click.echo(json.dumps(schema(), indent=2))
+    context.exit()
+
+
 def _given(context: click.Context, parameter: str) -> bool:
     """Whether the user gave it, be it the default's value."""
     from click.core import ParameterSource
@@ -228,6 +240,7 @@ def _given(context: click.Context, parameter: str) -> bool:
         "dbbench report r1 --format png,csv",
         "dbbench report r1 --publish",
         "dbbench report r1 --gate duckdb@1.4/duckdb@1.3:10%",
+        "dbbench report --schema > results.schema.json",
         'dbbench report r1 --engine sqlite --engine duckdb --label duckdb="DuckDB 2" --theme dark --out post',
     ),
     short_help="Show a run again and draw its charts anew.",
@@ -241,6 +254,14 @@ def _given(context: click.Context, parameter: str) -> bool:
 @click.option("--theme", type=click.Choice(["light", "dark", "transparent"]), default="light", help="Of the pictures.")
 @click.option("--width", type=click.IntRange(200, 4000), help="Of the pictures, in pixels.")
 @click.option("--out", type=click.Path(path_type=Path), help="A new folder to write to, instead of the run's own.")
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of results.json instead.",
+)
 @gate_option
 @publish_option
 @command

@@ -14,8 +14,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+#: The columns of each frame with their types, which it has whatever is in it, also without rows.
+_SUMMARY = {
+    "scenario": "str", "step": "str", "engine": "str", "title": "str", "is_null": "bool", "outcome": "str",
+    "verified": "boolean", "unit": "str", "direction": "str", "rounds": "int64", "value": "float64", "low": "float64",
+    "high": "float64", "ratio": "float64", "rank_best": "Int64", "rank_worst": "Int64", "remarks": "str",
+}  # fmt: skip
+_SAMPLES = {
+    "scenario": "str", "step": "str", "engine": "str", "round": "int64", "trial": "str", "warm_up": "bool",
+    "number": "int64", "value": "float64", "unit": "str",
+}  # fmt: skip
+_SIZES = {
+    "scenario": "str", "step": "str", "engine": "str", "round": "int64", "part": "str", "apparent": "int64",
+    "allocated": "int64",
+}  # fmt: skip
+
+
 class RunFrames:
     """The results of a run directory. Times are in seconds, sizes in bytes, rates in operations per second.
+
+    Names and words are strings, counts and bytes int64, figures float64 (missing: NaN). What may be missing of a truth value
+    or a rank is `boolean` and `Int64` (missing: `pandas.NA`). A frame without rows has its columns, too.
 
     Nothing is withheld here: before you publish, see which licences forbid it (docs/cli.md).
     """
@@ -43,11 +62,7 @@ class RunFrames:
             }
             for row in summarise(self.run.suite, self.run.manifest, self._results)
         ]  # fmt: skip
-        frame = _frame(rows)
-        return frame.astype(
-            dict.fromkeys(("value", "low", "high", "ratio"), "float64")
-            | {"rank_best": "Int64", "rank_worst": "Int64", "rounds": "int64", "verified": "boolean"}
-        )
+        return _frame(rows, _SUMMARY)
 
     def samples(self) -> pd.DataFrame:
         """One row for each timed call that was kept one by one, in the order of the trials.
@@ -65,7 +80,7 @@ class RunFrames:
             for warm_up, values in ((True, step.warm_up), (False, step.samples))
             for number, value in enumerate(values, 1)
         ]  # fmt: skip
-        return _frame(rows)
+        return _frame(rows, _SAMPLES)
 
     def sizes(self) -> pd.DataFrame:
         """One row for each file of each size step.
@@ -81,15 +96,16 @@ class RunFrames:
             for step in result.steps
             for file in step.facts.get("files", ())
         ]  # fmt: skip
-        return _frame(rows)
+        return _frame(rows, _SIZES)
 
 
-def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+def _frame(rows: list[dict[str, Any]], types: dict[str, str]) -> pd.DataFrame:
+    """Raises UserError if pandas is missing."""
     try:
         import pandas as pd
     except ImportError as exc:
         raise UserError("pandas is missing: pip install pandas") from exc
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=list(types)).astype(types)
 
 
 def open_run(path: str | os.PathLike[str]) -> RunFrames:

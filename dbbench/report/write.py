@@ -20,9 +20,7 @@ def write_report(
 
     `theme` and `width`, in pixels, are those of the pictures: see `charts.theme` and `charts.layout`.
     """
-    exporters = [
-        exporter for name, exporter in EXPORTERS.items() if name in formats or (shown.published and exporter.published)
-    ]
+    exporters = [exporter for name, exporter in EXPORTERS.items() if name in formats or exporter.always]
     try:
         if shown.out:
             if shown.out.exists() and (not shown.out.is_dir() or any(shown.out.iterdir())):

@@ -4,8 +4,9 @@
     suite.yaml    the suite's text as it was
     trials/ID/    trial.json, result.json, the plans of its queries, and what the worker printed
     summary.csv   one row for each step and engine
+    results.json  all rows, ratios and ranks, for programs
     report/       charts and pages
-    publish/      the same without what licences forbid to publish, and results.json; made by --publish
+    publish/      the same without what licences forbid to publish; made by --publish
 
 A trial is finished when its result.json is there. Everything is written in one step, after each trial.
 

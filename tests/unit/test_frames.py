@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import shutil
 import sys
 from pathlib import Path
 
@@ -45,6 +46,17 @@ def test_samples_and_sizes_are_there(run: Path) -> None:
     assert len(samples) > 0
     assert {"step", "engine", "round", "warm_up", "number", "value", "unit"} <= set(samples.columns)
     assert (sizes["apparent"] > 0).all()
+
+
+def test_a_frame_has_its_columns_and_types_whatever_is_in_it(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    empty = fabricate(tmp_path / "run", {"a": MANY["sqlite"]}, rounds=1)
+    for folder in (empty.path / "trials").iterdir():
+        shutil.rmtree(folder)
+    for kind in ("summary", "samples", "sizes"):
+        full, none = (getattr(dbbench.open_run(path), kind)() for path in (run, empty.path))
+        assert len(full) > len(none) == 0
+        assert dict(full.dtypes) == dict(none.dtypes)
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def test_pandas_reads_the_name_of_every_engine(tmp_path: Path) -> None:
     missing = {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
                "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}  # fmt: skip
     run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0)}, rounds=6)
-    (path,) = write_report(view(run), ("csv",))
+    path, _ = write_report(view(run), ("csv",))
     with open(path, encoding="utf-8") as file:
         engines = {row["engine"] for row in csv.DictReader(file)}
     assert engines == {"a", "b", "(null)", "(null+arrow)"}

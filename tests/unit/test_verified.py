@@ -99,7 +99,7 @@ def test_every_report_says_so(tmp_path: Path) -> None:
     assert told["insert-1", "fast"] == ("", "no")
     assert told["join-1", "fast"] == ("1", "yes")
     assert told["join-1", "(null)"] == ("", "")
-    steps = {step["name"]: step["rows"] for step in results_json.document(found)["scenarios"][0]["steps"]}
-    assert {row["engine"]: row["verified"] for row in steps["insert-1"]} == {
+    steps = {step.name: step.rows for step in results_json.document(found).scenarios[0].steps}
+    assert {row.engine: row.verified for row in steps["insert-1"]} == {
         "slow": True, "fast": False, "null": None, "null+arrow": None,
     }  # fmt: skip

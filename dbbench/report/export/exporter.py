@@ -20,5 +20,5 @@ class Exporter:
     charts: tuple[str, ...] = ()
     #: Whether it is written unless `--format` says otherwise.
     usual: bool = True
-    #: Whether `--publish` always brings it.
-    published: bool = False
+    #: Whether it is written whatever `--format` says: what a run found can then always be read by programs.
+    always: bool = False

@@ -16,6 +16,8 @@ COLUMNS = (
     "suite", "scenario", "step", "engine", "outcome", "metric", "unit", "direction",
     "blocks", "value", "ci_low", "ci_high", "rank", "detail", "verified", "rank_best", "rank_worst",
 )  # fmt: skip
+#: Doubles tell all whole numbers below it.
+_WHOLE = 2**53
 _VERIFIED = {True: "yes", False: "no", None: ""}
 
 
@@ -59,7 +61,10 @@ def _engine(row: Row) -> str:
 
 
 def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.9g}"
+    """The shortest digits that read back as the same number; bytes and the like as whole numbers."""
+    if value is None:
+        return ""
+    return str(int(value)) if value == int(value) and value < _WHOLE else repr(value)
 
 
 EXPORTER = Exporter("csv", write)
