@@ -1,7 +1,8 @@
 """Answers against the oracle, outside the clock.
 
 Both sides are brought to the oracle's types and compared column by column. The rules:
-- order counts only where the suite's answer has an `order_by`;
+- order counts only where the suite's answer has an `order_by`; rows that it leaves tied may come in any order, and of those
+  tied at a `limit` any may come;
 - a number that comes as another numeric type is the same number if it has the same value;
 - a decimal is compared exactly; one that comes as a float is equal within half a unit of its last
   place, or one part in 10^9 (a float can't hold more of a large sum);
@@ -26,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbbench.answers import ties
 from dbbench.answers.value_types import Declared, other_form
 from dbbench.datasets.generate import arrow_type
 from dbbench.errors import WrongAnswer
@@ -45,7 +47,8 @@ def check_rows(
     rows: Iterable[Sequence[Any]], expected: pa.Table, *, ordered: bool, declared: Declared | None = None
 ) -> set[str]:
     """Compare rows of Python values. Raises WrongAnswer with the first difference. See `check_batches`."""
-    return check_batches(as_batches(rows, expected.schema), expected, ordered=ordered, declared=declared)
+    own, _ = ties.parted(expected, ordered=ordered)
+    return check_batches(as_batches(rows, own.schema), expected, ordered=ordered, declared=declared)
 
 
 def check_batches(
@@ -55,6 +58,7 @@ def check_batches(
 
     Gives the columns' other forms, by what is declared. With None any form of the right values will do.
     """
+    expected, alike = ties.parted(expected, ordered=ordered)
     names = [str(index) for index in range(expected.num_columns)]
     pieces = []
     others: set[str] = set()
@@ -68,8 +72,8 @@ def check_batches(
         columns = [normal(batch.column(index), field) for index, field in enumerate(fields)]
         pieces.append(pa.record_batch(columns, names=names))
     rows = sum(piece.num_rows for piece in pieces)
-    if rows != expected.num_rows:
-        raise WrongAnswer(f"{rows:,} rows instead of {expected.num_rows:,}")
+    if rows != (wanted := alike.count if alike else expected.num_rows):
+        raise WrongAnswer(f"{rows:,} rows instead of {wanted:,}")
     others.discard("")
     if not rows:
         return others
@@ -78,6 +82,8 @@ def check_batches(
     right = right.cast(left.schema)  # a decimal to a float, if that is what came
     if not ordered:
         left, right = _sorted(left), _sorted(right)
+    elif alike:
+        left, right = alike.aligned(left, right)
     for index, field in enumerate(fields):
         _compare(left.column(index), right.column(index), field)
     return others
@@ -207,11 +213,8 @@ def _alike(pieces: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
 
 
 def _sorted(table: pa.Table) -> pa.Table:
-    """Rows in one order; floats last, for their last bits may differ."""
-    names = sorted(
-        table.column_names, key=lambda name: (pa.types.is_floating(table.schema.field(name).type), int(name))
-    )
-    return table.sort_by([(name, "ascending") for name in names])
+    """Rows in one order."""
+    return table.sort_by([(name, "ascending") for name in ties.row_order(table)])
 
 
 def _compare(left: pa.ChunkedArray, right: pa.ChunkedArray, field: pa.Field) -> None:

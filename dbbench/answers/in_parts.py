@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.ipc
 
-from dbbench.answers import oracle
+from dbbench.answers import oracle, ties
 from dbbench.answers.compare import COMPUTED_KEY
 from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import Ints
@@ -36,14 +36,16 @@ _log = logging.getLogger(__name__)
 
 def answer_file(answer: Answer, files: Files) -> Path:
     """The file of the rows of an answer in relational form; see `oracle.stored`."""
-    return oracle.stored([answer.model_dump(mode="json")], lambda: rows_of(answer, files), files)
+    return oracle.stored([answer.model_dump(mode="json")], lambda: rows_of(answer, files, with_ties=True), files)
 
 
-def rows_of(answer: Answer, files: Files, made: Mapping[str, pa.Table] | None = None) -> Iterator[pa.Table]:
-    """The rows of `answer` in pieces, in its order if it has one. Raises UserError as `oracle.expected` does."""
+def rows_of(
+    answer: Answer, files: Files, made: Mapping[str, pa.Table] | None = None, *, with_ties: bool = False
+) -> Iterator[pa.Table]:
+    """The rows of `answer` in pieces, in its order if it has one. `with_ties`, and UserError, as in `oracle.expected`."""
     tables = dict(made or {})
     if sum(sealed["bytes"] for sealed in files.manifest["files"].values()) <= PART_BYTES:
-        yield oracle.expected(answer, files, tables)
+        yield oracle.expected(answer, files, tables, with_ties=with_ties)
         return
     for name, subquery in answer.subqueries.items():
         rows = _whole(subquery, files, tables)
@@ -53,16 +55,16 @@ def rows_of(answer: Answer, files: Files, made: Mapping[str, pa.Table] | None = 
     answer = answer.model_copy(update={"subqueries": {}, "where": where, "having": having})
     sizes = _Sizes(answer, files, tables)
     if sizes.total <= PART_BYTES:
-        yield oracle.expected(answer, files, tables)
+        yield oracle.expected(answer, files, tables, with_ties=with_ties)
         return
     cut = _cut(answer, sizes)
     if cut is None:
         _log.warning(
             "dbbench: an answer on %s is computed as a whole, with %.1f GB in memory", answer.table, sizes.total / 1e9
         )
-        yield oracle.expected(answer, files, tables)
+        yield oracle.expected(answer, files, tables, with_ties=with_ties)
         return
-    yield from _put_together(answer, cut, tables)
+    yield from _put_together(answer, cut, tables, with_ties=with_ties)
 
 
 def _whole(answer: Answer, files: Files, made: Mapping[str, pa.Table]) -> pa.Table:
@@ -222,34 +224,43 @@ def _apart(answer: Answer, cut: _Cut) -> bool:
     return any(cut.in_order_of(column) for column in answer.group_by)
 
 
-def _put_together(answer: Answer, cut: _Cut, tables: Mapping[str, pa.Table]) -> Iterator[pa.Table]:
+def _put_together(answer: Answer, cut: _Cut, tables: Mapping[str, pa.Table], *, with_ties: bool) -> Iterator[pa.Table]:
     grouped = bool(answer.group_by or answer.aggregates)
     if grouped and not _apart(answer, cut):
-        yield _merged(answer, cut, tables)
+        yield _merged(answer, cut, tables, with_ties=with_ties)
         return
     ordered = (
         bool(answer.order_by) and cut.in_order_of(answer.order_by[0]) and answer.order_by[0] not in answer.descending
     )
-    if (not answer.order_by or ordered) and answer.limit is None:
-        for part in cut.parts():
-            yield oracle.expected(answer, part, tables)
-        return
-    most = None if answer.limit is None else answer.limit + 1  # one more tells whether the order leaves ties
     columns = tuple(dict.fromkeys([*answer.select, *answer.order_by]))
     each = answer.model_copy(update={"limit": None, "select": columns})
+    if (not answer.order_by or ordered) and answer.limit is None:
+        for part in cut.parts():
+            rows = oracle.expected(each, part, tables)
+            yield _selected(rows, answer, with_ties=with_ties)
+        return
     best: pa.Table | None = None
     for part in cut.parts():
         rows = oracle.expected(each, part, tables)
         schema = rows.schema
         best = rows if best is None else pa.concat_tables([best, rows], promote_options="default")
-        if most is not None:
-            best = oracle.ordered(best, answer)[:most]
+        if answer.limit is not None:
+            best = ties.cut(oracle.ordered(best, answer), answer, ties=True)
     assert best is not None
-    best = oracle.cut(oracle.ordered(best, answer), answer)
-    yield best.cast(schema).select(list(answer.select))
+    best = ties.cut(oracle.ordered(best, answer), answer, ties=with_ties)
+    yield _selected(best.cast(schema), answer, with_ties=with_ties)
 
 
-def _merged(answer: Answer, cut: _Cut, tables: Mapping[str, pa.Table]) -> pa.Table:
+def _selected(rows: pa.Table, answer: Answer, *, with_ties: bool) -> pa.Table:
+    """The columns of an answer, with that of ties where its order may leave some."""
+    chosen = rows.select(list(answer.select))
+    if not with_ties or not answer.order_by:
+        return chosen
+    marks = ties.marked(rows, answer, always=True)
+    return chosen.append_column(marks.schema.field(ties.TIED), marks.column(ties.TIED))
+
+
+def _merged(answer: Answer, cut: _Cut, tables: Mapping[str, pa.Table], *, with_ties: bool) -> pa.Table:
     """Groups from what each part knows of them."""
     sums = {name: column for name, kind, column in answer.aggregates if kind in ("sum", "avg")}
     counts = {name: column for name, kind, column in answer.aggregates if kind == "count"}
@@ -276,4 +287,4 @@ def _merged(answer: Answer, cut: _Cut, tables: Mapping[str, pa.Table]) -> pa.Tab
     for name in answer.avg:
         mean = pc.divide(rows.column(name).cast(pa.float64()), rows.column(f"count of {name}").cast(pa.float64()))
         rows = rows.set_column(rows.column_names.index(name), name, mean)
-    return oracle.finished(answer, rows, fractions, cut.sizes.files, tables)
+    return oracle.finished(answer, rows, fractions, cut.sizes.files, tables, with_ties=with_ties)

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.ipc
 
-from dbbench.answers import expressions
+from dbbench.answers import expressions, ties
 from dbbench.answers.compare import COMPUTED, COMPUTED_KEY
 from dbbench.datasets.cache import Files
 from dbbench.errors import UserError
@@ -87,11 +87,13 @@ def read_answer(path: Path) -> pa.Table:
         return reader.read_all()
 
 
-def expected(answer: Answer, files: Files, made: Mapping[str, pa.Table] | None = None) -> pa.Table:
+def expected(
+    answer: Answer, files: Files, made: Mapping[str, pa.Table] | None = None, *, with_ties: bool = False
+) -> pa.Table:
     """The rows of `answer`, in its order if it has one; columns are named as in its `select`.
 
     `made` are the rows of the subqueries that it may name. Raises UserError if rows on both sides of its limit are alike in
-    all that it is ordered by.
+    all that it is ordered by; `with_ties` they are marked instead (see `ties`), but in a subquery, which has to be one.
     """
     tables = dict(made or {})
     for name, subquery in answer.subqueries.items():
@@ -107,22 +109,35 @@ def expected(answer: Answer, files: Files, made: Mapping[str, pa.Table] | None =
     rows = _filtered(later, rows, files, tables)
     if answer.group_by or answer.aggregates:
         fractions |= {name for name, kind, column in answer.aggregates if kind == "avg" or column in fractions}
-        return finished(answer, _aggregated(answer, rows), fractions, files, tables)
-    return _selected(answer, rows, fractions)
+        return finished(answer, _aggregated(answer, rows), fractions, files, tables, with_ties=with_ties)
+    return _selected(answer, rows, fractions, with_ties=with_ties)
 
 
 def finished(
-    answer: Answer, groups: pa.Table, fractions: AbstractSet[str], files: Files, made: Mapping[str, pa.Table]
+    answer: Answer,
+    groups: pa.Table,
+    fractions: AbstractSet[str],
+    files: Files,
+    made: Mapping[str, pa.Table],
+    *,
+    with_ties: bool = False,
 ) -> pa.Table:
     """What is done with the groups of an answer; `fractions` are columns that engines compute with other decimal places."""
-    return _selected(answer, _filtered(answer.having, groups, files, made), fractions)
+    return _selected(answer, _filtered(answer.having, groups, files, made), fractions, with_ties=with_ties)
 
 
-def _selected(answer: Answer, rows: pa.Table, fractions: AbstractSet[str]) -> pa.Table:
+def _selected(answer: Answer, rows: pa.Table, fractions: AbstractSet[str], *, with_ties: bool) -> pa.Table:
+    names = list(answer.select)
     if answer.order_by:
-        rows = cut(ordered(rows, answer), answer)
-    rows = rows.select(list(answer.select))
-    fields = [field.with_metadata(COMPUTED if field.name in fractions else None) for field in rows.schema]
+        rows = ties.cut(ordered(rows, answer), answer, ties=with_ties)
+        if with_ties:
+            rows = ties.marked(rows, answer)
+            names += [ties.TIED] if ties.is_marked(rows) else []
+    rows = rows.select(names)
+    fields = [
+        field if field.name == ties.TIED else field.with_metadata(COMPUTED if field.name in fractions else None)
+        for field in rows.schema
+    ]
     return rows.cast(pa.schema(fields))
 
 
@@ -227,16 +242,6 @@ def _aggregated(answer: Answer, rows: pa.Table) -> pa.Table:
 
 def _hashable(wanted: tuple[Any, str]) -> tuple[Any, str]:
     return (tuple(wanted[0]), wanted[1]) if isinstance(wanted[0], list) else wanted
-
-
-def cut(rows: pa.Table, answer: Answer) -> pa.Table:
-    """The first rows, as many as the answer's limit. Raises UserError if the order leaves ties there."""
-    if answer.limit is None or rows.num_rows <= answer.limit:
-        return rows
-    last, next_ = rows.select(list(answer.order_by)).slice(answer.limit - 1, 2).to_pylist()
-    if last == next_:
-        raise UserError(f"the order leaves ties at the limit of {answer.limit}: order by one column more")
-    return rows[: answer.limit]
 
 
 def _filtered(conditions: Iterable[Condition], rows: pa.Table, files: Files, made: Mapping[str, pa.Table]) -> pa.Table:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from dbbench.answers.agreement import group
 from dbbench.answers.compare import as_table, check_batches, check_rows
 from dbbench.answers.oracle import read_answer
+from dbbench.answers.ties import only_column, row_count
 from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host.page_cache import Dropped
@@ -53,9 +54,9 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
         return _under_load(step, context, known)
     if known is None and not context.does_work:
         raise Unsupported("nobody knows how many rows to give")
-    run = context.prepare_query(step, known.num_rows if known is not None else 0)
+    run = context.prepare_query(step, row_count(known) if known is not None else 0)
     expected, facts = (known, _checked_by(step)) if known is not None else _own(step, context, run)
-    facts |= {"rows": expected.num_rows, "gives": context.session.result_format, "cache": step.cache}
+    facts |= {"rows": row_count(expected), "gives": context.session.result_format, "cache": step.cache}
     answer = _Answer(step, context, expected)
     times: dict[Call, list[float]] = {Call.WARM_UP: [], Call.TIMED: []}
     drops: dict[Call, list[Dropped]] = {call: [] for call in Call}
@@ -63,7 +64,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
         for call in calls(step, context):
             if step.cache == "cold":
                 drops[call].append(cold_start.start_cold(context))
-                run = context.prepare_query(step, expected.num_rows)
+                run = context.prepare_query(step, row_count(expected))
             if call is Call.CHECKED:
                 with context.aside():
                     answer.compare(run())
@@ -85,9 +86,9 @@ def _under_load(step: QueryStep, context: StepContext, known: pa.Table | None) -
     """Calls by clients: the rows of each are counted; all values are compared in a call before them and one after."""
     if known is None and not context.does_work:
         raise Unsupported("nobody knows how many rows to give")
-    run = context.prepare_query(step, known.num_rows if known is not None else 0)
+    run = context.prepare_query(step, row_count(known) if known is not None else 0)
     expected, facts = (known, _checked_by(step)) if known is not None else _own(step, context, run)
-    facts |= {"rows": expected.num_rows, "gives": context.session.result_format, "cache": step.cache}
+    facts |= {"rows": row_count(expected), "gives": context.session.result_format, "cache": step.cache}
     answer = _Answer(step, context, expected)
 
     def compare() -> None:
@@ -96,7 +97,7 @@ def _under_load(step: QueryStep, context: StepContext, known: pa.Table | None) -
                 answer.compare(run())
 
     engine, seed = context.engine, context.files.manifest["seed"]
-    inputs = QueryCalls(context.statement(step), answer.column, expected.num_rows)
+    inputs = QueryCalls(context.statement(step), answer.column, row_count(expected))
     job = Job("query", (), 0, step.iterations, seed=seed, inputs=inputs, each=True)
     clients = engine.concurrency.arranged(step.clients)
     compare()
@@ -170,11 +171,12 @@ class _Answer:
         self.column = step.read_column
         self.rows = context.session.result_format == "rows"
         self.expected = expected
+        self.count = row_count(expected)
         self.ordered = step.ordered
         #: Of an answer that an engine computed nobody knows the types.
         self.declared = None if isinstance(step.answer, EngineAnswer) else context.session.declared
         self.compares = context.does_work
-        self.keeps = self.rows and expected.num_rows <= KEPT_ROWS
+        self.keeps = self.rows and self.count <= KEPT_ROWS
         self.read: Callable[[Any, int], Any] = read_batches
         if self.rows:
             self.read = read_column if self.keeps else read_rows
@@ -194,10 +196,10 @@ class _Answer:
     def glance(self, given: Any) -> None:
         """Compare what a timed call has left: the number of rows, and the column that it read."""
         count = len(given) if self.keeps else given
-        if count != self.expected.num_rows:
-            self.wrong = self.wrong or f"{count:,} rows instead of {self.expected.num_rows:,}"
+        if count != self.count:
+            self.wrong = self.wrong or f"{count:,} rows instead of {self.count:,}"
         elif self.keeps and self.compares and (found := _hash(given)) not in self._right:
-            column = self.expected.select([self.column])
+            column = only_column(self.expected, self.column)
             try:
                 check_rows(zip(given, strict=False), column, ordered=self.ordered, declared=self.declared)
             except WrongAnswer as exc:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from dbbench.answers.compare import check_batches, check_rows
 from dbbench.answers.oracle import expected, read_answer
+from dbbench.answers.ties import row_count
 from dbbench.datasets.cache import Files
 from dbbench.datasets.driver_rows import chunk
 from dbbench.datasets.generate import arrow_type
@@ -55,9 +56,9 @@ def check(step: QueryStep, context: StepContext) -> None:
     (row,) = context.files.table(name).slice(place, 1).combine_chunks().to_batches()
     old, new = (
         read_answer(context.answers[step.name]),
-        expected(step.answer, Without(context.files.directory, name, place)),
+        expected(step.answer, Without(context.files.directory, name, place), with_ties=True),
     )
-    run = context.prepare_query(step, old.num_rows)
+    run = context.prepare_query(step, row_count(old))
     (read_rows if context.session.result_format == "rows" else read_batches)(run(), step.read_column)
     prepare_delete(context.quoted(f"DELETE FROM {name} WHERE {table.primary_key} = {key}"))()
     try:

@@ -14,7 +14,7 @@ from dbbench.answers.compare import check_rows
 from dbbench.answers.oracle import expected
 from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.driver_rows import rows
-from dbbench.errors import UserError
+from dbbench.errors import UserError, WrongAnswer
 from dbbench.suite.answer import Answer
 from dbbench.suite.dataset import Dataset
 
@@ -217,6 +217,22 @@ def test_an_answer_is_what_sql_says(name: str, files: Files, sqlite: sqlite3.Con
 def test_a_limit_that_cuts_through_ties_is_refused(files: Files) -> None:
     with pytest.raises(UserError, match="the order leaves ties at the limit of 17"):
         expected(answer({"order_by": ["Sale.Kind"], "limit": 17}), files)
+
+
+@pytest.mark.parametrize("then", ["Id", "Id DESC"])
+def test_ties_at_a_limit_are_what_sql_may_say(then: str, files: Files, sqlite: sqlite3.Connection) -> None:
+    form = {"order_by": ["Sale.Kind"], "descending": ["Sale.Kind"], "limit": 17, "select": ["Sale.Id", "Sale.Kind"]}
+    found = expected(answer(form), files, with_ties=True)
+    theirs = sqlite.execute(f"SELECT Id, Kind FROM Sale ORDER BY Kind DESC, {then} LIMIT 17").fetchall()
+    check_rows(theirs, found, ordered=True)
+    with pytest.raises(WrongAnswer):
+        check_rows([*theirs[:16], theirs[0]], found, ordered=True)
+
+
+def test_ties_at_the_limit_of_a_subquery_are_refused(files: Files) -> None:
+    few = {"table": "Sale", "select": ["Sale.Id"], "order_by": ["Sale.Kind"], "limit": 17}
+    with pytest.raises(UserError, match="the order leaves ties at the limit of 17"):
+        expected(answer({"subqueries": {"Few": few}, "table": "Few", "select": ["Few.Id"]}), files, with_ties=True)
 
 
 @pytest.mark.parametrize(
