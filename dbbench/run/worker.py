@@ -39,6 +39,9 @@ from dbbench.suite.steps import AnyStep
 from dbbench.workloads import after, promises, workload
 from dbbench.workloads.context import StepContext, StepMeasurement
 
+#: Outcomes of a step that did its work, whatever became of its figure.
+_WORKED = (Outcome.OK, Outcome.SATURATED, Outcome.NO_RATE)
+
 
 class Trial:
     """One trial, as trial.json states it, and the record of how far it came."""
@@ -182,7 +185,7 @@ class Trial:
         wrote = [step.name for step in self.scenario.steps if step.writes and self.workloads[step.kind].check]
         results = {result["name"]: result for result in self.record["steps"]}
         try:
-            found = after.check(context, wrote)
+            found = after.check(context, wrote, self._checks_again(context, results))
         except Exception as exc:
             outcome, detail = described(exc)
             print(scrub(traceback.format_exc(), self.hidden), file=sys.stderr)
@@ -191,8 +194,17 @@ class Trial:
         finally:
             self.engine = context.engine
         for name, detail in found.items():
-            if results[name]["outcome"] == Outcome.OK:
+            if results[name]["outcome"] in _WORKED:
                 results[name] |= {"outcome": Outcome.WRONG, "detail": f"{after.WHEN}: {detail}"}
+
+    def _checks_again(self, context: StepContext, results: Mapping[str, Any]) -> after.Again:
+        """Of the steps that can tell something of the data when all is done: what compares it."""
+        steps = self.scenario.steps
+        return {
+            step.name: partial(again, step, context, steps[place:])
+            for place, step in enumerate(steps, 1)
+            if (again := self.workloads[step.kind].check_again) and results[step.name]["outcome"] in _WORKED
+        }
 
     def _run_step(self, step: AnyStep, context: StepContext) -> dict[str, Any]:
         """Measure, then check. The memory that the check takes does not count as the engine's."""

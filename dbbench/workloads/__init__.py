@@ -24,6 +24,8 @@ class Workload:
     explain: Callable[..., str] | None = None
     #: Changes the data when all figures are made, and looks whether what the step calls follows.
     check_change: Callable[..., None] | None = None
+    #: Compares once more, when all steps are done and the data is seen anew, what the steps after it can't have changed.
+    check_again: Callable[..., None] | None = None
 
 
 def workload(kind: str, *, compares: bool = True) -> Workload:
@@ -31,4 +33,5 @@ def workload(kind: str, *, compares: bool = True) -> Workload:
     module = vars(import_module(f"{__name__}.{kind}"))
     if not compares:
         return Workload(module["measure"])
-    return Workload(module["measure"], module["check"], module.get("explain"), module.get("check_change"))
+    more = (module.get(name) for name in ("explain", "check_change", "check_again"))
+    return Workload(module["measure"], module["check"], *more)

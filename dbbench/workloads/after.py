@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from dbbench.engine.operations import offers
 from dbbench.errors import WrongAnswer
@@ -16,8 +16,12 @@ from dbbench.workloads.keyvalue import everything, sample
 WHEN = "after the last step, seen anew"
 
 
-def check(context: StepContext, wrote: Sequence[str]) -> dict[str, str]:
-    """What is wrong: step -> in words. `wrote` names the steps that may have written.
+#: Step -> what compares once more what it left.
+Again = Mapping[str, Callable[[], None]]
+
+
+def check(context: StepContext, wrote: Sequence[str], again: Again) -> dict[str, str]:
+    """What is wrong: step -> in words. `wrote` names the steps that may have written; `again` raises WrongAnswer.
 
     An engine that keeps files and promises more than the tier memory is closed and opened again. From any other, and
     from a server at a URL, a new session reads. In the last round every row is compared.
@@ -27,19 +31,25 @@ def check(context: StepContext, wrote: Sequence[str]) -> dict[str, str]:
     engine = context.engine
     if not engine.url and engine.tier is not Tier.MEMORY and page_cache.present(engine.directory):
         context.restart(lambda: None)
-        return _checked(context, wrote)
+        return _checked(context, wrote, again)
     with context.new_session():
-        return _checked(context, wrote)
+        return _checked(context, wrote, again)
 
 
-def _checked(context: StepContext, wrote: Sequence[str]) -> dict[str, str]:
+def _checked(context: StepContext, wrote: Sequence[str], again: Again) -> dict[str, str]:
+    found = {}
+    for name, compare in again.items():
+        try:
+            compare()
+        except WrongAnswer as exc:
+            found[name] = str(exc)
     if context.records is None:
-        return check_after(context, every_row=context.last_round)
+        return check_after(context, every_row=context.last_round) | found
     try:
         if context.last_round and offers(type(context.engine), "scan"):
             everything(context)
         elif offers(type(context.engine), "read"):
             sample(context, "read")
     except WrongAnswer as exc:
-        return {wrote[-1]: str(exc)}
-    return {}
+        found[wrote[-1]] = str(exc)
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +16,9 @@ from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, Group, P
 from dbbench.suite.dataset import Reference
 from dbbench.suite.dataset import Sequence as Series
 from dbbench.suite.parameters import Parameter
-from dbbench.suite.sql_text import returns_rows, split_parameters
-from dbbench.suite.steps.transaction import Repeated, Statement, Transaction, TransactionStep
+from dbbench.suite.sql_text import returns_rows, split_parameters, tables_of
+from dbbench.suite.steps.base import Step
+from dbbench.suite.steps.transaction import Invariant, Repeated, Statement, Transaction, TransactionStep
 from dbbench.workloads import load_control
 from dbbench.workloads.contents import forget
 from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
@@ -29,7 +30,7 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
     clients = engine.concurrency.arranged(step.clients)
     mix = _mix(step, context)
     mix.check(engine, context.session)
-    numbers = dict(_numbers(step, context)) if context.does_work else {}
+    numbers = dict(_numbers(step.invariants, context)) if context.does_work else {}
     forget(context, " ".join(context.quoted(sql) for sql in step.statements.values()))
     done: Counter[str] = Counter()
     counts: Counter[str] = Counter()
@@ -59,9 +60,27 @@ def check(step: TransactionStep, context: StepContext) -> None:
     """Each invariant holds. Raises WrongAnswer, and NotVerified where there is none."""
     if not step.invariants:
         raise NotVerified("the step has no `invariants`")
-    numbers = context.numbers[step.name]
-    now = dict(_numbers(step, context))
-    for each in step.invariants:
+    _hold(step.invariants, context.numbers[step.name], context)
+
+
+def check_again(step: TransactionStep, context: StepContext, later: Sequence[Step]) -> None:
+    """Each invariant holds after all steps, of which those that came `later` have written to none of its tables."""
+    _hold([each for each in step.invariants if not _may_change(each, later)], context.numbers[step.name], context)
+
+
+def _may_change(invariant: Invariant, later: Sequence[Step]) -> bool:
+    """Whether any of some steps may write to a table that an invariant looks at."""
+    reads = {table for sql in (invariant.sql, *invariant.dialects.values()) for table in tables_of(sql)}
+    for step in later:
+        named = {table for sql in step.statements.values() for table in tables_of(sql)}
+        if step.writes and (not named or named & reads):
+            return True
+    return False
+
+
+def _hold(invariants: Sequence[Invariant], numbers: Mapping[str, int], context: StepContext) -> None:
+    now = dict(_numbers(invariants, context))
+    for each in invariants:
         if each.grows is None:
             if rows := fetch(context.session, context.statement(each)):
                 raise WrongAnswer(
@@ -77,9 +96,9 @@ def _shown(row: tuple[Any, ...]) -> str:
     return f"({', '.join(map(str, row))})"
 
 
-def _numbers(step: TransactionStep, context: StepContext) -> Iterator[tuple[str, int]]:
+def _numbers(invariants: Sequence[Invariant], context: StepContext) -> Iterator[tuple[str, int]]:
     """What each invariant that grows is now. Raises WrongAnswer if it is no whole number."""
-    for each in step.invariants:
+    for each in invariants:
         if each.grows is not None:
             rows = fetch(context.session, context.statement(each))
             if len(rows) != 1 or len(rows[0]) != 1 or rows[0][0] is None or int(rows[0][0]) != rows[0][0]:

@@ -20,6 +20,7 @@ FAULTS = {
     "books-stale": "balance: ",
     "books-halves": "balance: ",
     "books-forgets": "balance: ",
+    "books-vanishes": "after the last step, seen anew: balance: ",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,12 @@ from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.sql_text import split_parameters
-from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.base import Clients, Step
+from dbbench.suite.steps.query import QueryStep
+from dbbench.suite.steps.statement import StatementStep
 from dbbench.suite.steps.timed import Rate
 from dbbench.suite.steps.transaction import TransactionStep
-from dbbench.workloads import load, transaction
+from dbbench.workloads import after, load, transaction
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
 
@@ -243,6 +246,59 @@ def spoilt(context: StepContext, sql: str, words: str) -> None:
 )
 def test_what_is_lost_is_found(context: StepContext, sql: str, words: str) -> None:
     spoilt(context, sql, words)
+
+
+def test_a_commit_that_never_came_is_found_when_the_engine_is_opened_again(files: Files, tmp_path: Path) -> None:
+    """All sessions saw it until then."""
+
+    class Forgetful(SQLite):
+        forgets = False
+
+        def open(self) -> None:
+            super().open()
+            if type(self).forgets:
+                self.connection.execute("DELETE FROM Booking WHERE Id = (SELECT MAX(Id) FROM Booking)")
+
+    for context in contexts(files, tmp_path, Forgetful):
+        context.setup = Setup(tmp_path, Tier.PROCESS)
+        context.accept(STEP, transaction.measure(STEP, context))
+        transaction.check(STEP, context)
+        again = {"bank": partial(transaction.check_again, STEP, context, [])}
+        assert after.check(context, ["load", "bank"], again) == {}
+        Forgetful.forgets = True
+        found = after.check(context, ["load", "bank"], again)
+    assert found["bank"].startswith("bookings: ")
+
+
+@pytest.mark.parametrize(
+    ("later", "checked"),
+    [
+        ([], {"balance", "bookings", "books"}),
+        (["SELECT COUNT(*) FROM Booking"], {"balance", "bookings", "books"}),
+        (["INSERT INTO Booking (Id) VALUES (1)"], {"balance"}),
+        (["DELETE FROM Account"], {"bookings"}),
+        (["CALL whatever()"], set()),
+    ],
+)
+def test_what_later_steps_may_have_changed_is_not_checked_again(
+    context: StepContext, monkeypatch: pytest.MonkeyPatch, later: list[str], checked: set[str]
+) -> None:
+    steps: list[Step] = [
+        (QueryStep if sql.startswith("SELECT") else StatementStep).model_validate(
+            {
+                "kind": "query" if sql.startswith("SELECT") else "statement",
+                "name": "later",
+                "title": "Later",
+                "sql": sql,
+            }
+        )
+        for sql in later
+    ]
+    held: list[str] = []
+    monkeypatch.setattr(transaction, "_hold", lambda invariants, *_: held.extend(each.name for each in invariants))
+    context.numbers[STEP.name] = {}
+    transaction.check_again(STEP, context, steps)
+    assert set(held) == checked
 
 
 # Bad input

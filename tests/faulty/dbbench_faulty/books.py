@@ -1,8 +1,8 @@
-"""SQLite whose transactions aren't: an update is lost, a rollback keeps what was done, a commit forgets it."""
+"""SQLite whose transactions aren't: an update is lost, a rollback keeps what was done, a commit forgets it or never comes."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
 
@@ -80,3 +80,21 @@ class Forgets(SQLite):
     name = "books-forgets"
     title = "Faulty: a commit is forgotten"
     session_class = ForgetsSession
+
+
+class Vanishes(SQLite):
+    """What the last transaction did was seen by all sessions and reached no file: opened again, it is gone."""
+
+    name = "books-vanishes"
+    title = "Faulty: the last commit never came"
+    opened: ClassVar[dict[str, int]] = {}
+
+    def open(self) -> None:
+        super().open()
+        key = str(self.directory)
+        self.opened[key] = self.opened.get(key, 0) + 1
+        if self.opened[key] > 1:
+            last = 'FROM "Booking" WHERE "Id" = (SELECT MAX("Id") FROM "Booking")'
+            ((account, amount),) = self.connection.execute(f'SELECT "Account", "Amount" {last}').fetchall()
+            self.connection.execute(f'UPDATE "Account" SET "Balance" = "Balance" - {amount} WHERE "Id" = {account}')
+            self.connection.execute(f"DELETE {last}")
