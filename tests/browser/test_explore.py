@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import html
 import os
 import re
 import shutil
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dbbench.report.export.html_page import _script
+from dbbench.report.export.html_page import _script, _template
 from dbbench.report.export.page_data import MOST_BYTES
 from dbbench.report.run_view import View, view
 from dbbench.report.write import write_report
@@ -116,6 +118,47 @@ def test_engines_can_be_chosen_and_ratios_follow(open_page: Open) -> None:
     assert float(means(page)["MariaDB (mysqlclient)"].strip("×")) == pytest.approx(2.6, rel=0.02)
     assert "ranks, headlines and tables of all" in page.locator(".bars").nth(1).locator("xpath=..").inner_text()
     assert page.locator("tr[data-engine=duckdb]:visible").count() == 0
+
+
+def copied(page: Page, kind: str, place: str) -> str:
+    """What a part of the page gives to the clipboard."""
+    box = page.locator(f".copy:has(~ [data-live='{place}'])").last
+    box.get_by_role("button", name=kind).click()
+    return box.get_by_label("Copied text").input_value()
+
+
+def test_the_figures_of_a_chart_can_be_copied(open_page: Open, shown: View) -> None:
+    page = open_page("#engines=sqlite,duckdb,hostile")
+    step = shown.scenarios[0].step("join-1")
+    head, *rows = csv.reader(copied(page, "CSV", "invoices.join-1").splitlines())
+    assert head == ["Engine", *(name for name, _ in step.columns)]
+    lines = [line for line in (*step.lines, *step.failed) if line.row.engine in ("sqlite", "duckdb", "hostile")]
+    assert [row[1] for row in rows] == [line.value for line in lines]
+    assert '"' in rows[[line.row.engine for line in lines].index("hostile")][0]
+    table = copied(page, "Markdown", "invoices.join-1").splitlines()
+    assert table[1] == "| " + " | ".join("---" for _ in head) + " |"
+    assert len(table) == 2 + len(rows)
+    assert "\\<img src=x" in "".join(table)
+    assert not re.search(r"[^\\][<`*]", "".join(table[2:]))
+    assert copied(page, "CSV", "in-invoices").startswith('"Engine","mean","bulk insert"')
+    assert copied(page, "CSV", "in-invoices-used").startswith('"Engine","Peak memory"')
+
+
+def test_a_frame_shows_the_part_that_was_copied(open_page: Open) -> None:
+    page = open_page("#engines=sqlite,duckdb")
+    frame = copied(page, "iframe", "invoices.join-1")
+    found = re.fullmatch(r'<iframe src="([^"]+)" title="dbbench"[^>]*></iframe>', frame)
+    assert found
+    again = open_page("#" + html.unescape(found[1]).partition("#")[2])
+    assert again.locator("section:visible").count() == 1
+    assert sorted(bar_names(again)) == ["DuckDB (rows)", "SQLite (sqlite3)"]
+
+
+def test_the_script_loses_no_text_with_its_spaces() -> None:
+    written = _template("page.js")
+    texts = re.findall(r'`[^`]*`|"(?:[^"\\]|\\.)*"', re.sub(r"(^|  )// .*$", "", written, flags=re.MULTILINE))
+    assert len(texts) > 200
+    assert [text for text in texts if text not in _script()] == []
 
 
 def test_steps_can_be_chosen(open_page: Open) -> None:

@@ -25,6 +25,11 @@ _COLOURS = {
 }  # fmt: skip
 _COLOUR = re.compile(rf"\b(fill|stroke):({'|'.join(_COLOURS)})\b")
 _COMMENT = re.compile(r"(^|  )// .*$")
+#: A text, a template or a pattern, which stay as they are; or what needs no space beside it.
+_SPACED = re.compile(
+    r"""("(?:[^"\\]|\\.)*"|`[^`]*`|(?<=\()/(?:[^/\\]|\\.)+/[a-z]*)"""
+    r"| *(=>|[=<>!]=+|&&|\|\||\?\?|[=<>?:,;{}()*]) *"
+)
 
 
 def write(shown: View, stems: Sequence[str]) -> Path:
@@ -60,9 +65,9 @@ def _template(name: str) -> str:
 
 
 def _script() -> str:
-    """The script without what only its authors read."""
+    """The script without what only its authors read: comments, and spaces. Each of its lines stays one."""
     lines = (_COMMENT.sub("", line.strip()) for line in _template("page.js").splitlines())
-    return "\n".join(filter(None, lines))
+    return "\n".join(_SPACED.sub(lambda found: found[1] or found[2], line) for line in lines if line)
 
 
 EXPORTER = Exporter("html", write, charts=("svg",))

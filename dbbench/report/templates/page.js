@@ -241,6 +241,32 @@
     tip.style.top = `${box.bottom + scrollY}px`;
   };
 
+  // The figures as they stand in the table, of the engines chosen; or a frame that shows this part of the page.
+  const escaped = { Markdown: (cell) => cell.replace(/[\\|*_<\x60[]/g, "\\$&"), CSV: (cell) => `"${cell.replace(/\x22/g, "$&$&")}"` };
+  const copied = (kind, box, id, step) => {
+    if (kind === "iframe") {
+      const kept = state;
+      state = { ...state, s: step ? new Set([id]) : state.s, at: id };
+      const place = location.href.split("#")[0] + "#" + written();
+      state = kept;
+      return `<iframe src="${place.replace(/&/g, "&amp;")}" title="dbbench" width="100%" height="600" loading="lazy"></iframe>`;
+    }
+    const table = box.querySelector(".heat") || document.querySelector(`[data-live="${id}"] ~ .wide table`);
+    const lines = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => escaped[kind](cell.innerText.replace(/\s+/g, " ").trim())));
+    if (kind === "CSV") return lines.join("\n");
+    lines.splice(1, 0, lines[0].map(() => "---"));
+    return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  };
+  const copies = (...of) => {
+    const text = make("textarea", { hidden: true, readOnly: true, "aria-label": "Copied text" });
+    return make("div.live.copy", {}, "Copy as ", ...["Markdown", "CSV", "iframe"].map((kind) => button(kind, () => {
+      text.hidden = false;
+      text.value = copied(kind, ...of);
+      text.select();  // where the browser lets no script copy, it is one key away
+      document.execCommand("copy");
+    })), text);
+  };
+
   document.body.append(tip);
   for (const kind of ["mouseover", "focusin", "focusout"]) document.addEventListener(kind, point);
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.className = ""; });
@@ -249,7 +275,7 @@
       const still = document.querySelector(`[data-live="${id}"]`);
       if (!still) continue;
       const box = make("div.live");
-      still.before(box);
+      still.before(box, copies(box, id, step));
       still.classList.add("replaced");
       places.push([box, build, step]);
     }
