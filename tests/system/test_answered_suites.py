@@ -1,0 +1,60 @@
+"""The suites decision-support and event-log: right answers from engines of several kinds, and rows to give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dbbench.answers.oracle import expected
+from dbbench.datasets.cache import materialise
+from dbbench.suite.answer import Answer
+from dbbench.suite.loader import find_suite, load_suite
+from dbbench.suite.model import Suite
+from dbbench.suite.steps.query import QueryStep
+from tests.conftest import Dbbench, summary
+
+#: Of each suite the number of its queries.
+QUERIES = {"decision-support": 22, "event-log": 20}
+ENGINES = ("chdb", "duckdb", "mysql", "postgresql", "sqlite")
+
+
+def queries(suite: Suite) -> list[QueryStep]:
+    return [step for step in suite.scenarios[0].steps if isinstance(step, QueryStep)]
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_every_answer_needs_no_engine_and_has_rows(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the scale of a first look."""
+    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path))
+    suite = load_suite(find_suite(name))
+    assert suite.quick
+    (dataset,) = suite.datasets.values()
+    files = materialise(dataset, scale=suite.quick.scale)
+    assert len(queries(suite)) == QUERIES[name]
+    for step in queries(suite):
+        assert isinstance(step.answer, Answer)
+        rows = expected(step.answer, files)
+        assert rows.num_rows, step.name
+        if name == "decision-support":
+            assert not any(column.null_count for column in rows.columns), step.name
+
+
+def test_decision_support_says_what_it_is_not() -> None:
+    assert "not comparable to published TPC-H results" in load_suite(find_suite("decision-support")).description
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize(("name", "scale"), [("decision-support", "0.004"), ("event-log", "0.002")])
+def test_engines_give_the_right_answers(name: str, scale: str, tmp_path: Path, dbbench: Dbbench) -> None:
+    asked = [word for engine in ENGINES for word in ("--engine", engine)]
+    done = dbbench("suite", name, "--scale", scale, "--rounds", "1", *asked, "--out", "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = summary(tmp_path / "run")
+    for engine in ENGINES:
+        found = {step: row for (step, of), row in rows.items() if of == engine}
+        assert len(found) == QUERIES[name] + 2
+        assert {row["outcome"] for row in found.values()} == {"ok"}
+        assert {found[step.name]["verified"] for step in queries(load_suite(find_suite(name)))} == {"yes"}
