@@ -54,6 +54,13 @@ def lowest(session: nox.Session) -> None:
 
 
 @nox.session
+def docs(session: nox.Session) -> None:
+    """The documentation as a site in site/, with a gallery of the runs that are named."""
+    session.install("-e", ".[all,docs]")
+    session.run("python", "-m", "docs.build_site", "site", *session.posargs)
+
+
+@nox.session
 def benchmarks(session: nox.Session) -> None:
     """Speed, as ratios of two things measured in one run."""
     session.install("-e", ".[all,test]")

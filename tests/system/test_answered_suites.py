@@ -24,9 +24,7 @@ def queries(suite: Suite) -> list[QueryStep]:
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_every_answer_needs_no_engine_and_has_rows(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_answer_needs_no_engine_and_has_rows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the scale of a first look."""
     monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path))
     suite = load_suite(find_suite(name))

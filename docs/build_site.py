@@ -1,0 +1,178 @@
+"""Builds the documentation as a site, in the clone's folder: `python -m docs.build_site OUT [RUN...]`.
+
+Besides the pages of the repository it has a page for each engine and the help of each command, both made of the code, and
+with runs a gallery of them (`dbbench site`). A warning of Sphinx is an error.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from dbbench import __version__, cli
+from dbbench.engine import registry
+from docs.engine_page import page as engine_page
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Where the site's pages come from. What is linked to and none of them is shown without its link.
+PAGES = ("*.md", "docs/*.md", "docs/engines/*.md", "docs/adr/*.md", "examples/*/*.md")
+#: Heading in the side bar -> its pages, in order; `*` stands for those that no other line names.
+CONTENTS = {
+    "Use it": (
+        "docs/suites",
+        "docs/own-data",
+        "docs/cli",
+        "docs/commands",
+        "docs/compare",
+        "docs/variants",
+        "docs/history",
+    ),
+    "Trust it": ("docs/method", "docs/durability", "docs/larger-than-memory", "docs/security", "docs/glossary"),
+    "Suites": (
+        *(
+            "docs/invoices",
+            "docs/decision-support",
+            "docs/event-log",
+            "docs/order-entry",
+            "docs/lifecycle",
+            "docs/mixes",
+        ),
+        *("docs/esent", "docs/bplustree", "docs/contention", "docs/object-load", "docs/virtual-file"),
+    ),
+    "Engines": ("docs/engines", "docs/engines/*", "docs/engines/reference/index"),
+    "Extend it": (
+        "docs/plugins",
+        "docs/contract",
+        "docs/architecture",
+        "docs/adr/README",
+        "docs/adr/*",
+        "examples/*/*",
+    ),
+    "Project": ("CONTRIBUTING", "SECURITY", "CHANGELOG"),
+}
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
+_CONFIGURATION = f"""
+project = "dbbench"
+release = "{__version__}"
+extensions = ["myst_parser"]
+root_doc = "index"
+html_theme = "furo"
+html_title = "dbbench {__version__}"
+html_show_copyright = False
+myst_heading_anchors = 4
+suppress_warnings = ["misc.highlighting_failure"]
+"""
+
+
+def build(out: Path, runs: list[str]) -> None:
+    """Write the site to a folder that is not there yet. Raises CalledProcessError if a page has a fault."""
+    with TemporaryDirectory(prefix="dbbench-docs-") as folder:
+        source = Path(folder, "source")
+        _lay_out(source)
+        if runs:
+            (source / "gallery.md").write_text(_GALLERY, "utf-8")
+        (source / "index.md").write_text("\n".join(_index(bool(runs))), "utf-8")
+        (source / "conf.py").write_text(_CONFIGURATION, "utf-8")
+        doctrees = str(Path(folder, "doctrees"))
+        subprocess.run(
+            [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", doctrees, str(source), str(out)],
+            check=True,
+        )
+    if runs:
+        subprocess.run(
+            [sys.executable, "-P", "-m", "dbbench", "site", *runs, "--out", str(out / "gallery")], check=True
+        )
+
+
+def _lay_out(source: Path) -> None:
+    """Copy the pages, and make those that are made of the code."""
+    pages = {path for pattern in PAGES for path in ROOT.glob(pattern)}
+    for path in pages:
+        page = source / _name(path)
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(_linked(path, pages), "utf-8")
+    for path in (*ROOT.glob("docs/images/*"), *ROOT.glob("examples/*/*.png")):
+        image = source / path.relative_to(ROOT)
+        image.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, image)
+    reference = source / "docs" / "engines" / "reference"
+    reference.mkdir()
+    (reference / "index.md").write_text(_EACH, "utf-8")
+    for name in registry.names("dbbench"):
+        engine = registry.find(name)
+        if not engine.is_null:
+            (reference / f"{name}.md").write_text(engine_page(engine), "utf-8")
+    (source / "docs" / "commands.md").write_text("\n".join(_commands()), "utf-8")
+
+
+def _name(path: Path) -> Path:
+    """A page's place in the source: README is the first page."""
+    return Path("index.md") if path == ROOT / "README.md" else path.relative_to(ROOT)
+
+
+def _linked(path: Path, pages: set[Path]) -> str:
+    """A page's text with links to pages and images alone."""
+
+    def link(found: re.Match[str]) -> str:
+        image, text, target, place = found.groups()
+        linked = (path.parent / target).resolve()
+        if linked.is_dir() and linked / "README.md" in pages:
+            linked, target = linked / "README.md", f"{target.rstrip('/')}/README.md"
+        if linked == ROOT / "README.md":
+            target = target.replace("README.md", "index.md")
+        return f"{image}[{text}]({target}{place or ''})" if image or linked in pages else text
+
+    return _LINK.sub(link, path.read_text("utf-8"))
+
+
+def _index(gallery: bool) -> Iterator[str]:
+    """README, and the contents of the side bar."""
+    yield _linked(ROOT / "README.md", {path for pattern in PAGES for path in ROOT.glob(pattern)})
+    for heading, pages in CONTENTS.items():
+        more = ("gallery",) if gallery and heading == "Suites" else ()
+        yield f"```{{toctree}}\n:hidden:\n:glob:\n:caption: {heading}\n"
+        yield from (*pages, *more)
+        yield "```"
+
+
+def _commands() -> Iterator[str]:
+    """The help of every command."""
+    yield "# Help of each command\n"
+    yield "Here you read what `--help` prints, made of the code. [The command line](cli.md) says more.\n"
+    for words, command in _all(cli.main):
+        context = click.Context(command, info_name=words, max_content_width=100)
+        yield f"## `{words}`\n\n```text\n{command.get_help(context)}\n```\n"
+
+
+def _all(group: click.Group, before: str = "dbbench") -> Iterator[tuple[str, click.Command]]:
+    for name, command in sorted(group.commands.items()):
+        yield f"{before} {name}", command
+        if isinstance(command, click.Group):
+            yield from _all(command, f"{before} {name}")
+
+
+_EACH = """# Each engine
+
+Here you find a page for each engine, made of its plugin.
+
+```{toctree}
+:glob:
+*
+```
+"""
+_GALLERY = """# Gallery
+
+Here you see a real run of each suite: <a href="gallery/index.html">the list of runs, with filters</a>. Figures of different machines are
+never ranked together.
+"""
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]), sys.argv[2:])
