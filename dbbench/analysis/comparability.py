@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 from dbbench.errors import UserError
+from dbbench.results.metric import Metric, by_metric
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
 from dbbench.suite.model import Scenario, Suite
@@ -67,11 +68,13 @@ class Side:
     manifest: Manifest
     suite: Suite
     results: Sequence[TrialResult]
+    #: What the figures are of.
+    metric: Metric = Metric.WALL
 
     @classmethod
-    def read(cls, run: Run) -> Side:
-        """All of a run. Raises RunError if a trial is damaged."""
-        return cls(str(run.path), run.manifest, run.suite, run.results())
+    def read(cls, run: Run, metric: Metric = Metric.WALL) -> Side:
+        """All of a run. Raises RunError if a trial is damaged, UserError if it has no figures of that metric."""
+        return cls(str(run.path), run.manifest, run.suite, by_metric(run.results(), metric), metric)
 
     def without(self, engines: Collection[str]) -> Side:
         """The same run as if some engines had not been in it."""

@@ -147,6 +147,13 @@ format_option = click.option(
     metavar="FORMATS",
     help="What to write, with commas between: png, svg, html, md, csv, json. All if omitted; json always.",
 )
+metric_option = click.option(
+    "--metric",
+    type=click.Choice(["wall", "cpu"]),
+    default="wall",
+    show_default=True,
+    help="What is compared: each step's own figure, or the CPU time of its calls.",
+)
 publish_option = click.option(
     "--publish",
     is_flag=True,

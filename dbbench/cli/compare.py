@@ -9,6 +9,7 @@ import click
 from dbbench.cli.common import (
     command,
     examples,
+    metric_option,
     open_console,
     share,
 )
@@ -50,6 +51,7 @@ UNDECIDED = 3
 )
 @click.option("--fail-on-unknown", is_flag=True, help="With --fail-above: exit with 1 for any step that can't be told.")
 @click.option("--across-machines", is_flag=True, help="Compare runs of different machines too; the result says so.")
+@metric_option
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a pull request's comment.")
 @click.option("--publish", is_flag=True, help="Leave out the engines whose licences forbid to publish their figures.")
 @command
@@ -60,6 +62,7 @@ def compare(
     fail_above: float | None,
     fail_on_unknown: bool,
     across_machines: bool,
+    metric: str,
     markdown: bool,
     publish: bool,
 ) -> int:
@@ -75,6 +78,7 @@ def compare(
     from dbbench.analysis.gate import Answer, gated
     from dbbench.errors import UserError
     from dbbench.report.terminal import comparison
+    from dbbench.results.metric import Metric
     from dbbench.results.run_directory import Run
 
     if fail_on_unknown and fail_above is None:
@@ -82,7 +86,7 @@ def compare(
     if len(runs) not in (0, 2) or (not runs and not (old and new)):
         raise UserError("name two runs, OLD and NEW, or several: --old RUN --old RUN --new RUN --new RUN")
     paths = ((*runs[:1], *old), (*runs[1:], *new))
-    sides = [[Side.read(Run.open(path)) for path in side] for side in paths]
+    sides = [[Side.read(Run.open(path), Metric(metric)) for path in side] for side in paths]
     found = compared(*sides, gate=fail_above, across_machines=across_machines, publish=publish)
     gate = None if fail_above is None else gated(found.pairs, fail_above, strict=fail_on_unknown, gone=found.gone)
     if markdown:

@@ -25,6 +25,7 @@ class PairGate:
     new: str
     old: str
     share: float
+    metric: str = "wall"
 
 
 def pair_gate(text: Any) -> PairGate:
@@ -71,13 +72,15 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...]) -> int:
     from dbbench.analysis.summary import summarise
     from dbbench.analysis.verdicts import MARGIN
     from dbbench.report.terminal.pairs import pair_lines
+    from dbbench.results.metric import Metric, by_metric
 
-    rows = summarise(run.suite, run.manifest, run.results())
     answers = set()
     for wanted in gates:
+        by = Metric(wanted.metric)
+        rows = summarise(run.suite, run.manifest, by_metric(run.results(), by))
         pairs = paired(rows, wanted.new, wanted.old, min(MARGIN, wanted.share))
         gate = gated(pairs, wanted.share)
         answers.add(gate.answer)
-        for line in pair_lines(wanted.new, wanted.old, pairs, gate):
+        for line in pair_lines(wanted.new, wanted.old, pairs, gate, by):
             console.print(line, soft_wrap=True, highlight=False)
     return 1 if Answer.FAILED in answers else UNDECIDED if Answer.UNDECIDED in answers else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from dbbench.cli.common import (
     examples,
     format_option,
     memory,
+    metric_option,
     open_console,
     publish_option,
     scale_option,
@@ -126,6 +127,7 @@ if TYPE_CHECKING:
     "Cached pages of files count, too.",
 )
 @gate_option
+@metric_option
 @format_option
 @publish_option
 @click.pass_context
@@ -149,6 +151,7 @@ def suite(
     trial_memory: int | None,
     memory_limit: int | None,
     gates: tuple[PairGate, ...],
+    metric: str,
     formats: str | None,
     publish: bool,
 ) -> int:
@@ -162,6 +165,9 @@ def suite(
     from dbbench.run.request import Request, new_run, parse_settings, parse_sweeps, resumed_run
 
     chosen = _formats(formats)
+    if metric != "wall" and not gates:
+        raise UserError("--metric says what a --gate compares; add one, like --gate duckdb@1.4/duckdb@1.3:10%")
+    gates = tuple(replace(gate, metric=metric) for gate in gates)
     if quick and (rounds not in (None, 1) or precision or time_limit):
         raise UserError("--quick is one round; omit it to use --rounds, --precision or --time-limit")
     if quick and gates:
@@ -170,7 +176,7 @@ def suite(
         given = [
             max(parameter.opts, key=len)
             for parameter in context.command.params
-            if parameter.name not in ("resume", "suite", "urls", "settings", "gates", "formats", "publish")
+            if parameter.name not in ("resume", "suite", "urls", "settings", "gates", "metric", "formats", "publish")
             and _given(context, str(parameter.name))
         ]
         if given:
@@ -263,6 +269,7 @@ def _given(context: click.Context, parameter: str) -> bool:
     help="Print the JSON Schema of results.json instead.",
 )
 @gate_option
+@metric_option
 @publish_option
 @command
 def report(
@@ -276,18 +283,21 @@ def report(
     width: int | None,
     out: Path | None,
     gates: tuple[PairGate, ...],
+    metric: str,
     publish: bool,
 ) -> int:
     """Show a RUN again and draw its charts anew; no engine needs to be installed.
 
     What chooses or changes anything (--engine, --step, --label, --title, --theme, --width) needs --out: the run's own
-    report stays whole. Ranks and ratios are then among what is chosen.
+    report stays whole. Ranks and ratios are then among what is chosen. With --out and --metric cpu they are of the CPU
+    time of the calls.
 
     Exit status: 0 all went well in the run; 1 something was unsuccessful or failed its --gate; 2 usage error; 3 the run
     can't show whether a --gate is kept.
     """
     from dbbench.errors import UserError
     from dbbench.results.chosen_run import Choice, ChosenRun
+    from dbbench.results.metric import Metric
     from dbbench.results.run_directory import Run
 
     chosen = _formats(formats)
@@ -295,7 +305,11 @@ def report(
     if not all(called.values()):
         raise UserError('--label is ENGINE=TEXT, as in --label duckdb="DuckDB 2"')
     opened, console = Run.open(run), open_console()
-    part = ChosenRun(opened, Choice(engines, steps, called, title)) if engines or steps or called or title else None
+    choice = Choice(engines, steps, called, title, Metric(metric) if out else Metric.WALL)
+    part = ChosenRun(opened, choice) if choice != Choice() else None
+    if metric != "wall" and not (out or gates):
+        raise UserError("--metric needs --out DIR, for a report by it, or a --gate")
+    gates = tuple(replace(gate, metric=metric) for gate in gates)
     if out is None and (part or theme != "light" or width):
         raise UserError("choosing engines, steps, labels, a title, a theme or a width needs --out DIR")
     check_gates(opened, gates)

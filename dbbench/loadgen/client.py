@@ -6,7 +6,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice, repeat, starmap
@@ -17,10 +17,11 @@ from typing import Any
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported
+from dbbench.host.cpu_time import CpuMeter
 from dbbench.loadgen.arrivals import constant, growing, poisson
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.key_streams import CallStream
-from dbbench.loadgen.loops import LATE, Record, open_loop, stream, stream_until
+from dbbench.loadgen.loops import LATE, Around, Record, open_loop, stream, stream_until
 from dbbench.loadgen.transactions import Pool
 
 #: An open loop works off what has piled up for a quarter of its time; what is left then is dropped.
@@ -30,7 +31,10 @@ _EXTRA_TIME = 0.25
 def client_run(
     engine: Engine, session: Session | Pool, job: Job, number: int, of: int, start: Callable[[], int]
 ) -> ClientTimings:
-    """One of the clients, from preparing to the last call; `start` waits for the others and gives the common start."""
+    """One of the clients, from preparing to the last call; `start` waits for the others and gives the common start.
+
+    The CPU time of a client alone is that of its calls. Of several the threads of a process can't be told apart here.
+    """
     work = _statements(engine, session, job) if job.inputs is None else job.inputs.prepare(engine, session, number, of)  # type: ignore[arg-type]  # a pool is of transactions
     found = ClientTimings()
     # With others: made before the start, for in a thread of its own the making would hold them up.
@@ -39,7 +43,7 @@ def client_run(
         given = chain(list(islice(given, work.premade // of)), given)
     elif of > 1:
         given = iter(list(given))
-    return _Client(job, work, given, number, of, found).run(start)
+    return _Client(job, work, given, number, of, found, CpuMeter(engine) if of == 1 else None).run(start)
 
 
 @dataclass
@@ -50,6 +54,7 @@ class _Client:
     number: int
     of: int
     found: ClientTimings
+    meter: CpuMeter | None
 
     def run(self, start: Callable[[], int]) -> ClientTimings:
         """Warm up, wait for the others, let the load grow, and make the calls that count."""
@@ -73,6 +78,8 @@ class _Client:
             found.end = perf_counter_ns()
         found.counts, found.spans = work.counts, [found.end - found.begin]
         found.made = [(self.number, found.calls)]
+        if self.meter and job.rate is None:  # at a rate the moments are waited for by reading the clock
+            found.cpu_seconds = self.meter.seconds
         return found
 
     def _grow(self, begin: int, warm: Record) -> int:
@@ -100,10 +107,11 @@ class _Client:
             give_up = round(job.seconds * (1 + _EXTRA_TIME) * 1e9)
             found.schedule = self._at(moments, begin, give_up, record, seen)
         elif job.duration is not None:
-            self._until(begin + round(job.duration * 1e9), record, seen)
+            self._until(begin + round(job.duration * 1e9), record, seen, self.meter)
         else:
             calls = islice(self.given, self._share()) if job.endless else self.given
-            stream(work.run, calls, record, through=work.through, at_once=work.at_once, seen=seen)
+            around = self.meter or nullcontext()
+            stream(work.run, calls, record, through=work.through, at_once=work.at_once, seen=seen, around=around)
 
     def _share(self) -> int:
         """Of calls that take inputs there are so many for all clients, of others for each."""
@@ -112,9 +120,10 @@ class _Client:
             return job.calls
         return job.calls * (self.number + 1) // self.of - job.calls * self.number // self.of
 
-    def _until(self, end: int, record: Record, seen: Any = None) -> None:
+    def _until(self, end: int, record: Record, seen: Any = None, around: Around | None = None) -> None:
+        work, around = self.work, around or nullcontext()
         stream_until(
-            self.work.run, self.given, record, end, through=self.work.through, at_once=self.work.at_once, seen=seen
+            work.run, self.given, record, end, through=work.through, at_once=work.at_once, seen=seen, around=around
         )
 
     def _at(self, moments: Iterable[Any], begin: int, give_up: int, record: Record, seen: Any) -> Any:

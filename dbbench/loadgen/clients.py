@@ -18,6 +18,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
 from time import perf_counter_ns
@@ -28,6 +29,7 @@ from dbbench.engine.operations import prepared
 from dbbench.engine.setup import Setup
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import DbbenchError, Unsupported, WrongAnswer
+from dbbench.host.cpu_time import CpuMeter, Served
 from dbbench.host.processes import end_with_parent, environment, python
 from dbbench.loadgen.client import bound, client_run
 from dbbench.loadgen.job import ClientTimings, Job
@@ -60,16 +62,28 @@ def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> Clien
         if clients.count == 1:
             return client_run(engine, session, job, 0, 1, perf_counter_ns)
         if clients.processes == 1:
-            return _threads(engine, job, range(clients.threads), clients.count, perf_counter_ns)
+            return _threads(engine, job, range(clients.threads), clients.count, perf_counter_ns, engine)
         return _processes(engine, job, clients)
 
 
-def _threads(engine: Engine, job: Job, numbers: range, of: int, agree: Callable[[], int]) -> ClientTimings:
-    """Clients in threads of this process. Raises what the first of them raised."""
+def _threads(
+    engine: Engine, job: Job, numbers: range, of: int, agree: Callable[[], int], served: Served | None = None
+) -> ClientTimings:
+    """Clients in threads of this process. Raises what the first of them raised.
+
+    Their CPU time is what this process used from their common start to their end, and what the processes of `served` did.
+    """
     found: list[ClientTimings] = []
     failed: list[BaseException] = []
     begin: list[int] = []
-    barrier = threading.Barrier(len(numbers), lambda: begin.append(agree()))
+    meter = CpuMeter()
+
+    def ready() -> None:
+        meter.look(served)
+        counting.enter_context(meter)
+        begin.append(agree())
+
+    barrier = threading.Barrier(len(numbers), ready)
 
     def start() -> int:
         barrier.wait()
@@ -92,7 +106,7 @@ def _threads(engine: Engine, job: Job, numbers: range, of: int, agree: Callable[
             barrier.abort()
 
     threads = [threading.Thread(target=work, args=(number,), name=f"client {number}") for number in numbers]
-    with _shared(engine, job, numbers, of) as pool:
+    with _shared(engine, job, numbers, of) as pool, ExitStack() as counting:
         try:
             for thread in threads:
                 thread.start()
@@ -105,7 +119,12 @@ def _threads(engine: Engine, job: Job, numbers: range, of: int, agree: Callable[
                     thread.join()
     if failed:
         raise failed[0]
-    return _together(found)
+    return replace(_together(found), cpu_seconds=_countable(job, meter.seconds))
+
+
+def _countable(job: Job, seconds: float | None) -> float | None:
+    """CPU seconds of clients from start to end, unless they did other things too: grew the load, or waited by reading the clock."""
+    return None if job.rate is not None or job.ramp_up else seconds
 
 
 @contextmanager
@@ -168,13 +187,19 @@ def _processes(engine: Engine, job: Job, clients: Clients) -> ClientTimings:
             _tell(child, {**common, "first": number * clients.threads})
         for child in children:
             _hear(child)
+        meter = CpuMeter(engine, own=int)  # the clients' processes tell their own
+        counting = ending.enter_context(ExitStack())
+        counting.enter_context(meter)
         begin = perf_counter_ns() + _LEAD_NANOSECONDS
         for child in children:
             _tell(child, begin)
         found = _together([ClientTimings.from_json(_hear(child)) for child in children])
+        counting.close()
         for child in children:
             child.wait()
-        return found
+        if found.cpu_seconds is None or meter.seconds is None:
+            return replace(found, cpu_seconds=None)
+        return replace(found, cpu_seconds=found.cpu_seconds + meter.seconds)
 
 
 def _tell(child: subprocess.Popen[str], document: Any) -> None:

@@ -91,6 +91,8 @@ class ClientTimings:
     made: list[tuple[int, int]] = field(default_factory=list)
     #: The calls that count, over the seconds.
     timeline: Timeline = field(default_factory=Timeline)
+    #: CPU seconds of the calls that count, of all clients together; None where they can't be told from other work.
+    cpu_seconds: float | None = None
 
     @property
     def per_second(self) -> float:
@@ -113,6 +115,8 @@ class ClientTimings:
         self.spans += other.spans
         self.made += other.made
         self.timeline.merge(other.timeline)
+        if self.cpu_seconds is not None:
+            self.cpu_seconds = None if other.cpu_seconds is None else self.cpu_seconds + other.cpu_seconds
         both = [schedule for schedule in (self.schedule, other.schedule) if schedule]
         if both:
             due, late, dropped = (
@@ -133,6 +137,7 @@ class ClientTimings:
             "schedule": asdict(self.schedule) if self.schedule else None,
             "begin": self.begin,
             "end": self.end,
+            "cpu_seconds": self.cpu_seconds,
         }
 
     @classmethod
@@ -153,6 +158,7 @@ class ClientTimings:
             document["spans"],
             [(number, made) for number, made in document["made"]],
             Timeline.from_json(document["timeline"]),
+            document["cpu_seconds"],
         )
 
     def _samples(self) -> tuple[Samples, ...]:

@@ -18,7 +18,7 @@ import gc
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import count, islice
 from operator import itemgetter
@@ -33,6 +33,9 @@ Clock = Callable[[], int]
 Record = Callable[[NDArray[np.int64]], object]
 #: Takes the readings at which some calls ended, and their nanoseconds, in order.
 Seen = Callable[[NDArray[np.int64], NDArray[np.int64]], object]
+#: What is done before and after some calls, and may be done many times, such as to read their CPU time.
+Around = AbstractContextManager[Any]
+_NOTHING: Around = nullcontext()
 T = TypeVar("T")
 K = TypeVar("K")
 
@@ -88,15 +91,17 @@ def stream(
     through: Callable[[Callable[..., object], Iterable[Any]], Iterable[object]] = map,
     at_once: int = CHUNK,
     seen: Seen | None = None,
+    around: Around = _NOTHING,
 ) -> None:
     """One call for each key, one clock reading each: the end of one is the start of the next.
 
     So the harness's own few nanoseconds between two calls count too; the null engine shows how many. `through`
     is `map`, or `starmap` where what a call takes is spread over its arguments. The keys of `at_once` calls are held.
+    `around` is entered before the first reading of each chunk, and left after the last.
     """
     rest = iter(keys)
     while chunk := list(islice(rest, at_once)):
-        _chunk(operation, chunk, record, clock, through, seen)
+        _chunk(operation, chunk, record, clock, through, seen, around)
 
 
 def stream_until(
@@ -109,6 +114,7 @@ def stream_until(
     through: Callable[[Callable[..., object], Iterable[Any]], Iterable[object]] = map,
     at_once: int = CHUNK,
     seen: Seen | None = None,
+    around: Around = _NOTHING,
 ) -> None:
     """As `stream`, until the clock reads `end`, or the keys are over.
 
@@ -117,7 +123,7 @@ def stream_until(
     """
     rest, size = iter(keys), 1
     while clock() < end and (chunk := list(islice(rest, size))):
-        took = _chunk(operation, chunk, record, clock, through, seen)
+        took = _chunk(operation, chunk, record, clock, through, seen, around)
         if took < PIECE // 2:
             size = min(size * 2, at_once)
         elif took > PIECE:
@@ -131,10 +137,12 @@ def _chunk(
     clock: Clock,
     through: Callable[[Callable[..., object], Iterable[Any]], Iterable[object]],
     seen: Seen | None,
+    around: Around,
 ) -> int:
     """The calls of one chunk, and then the books; the nanoseconds of all of them."""
-    readings = [clock()]
-    readings += [clock() for _ in through(operation, chunk)]
+    with around:
+        readings = [clock()]
+        readings += [clock() for _ in through(operation, chunk)]
     times = np.fromiter(readings, np.int64, len(readings))
     taken = times[1:] - times[:-1]
     record(taken)

@@ -21,12 +21,16 @@ from dbbench.report.published_comparison import PublishedComparison, published_c
 from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import NOTABLE_SHARE, Data, StepView
 from dbbench.report.tiers import durability
+from dbbench.results.metric import CPU_TIME
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
 from dbbench.run.plan import too_few_rounds
 from dbbench.suite.charts import AnyChart
 from dbbench.suite.model import Scenario, Suite
+
+#: Of a report by CPU time.
+_BY_CPU = "times are CPU time of the calls: of the worker, and of its private server"
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
         out=out,
         remarks=(
             *_lacks(run, found.results),
+            *([_BY_CPU] if any(row.metric == CPU_TIME for row in found.rows) else ()),
             *upper_limits(run.manifest),
             *(remarks(run.manifest, found.results) if publish else ()),
         ),

@@ -7,18 +7,20 @@ from dataclasses import dataclass, field
 
 from dbbench.did_you_mean import did_you_mean
 from dbbench.errors import UserError
+from dbbench.results.metric import Metric, by_metric
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which engines and steps (all, if none is named), what to call engines, and the title (the suite's, if empty)."""
+    """Which engines and steps (all, if none is named), what to call engines, the title (the suite's, if empty), and the figures."""
 
     engines: Sequence[str] = ()
     steps: Sequence[str] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
+    metric: Metric = Metric.WALL
 
 
 class ChosenRun(Run):
@@ -43,14 +45,14 @@ class ChosenRun(Run):
             )
             for each in whole.suite.scenarios
         ]
-        suite = whole.suite.model_copy(
-            update={
-                "title": choice.title or whole.suite.title,
-                "scenarios": tuple(each for each in scenarios if each.steps),
-            }
-        )
+        update: dict[str, object] = {"title": choice.title or whole.suite.title}
+        if choice.metric is Metric.CPU:  # what was published elsewhere is of wall time
+            update = {"title": f"{update['title']}, by CPU time", "source": None}
+            scenarios = [each.model_copy(update={"worst_of_last": None}) for each in scenarios]
+        update["scenarios"] = tuple(each for each in scenarios if each.steps)
+        suite = whole.suite.model_copy(update=update)
         super().__init__(whole.path, whole.manifest.model_copy(update={"engines": engines}), suite)
-        self._whole, self._labels = whole, choice.labels
+        self._whole, self._labels, self._metric = whole, choice.labels, choice.metric
 
     def results(self) -> list[TrialResult]:
         """The chosen engines' trials, with the chosen steps. Raises RunError for a damaged one."""
@@ -62,7 +64,7 @@ class ChosenRun(Run):
                     "engine": self._engine(result),
                 }
             )
-            for result in self._whole.results()
+            for result in by_metric(self._whole.results(), self._metric)
             if result.engine_name in self.manifest.engines and result.scenario_name in steps
         ]
 

@@ -49,6 +49,8 @@ class StepResult(BaseModel):
     facts: StepFacts = {}
     #: What the worker wrote to storage in the step itself, its check left out; None where the system doesn't tell.
     written_bytes: int | None = None
+    #: CPU seconds of what `value` is of: of a call, of an operation where it is a rate, of all servers' processes too.
+    cpu_seconds: Amount | None = None
     elapsed: Amount = 0.0
     #: Why there is no plan of a query.
     no_plan: str = ""

@@ -224,6 +224,8 @@ class Trial:
                 result |= self._verdict(work.check, step, context, measured)
             if measured.unit == "s" and measured.value is not None and measured.outcome is not Outcome.WRONG:
                 context.seconds[step.name] = measured.value
+                if measured.cpu_seconds is not None:
+                    context.cpu_seconds[step.name] = measured.cpu_seconds
         except Exception as exc:
             outcome, detail = described(exc)
             if died := context.engine.exit_reason():

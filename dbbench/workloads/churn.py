@@ -10,6 +10,7 @@ import pyarrow as pa
 from dbbench.datasets.csv_form import csv_bytes
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.operations import prepared
+from dbbench.host.cpu_time import CpuMeter
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.suite.steps.churn import ChurnStep
 from dbbench.workloads.contents import check_table
@@ -23,6 +24,7 @@ def measure(step: ChurnStep, context: StepContext) -> StepMeasurement:
     prepare_delete = prepared(engine, session, "statement")
     data = context.files.table(step.table)
     passes, count, inserted = [], 0, 0
+    meter = CpuMeter(engine)
     with collector_off():
         for picked in picks(data.num_rows, step, context.files.manifest["seed"]):
             pieces = []
@@ -30,15 +32,19 @@ def measure(step: ChurnStep, context: StepContext) -> StepMeasurement:
                 batch = _batch(data, first, step.transaction)
                 given = chunk(batch, table, session.load_format, session.bind)
                 # It commits by itself: some systems refuse a key that was deleted in the same transaction.
-                pieces.append(timed(prepare_delete(_delete(step, context, batch)))[0])
-                pieces.append(timed(session.begin)[0])
-                pieces.append(timed(lambda: insert(given))[0])  # noqa: B023 - called at once
-                pieces.append(timed(session.commit)[0])
+                delete = prepare_delete(_delete(step, context, batch))
+                with meter:
+                    pieces.append(timed(delete)[0])
+                    pieces.append(timed(session.begin)[0])
+                    pieces.append(timed(lambda: insert(given))[0])  # noqa: B023 - called at once
+                    pieces.append(timed(session.commit)[0])
                 count += batch.num_rows
                 inserted += csv_bytes(batch)
             passes.append(sum(pieces) / 1e9)
     facts = {"rows": count, "csv_bytes": inserted, "passes": passes, "takes": session.load_format}
-    return StepMeasurement("time", "s", [sum(passes)], facts=facts, leaves=Leaves(filled=[step.table]))
+    return StepMeasurement(
+        "time", "s", [sum(passes)], facts=facts, leaves=Leaves(filled=[step.table]), cpu_seconds=meter.seconds
+    )
 
 
 def check(step: ChurnStep, context: StepContext) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.errors import WrongAnswer
+from dbbench.host.cpu_time import CpuMeter
 from dbbench.loadgen.clients import drive, share
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import collector_off, timed
@@ -33,7 +34,7 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     before = engine.statistics()
     job = Job("statement", (), 0, 0, inputs=work, pool=step.pool)
     found = drive(engine, context.session, job, clients)
-    clearing = _clear(context, work, clients.count)
+    clearing, used = _clear(context, work, clients.count)
     after = engine.statistics()
     seconds = (found.end - found.begin) / 1e9
     facts: dict[str, Any] = {
@@ -51,7 +52,8 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
         "per_second": counts.transactions / max(seconds, 1e-9),
         "times": {"service time": found.service.to_json()},
     }
-    return StepMeasurement("time", "s", [seconds + clearing], facts=facts)
+    both = None if used is None or found.cpu_seconds is None else used + found.cpu_seconds
+    return StepMeasurement("time", "s", [seconds + clearing], facts=facts, cpu_seconds=both)
 
 
 def check(step: ContentionStep, context: StepContext) -> None:
@@ -85,8 +87,8 @@ def _shares(pool: int | None, clients: Clients) -> list[int] | None:
     return [len(share(pool, range(first, first + clients.threads), clients.count)) for first in firsts]
 
 
-def _clear(context: StepContext, work: Transactions, clients: int) -> float:
-    """One transaction that queries all that is left and deletes each object: its seconds. Raises WrongAnswer."""
+def _clear(context: StepContext, work: Transactions, clients: int) -> tuple[float, float | None]:
+    """One transaction that queries all that is left and deletes each object: its seconds, and CPU seconds. Raises WrongAnswer."""
     engine = context.engine
     session: Any = engine.connect()
     try:
@@ -104,12 +106,12 @@ def _clear(context: StepContext, work: Transactions, clients: int) -> float:
             session.commit()
             return rows
 
-        with collector_off():
+        with collector_off(), CpuMeter(engine) as meter:
             nanoseconds, rows = timed(clear)
     finally:
         session.close()
     _compare(rows, wanted)
-    return nanoseconds / 1e9
+    return nanoseconds / 1e9, meter.seconds
 
 
 def _compare(rows: Sequence[Sequence[Any]], wanted: Mapping[int, str]) -> None:

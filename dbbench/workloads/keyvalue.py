@@ -14,6 +14,7 @@ from dbbench.datasets.records import ExpectedRecords, Laps, Numbers, RecordSet, 
 from dbbench.engine.base import Engine
 from dbbench.engine.operations import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.host.cpu_time import CpuMeter
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings, Job
@@ -149,7 +150,14 @@ def throughput(found: ClientTimings, count: int, clients: Clients) -> StepMeasur
         "clients": clients.model_dump(),
         "times": {name: samples.to_json() for name, samples in times.items()},
     }
-    return StepMeasurement("throughput", "1/s", [count / max(seconds, 1e-9)], facts=facts, direction="higher")
+    return StepMeasurement(
+        "throughput",
+        "1/s",
+        [count / max(seconds, 1e-9)],
+        facts=facts,
+        direction="higher",
+        cpu_seconds=None if found.cpu_seconds is None else found.cpu_seconds / max(count, 1),
+    )
 
 
 def refuse_too_long(engine: Engine, records: RecordSet) -> None:
@@ -164,11 +172,11 @@ def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
     """All records, drained by one call in C."""
     scan = prepared(context.engine, context.session, "scan")()
     there = expected.next - expected.first
-    with collector_off():
+    with collector_off(), CpuMeter(context.engine) as meter:
         nanoseconds, _ = timed(lambda: deque(scan(), maxlen=0))
     samples = Samples()
     samples.record(np.array([nanoseconds], np.int64))
-    found = ClientTimings(service=samples, begin=0, end=nanoseconds)
+    found = ClientTimings(service=samples, begin=0, end=nanoseconds, cpu_seconds=meter.seconds)
     return throughput(found, there + sum(map(len, expected.further)), Clients())
 
 

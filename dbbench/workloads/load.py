@@ -8,6 +8,7 @@ from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported
+from dbbench.host.cpu_time import CpuMeter
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads.contents import check_table
@@ -29,16 +30,20 @@ def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasure
     finish = loading.prepare_finish(context.tables)
     parts: dict[str, int] = {"insert": 0}
     making = 0
+    meter = CpuMeter(engine)
     with collector_off():
-        parts["insert"] += timed(lambda: loading.begin_load(context.tables))[0]
+        with meter:
+            parts["insert"] += timed(lambda: loading.begin_load(context.tables))[0]
         for name, table in context.tables.items():
             insert = inserts[name]
             for batch in context.files.stream(name):
                 made, given = timed(lambda: chunk(batch, table, session.load_format, session.bind))  # noqa: B023 - called at once
                 making += made
-                parts["insert"] += timed(lambda: insert(given))[0]  # noqa: B023 - called at once
+                with meter:
+                    parts["insert"] += timed(lambda: insert(given))[0]  # noqa: B023 - called at once
         for part, run in finish.items():
-            parts[part] = timed(run)[0]
+            with meter:
+                parts[part] = timed(run)[0]
     manifest = context.files.manifest
     rows = {name: table["rows"] for name, table in manifest["tables"].items()}
     facts = {
@@ -48,7 +53,14 @@ def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasure
         "load_parts": {part: nanoseconds / 1e9 for part, nanoseconds in parts.items()},
         "making_rows": making / 1e9,  # for the driver, outside the clock
     }
-    return StepMeasurement("time", "s", [sum(parts.values()) / 1e9], facts=facts, leaves=Leaves(rows, list(rows)))
+    return StepMeasurement(
+        "time",
+        "s",
+        [sum(parts.values()) / 1e9],
+        facts=facts,
+        leaves=Leaves(rows, list(rows)),
+        cpu_seconds=meter.seconds,
+    )
 
 
 def check(step: LoadStep, context: StepContext) -> None:

@@ -69,7 +69,14 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
         made = found.service.count * records
         seconds = found.service.total / 1e9 if clients.count == 1 else (found.end - found.begin) / 1e9
         facts["operations"] = made
-        return StepMeasurement("throughput", "1/s", [made / max(seconds, 1e-9)], facts=facts, direction="higher")
+        return StepMeasurement(
+            "throughput",
+            "1/s",
+            [made / max(seconds, 1e-9)],
+            facts=facts,
+            direction="higher",
+            cpu_seconds=_used(found, made),
+        )
     return StepMeasurement(
         "time" if found.schedule is None else "latency",
         "s",
@@ -79,7 +86,13 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
         mean=main.mean / 1e9 if main.count else None,
         outcome=outcome,
         detail=detail,
+        cpu_seconds=_used(found, found.service.count),
     )
+
+
+def _used(found: ClientTimings, count: int) -> float | None:
+    """CPU seconds of each of so many."""
+    return None if found.cpu_seconds is None or not count else found.cpu_seconds / count
 
 
 def _kept_up(found: ClientTimings, rate: Rate) -> str:

@@ -9,6 +9,7 @@ Connecting, and preparing up to the first object, happen once and are timed by t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter_ns
@@ -23,8 +24,9 @@ from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.objects import check_objects
 from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.host.cpu_time import CpuMeter
 from dbbench.loadgen.histogram import Samples
-from dbbench.loadgen.loops import Clock, collector_off, stream, timed
+from dbbench.loadgen.loops import Around, Clock, collector_off, stream, timed
 from dbbench.suite.steps.objects import ObjectStep
 from dbbench.workloads.context import StepContext, StepMeasurement
 
@@ -41,19 +43,23 @@ class Loading:
     run: Callable[[Any], Any]
     timer: DriverTimer | None = None
 
-    def load(self, keys: Sequence[Any], samples: Samples | None, clock: Clock) -> float:
-        """Nanoseconds of an object over one pass; each call by key goes to `samples`, too, if there are some."""
+    def load(self, keys: Sequence[Any], samples: Samples | None, clock: Clock, around: Around) -> float:
+        """Nanoseconds of an object over one pass; each call by key goes to `samples`, too, if there are some.
+
+        `around` is entered for what is timed.
+        """
         if self.step.operation == "get_many":
             given = list(keys) if self.step.count else None
             self._begin()
-            nanoseconds, found = timed(lambda: self.run(given), clock)
+            with around:
+                nanoseconds, found = timed(lambda: self.run(given), clock)
             del found  # taking the objects apart is not loading them
             self.session.forget()
             return nanoseconds / len(keys)
         held = [self.run(key) for key in keys] if self.step.identity_map == "warm" else []
         taken: list[NDArray[np.int64]] = []
         self._begin()
-        stream(self.run, keys, taken.append, clock)
+        stream(self.run, keys, taken.append, clock, around=around)
         times = np.concatenate(taken)
         if samples is not None:
             samples.record(times)
@@ -75,14 +81,18 @@ def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_
     samples, passes, parts = Samples(), [], []
     whys: list[str] = []
     watched = _watched(step, context, whys, clock)
+    meter = CpuMeter(context.engine)
     own = watched.timer.own if watched and watched.timer else (0.0, 0.0)
     try:
         with collector_off():
             for number in range(step.warm_up + step.iterations):
                 keys = known.take(_places(len(known), count, number)).to_pylist()
-                passes.append(plain.load(keys, samples if number >= step.warm_up else None, clock))
+                if number < step.warm_up:
+                    passes.append(plain.load(keys, None, clock, nullcontext()))
+                else:
+                    passes.append(plain.load(keys, samples, clock, meter))
                 if watched and watched.timer:
-                    whole = watched.load(keys, None, clock) * count
+                    whole = watched.load(keys, None, clock, nullcontext()) * count
                     parts.append(_shares(whole, watched.timer, own))
             connect, prepare_first = _fresh(step, context, keys[:1], clock)
     finally:
@@ -101,7 +111,8 @@ def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_
     if samples.count:
         facts["times"] = {"service time": samples.to_json()}
         facts["per_second"] = 1e9 / max(mean, 1e-9)
-    return StepMeasurement("time", "s", figures[step.warm_up :], figures[: step.warm_up], facts)
+    used = None if meter.seconds is None else meter.seconds / step.iterations / count
+    return StepMeasurement("time", "s", figures[step.warm_up :], figures[: step.warm_up], facts, cpu_seconds=used)
 
 
 def _watched(step: ObjectStep, context: StepContext, whys: list[str], clock: Clock) -> Loading | None:

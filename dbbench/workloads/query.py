@@ -20,6 +20,7 @@ from dbbench.answers.oracle import read_answer
 from dbbench.answers.ties import only_column, row_count
 from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
+from dbbench.host.cpu_time import CpuMeter
 from dbbench.host.page_cache import Dropped
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
@@ -60,16 +61,19 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     answer = _Answer(step, context, expected)
     times: dict[Call, list[float]] = {Call.WARM_UP: [], Call.TIMED: []}
     drops: dict[Call, list[Dropped]] = {call: [] for call in Call}
+    meters = {Call.WARM_UP: CpuMeter(context.engine), Call.TIMED: CpuMeter(context.engine)}
     with collector_off():
         for call in calls(step, context):
             if step.cache == "cold":
                 drops[call].append(cold_start.start_cold(context))
                 run = context.prepare_query(step, row_count(expected))
+                meters[Call.TIMED].look(context.engine)  # another one now
             if call is Call.CHECKED:
                 with context.aside():
                     answer.compare(run())
                 continue
-            nanoseconds, given = timed(lambda: answer.read(run(), answer.column))  # noqa: B023 - called at once
+            with meters[call]:
+                nanoseconds, given = timed(lambda: answer.read(run(), answer.column))  # noqa: B023 - called at once
             times[call].append(nanoseconds / 1e9)
             answer.glance(given)
             del given
@@ -77,8 +81,16 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     if answer.others:
         facts["other_forms"] = sorted(answer.others)
     outcome = Outcome.WRONG if answer.wrong else Outcome.OK
+    used = meters[Call.TIMED].seconds
     return StepMeasurement(
-        "time", "s", times[Call.TIMED], times[Call.WARM_UP], facts, outcome=outcome, detail=answer.wrong
+        "time",
+        "s",
+        times[Call.TIMED],
+        times[Call.WARM_UP],
+        facts,
+        outcome=outcome,
+        detail=answer.wrong,
+        cpu_seconds=None if used is None else used / len(times[Call.TIMED]),
     )
 
 

@@ -11,7 +11,14 @@ def measure(step: TotalStep, context: StepContext) -> StepMeasurement:
     """Seconds. Raises Unsupported if one of the steps has no figure."""
     if missing := [name for name in step.of if name not in context.seconds]:
         raise Unsupported(f"no sum, as {', '.join(missing)} {'have' if missing[1:] else 'has'} no figure")
-    return StepMeasurement("time", "s", [sum(context.seconds[name] for name in step.of)], facts={"of": list(step.of)})
+    used = [context.cpu_seconds.get(name) for name in step.of]
+    return StepMeasurement(
+        "time",
+        "s",
+        [sum(context.seconds[name] for name in step.of)],
+        facts={"of": list(step.of)},
+        cpu_seconds=None if None in used else sum(filter(None, used)),
+    )
 
 
 def check(step: TotalStep, context: StepContext) -> None:

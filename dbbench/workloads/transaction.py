@@ -49,11 +49,13 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
     job = Job("statement", (), 0, mix.calls, seed=mix.known.seed, inputs=mix)
     measured = load_control.measure(step, job, clients, driven, records=1)
     facts = {**measured.facts, "retries": _retries(counts), "by_transaction": _by_transaction(step, counts, done)}
-    samples = measured.samples
+    samples, used = measured.samples, measured.cpu_seconds
     if measured.metric == "throughput":
         rolled_back = sum(each["rolled_back"] for each in facts["by_transaction"].values())
-        samples = [each * done.total() / (done.total() + rolled_back) for each in samples]
-    return replace(measured, samples=samples, facts=facts, leaves=Leaves(numbers=numbers))
+        share = done.total() / (done.total() + rolled_back)
+        samples = [each * share for each in samples]
+        used = used / share if used is not None and share else None
+    return replace(measured, samples=samples, cpu_seconds=used, facts=facts, leaves=Leaves(numbers=numbers))
 
 
 def check(step: TransactionStep, context: StepContext) -> None:

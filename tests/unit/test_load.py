@@ -60,6 +60,7 @@ class Old(Loading):
 
 class Loaded(Engine):
     name = "loaded"
+    url = ""
     title = "Loaded"
     durability = {Tier.POWER: {}}
     session_class = Loading

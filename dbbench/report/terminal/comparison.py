@@ -18,6 +18,7 @@ from dbbench.analysis.ranking import BAND
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import ComparisonVerdict, Pair
 from dbbench.host import machine
+from dbbench.results.metric import Metric
 
 WIDTH = 80
 _STYLES = {
@@ -263,7 +264,8 @@ def _why(pair: Pair) -> str:
 
 
 def _how(shown: Comparison) -> str:
-    start = "A ratio is new to old, above 1 is worse, with its 95 % interval. "
+    start = "" if shown.old[0].metric is Metric.WALL else "Compared is the CPU time of the calls. "
+    start += "A ratio is new to old, above 1 is worse, with its 95 % interval. "
     if len(shown.old) > 1:
         start += (
             "A run counts as one figure, the median of its rounds: what differs from run to run is in the interval. "

@@ -11,14 +11,16 @@ from dbbench.analysis.gate import Answer, Gate
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import Pair
 from dbbench.report.terminal.comparison import WIDTH, times
+from dbbench.results.metric import Metric
 
 _STYLES = {Answer.PASSED: "bold green", Answer.FAILED: "bold red", Answer.UNDECIDED: "bold yellow"}
 
 
-def pair_lines(new: str, old: str, pairs: Sequence[Pair], gate: Gate) -> Iterator[Text]:
+def pair_lines(new: str, old: str, pairs: Sequence[Pair], gate: Gate, metric: Metric = Metric.WALL) -> Iterator[Text]:
     """A line for each step, and what the gate says, at most 80 columns wide."""
     yield Text()
-    yield from _wrapped(f"{new} against {old}, round by round (above 1: {new} is worse)", "bold")
+    by = "" if metric is Metric.WALL else ", by CPU time"
+    yield from _wrapped(f"{new} against {old}, round by round{by} (above 1: {new} is worse)", "bold")
     several = len({pair.scenario for pair in pairs}) > 1
     names = [f"{pair.scenario}/{pair.step}" if several else pair.step for pair in pairs]
     width = max(map(len, names), default=0)
