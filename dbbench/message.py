@@ -26,6 +26,8 @@ _ESCAPES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]{0,200}(?:\x07|
 
 def printable(text: str) -> str:
     """A text of which every character can be printed and written; lines stay."""
+    if text.isascii() and text.isprintable():  # nearly every text: a run has a hundred thousand
+        return text
     return _UNFIT.sub("\ufffd", _CARRIAGE.sub("\n", _ESCAPES.sub("", text)))
 
 

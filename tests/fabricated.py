@@ -128,7 +128,7 @@ def fabricate(
     probed = {name: _probed(name, fake) for name, fake in fakes.items()}
     manifest = Manifest(
         dbbench="0.1.0",
-        suite=suite,
+        suite=parsed.name,
         created=datetime.datetime(2026, 11, 21, 6, tzinfo=datetime.UTC),
         engines=probed,
         rounds=rounds or fewest_rounds(len(fakes)),
@@ -173,6 +173,28 @@ def fabricate(
     return run
 
 
+def longer_invoices(folder: Path, steps: int) -> str:
+    """The path of a suite: the invoices with their last scan again and again, up to so many steps, and charts of all."""
+    text = find_suite("invoices").read_text("utf-8")
+    head, charts = text.split("    charts:\n")
+    scan = head[head.rindex("      - kind: query\n") :]
+    more = [
+        f"scan-3-{number}"
+        for number in range(len(load_suite(find_suite("invoices")).scenarios[0].steps) + 1, steps + 1)
+    ]
+    head += "".join(scan.replace("name: scan-3", f"name: {name}") for name in more)
+    path = folder / "longer.yaml"
+    path.write_text(f"{head}    charts:\n{charts.replace('scan-3]', ', '.join(['scan-3', *more]) + ']')}", "utf-8")
+    return str(path)
+
+
+def many(count: int) -> dict[str, Fake]:
+    """So many engines, each slower than the last one."""
+    return {
+        f"engine{number}": Fake(f"Engine {number} (driver {number})", 1.1**number) for number in range(1, count + 1)
+    }
+
+
 def _probed(name: str, fake: Fake) -> dict[str, Any]:
     known = {"name": name, "engine": name, "status": "available", "detail": "", "title": fake.title, "license": "MIT"}
     return {**known, "ranked": name not in NULLS, "gives": fake.gives, **ALLOWED, **fake.probed}
@@ -189,7 +211,7 @@ def _step(step: AnyStep, fake: Fake, chance: random.Random, noise: float, rows: 
                 "facts": {"before_flush": fake.size * 1.1, "index": fake.size * 0.2, "rows": rows, "files": files}}  # fmt: skip
     if isinstance(step, KeyValueStep | MixStep):
         return {**known, **_rate(step, OPERATION * fake.factor(step.name) * chance.uniform(1, 1 + noise))}
-    usual = OPERATION if step.kind == "objects" else SECONDS[step.name]
+    usual = OPERATION if step.kind == "objects" else SECONDS["-".join(step.name.split("-")[:2])]
     value = usual * fake.factor(step.name) * chance.uniform(1, 1 + noise)
     facts: dict[str, Any] = {}
     if step.kind == "query":

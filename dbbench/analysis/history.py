@@ -19,6 +19,7 @@ from dbbench.analysis.comparability import Side, Weight, check_alike, difference
 from dbbench.analysis.publication import forbidden
 from dbbench.analysis.ranking import BAND
 from dbbench.analysis.row import Row
+from dbbench.analysis.student import student_cdf
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import Key, row_key
 from dbbench.errors import UserError
@@ -191,12 +192,10 @@ def chance_of(ours: Sequence[float], theirs: Sequence[float]) -> float:
 
     0 where neither side varies and they differ, 1 where nothing differs.
     """
-    from scipy.special import stdtr
-
     distance = abs(fmean(ours) - fmean(theirs))
     freedom = len(ours) + len(theirs) - 2
     squares = sum(variance(side) * (len(side) - 1) for side in (ours, theirs) if len(side) > 1)
     error = math.sqrt(squares / freedom * (1 / len(ours) + 1 / len(theirs)))
     if error <= 1e-12 * distance or not distance:
         return 0.0 if distance else 1.0
-    return float(2 * stdtr(freedom, -distance / error))
+    return 2 * student_cdf(-distance / error, freedom)

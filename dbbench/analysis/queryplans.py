@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbbench.results.run_directory import Run
@@ -27,11 +27,17 @@ def query_plans(
 ) -> list[QueryPlan]:
     """A plan for each query and each engine that was asked for it, the first round's."""
     found = []
+    trials: dict[str, list[tuple[TrialResult, Collection[str]]]] = {}
+    for result in results:
+        if result.scenario_name == scenario.name:
+            trials.setdefault(result.engine_name, []).append((result, run.query_plans(result.id)))
     for step in scenario.steps:
         for engine, title in titles.items():
-            mine = [r for r in results if (r.engine_name, r.scenario_name) == (engine, scenario.name)]
-            texts = [text for result in mine if (text := run.query_plan(result.id, step.name))]
-            reasons = [known.no_plan for r in mine if (known := r.step(step.name)) is not None and known.no_plan]
+            mine = trials.get(engine, [])
+            texts = [
+                text for trial, kept in mine if step.name in kept and (text := run.query_plan(trial.id, step.name))
+            ]
+            reasons = [known.no_plan for trial, _ in mine if (known := trial.step(step.name)) and known.no_plan]
             if texts:
                 found.append(QueryPlan(step.name, engine, title, texts[0], _others(texts)))
             elif reasons:

@@ -10,13 +10,16 @@ hold for all engines together (Mogstad, Romano, Shaikh & Wilhelm 2024).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 
 import numpy as np
+import numpy.typing as npt
 
+from dbbench.analysis.student import student_cdf
 from dbbench.run.plan import SIGNIFICANCE, fewest_rounds
 
 #: Medians closer than this share are equal for any use.
@@ -34,19 +37,15 @@ class Rank:
         return str(self.best) if self.best == self.worst else f"{self.best}-{self.worst}"
 
 
+Values = npt.NDArray[np.float64]
 #: Two engines that are told apart, the better one first.
 Pair = tuple[str, str]
 
 
 def ranks(engines: Collection[str], apart: Collection[Pair]) -> dict[str, Rank]:
     """The rank of each engine, from those that are told apart."""
-    return {
-        engine: Rank(
-            1 + sum(worse == engine for _, worse in apart),
-            len(engines) - sum(better == engine for better, _ in apart),
-        )
-        for engine in engines
-    }
+    ahead, behind = Counter(worse for _, worse in apart), Counter(better for better, _ in apart)
+    return {engine: Rank(1 + ahead[engine], len(engines) - behind[engine]) for engine in engines}
 
 
 def told_apart(trial_means: Mapping[str, Sequence[float]], *, exact: bool = False) -> set[Pair] | None:
@@ -55,25 +54,29 @@ def told_apart(trial_means: Mapping[str, Sequence[float]], *, exact: bool = Fals
     The trial means of all engines are of the same rounds, in the same order. `exact` says that the values are no
     measurements (sizes): they are told apart by the 2 % alone.
     """
-    order = sorted(trial_means, key=lambda engine: (median(trial_means[engine]), engine))
+    medians = {engine: median(values) for engine, values in trial_means.items()}
+    order = sorted(trial_means, key=lambda engine: (medians[engine], engine))
     if not exact and (len(order) < 2 or min(map(len, trial_means.values())) < fewest_rounds(len(order))):
         return None
-    pairs = list(combinations(order, 2))
-    apart = {pair for pair in pairs if _gap(trial_means, pair) >= BAND}
-    return apart if exact else apart & _separated(trial_means, pairs)
+    apart = {
+        (first, second) for first, second in combinations(order, 2) if _gap(medians[first], medians[second]) >= BAND
+    }
+    return apart if exact else apart & separated(_chances({engine: trial_means[engine] for engine in order}))
 
 
-def _gap(trial_means: Mapping[str, Sequence[float]], pair: Pair) -> float:
-    """How much greater the second's median is, as a share of the first's."""
-    first, second = (median(trial_means[engine]) for engine in pair)
+def _gap(first: float, second: float) -> float:
+    """How much greater the second median is, as a share of the first."""
     return (second - first) / first if first else math.inf if second else 0.0
 
 
-def _separated(trial_means: Mapping[str, Sequence[float]], pairs: Sequence[Pair]) -> set[Pair]:
-    """The pairs that the test tells apart, after Holm's correction."""
-    return separated(
-        {(first, second): paired_chance(trial_means[first], trial_means[second]) for first, second in pairs}
-    )
+def _chances(trial_means: Mapping[str, Sequence[float]]) -> dict[Pair, float]:
+    """The p value of the paired test for each pair of engines, in their order."""
+    order, values = [*trial_means], np.array([*trial_means.values()], dtype=float)
+    return {
+        (first, second): found
+        for place, first in enumerate(order[:-1])
+        for second, found in zip(order[place + 1 :], _paired_chances(values[place], values[place + 1 :]), strict=True)
+    }
 
 
 def separated(chances: Mapping[tuple[str, str], float]) -> set[tuple[str, str]]:
@@ -88,16 +91,21 @@ def separated(chances: Mapping[tuple[str, str], float]) -> set[tuple[str, str]]:
 
 def paired_chance(first: Sequence[float], second: Sequence[float]) -> float:
     """The two-sided p value of the paired t test (Student 1908) on logarithms; 1 where a trial mean has none."""
-    from scipy.special import stdtr  # 0.2 s to import, and a quick run needs no test
+    (found,) = _paired_chances(np.asarray(first, dtype=float), np.asarray([second], dtype=float))
+    return found
 
-    trial_means = np.array([first, second], dtype=float)
-    if trial_means.min() <= 0 or not np.isfinite(trial_means).all():
-        return 1.0
-    ours, theirs = np.log(trial_means)
-    gaps = ours - theirs
-    middle, error = abs(gaps.mean()), gaps.std(ddof=1) / math.sqrt(len(gaps))
-    # Blocks in whole ticks of a clock can be apart by the very same in every round.
-    return float(2 * stdtr(len(gaps) - 1, -middle / error)) if error > 0 else float(middle == 0)
+
+def _paired_chances(ours: Values, others: Values) -> Iterator[float]:
+    """The paired test of an engine's trial means against those of each of some others: `others` is engines by rounds."""
+    fit = (others.min(axis=1) > 0) & np.isfinite(others).all(axis=1) & (ours.min() > 0) & np.isfinite(ours).all()
+    with np.errstate(divide="ignore", invalid="ignore"):  # of those that aren't fit
+        gaps = np.log(ours) - np.log(others)
+        middles, errors = np.abs(gaps.mean(axis=1)), gaps.std(axis=1, ddof=1) / math.sqrt(len(ours))
+    for known, middle, error in zip(fit.tolist(), middles.tolist(), errors.tolist(), strict=True):
+        if not known:
+            yield 1.0
+        else:  # blocks in whole ticks of a clock can be apart by the very same in every round
+            yield 2 * student_cdf(-middle / error, len(ours) - 1) if error > 0 else float(middle == 0)
 
 
 def chance(first: Sequence[float], second: Sequence[float]) -> float:

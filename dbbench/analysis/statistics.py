@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from statistics import geometric_mean
+from functools import cache, lru_cache
+from statistics import NormalDist, geometric_mean
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from dbbench.analysis.student import student_quantile
 
 Medians = npt.NDArray[np.float64]
 
@@ -43,12 +47,31 @@ def _resampled(trial_means: Sequence[float]) -> Medians:
     return _medians(tuple(trial_means))
 
 
-@lru_cache(maxsize=256)  # an engine's trial means come once for its figure, for its ratio, and for its overall mean
+@lru_cache(maxsize=4096)  # an engine's trial means come once for its figure, for its ratio, and for its overall mean
 def _medians(trial_means: tuple[float, ...]) -> Medians:
-    resampled = np.random.default_rng(0).choice(np.array(trial_means, dtype=float), (RESAMPLES, len(trial_means)))
-    found: Medians = np.median(resampled, axis=1)
+    """Each median by counting: the place in the order of the trial means at which half of a resample is passed.
+
+    That is some fifteen times as fast as to sort each resample.
+    """
+    order = np.argsort(trial_means, kind="stable")
+    values, drawn = np.array(trial_means, dtype=float)[order], _drawn(len(trial_means))
+    half = len(values) // 2
+    passed, lower, upper = np.zeros((3, RESAMPLES), dtype=drawn.dtype)
+    for place in order:
+        passed += drawn[place]
+        upper += passed <= half
+        if len(values) % 2 == 0:
+            lower += passed < half
+    found: Medians = values[upper] if len(values) % 2 else (values[lower] + values[upper]) / 2
     found.flags.writeable = False
     return found
+
+
+@cache
+def _drawn(count: int) -> npt.NDArray[np.unsignedinteger[Any]]:
+    """How often each of `count` rounds is in each resample; rounds by resamples."""
+    rounds = np.random.default_rng(0).integers(0, count, (RESAMPLES, count))
+    return np.array([np.count_nonzero(rounds == number, axis=1) for number in range(count)], np.min_scalar_type(count))
 
 
 def _between(value: float, resampled: Medians, trial_means: int) -> Estimate:
@@ -57,12 +80,11 @@ def _between(value: float, resampled: Medians, trial_means: int) -> Estimate:
     return Estimate(value, float(low), float(high))
 
 
+@cache
 def _expanded_tail(trial_means: int) -> float:
     """The share to cut off at each end, less than 2.5 % as the number of trial means is small."""
-    from scipy.special import ndtr, stdtrit  # 0.2 s to import, and one round needs no interval
-
-    spread = np.sqrt(trial_means / (trial_means - 1)) * stdtrit(trial_means - 1, (1 - CONFIDENCE) / 2)
-    return float(ndtr(spread))
+    quantile = student_quantile((1 - CONFIDENCE) / 2, trial_means - 1)
+    return NormalDist().cdf(math.sqrt(trial_means / (trial_means - 1)) * quantile)
 
 
 def paired_ratio(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from dbbench.analysis.student import trend_chance
+
 #: The greatest trial mean as a multiple of the least, above which rounds are spread too far.
 SPREAD = 1.5
 #: Two levels lie at least so far apart, and so many times as far as the trial means of either.
@@ -49,9 +51,7 @@ def _drift(logarithms: np.ndarray) -> Iterator[str]:
     change = math.exp(float(np.median(logarithms[-half:]) - np.median(logarithms[:half])))
     if max(change, 1 / change) < CHANGE:
         return
-    from scipy.stats import kendalltau  # half a second to import, and few figures change as much
-
-    if kendalltau(range(len(logarithms)), logarithms).pvalue <= ALARM:
+    if trend_chance(logarithms.tolist()) <= ALARM:
         yield f"a drift of ×{change:.2f} from the first half to the second"
 
 

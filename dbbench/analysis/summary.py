@@ -23,23 +23,34 @@ def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult]) 
     rows: list[Row] = []
     called = titles(manifest, results)
     for scenario in suite.scenarios:
+        mine: dict[str, list[TrialResult]] = {}
+        for result in results:
+            if result.scenario_name == scenario.name:
+                mine.setdefault(result.engine_name, []).append(result)
         for step in scenario.steps:
             found = [
-                _row(scenario, step.name, engine, called[engine], manifest, results) for engine in manifest.engines
+                _row(scenario, step.name, engine, called[engine], manifest, mine.get(engine, []), results)
+                for engine in manifest.engines
             ]
             rows += ordered(agreed([row for row in found if row is not None]))
     return rows
 
 
 def _row(
-    scenario: Scenario, step: str, engine: str, title: str, manifest: Manifest, results: Sequence[TrialResult]
+    scenario: Scenario,
+    step: str,
+    engine: str,
+    title: str,
+    manifest: Manifest,
+    mine: Sequence[TrialResult],
+    results: Sequence[TrialResult],
 ) -> Row | None:
+    """`mine` are the engine's own trials of the scenario."""
     probed = manifest.engines[engine]
     part = ranked(manifest, engine)
     if probed["status"] != "available":
         detail = "; ".join(filter(None, (f"{probed['status']}: {probed['detail']}", probed.get("install"))))
         return Row(scenario.name, step, engine, title, Outcome.UNAVAILABLE, part, detail=detail)
-    mine = [result for result in results if (result.engine_name, result.scenario_name) == (engine, scenario.name)]
     taken = [(result.round, found) for result in mine if (found := result.step(step)) is not None]
     steps = [found for _, found in taken]
     if not steps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from dbbench.host import plain_file
@@ -16,6 +17,15 @@ def keep(trial: Path, step: str, text: str) -> None:
     cut = text if len(text) <= MOST else f"{text[:MOST]}\n[cut: {len(text):,} characters]"
     path = plain_file.folder(trial, "plans") / f"{step}.txt"
     plain_file.write(path, f"{cut}\n".encode(errors="backslashreplace"))
+
+
+def steps(trial: Path) -> set[str]:
+    """The steps whose queries may have a plan. Raises OSError if that can't be read."""
+    try:
+        names = os.listdir(plain_file.inside(trial, "plans"))
+    except FileNotFoundError:
+        return set()
+    return {name.removesuffix(".txt") for name in names}
 
 
 def kept(trial: Path, step: str) -> str:

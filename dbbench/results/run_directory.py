@@ -153,6 +153,13 @@ class Run:
         """The folder of what may be published."""
         return self.path / "publish"
 
+    def query_plans(self, trial: str) -> set[str]:
+        """The steps of a trial whose queries may have a plan. Raises RunError."""
+        try:
+            return query_plan.steps(plain_file.inside(self.path, "trials", trial))
+        except OSError as exc:
+            raise RunError(f"the plans in {self.path / 'trials' / trial} can't be read: {_first(exc)}") from exc
+
     def query_plan(self, trial: str, step: str) -> str:
         """An engine's plan of a query, as a trial has kept it; empty if there is none. Raises RunError."""
         try:
