@@ -36,7 +36,9 @@ def column(text: str, rows: pa.Table) -> pa.ChunkedArray | pa.Array:
     """The values of an expression, one for each row. Raises UserError if types don't fit, or a number gets too long."""
     try:
         found = _value(parsed(text), rows)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, TypeError, ValueError) as exc:
+        if pa.types.is_decimal(found.type):  # of one type, whatever the rows: answers may be computed in parts
+            found = found.cast(pa.decimal128(_MOST_DIGITS, found.type.scale))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as exc:
         raise UserError(f"an answer's expression `{text}` can't be computed: {exc}") from exc
     return pa.repeat(found, rows.num_rows) if isinstance(found, pa.Scalar) else found
 

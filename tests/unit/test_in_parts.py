@@ -44,6 +44,15 @@ FORMS: dict[str, dict[str, Any]] = {
         "table": "Charges", "where": [{"column": "Charges.Amount", "above": 1e6}], "max": {"most": "Charges.Amount"},
         "count": {"n": "*"}, "select": ["n", "most"],
     },
+    "no rows in the first parts": {
+        "table": "Charges", "where": [{"column": "Charges.PKeyCharges", "above": 181_000}],
+        "compute": {"double": "Charges.Amount * 2", "third": "Charges.Amount / 3"},
+        "sum": {"total": "Charges.Amount", "thirds": "third"}, "avg": {"mean": "Charges.Amount"}, "min": {"least": "double"},
+        "max": {"most": "Charges.Code"}, "count": {"n": "*"}, "select": ["total", "thirds", "mean", "least", "most", "n"],
+    },
+    "computed rows": {
+        "table": "Charges", "compute": {"double": "Charges.Amount * 2"}, "select": ["Charges.PKeyCharges", "double"],
+    },
     "a limit": {
         "table": "Shipment", "join": [PACKAGES], "select": ["Packages.PKeyPackages", "Packages.Weight"],
         "order_by": ["Packages.Weight", "Packages.PKeyPackages"], "descending": ["Packages.Weight"], "limit": 77,

@@ -299,9 +299,22 @@ def test_an_expression_is_arithmetic_and_nothing_else(text: str, words: str) -> 
 
 
 def test_numbers_that_get_too_long_are_refused(files: Files) -> None:
-    long = " * ".join(["Sale.Price"] * 12)
-    with pytest.raises(UserError, match="can't be computed"):
-        expected(answer({"compute": {"Net": long}, "select": ["Net"]}), files)
+    for long in (" * ".join(["Sale.Price"] * 12), f"Sale.Id + {10**30}"):
+        with pytest.raises(UserError, match="can't be computed"):
+            expected(answer({"compute": {"Net": long}, "select": ["Net"]}), files)
+
+
+def test_a_total_of_no_rows_has_the_types_of_any_other(files: Files) -> None:
+    totals = {
+        "sum": {"total": "Sale.Price"},
+        "avg": {"mean": "Sale.Price"},
+        "count": {"n": "*"},
+        "select": ["total", "mean", "n"],
+    }
+    some = expected(answer(totals), files)
+    none = expected(answer({**totals, "where": [{"column": "Sale.Id", "below": -1}]}), files)
+    assert none.to_pylist() == [{"total": None, "mean": None, "n": 0}]
+    assert none.schema.equals(some.schema, check_metadata=True)
 
 
 def test_a_condition_that_compares_nothing_is_refused(files: Files) -> None:
