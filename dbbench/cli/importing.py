@@ -58,8 +58,11 @@ def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
         raise UserError(f"--key names {next(iter(wanted))}, which is none of the tables ({_listed(tables)})")
     text = suite_text(out.stem, tables)
     parse_suite(text, str(out))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    plain_file.write(out, text.encode(), durable=False)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        plain_file.write(out, text.encode())
+    except OSError as exc:
+        raise UserError(f"{out} can't be written: {exc.strerror or exc}") from exc
     for table in tables:
         _show(table)
     click.echo(f"\nwrote {out}; run it: dbbench suite {out}")

@@ -93,6 +93,8 @@ def refusals(path: Path) -> Iterator[None]:
         yield
     except pa.ArrowInvalid as exc:
         raise UserError(_told(path, str(exc))) from exc
+    except UnicodeDecodeError as exc:
+        raise UserError(f"{path}: the names of the columns are not UTF-8; save the file as UTF-8") from exc
     except OSError as exc:
         raise UserError(f"{path} can't be read: {exc.strerror or exc}") from exc
 
@@ -168,7 +170,7 @@ def _typed(
         values, kind = found[name], arrow_type(column.data_type)
         try:
             values = _moments(values) if pa.types.is_timestamp(kind) else values.cast(kind)
-        except pa.ArrowInvalid as exc:
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as exc:
             raise UserError(f"{path}, column {name}: {exc}") from exc
         for wrong, what in _faults(values, column.data_type, nullable=column.nullable):
             place = pc.index(wrong, True).as_py()

@@ -9,6 +9,8 @@ from typing import Protocol
 
 #: The column that numbers the rows, where no other can be the key.
 ROW = "row_number"
+#: Names that YAML takes for something else than a text.
+_NO_TEXTS = ("null", "true", "false")
 
 
 class Column(Protocol):
@@ -74,10 +76,10 @@ def _lines(name: str, tables: Sequence[Table]) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    yield f"      {table.name}:"
+    yield f"      {_text(table.name)}:"
     yield f"        rows: {{file: {json.dumps(table.file)}, count: {table.rows}}}"
     key = table.key or _free(ROW, [column.name for column in table.columns])
-    yield f"        primary_key: {key}"
+    yield f"        primary_key: {_text(key)}"
     yield "        columns:"
     if not table.key:
         yield f"          {key}: {{type: bigint, values: {{kind: sequence}}}}"
@@ -87,7 +89,11 @@ def _table(table: Table) -> Iterator[str]:
             parts.append("nullable: true")
         if column.source != column.name:
             parts.append(f"source: {json.dumps(column.source)}")
-        yield f"          {column.name}: {{{', '.join(parts)}}}"
+        yield f"          {_text(column.name)}: {{{', '.join(parts)}}}"
+
+
+def _text(name: str) -> str:
+    return json.dumps(name) if name.lower() in _NO_TEXTS else name
 
 
 def _free(name: str, taken: Iterable[str]) -> str:

@@ -109,6 +109,17 @@ def test_a_division_by_nothing_at_a_small_scale_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [f"{10**19}", f"Id - {10**19}", f"(Id + 1) * {2**63 - 1}", f"-(rows(Child) * {2**62})", f"random(1, {10**19})"],
+)
+def test_a_number_that_64_bits_can_not_hold_is_told(text: str) -> None:
+    given = ZOO.model_dump(mode="json")
+    given["tables"]["Child"]["columns"]["Hashed"]["values"]["text"] = text
+    with pytest.raises(UserError, match="a number that 64 bits can't hold"):
+        table(Dataset.model_validate(given), "Child", scale=0.001)
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("Id / 2", "// for whole numbers"),

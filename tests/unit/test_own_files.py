@@ -207,9 +207,29 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
     monkeypatch.undo()
 
 
+@pytest.mark.parametrize("kind", ["varchar(5)", "integer", "date"])
+def test_a_column_that_no_type_fits_is_refused(tmp_path: Path, kind: str) -> None:
+    pq.write_table(pa.table({"Id": [1], "a": [[1, 2]]}), tmp_path / "t.parquet")
+    columns = {"Id": {"type": "integer"}, "a": {"type": kind}}
+    table = {"rows": {"file": "t.parquet"}, "primary_key": "Id", "columns": columns}
+    with pytest.raises(UserError, match=r"t\.parquet, column a: Unsupported cast from list"):
+        materialise(Dataset.model_validate({"tables": {"t": table}}), folder=tmp_path)
+
+
+def test_names_that_yaml_takes_for_something_else_stay_names(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("null,True,no,on,y\n1,2,3,4,5\n")
+    found = dataset(tmp_path, look(tmp_path, name="false"))
+    assert list(found.tables) == ["false"]
+    assert list(found.tables["false"].columns) == ["null", "True", "no", "on", "y"]
+    assert found.tables["false"].primary_key == "null"
+
+
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"Id\n\xff\xfe\n")
     with pytest.raises(UserError, match=r"t\.csv"):
+        look(tmp_path)
+    (tmp_path / "t.csv").write_bytes(b"Id,\xff\n1,2\n")
+    with pytest.raises(UserError, match="the names of the columns are not UTF-8"):
         look(tmp_path)
     (tmp_path / "t.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(UserError, match=r"t\.parquet"):
