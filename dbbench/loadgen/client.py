@@ -91,7 +91,10 @@ class _Client:
             self._until(end, warm)
         else:
             moments = growing(self.job.rate.per_second, ramp, self.number, self.of)
-            self._at(moments, begin, round(ramp * 1e9), warm, None)
+            left: list[Any] = []
+            self._at(moments, begin, round(ramp * 1e9), warm, None, left)
+            # What a client has done is known by the number of its calls: none of them is left out.
+            self.given = chain(left, self.given)
         time.sleep(max(end - perf_counter_ns(), 0) / 1e9)
         return end
 
@@ -126,7 +129,15 @@ class _Client:
             work.run, self.given, record, end, through=work.through, at_once=work.at_once, seen=seen, around=around
         )
 
-    def _at(self, moments: Iterable[Any], begin: int, give_up: int, record: Record, seen: Any) -> Any:
+    def _at(
+        self,
+        moments: Iterable[Any],
+        begin: int,
+        give_up: int,
+        record: Record,
+        seen: Any,
+        left: list[Any] | None = None,
+    ) -> Any:
         job, work = self.job, self.work
         assert job.rate is not None
         run = work.run
@@ -145,6 +156,7 @@ class _Client:
             give_up=give_up,
             behind=max(LATE, round(self.of / job.rate.per_second * 1e9)),
             seen=seen,
+            left=left,
         )
 
 

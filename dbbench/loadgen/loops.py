@@ -184,21 +184,23 @@ def open_loop(
     clock: Clock = perf_counter_ns,
     sleep: Callable[[float], object] = time.sleep,
     seen: Seen | None = None,
+    left: list[K] | None = None,
 ) -> ScheduleStats:
     """A call at each moment (nanoseconds after the reading `begin`), at once if the one before it took longer.
 
     Service time counts from when the call was made, latency from when it was to be made: what waits
     behind a slow call has waited too, and shows it (no coordinated omission). Calls that could not be
-    made until `give_up` (after `begin`) are dropped. A call is behind its schedule when it is made more
-    than `behind` nanoseconds after its moment.
+    made until `give_up` (after `begin`) are dropped; keys that were taken for them go to `left`. A call is behind its
+    schedule when it is made more than `behind` nanoseconds after its moment.
     """
     rest, end = iter(keys), begin + give_up
     due = late = dropped = 0
     last, kept_up = 0, -1  # the last moment so far, and the last that was met
     for chunk in moments:
         starts, ends = [], []
+        taken = [] if dropped else list(islice(rest, len(chunk)))  # after a dropped call none is made
         now = clock()
-        for moment, key in zip((chunk + begin).tolist(), list(islice(rest, len(chunk))), strict=True):
+        for moment, key in zip((chunk + begin).tolist(), taken, strict=not dropped):
             while now < moment:
                 sleep(max(moment - now - SPIN, 0) / 1e9)  # a sleep of 0 lets other threads go on
                 now = clock()
@@ -217,6 +219,8 @@ def open_loop(
         due += len(chunk)
         late += int(np.count_nonzero(waited > LATE))
         dropped += len(chunk) - len(starts)
+        if left is not None:
+            left += taken[len(starts) :]
         if len(chunk):
             last = int(chunk[-1])
             kept_up = int(chunk[: len(starts)][waited <= behind].max(initial=kept_up))

@@ -6,6 +6,7 @@ import json
 from collections import deque
 from itertools import count, islice
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -305,3 +306,29 @@ def test_shuffled_places_are_those_that_laps_expect() -> None:
     places = shuffled(np.arange(10, dtype=np.uint64), 10, 1)
     laps = Laps(0, 10, 1, range(4), 4, 9)
     assert laps.version_of(places).tolist() == [9] * 4 + [0] * 6
+
+
+class Numbered:
+    """Endless calls with a number each, none of which is quick enough for its rate."""
+
+    endless = True
+
+    def __init__(self) -> None:
+        self.made: list[int] = []
+
+    def check(self, *_: Any) -> None: ...
+
+    def prepare(self, *_: Any) -> CallStream:
+        def run(number: int) -> None:
+            self.made.append(number)
+            sleep(0.001)
+
+        return CallStream(run, count(), premade=100)
+
+
+def test_calls_dropped_while_the_load_grows_are_made_later(null: Null) -> None:
+    """What the clients' calls have done is known by their number: they are the first ones of all, none left out."""
+    calls = Numbered()
+    job = Job("read", (), 0, 0, Rate(per_second=50_000, seconds=0.01), 1, calls, ramp_up=0.02)  # type: ignore[arg-type]
+    drive(null, null.connect(), job, Clients())
+    assert calls.made == list(range(len(calls.made)))

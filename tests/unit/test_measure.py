@@ -174,6 +174,34 @@ def test_what_waits_behind_a_slow_call_shows_it_in_its_latency_alone() -> None:
     assert (kept, kept.in_time) == (ScheduleStats(due=5, late=2, dropped=0, saturated=False), 3)
 
 
+def test_making_keys_is_no_part_of_a_call_that_is_late() -> None:
+    time, service, left = Time(), list[float](), list[int]()
+
+    def made() -> Iterator[int]:
+        for key in range(9):
+            time.now += 5 * MS  # made between two chunks
+            yield key
+
+    def operation(_: int) -> None:
+        time.now += 20 * MS
+
+    moments = (np.array(chunk, np.int64) * MS for chunk in [[20, 30], [40, 50], [60]])
+    kept = open_loop(
+        operation,
+        made(),
+        moments,
+        lambda times: service.extend(times / MS),
+        lambda _: None,
+        begin=time.begin,
+        give_up=80 * MS,
+        clock=time.clock,
+        sleep=time.sleep,
+        left=left,
+    )
+    assert service == [20, 20, 20]
+    assert (kept.dropped, left) == (2, [3])
+
+
 def test_a_start_within_a_millisecond_is_not_late() -> None:
     assert Time().loop([[0, 10, 20]], [11, 10, 1])[0].late == 0
     assert Time().loop([[0, 10, 20]], [12, 9, 1])[0].late == 1
