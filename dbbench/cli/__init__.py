@@ -7,6 +7,7 @@ import signal
 import click
 
 import dbbench
+from dbbench.cli.cache import cache
 from dbbench.cli.common import command, examples
 from dbbench.cli.compare import compare
 from dbbench.cli.durability import durability
@@ -61,6 +62,7 @@ for each in (
     suites,
     engines,
     versions,
+    cache,
     describe,
     check,
     import_,

@@ -20,7 +20,7 @@ import platformdirs
 
 from dbbench.host import atomic_json, plain_file
 
-_MAKING = ".making-"
+MAKING = ".making-"
 _STALE_SECONDS = 24 * 3600
 
 
@@ -37,7 +37,7 @@ def make(final: Path, manifest: str, fill: Callable[[Path], dict[str, Any]]) -> 
     """
     final.parent.mkdir(parents=True, exist_ok=True)
     _sweep(final.parent)
-    made = Path(tempfile.mkdtemp(prefix=_MAKING, dir=final.parent))
+    made = Path(tempfile.mkdtemp(prefix=MAKING, dir=final.parent))
     try:
         document = fill(made)
         atomic_json.write(made / manifest, document | {"hash": _hash(document)}, durable=True)
@@ -76,7 +76,7 @@ def _hash(manifest: dict[str, Any]) -> str:
 
 def _sweep(folder: Path) -> None:
     """Remove what runs that were killed in the middle of writing left behind."""
-    for path in folder.glob(f"{_MAKING}*"):
+    for path in folder.glob(f"{MAKING}*"):
         with contextlib.suppress(FileNotFoundError):
             if time.time() - path.stat().st_mtime > _STALE_SECONDS:
                 shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,167 @@
+"""What the cache holds, and how to be rid of it without harm to anything else."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dbbench.cli import main
+from dbbench.datasets.cache import materialise
+from dbbench.engine import environments
+from dbbench.engine.template import Template
+from dbbench.host import kept_folder
+from dbbench.host.cache_contents import Kept, contents, named, remove
+from dbbench.suite.model import Suite
+
+Cache = Callable[..., Result]
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("DBBENCH_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def full(root: Path, tmp_path: Path, small: Suite) -> Path:
+    """A cache with one of each, made by those that make them."""
+    materialise(next(iter(small.datasets.values())), scale=1, seed=1)
+    server = tmp_path / "server"
+    server.mkdir()
+    (server / "base").write_bytes(b"x" * 10_000)
+    Template("programs").keep(server)
+
+    def fill(made: Path) -> dict[str, object]:
+        (made / "packages").mkdir()
+        (made / "packages" / "driver.py").write_text("x = 1\n")
+        return {"release": "1.3.2", "packages": {}, "files": {"driver.py": 6}}
+
+    kept_folder.make(environments._folder("duckdb", "1.3"), "environment.json", fill)
+    for name in ("jars", "imports"):
+        (root / name).mkdir()
+        (root / name / "a").write_text("a")
+    return root
+
+
+@pytest.fixture
+def cache(root: Path) -> Cache:
+    return lambda *arguments, **more: CliRunner().invoke(main, ["cache", *arguments], **more)
+
+
+def age(folder: Path, seconds: float) -> None:
+    for path in folder.rglob("*"):
+        os.utime(path, (seconds, seconds), follow_symlinks=False)
+
+
+def test_all_that_is_made_is_listed_with_its_size(full: Path) -> None:
+    found = {kept.kind: kept for kept in contents(full)}
+    assert list(found) == ["dataset", "environment", "server", "jars", "imports"]
+    assert "rows" in found["dataset"].what
+    assert found["environment"].what == "release 1.3.2"
+    assert found["server"].bytes >= 10_000
+    assert found["server"].what.startswith("1 files")
+
+
+def test_a_cache_that_is_not_there_is_empty(root: Path, cache: Cache) -> None:
+    assert contents(root) == []
+    assert cache().exit_code == 0
+    assert "nothing to remove" in cache("--prune").output
+
+
+def test_what_is_not_ours_is_neither_listed_nor_removed(full: Path, cache: Cache) -> None:
+    mine = full / "notes"
+    mine.mkdir()
+    (mine / "dataset.json").write_text("{}")
+    (full / "0123456789abcdef01234567").mkdir()  # a name like a dataset's, and no manifest
+    assert not {kept.name for kept in contents(full)} & {"notes", "0123456789abcdef01234567"}
+    assert cache("--prune", "--unused", "0", "--yes").exit_code == 0
+    assert mine.is_dir()
+    assert (full / "jars" / "a").exists()  # fetched by hand
+    assert [kept.kind for kept in contents(full)] == ["jars"]
+
+
+def test_links_are_not_followed(full: Path, tmp_path: Path, cache: Cache) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "dataset.json").write_text("{}")
+    (outside / "precious").write_bytes(b"x" * 1_000_000)
+    (full / ("a" * 24)).symlink_to(outside)
+    (full / "environments" / "linked-1.0-x").symlink_to(outside)
+    (dataset,) = [kept for kept in contents(full) if kept.kind == "dataset"]
+    (dataset.path / "deep").symlink_to(outside)
+    again = {kept.name: kept for kept in contents(full)}
+    assert "a" * 24 not in again
+    assert "linked-1.0-x" not in again
+    assert again[dataset.name].bytes < 1_000_000
+    assert cache("--prune", "--unused", "0", "--yes").exit_code == 0
+    assert not dataset.path.exists()
+    assert (outside / "precious").stat().st_size == 1_000_000
+
+
+def test_a_place_that_is_a_link_is_not_entered(full: Path, tmp_path: Path) -> None:
+    (full / "servers").rename(tmp_path / "elsewhere")
+    (full / "servers").symlink_to(tmp_path / "elsewhere")
+    assert "server" not in {kept.kind for kept in contents(full)}
+
+
+def test_a_folder_that_became_a_link_before_it_is_removed_stays(full: Path, tmp_path: Path) -> None:
+    (dataset,) = [kept for kept in contents(full) if kept.kind == "dataset"]
+    dataset.path.rename(tmp_path / "moved")
+    dataset.path.symlink_to(tmp_path / "moved")
+    remove(dataset)
+    assert (tmp_path / "moved" / "dataset.json").exists()
+
+
+def test_only_what_was_not_used_lately_is_pruned(full: Path, cache: Cache) -> None:
+    (server,) = [kept for kept in contents(full) if kept.kind == "server"]
+    age(server.path, 1e9)
+    assert cache("--prune", "--yes").exit_code == 0
+    assert [kept.kind for kept in contents(full)] == ["dataset", "environment", "jars", "imports"]
+
+
+def test_a_damaged_one_is_listed_and_can_be_removed(full: Path, cache: Cache) -> None:
+    (server,) = [kept for kept in contents(full) if kept.kind == "server"]
+    document = json.loads((server.path / "template.json").read_text())
+    (server.path / "template.json").write_text(json.dumps(document | {"files": {}}))
+    assert "damaged" in cache().output
+    assert cache("--remove", server.name, "--yes").exit_code == 0
+    assert not server.path.exists()
+
+
+def test_what_is_being_made_is_called_unfinished(full: Path) -> None:
+    (full / f"{kept_folder.MAKING}abc").mkdir()
+    assert [kept.kind for kept in contents(full)].count("unfinished") == 1
+
+
+def test_the_beginning_of_a_name_will_do_if_it_is_one(full: Path, cache: Cache) -> None:
+    found = [Kept("dataset", name, full / name, 1, 1.0, "") for name in ("ab", "abc", "b")]
+    assert [kept.name for kept in named(found, "ab")] == ["ab"]
+    assert [kept.name for kept in named(found, "a")] == ["ab", "abc"]
+    assert cache("--remove", "duckdb-1.3", "--yes").exit_code == 0
+    assert "environment" not in {kept.kind for kept in contents(full)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--remove", "imprts", "--yes"], "imports"),
+        (["--remove", "", "--yes"], "holds no ''"),
+        (["--remove", "jars", "--prune"], "omit one"),
+        (["--unused", "3"], "add --prune"),
+        (["--prune", "--unused", "0"], "add --yes"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_removes_nothing(
+    arguments: list[str], told: str, full: Path, cache: Cache
+) -> None:
+    before = contents(full)
+    result = cache(*arguments)
+    assert result.exit_code == 2
+    assert told in result.output
+    assert [kept.name for kept in contents(full)] == [kept.name for kept in before]
