@@ -83,7 +83,7 @@ def main(request: dict[str, Any]) -> None:
                 insert(chunk(batch, table, session.load_format, session.bind))
         for run in finish.values():
             run()
-        sql = engine.sql.translate(request["dialects"].get(engine.dialect, request["sql"]), dataset.tables)
+        sql = engine.sql.translate(request["dialects"].get(engine.info().dialect, request["sql"]), dataset.tables)
         answer = as_table(prepared(engine, session, "query")(sql)())
         with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, answer.schema) as writer:
             writer.write_table(answer)

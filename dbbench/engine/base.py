@@ -129,8 +129,10 @@ class Engine(Description, Traits):
         return {}
 
     def info(self) -> EngineInfo:
-        """What the report says of an open engine. Override it where a server may be another product, or have another licence."""
-        return EngineInfo(self.title, self.publication, self.publication_note)
+        """What is known of an open engine. Override it where a server may be another product, with a licence, a dialect or
+        limits of its own.
+        """
+        return EngineInfo(self.title, self.publication, self.publication_note, self.dialect, self.concurrency)
 
     def server_versions(self) -> dict[str, str]:
         """Versions that only an open engine knows: those of the server that answered, by name."""

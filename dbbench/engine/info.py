@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from dbbench.engine.traits import Concurrency
 
 
 class Publication(StrEnum):
@@ -19,14 +22,18 @@ class Publication(StrEnum):
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """What a report says of an engine: that of its class, or of the server that it found."""
+    """What is known of an open engine: what its class says, or what the server is that it found."""
 
     #: As on a chart: database and access layer.
     title: str
     #: Whether the licence lets results be published.
     publication: Publication
     #: Where the licence says so, for anything but "allowed".
-    publication_note: str = ""
+    publication_note: str
+    #: Key of `dialects` in a suite.
+    dialect: str
+    #: How many clients at once.
+    concurrency: Concurrency
 
 
 class Description:
@@ -42,8 +49,8 @@ class Description:
     publication: ClassVar[Publication] = Publication.UNKNOWN
     #: Where the licence says so, for anything but "allowed".
     publication_note: ClassVar[str] = ""
-    #: Key of `dialects` in a suite. `open()` may set it where one plugin reaches many databases.
-    dialect: str = ""
+    #: Key of `dialects` in a suite.
+    dialect: ClassVar[str] = ""
     #: Python modules that it needs. The plugin's own module can be imported without them.
     modules: ClassVar[Sequence[str]] = ()
     #: The extras that bring its driver, where that isn't the one named after the engine.

@@ -54,8 +54,8 @@ class Traits:
 
     #: Tier -> the settings that give it. Where one is missing, the next that promises more is used, or it is refused.
     durability: ClassVar[Mapping[Tier, Mapping[str, Any]]] = {}
-    #: How many clients at once. `open()` may set it where one plugin reaches many databases.
-    concurrency: Concurrency = Concurrency()
+    #: How many clients at once.
+    concurrency: ClassVar[Concurrency] = Concurrency()
     #: Operation -> why the system itself can't.
     unsupported_reasons: ClassVar[Mapping[str, str]] = {}
     #: Operation -> why only one client at a time may do it, though several may do the others.

@@ -49,7 +49,7 @@ class ClientFailed(DbbenchError):
 def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> ClientTimings:
     """Measure a job. One client is the session given; raises Unsupported if the engine can't serve so many."""
     for what, count in (("threads", clients.threads), ("processes", clients.processes)):
-        most = getattr(engine.concurrency, what)
+        most = getattr(engine.info().concurrency, what)
         if most is not None and count > most:
             raise Unsupported(f"{engine.name} can't serve clients from {count} {what} at once (at most {most})")
     if clients.count > 1 and (reason := engine.one_client.get(job.operation)):

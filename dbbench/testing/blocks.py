@@ -253,7 +253,7 @@ def _serves(store: Store, what: str, number: int) -> None:
     engine, session = store
     clients = Clients.model_validate({what: number})
     spec = records().spec.model_dump()
-    most = getattr(engine.concurrency, what)
+    most = getattr(engine.info().concurrency, what)
     for operation, version in (("insert", 0), ("update", 1), ("read", 1)):
         job = Job(operation, (), 0, 0, inputs=KeySequence(spec, 1, 1, operation, "random", 0, COUNT, version))
         if most is not None and most < number:

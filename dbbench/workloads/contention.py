@@ -27,7 +27,7 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     """
     engine = context.engine
     work = _work(step, context)
-    clients = engine.concurrency.arranged(step.clients)
+    clients = engine.info().concurrency.arranged(step.clients)
     counts = work.counts(clients.count)
     context.left_by.pop(step.table, None)  # what a load has left goes, too
     _clear_away(context, step.table)

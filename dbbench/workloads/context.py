@@ -131,7 +131,7 @@ class StepContext:
         Where an engine serves one client at a time, the one there is is closed, and the new one stays.
         """
         before = self.session
-        if self.engine.concurrency.threads == 1:
+        if self.engine.info().concurrency.threads == 1:
             before.close()
             self.session = self.engine.connect()
             yield
@@ -161,7 +161,7 @@ class StepContext:
 
     def statement(self, step: SqlStep | Check | Invariant) -> str:
         """The step's SQL for this engine, names quoted."""
-        return self.quoted(step.dialects.get(self.engine.dialect, step.sql))
+        return self.quoted(step.dialects.get(self.engine.info().dialect, step.sql))
 
     def quoted(self, sql: str) -> str:
         """SQL with the names of tables and columns quoted as this engine does it."""

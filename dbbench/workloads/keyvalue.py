@@ -55,7 +55,7 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
         _inputs(step, records, expected, count), version=expected.newest + 1 if step.operation == "update" else 0
     )
     job = Job(step.operation, (), 0, 0, seed=records.seed, inputs=inputs, affinity=step.affinity)
-    clients = context.engine.concurrency.arranged(step.clients)
+    clients = context.engine.info().concurrency.arranged(step.clients)
     if step.timed:
         return _timed(step, context, records, replace(job, calls=-(-count // step.transaction)), clients)
     found = throughput(drive(context.engine, context.session, job, clients), count, clients)

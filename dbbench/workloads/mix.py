@@ -29,7 +29,7 @@ def measure(step: MixStep, context: StepContext) -> StepMeasurement:
     refuse_too_long(context.engine, records)
     if expected.next - expected.first < 2 or expected.further:
         raise Unsupported("a mix needs records, inserted one after another by a step before it")
-    clients = context.engine.concurrency.arranged(step.clients)
+    clients = context.engine.info().concurrency.arranged(step.clients)
     operations = _operations(step, records, expected)
     job = Job("mix", (), 0, operations.operations, seed=records.seed, inputs=operations)
     if step.timed:

@@ -111,7 +111,7 @@ def _under_load(step: QueryStep, context: StepContext, known: pa.Table | None) -
     engine, seed = context.engine, context.files.manifest["seed"]
     inputs = QueryCalls(context.statement(step), answer.column, row_count(expected))
     job = Job("query", (), 0, step.iterations, seed=seed, inputs=inputs, each=True)
-    clients = engine.concurrency.arranged(step.clients)
+    clients = engine.info().concurrency.arranged(step.clients)
     compare()
     try:
         measured = load_control.measure(step, job, clients, lambda job: drive(engine, context.session, job, clients))

@@ -16,7 +16,7 @@ from dbbench.workloads.context import StepContext, StepMeasurement
 def measure(step: StatementStep, context: StepContext) -> StepMeasurement:
     """Time each call: service times, or at a rate latencies from when each call was to be made."""
     job = Job("statement", (context.statement(step),), 0, step.iterations, seed=context.files.manifest["seed"])
-    clients = context.engine.concurrency.arranged(step.clients)
+    clients = context.engine.info().concurrency.arranged(step.clients)
     known = let_go(context, step)
     calls = 0
 

@@ -27,7 +27,7 @@ from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
 def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
     """Committed transactions in a second. Raises Unsupported for an engine without SQL, transactions, or so many clients."""
     engine = context.engine
-    clients = engine.concurrency.arranged(step.clients)
+    clients = engine.info().concurrency.arranged(step.clients)
     mix = _mix(step, context)
     mix.check(engine, context.session)
     numbers = dict(_numbers(step.invariants, context)) if context.does_work else {}
@@ -160,7 +160,7 @@ def _plain(parameters: Mapping[str, Parameter]) -> dict[str, dict[str, Any]]:
 
 
 def _text(statement: Statement, context: StepContext) -> Text:
-    sql = statement.dialects.get(context.engine.dialect, statement.sql)
+    sql = statement.dialects.get(context.engine.info().dialect, statement.sql)
     pieces, names = split_parameters(sql)
     quoted = [context.quoted(piece) for piece in pieces]
     return Text(quoted, names, statement.row, statement.missing, returns_rows(sql))

@@ -71,7 +71,7 @@ def test_a_wrong_url_is_an_outcome_with_a_name_and_no_password(
 def test_it_says_what_it_found(engine: SQLEngine) -> None:
     assert engine.info().title.startswith("SQLite 3.")
     assert engine.info().title.endswith("(SQLAlchemy, pysqlite)")
-    assert engine.dialect == "sqlite"
+    assert engine.info().dialect == "sqlite"
     assert engine.server_versions()["SQLite"] in engine.info().title
     assert engine.settings()["durability"] == "as the database has it, not set by dbbench"
 

@@ -62,7 +62,7 @@ class Refused(Exception):
 class Store(SQLEngine):
     """Rows in a dict. `fail` is asked before each step of a transaction, and may raise."""
 
-    name = "store"
+    name, title, license = "store", "Store", "MIT"
     sql = Dialect()
     durability = {Tier.POWER: {}}
     concurrency = Concurrency(threads=None, processes=1)

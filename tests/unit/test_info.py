@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dbbench.engine import Engine, EngineInfo, Publication, Setup, Tier
+from dbbench.engine import Concurrency, Engine, EngineInfo, Publication, Setup, Tier
 from dbbench_plugins.mysql.server import MySQLServer
 from dbbench_plugins.postgresql.server import PostgreSQLServer
 
@@ -17,12 +17,14 @@ class Plain(Engine):
     name, title, license = "plain", "Plain (driver)", "MIT"
     publication = Publication.CONDITIONS
     publication_note = "section 3"
+    dialect = "plain"
+    concurrency = Concurrency(threads=4)
     durability = {Tier.MEMORY: {}}
 
 
 def test_an_engine_says_what_its_class_says(tmp_path: Path) -> None:
     info = Plain(Setup(tmp_path, Tier.MEMORY)).info()
-    assert info == EngineInfo("Plain (driver)", Publication.CONDITIONS, "section 3")
+    assert info == EngineInfo("Plain (driver)", Publication.CONDITIONS, "section 3", "plain", Concurrency(threads=4))
     with pytest.raises(FrozenInstanceError):
         info.title = "Another"  # type: ignore[misc]
 

@@ -152,7 +152,7 @@ def _serves(store: Store, what: str, number: int) -> None:
         return Job(operation, (), 0, 0, inputs=inputs)
 
     call(engine, session, "insert")
-    most = getattr(engine.concurrency, what)
+    most = getattr(engine.info().concurrency, what)
     if most is not None and most < number:
         with expect_error(f"{number} {what}, more than concurrency says", Unsupported, what):
             drive(engine, session, job("insert", 0), clients)

@@ -54,7 +54,7 @@ class TransactionContract(TableContract):
         engine, _ = loaded
         needs(engine, "statement")
         _needs_transactions(engine)
-        if engine.concurrency.threads == 1:
+        if engine.info().concurrency.threads == 1:
             left_out("concurrency.threads is 1: no two sessions at once")
         opposed = _Opposed(engine)
         opposed.run()
@@ -161,7 +161,7 @@ def _serves(loaded: Loaded, what: str) -> None:
     sql = engine.sql.translate("INSERT INTO Order (Id, Text) SELECT Id, Text FROM Order WHERE Id = -1", TABLES)
     job = Job("statement", (sql,), warm_up=1, calls=20)
     clients = Clients.model_validate({what: 2})
-    if (getattr(engine.concurrency, what) or 2) < 2:
+    if (getattr(engine.info().concurrency, what) or 2) < 2:
         with expect_error(f"two {what}, more than concurrency says", Unsupported, what):
             drive(engine, session, job, clients)
     else:

@@ -110,7 +110,9 @@ class ODBC(ClientServer):
         return connection.versions()
 
     def info(self) -> EngineInfo:
-        return replace(super().info(), title=f"{self.product} (ODBC)", publication=self.licence)
+        found = replace(super().info(), title=f"{self.product} (ODBC)")
+        known = self.known and resolve_name(self.known.engine)
+        return replace(found, dialect=known.dialect, publication=known.publication) if known else found
 
     def open(self) -> None:
         import pyodbc
@@ -125,10 +127,9 @@ class ODBC(ClientServer):
         self.product = name
         quote = str(raw.getinfo(pyodbc.SQL_IDENTIFIER_QUOTE_CHAR)).strip()
         self.sql = _ACCESS if name == "ACCESS" else Dialect(quotes=(quote, quote))
-        self.known, self.licence = _KNOWN.get(name), self.publication
+        self.known = _KNOWN.get(name)
         if self.known:
             engine = resolve_name(self.known.engine)
-            self.dialect, self.licence = engine.dialect, engine.publication
             self.sql = replace(engine.sql, placeholder="?")
             self.knower = engine.session_class
         self.session = self._session(raw)

@@ -249,7 +249,8 @@ class PostgreSQLServer(ClientServer):
         if self.product == "PostgreSQL":
             return super().info()
         title = self.title.replace("PostgreSQL", self.product)
-        return EngineInfo(title, Publication.UNKNOWN, f"the licence of {self.product} is not known to dbbench")
+        note = f"the licence of {self.product} is not known to dbbench"
+        return replace(super().info(), title=title, publication=Publication.UNKNOWN, publication_note=note)
 
     def _look(self) -> None:
         """Learn what server it is, and whether one at a URL gives the tier."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -101,14 +101,18 @@ class SQLAlchemy(SQLEngine):
                 connection.rollback()
             self.level = _transaction_level(connection)
         self.server = {product.title: found} if found else {}
-        self.dialect = product.dialect or core.name
-        self.concurrency = Concurrency(threads=None, processes=product.processes)
         self.sql = CoreDialect(core=core, explain=product.explain)
 
     def info(self) -> EngineInfo:
         named = " ".join([self.product.title, *self.server.values()])
         title = f"{named} (SQLAlchemy, {self.alchemy.dialect.driver})"
-        return replace(super().info(), title=title, publication=self.product.publication)
+        return EngineInfo(
+            title,
+            self.product.publication,
+            self.publication_note,
+            self.product.dialect or self.alchemy.dialect.name,
+            Concurrency(threads=None, processes=self.product.processes),
+        )
 
     def server_versions(self) -> dict[str, str]:
         core = self.alchemy.dialect
