@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from statistics import fmean, stdev
 
 from dbbench.analysis.contrast import Contrast
+from dbbench.analysis.gate import Gate, gated
 from dbbench.analysis.ranking import BAND, paired_chance, separated
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import CONFIDENCE, Estimate
@@ -42,6 +43,12 @@ def paired(rows: Sequence[Row], new: str, old: str, margin: float = MARGIN) -> l
             pairs.append(unmeasured_pair((*key, new), theirs, mine))
     order = list(ComparisonVerdict)
     return sorted(pairs, key=lambda pair: (order.index(pair.verdict), -weight(pair)))
+
+
+def pair_gate(rows: Sequence[Row], new: str, old: str, share: float) -> tuple[list[Pair], Gate]:
+    """The pairs of two engines, and what a gate of `share` (0.1 is 10 %) says of them."""
+    pairs = paired(rows, new, old, min(MARGIN, share))
+    return pairs, gated(pairs, share)
 
 
 def _costs(mine: Row, theirs: Row) -> tuple[list[float], list[float]] | None:

@@ -28,7 +28,7 @@ class PairGate:
     metric: str = "wall"
 
 
-def pair_gate(text: Any) -> PairGate:
+def parse_gate(text: Any) -> PairGate:
     """Like duckdb@1.4/duckdb@1.3:10%."""
     names, colon, most = str(text).rpartition(":")
     new, slash, old = names.partition("/")
@@ -44,7 +44,7 @@ def pair_gate(text: Any) -> PairGate:
 gate_option = click.option(
     "--gate",
     "gates",
-    type=pair_gate,
+    type=parse_gate,
     multiple=True,
     metavar="NEW/OLD:SHARE",
     help="Compare two engines of the run round by round; exit with 1 if NEW broke or is shown to be slower or larger than "
@@ -67,10 +67,9 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...]) -> int:
     """Print what each gate says; the exit status: 1 if any failed, or else 3 if any is undecided."""
     if not gates:
         return 0
-    from dbbench.analysis.gate import Answer, gated
-    from dbbench.analysis.paired import paired
+    from dbbench.analysis.gate import Answer
+    from dbbench.analysis.paired import pair_gate
     from dbbench.analysis.summary import summarise
-    from dbbench.analysis.verdicts import MARGIN
     from dbbench.report.terminal.pairs import pair_lines
     from dbbench.results.metric import Metric, by_metric
 
@@ -78,8 +77,7 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...]) -> int:
     for wanted in gates:
         by = Metric(wanted.metric)
         rows = summarise(run.suite, run.manifest, by_metric(run.results(), by))
-        pairs = paired(rows, wanted.new, wanted.old, min(MARGIN, wanted.share))
-        gate = gated(pairs, wanted.share)
+        pairs, gate = pair_gate(rows, wanted.new, wanted.old, wanted.share)
         answers.add(gate.answer)
         for line in pair_lines(wanted.new, wanted.old, pairs, gate, by):
             console.print(line, soft_wrap=True, highlight=False)

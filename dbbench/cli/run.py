@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -162,14 +162,12 @@ def suite(
     """
     from dbbench.engine.urls import parse as parse_urls
     from dbbench.errors import UserError
-    from dbbench.run.request import Request, new_run, parse_settings, parse_sweeps, resumed_run
+    from dbbench.run.request import Request, new_run, parse_settings, resumed_run, with_sweeps
 
     chosen = _formats(formats)
     if metric != "wall" and not gates:
         raise UserError("--metric says what a --gate compares; add one, like --gate duckdb@1.4/duckdb@1.3:10%")
     gates = tuple(replace(gate, metric=metric) for gate in gates)
-    if quick and (rounds not in (None, 1) or precision or time_limit):
-        raise UserError("--quick is one round; omit it to use --rounds, --precision or --time-limit")
     if quick and gates:
         raise UserError("--quick is one round, which can't decide a --gate; omit one of them")
     if resume is not None:
@@ -186,20 +184,16 @@ def suite(
     elif suite is None:
         raise UserError("name a suite, like `dbbench suite invoices` (`dbbench suites` lists them)")
     else:
-        options, swept = parse_settings(settings), parse_sweeps(sweeps)
-        for name, option, value in swept:
-            options.setdefault(name, {})[option] = value
         request = Request(
             suite=suite,
-            engines=(*engines, *(name for name, _, _ in swept)),
+            engines=engines,
             rounds=rounds,
             quick=quick,
             precision=precision,
             time_limit=time_limit,
             scale=scale if _given(context, "scale") else None,
             seed=seed,
-            options=options,
-            sweeps={name: option for name, option, _ in swept},
+            options=parse_settings(settings),
             urls=parse_urls(urls),
             out=out,
             trial_seconds=trial_timeout,
@@ -208,7 +202,9 @@ def suite(
             needed=[name for gate in gates for name in (gate.new, gate.old)],
         )
         console = open_console()
-        ready = new_run(request, lambda line: console.print(line, style="dim", highlight=False, markup=False))
+        ready = new_run(
+            with_sweeps(request, sweeps), lambda line: console.print(line, style="dim", highlight=False, markup=False)
+        )
     return _run(ready, chosen, gates, publish=publish)
 
 
@@ -334,16 +330,12 @@ def _status(run: Run, console: Console, shown: View, gates: tuple[PairGate, ...]
 
 def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (), *, publish: bool) -> int:
     """Run the trials, then report, also after an interruption."""
-    import datetime
-    from functools import partial
-
-    from dbbench.analysis.budget import Budget
     from dbbench.analysis.systems import ranked
     from dbbench.report.terminal.engines import absent_lines
     from dbbench.report.terminal.progress import watched
     from dbbench.report.terminal.run import print_wrapped
     from dbbench.run.plan import too_few_rounds
-    from dbbench.run.runner import run_trials
+    from dbbench.scripting import carry_out
 
     console = open_console()
     for line in absent_lines(ready.absent, ready.idle, columns=columns()):
@@ -354,24 +346,15 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
     if run.manifest.quick:
         text = f"--quick: one round at {run.suite.quick} (--scale 1 for all of the work)"
         console.print(text, style="dim", highlight=False, markup=False)
-    budget = Budget(run.manifest.precision, run.manifest.time_limit)
-    enough = partial(budget.reached, run.suite, run.manifest)
     try:
         with watched(console, run, publish=publish) as report:
-            stopped = run_trials(
-                run, ready.trials, ready.datasets, ready.answers, report, enough, ready.urls, ready.folders
-            )
+            carry_out(ready, report)
     except KeyboardInterrupt:
         if run.results():
             _report(run, console, formats, publish=publish)
         again = f"dbbench suite --resume {run.path}{' --publish' if publish else ''}"
         console.print(f"\ninterrupted; go on with: {again}", highlight=False, markup=False)
         return INTERRUPTED
-    update: dict[str, Any] = {"finished": datetime.datetime.now(datetime.UTC)}
-    if stopped:
-        update |= {"stopped": stopped, "rounds": max(result.round for result in run.results())}
-    run.manifest = run.manifest.model_copy(update=update)
-    run.save()
     shown = _report(run, console, formats, publish=publish)
     return _status(run, console, shown, gates)
 

@@ -6,8 +6,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dbbench.analysis.gate import Answer
+from dbbench.analysis.paired import pair_gate
 from dbbench.analysis.summary import summarise
 from dbbench.errors import UserError
+from dbbench.report.terminal.pairs import pair_lines
+from dbbench.results.chosen_run import check_names
+from dbbench.results.metric import Metric, by_metric
 from dbbench.results.run_directory import Run
 
 if TYPE_CHECKING:
@@ -97,6 +102,25 @@ class RunFrames:
             for file in step.facts.get("files", ())
         ]  # fmt: skip
         return _frame(rows, _SIZES)
+
+    def assert_not_slower(self, engine: str, *, than: str, by: float, metric: str = "wall") -> None:
+        """Raise AssertionError if an engine is slower or larger than another by more than a share (0.1 is 10 %) in any step.
+
+        It does what `--gate` does: both are compared round by round. Raises AssertionError as well where the rounds can't
+        show it, which more rounds can; the message has a line for each step. `metric` is "wall" or "cpu", as of `--metric`.
+        Raises UserError for an engine that the run doesn't have.
+        """
+        if not 0 < by < 1:
+            raise UserError(f"by={by} is no share above 0 and below 1, like 0.1")
+        check_names("engine", (engine, than), self.run.manifest.engines)
+        if metric not in [*Metric]:
+            raise UserError(f"there is no metric {metric!r}; there are {', '.join(Metric)}")
+        results = by_metric(self._results, Metric(metric))
+        pairs, gate = pair_gate(summarise(self.run.suite, self.run.manifest, results), engine, than, by)
+        if gate.answer is not Answer.PASSED:
+            raise AssertionError(
+                "\n".join(line.plain for line in pair_lines(engine, than, pairs, gate, Metric(metric))).strip()
+            )
 
 
 def _frame(rows: list[dict[str, Any]], types: dict[str, str]) -> pd.DataFrame:

@@ -31,8 +31,10 @@ class ChosenRun(Run):
         there = whole.manifest.engines
         nulls = [name for name, probed in there.items() if not probed.get("ranked", True)]
         known = [name for name in there if name not in nulls]
-        _check("engine", (*choice.engines, *choice.labels), known)
-        _check("step", choice.steps, dict.fromkeys(step.name for each in whole.suite.scenarios for step in each.steps))
+        check_names("engine", (*choice.engines, *choice.labels), known)
+        check_names(
+            "step", choice.steps, dict.fromkeys(step.name for each in whole.suite.scenarios for step in each.steps)
+        )
         kept = {*(choice.engines or known), *nulls}
         engines = {
             name: {**probed, "title": choice.labels.get(name, probed.get("title"))}
@@ -73,7 +75,8 @@ class ChosenRun(Run):
         return {**result.engine, "title": label} if label and result.engine else result.engine
 
 
-def _check(what: str, named: Iterable[str], known: Iterable[str]) -> None:
+def check_names(what: str, named: Iterable[str], known: Iterable[str]) -> None:
+    """Raise UserError for the first name that a run doesn't have; `what` is it of."""
     there = list(known)
     for name in named:
         if name not in there:

@@ -1,1 +1,24 @@
-"""From a request to finished trials: the plan, the runner, a supervisor and a worker for each trial."""
+"""From a request to finished trials: plan, runner, supervisor, worker.
+
+`dbbench.run(...)` is a function to those who use dbbench, and this package stands under that name. So it can be called.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dbbench.report.frames import RunFrames
+
+
+class _CallablePackage(ModuleType):
+    def __call__(self, *args: Any, **kwargs: Any) -> RunFrames:
+        """See `dbbench.scripting.run`."""
+        from dbbench.scripting import run
+
+        return run(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _CallablePackage

@@ -26,6 +26,7 @@ from dbbench.engine.urls import redacted
 from dbbench.errors import RunError, UserError
 from dbbench.host import control_group, interference, machine
 from dbbench.results.run_directory import Manifest, Run
+from dbbench.results.trial import MOST_ROUNDS as MOST_RUN_ROUNDS
 from dbbench.results.trial import Trial
 from dbbench.run.answers import answers_again, answers_of, with_agreements
 from dbbench.run.plan import DEFAULT_ROUNDS, fewest_rounds, plan
@@ -36,6 +37,8 @@ from dbbench.suite.model import Suite
 
 #: The most rounds of a run that goes on until a budget is reached.
 MOST_ROUNDS = 50
+#: The greatest multiple of a suite's rows.
+MOST_SCALE = 10_000
 #: How long a trial may take.
 TRIAL_SECONDS = 600.0
 #: Free space that a run wants, as a multiple of the data's size as CSV: the engines' files and journals.
@@ -90,11 +93,45 @@ class Ready:
     folders: Mapping[str, Path] = field(default_factory=dict)
 
 
+def with_sweeps(request: Request, texts: Sequence[str]) -> Request:
+    """The request with a variant for each value of the sweeps, `ENGINE.OPTION=VALUE,VALUE` texts. Raises UserError."""
+    swept = parse_sweeps(texts)
+    options = {name: dict(chosen) for name, chosen in request.options.items()}
+    for name, option, value in swept:
+        options.setdefault(name, {})[option] = value
+    return replace(
+        request,
+        engines=(*request.engines, *(name for name, _, _ in swept)),
+        options=options,
+        sweeps={name: option for name, option, _ in swept},
+    )
+
+
+def _check(request: Request) -> None:
+    """Raise UserError for a figure that makes no sense, or for what excludes each other."""
+    for what, value, most in (
+        ("rounds", request.rounds, MOST_RUN_ROUNDS),
+        ("scale", request.scale, MOST_SCALE),
+        ("precision", request.precision, 1),
+        ("time_limit", request.time_limit, None),
+        ("trial_timeout", request.trial_seconds, None),
+        ("trial_memory", request.trial_memory, None),
+        ("memory_limit", request.memory_limit, None),
+    ):
+        if value is not None and not 0 < value <= (most or float("inf")):
+            raise UserError(f"{what}: {value:g} is not above 0{f' and at most {most:,}' if most else ''}")
+    if request.seed is not None and not 0 <= request.seed < 2**63:
+        raise UserError(f"seed: {request.seed} is not a whole number from 0 to 2^63 - 1")
+    if request.quick and (request.rounds not in (None, 1) or request.precision or request.time_limit):
+        raise UserError("--quick is one round; omit it to use --rounds, --precision or --time-limit")
+
+
 def new_run(request: Request, report: Callable[[str], None] = lambda _line: None) -> Ready:
     """Check the request, draw the data and make the run directory. Raises UserError or SuiteError.
 
     `report` gets a line before whatever may take long.
     """
+    _check(request)
     path = find_suite(request.suite)
     text = read_text(path)
     suite = parse_suite(text, str(path))

@@ -14,7 +14,7 @@ from dbbench.analysis.paired import paired
 from dbbench.analysis.row import Row
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import ComparisonVerdict
-from dbbench.cli.gates import PairGate, pair_gate, show_gates
+from dbbench.cli.gates import PairGate, parse_gate, show_gates
 from dbbench.report.terminal.pairs import pair_lines
 from dbbench.results.outcome import Outcome
 from tests.fabricated import Fake, fabricate
@@ -124,11 +124,11 @@ def test_other_measures_are_not_compared() -> None:
 @pytest.mark.parametrize("text", ["a/b", "a:10%", "/b:10%", "a/:10%", "a/b/c:10%", "a/b:", "a/b:ten", "a/a:10%"])
 def test_a_gate_that_can_not_be_read_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter):
-        pair_gate(text)
+        parse_gate(text)
 
 
 def test_a_gate_is_read() -> None:
-    assert pair_gate("sqlite+apsw@3.46/sqlite:12.5%") == PairGate("sqlite+apsw@3.46", "sqlite", 0.125)
+    assert parse_gate("sqlite+apsw@3.46/sqlite:12.5%") == PairGate("sqlite+apsw@3.46", "sqlite", 0.125)
 
 
 @pytest.mark.parametrize(("slow", "rounds", "status"), [(1.3, 6, 1), (1.0, 6, 0), (1.3, 3, 3)])

@@ -1,0 +1,93 @@
+"""Runs from Python: `dbbench.run(...)` does what `dbbench suite` does, by the same rules."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dbbench.analysis.budget import Budget
+from dbbench.engine.urls import parse as parse_urls
+from dbbench.report.export.registry import check_formats
+from dbbench.report.frames import RunFrames
+from dbbench.report.run_view import view
+from dbbench.report.write import write_report
+from dbbench.run.request import Ready, Request, new_run, with_sweeps
+from dbbench.run.runner import Progress, run_trials
+
+
+def run(
+    suite: str | os.PathLike[str],
+    *,
+    engines: Sequence[str] = (),
+    rounds: int | None = None,
+    scale: float | None = None,
+    seed: int | None = None,
+    quick: bool = False,
+    precision: float | None = None,
+    time_limit: float | None = None,
+    settings: Mapping[str, Mapping[str, object]] | None = None,
+    sweeps: Mapping[str, Sequence[object]] | None = None,
+    urls: Mapping[str, str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    trial_timeout: float | None = None,
+    trial_memory: int | None = None,
+    memory_limit: int | None = None,
+    formats: Sequence[str] = ("csv",),
+    publish: bool = False,
+) -> RunFrames:
+    """Run a suite, a built-in one or a YAML file, and give its results; it takes as long as `dbbench suite`.
+
+    The names are those of its options (docs/cli.md), and what is left out is as there. Times are in seconds, sizes in bytes,
+    shares fractions of one. `settings`: engine or variant -> option -> value. `sweeps`: "ENGINE.OPTION" -> values. `formats`: what
+    to write besides results.json; charts take a few seconds.
+
+    Raises UserError, or SuiteError for a faulty suite, before anything is run. An engine that fails raises nothing: its
+    outcome is in the results. After KeyboardInterrupt the finished trials stay, to go on with `dbbench suite --resume`.
+    """
+    check_formats(formats)
+    request = Request(
+        suite=os.fspath(suite),
+        engines=tuple(engines),
+        rounds=rounds,
+        scale=scale,
+        seed=seed,
+        quick=quick,
+        precision=precision,
+        time_limit=time_limit,
+        options={name: {option: _text(value) for option, value in chosen.items()} for name, chosen in (settings or {}).items()},
+        urls=parse_urls([f"{name}={url}" for name, url in (urls or {}).items()]),
+        out=None if out is None else Path(out),
+        trial_seconds=trial_timeout,
+        trial_memory=trial_memory,
+        memory_limit=memory_limit,
+    )  # fmt: skip
+    swept = [f"{place}={','.join(map(_text, values))}" for place, values in (sweeps or {}).items()]
+    ready = new_run(with_sweeps(request, swept))
+    carry_out(ready)
+    write_report(view(ready.run, publish=publish), formats)
+    return RunFrames(ready.run.path)
+
+
+def _text(value: object) -> str:
+    """A value as `--set` takes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def carry_out(ready: Ready, report: Callable[[Progress], None] = lambda _event: None) -> None:
+    """Run the trials that are left, as many rounds as the run's precision and time limit ask for; note that it is finished.
+
+    Raises RunError if the run directory can't be written any more.
+    """
+    run = ready.run
+    budget = Budget(run.manifest.precision, run.manifest.time_limit)
+    enough = partial(budget.reached, run.suite, run.manifest)
+    stopped = run_trials(run, ready.trials, ready.datasets, ready.answers, report, enough, ready.urls, ready.folders)
+    update: dict[str, Any] = {"finished": datetime.datetime.now(datetime.UTC)}
+    if stopped:
+        update |= {"stopped": stopped, "rounds": max(result.round for result in run.results())}
+    run.manifest = run.manifest.model_copy(update=update)
+    run.save()
