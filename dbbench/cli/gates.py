@@ -63,20 +63,30 @@ def check_gates(run: Run, gates: tuple[PairGate, ...]) -> None:
             )
 
 
-def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...]) -> int:
-    """Print what each gate says; the exit status: 1 if any failed, or else 3 if any is undecided."""
+def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publish: bool = False) -> int:
+    """Print what each gate says; the exit status: 1 if any failed, or else 3 if any is undecided.
+
+    With `publish` a gate of an engine whose licence forbids that is undecided: what it says would be a figure.
+    """
     if not gates:
         return 0
     from dbbench.analysis.gate import Answer
     from dbbench.analysis.paired import pair_gate
+    from dbbench.analysis.publication import forbidden
     from dbbench.analysis.summary import summarise
     from dbbench.report.terminal.pairs import pair_lines
     from dbbench.results.metric import Metric, by_metric
 
-    answers = set()
+    answers, results = set(), run.results()
+    withheld = forbidden(run.manifest, results) if publish else {}
     for wanted in gates:
+        if clauses := [withheld[name] for name in (wanted.new, wanted.old) if name in withheld]:
+            text = f"gate {wanted.new}/{wanted.old}: undecided, withheld: {'; '.join(clauses)}"
+            console.print(text, soft_wrap=True, highlight=False, markup=False)
+            answers.add(Answer.UNDECIDED)
+            continue
         by = Metric(wanted.metric)
-        rows = summarise(run.suite, run.manifest, by_metric(run.results(), by))
+        rows = summarise(run.suite, run.manifest, by_metric(results, by))
         pairs, gate = pair_gate(rows, wanted.new, wanted.old, wanted.share)
         answers.add(gate.answer)
         for line in pair_lines(wanted.new, wanted.old, pairs, gate, by):

@@ -310,7 +310,7 @@ def report(
         raise UserError("choosing engines, steps, labels, a title, a theme or a width needs --out DIR")
     check_gates(opened, gates)
     shown = _report(part or opened, console, chosen, publish=publish, looks=Looks(out, theme, width))
-    return _status(opened, console, shown, gates)
+    return _status(opened, console, shown, gates, publish=publish)
 
 
 def _formats(text: str | None) -> tuple[str, ...]:
@@ -322,9 +322,9 @@ def _formats(text: str | None) -> tuple[str, ...]:
     return chosen
 
 
-def _status(run: Run, console: Console, shown: View, gates: tuple[PairGate, ...]) -> int:
+def _status(run: Run, console: Console, shown: View, gates: tuple[PairGate, ...], *, publish: bool) -> int:
     """Show what the gates say; the exit status of a run with them."""
-    status = show_gates(run, console, gates)
+    status = show_gates(run, console, gates, publish=publish)
     return 1 if shown.unsuccessful else status
 
 
@@ -356,7 +356,7 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
         console.print(f"\ninterrupted; go on with: {again}", highlight=False, markup=False)
         return INTERRUPTED
     shown = _report(run, console, formats, publish=publish)
-    return _status(run, console, shown, gates)
+    return _status(run, console, shown, gates, publish=publish)
 
 
 def _report(

@@ -93,6 +93,16 @@ else:
     #: One for each second or so of a step.
     _Counts = Annotated[list[_Count], Field(max_length=1_000)]
     _Latencies = Annotated[list[_Number | None], Field(max_length=1_000)]
+    #: Of one transaction of several.
+    _Transaction = _open(
+        "Transaction",
+        "committed",
+        "rolled_back",
+        "retries",
+        committed=_Count,
+        rolled_back=_Count,
+        retries=dict[str, _Count],
+    )
     _Clients = _open("Clients", "threads", "processes", threads=_Count, processes=_Count)
     _FACTS = _open(
         "StepFacts",
@@ -101,7 +111,8 @@ else:
         arrivals=_open("Arrivals", "late", "due", late=_Count, due=_Count),
         timeline=_open("Timeline", "seconds", "calls", "p50", "p99", seconds=_Number, calls=_Counts, p50=_Latencies, p99=_Latencies),
         find=_open("Find", "failed", failed=_Number | None),
-        retries=dict[str, _Count], counted=dict[str, int],
+        retries=dict[str, _Count], counted=dict[str, int], by_transaction=dict[str, _Transaction],
+        other_forms=list[str], outside=_open("Outside", "bytes", "files", bytes=_Count, files=list[str]),
         fairness=_open("Fairness", "fastest", "slowest", "jain", fastest=_Number, slowest=_Number, jain=_Number),
         connect=_Number, prepare=_Number, not_parted=str,
         parts=Annotated[dict[str, _Number], _if_any(*PARTS)],
@@ -115,6 +126,7 @@ else:
         ("fairness", "retries", "counted", "clients"),
         ("transactions", "inserts", "updates", "deletes", "selects", "left", "retries"),
         ("arrivals", "per_second"),
+        ("by_transaction", "per_second"),
         ("load_parts", "making_rows"),
         ("times", "per_second"),
         ("connect", "prepare", "parts", "not_parted"),

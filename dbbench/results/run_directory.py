@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json, plain_file
@@ -41,6 +41,15 @@ SCHEMA = 1
 _ENGINES = 1_000
 
 
+def _checked_release(text: str) -> str:
+    """A release, or none. Raises ValueError for a text by which releases can't be put in order."""
+    from packaging.version import Version  # few runs have variants
+
+    if text:
+        Version(text)
+    return text
+
+
 class VariantFacts(BaseModel):
     """What a variant is of."""
 
@@ -48,7 +57,7 @@ class VariantFacts(BaseModel):
     #: The version that its label asks for, the package that it is of, and the exact release that was found.
     version: Annotated[str, Field(pattern=r"^[0-9a-z.]{0,60}$")] = ""
     package: Annotated[str, Field(max_length=200)] = ""
-    release: Annotated[str, Field(pattern=r"^([0-9][0-9A-Za-z.+!-]{0,99})?$")] = ""
+    release: Annotated[str, Field(max_length=100), AfterValidator(_checked_release)] = ""
     #: The option whose values `--sweep` goes through, of which it has one.
     sweep: Annotated[str, Field(max_length=100)] = ""
 

@@ -96,6 +96,37 @@ def mutate(path: Path, chance: random.Random) -> str:
     return f"{path}: {where} {last} {done}"
 
 
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"by_transaction": {"pay": {"committed": 1}}, "per_second": 1},
+        {"by_transaction": {"pay": {"committed": 1, "rolled_back": 0, "retries": {}}}},
+        {"by_transaction": [1]},
+        {"other_forms": 3},
+        {"other_forms": [{}]},
+        {"outside": {"bytes": 1, "files": [1]}},
+        {"outside": {"files": []}},
+    ],
+    ids=str,
+)
+def test_facts_of_another_shape_are_told(facts: dict[str, Any], run: Path, ask: Ask) -> None:
+    path = trial(run) / "result.json"
+    document = json.loads(path.read_text("utf-8"))
+    document["steps"][0]["facts"] |= facts
+    path.write_text(json.dumps(document), "utf-8")
+    done = ask("report", run, "--format", "csv")
+    assert (done.exit_code, "is damaged: steps.0.facts" in done.output) == (2, True)
+
+
+@pytest.mark.parametrize("release", ["1..2", "1-foo", "latest"])
+def test_a_release_that_is_none_is_told(release: str, run: Path, ask: Ask) -> None:
+    document = json.loads((run / "run.json").read_text("utf-8"))
+    document["variants"] = {f"sqlite@{name}": {"engine": "sqlite", "release": release} for name in "ab"}
+    (run / "run.json").write_text(json.dumps(document), "utf-8")
+    done = ask("report", run, "--format", "csv")
+    assert (done.exit_code, "release: " in done.output) == (2, True)
+
+
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_no_mutation_of_a_run_ends_in_a_traceback_or_writes_outside(
     seed: int, run: Path, ask: Ask, tmp_path: Path

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import math
 import random
 from pathlib import Path
 
 import click
 import pytest
+from rich.console import Console
 
 from dbbench.analysis.gate import Answer, gated
 from dbbench.analysis.paired import paired
@@ -137,6 +139,17 @@ def test_the_exit_status_is_that_of_compare(slow: float, rounds: int, status: in
 
     run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]", slow)}, rounds=rounds)
     assert show_gates(run, open_console(), (PairGate("e@new", "e@old", 0.1),)) == status
+
+
+def test_a_gate_tells_nothing_of_what_is_withheld(tmp_path: Path) -> None:
+    said = []
+    for slow in (1.0, 2.0):
+        secret = Fake("E [new]", slow, probed={"publication": "forbidden", "publication_note": "clause 5"})
+        run = fabricate(tmp_path / str(slow), {"e@old": Fake("E [old]"), "e@new": secret}, rounds=8)
+        out = io.StringIO()
+        assert show_gates(run, Console(file=out, width=80), (PairGate("e@new", "e@old", 0.1),), publish=True) == 3
+        said.append(out.getvalue())
+    assert said == ["gate e@new/e@old: undecided, withheld: clause 5\n"] * 2
 
 
 def test_the_lines_fit_80_columns(tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def _shares(step: TransactionStep) -> str:
 
 
 def _cells(step: TransactionStep, line: Line) -> tuple[str, ...]:
-    rounds = [facts for facts in line.row.rounds if "by_transaction" in facts]
+    names = {each.name for each in step.transactions}
+    rounds = [facts for facts in line.row.rounds if names <= {*facts.get("by_transaction", ())}]
     if not rounds:
         return ()
     several = len(step.transactions) > 1
