@@ -131,10 +131,10 @@ def normal(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array | pa
         raise WrongAnswer(f"column {field.name}: {column.type} where {wanted} was expected ({exc})") from exc
 
 
-def as_table(given: Any) -> pa.Table:
+def as_table(given: Any, *, keep_nulls: bool = False) -> pa.Table:
     """What a prepared query gave, rows or Arrow batches, as a table with the types that came.
 
-    Raises WrongAnswer for values of one column that have no common type.
+    A column without a value becomes one of texts, or with `keep_nulls` of nulls. Raises WrongAnswer for values of one column that have no common type.
     """
     pieces = list(given)
     if pieces and isinstance(pieces[0], pa.RecordBatch):
@@ -143,7 +143,9 @@ def as_table(given: Any) -> pa.Table:
     widths = {len(row) for row in pieces}
     if len(widths) > 1:
         raise WrongAnswer(f"rows of {min(widths)} and of {max(widths)} columns")
-    columns = [_inferred(values, number) for number, values in enumerate(zip(*pieces, strict=True), 1)]
+    columns = [
+        _inferred(values, number, keep_nulls=keep_nulls) for number, values in enumerate(zip(*pieces, strict=True), 1)
+    ]
     return pa.table(columns, schema=_computed([column.type for column in columns]))
 
 
@@ -151,7 +153,7 @@ def _computed(kinds: Sequence[pa.DataType]) -> pa.Schema:
     return pa.schema([pa.field(str(number), kind, metadata=COMPUTED) for number, kind in enumerate(kinds, 1)])
 
 
-def _inferred(values: Sequence[Any], number: int) -> pa.Array:
+def _inferred(values: Sequence[Any], number: int, *, keep_nulls: bool) -> pa.Array:
     """Whole numbers among decimals or floats are such; any other mixture has no type."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {int, Decimal}:
@@ -162,7 +164,7 @@ def _inferred(values: Sequence[Any], number: int) -> pa.Array:
         values = [_moment(value) for value in values]
     try:
         array = pa.array(values)
-        return array.cast(pa.string()) if pa.types.is_null(array.type) else array
+        return array.cast(pa.string()) if pa.types.is_null(array.type) and not keep_nulls else array
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError, OverflowError) as exc:
         raise WrongAnswer(f"column {number}: {exc}") from exc
 

@@ -19,7 +19,7 @@ from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported
 from dbbench.host.cpu_time import CpuMeter
 from dbbench.loadgen.arrivals import constant, growing, poisson
-from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.loops import LATE, Around, Record, open_loop, stream, stream_until
 from dbbench.loadgen.transactions import Pool
@@ -80,6 +80,7 @@ class _Client:
         found.made = [(self.number, found.calls)]
         if self.meter and job.rate is None:  # at a rate the moments are waited for by reading the clock
             found.cpu_seconds = self.meter.seconds
+        found.kept = [Kept(self.number, place, rows) for place, rows in work.kept]
         return found
 
     def _grow(self, begin: int, warm: Record) -> int:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.ipc
+
+from dbbench.answers.compare import as_table
+from dbbench.loadgen.drawn_calls import DrawnCalls
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.key_streams import KeySequence, OperationMix, to_json
 from dbbench.loadgen.loops import ScheduleStats
@@ -16,7 +22,7 @@ from dbbench.loadgen.transactions import Transactions
 from dbbench.suite.steps.timed import Rate
 
 #: What the calls of some kinds take: plain data that prepares each client's `CallStream`.
-Inputs = KeySequence | OperationMix | QueryCalls | TransactionMix | Transactions
+Inputs = DrawnCalls | KeySequence | OperationMix | QueryCalls | TransactionMix | Transactions
 _INPUTS: Mapping[str, type[Inputs]] = {
     kind.__name__: kind for kind in (KeySequence, OperationMix, QueryCalls, Transactions)
 }
@@ -71,6 +77,34 @@ class Job:
         return cls(**{**document, "arguments": tuple(document["arguments"]), "rate": rate, "inputs": inputs})
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What one call of a client returned: of the client's calls the one with the number `place`, from 0."""
+
+    client: int
+    place: int
+    rows: Any
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows with the types that came. Raises WrongAnswer if a column has none."""
+        return self.rows if isinstance(self.rows, pa.Table) else as_table(self.rows, keep_nulls=True)
+
+    def to_json(self) -> dict[str, Any]:
+        """The rows as text."""
+        sink, table = pa.BufferOutputStream(), self.table
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        text = base64.b64encode(sink.getvalue().to_pybytes()).decode("ascii")
+        return {"client": self.client, "place": self.place, "rows": text}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Kept:
+        """What `to_json` gave."""
+        with pa.ipc.open_stream(base64.b64decode(document["rows"])) as reader:
+            return cls(document["client"], document["place"], reader.read_all())
+
+
 @dataclass
 class ClientTimings:
     """What some clients measured. `schedule`, and latencies, only at a rate. The span in nanoseconds of the clock."""
@@ -89,6 +123,8 @@ class ClientTimings:
     spans: list[int] = field(default_factory=list)
     #: Each client's number, and how many calls it made in all, the warm-up included.
     made: list[tuple[int, int]] = field(default_factory=list)
+    #: Rows of some calls, that are to be compared.
+    kept: list[Kept] = field(default_factory=list)
     #: The calls that count, over the seconds.
     timeline: Timeline = field(default_factory=Timeline)
     #: CPU seconds of the calls that count, of all clients together; None where they can't be told from other work.
@@ -114,6 +150,7 @@ class ClientTimings:
             self.counts[name] = self.counts.get(name, 0) + count
         self.spans += other.spans
         self.made += other.made
+        self.kept += other.kept
         self.timeline.merge(other.timeline)
         if self.cpu_seconds is not None:
             self.cpu_seconds = None if other.cpu_seconds is None else self.cpu_seconds + other.cpu_seconds
@@ -132,6 +169,7 @@ class ClientTimings:
         samples["by"] = {name: each.to_json() for name, each in self.by.items()}
         samples |= {"counts": self.counts, "spans": self.spans, "made": self.made}
         samples["timeline"] = self.timeline.to_json()
+        samples["kept"] = [each.to_json() for each in self.kept]
         return {
             **samples,
             "schedule": asdict(self.schedule) if self.schedule else None,
@@ -157,6 +195,7 @@ class ClientTimings:
             document["counts"],
             document["spans"],
             [(number, made) for number, made in document["made"]],
+            [Kept.from_json(each) for each in document["kept"]],
             Timeline.from_json(document["timeline"]),
             document["cpu_seconds"],
         )
@@ -166,6 +205,7 @@ class ClientTimings:
 
 
 def _inputs(document: Mapping[str, Any]) -> Inputs:
-    if document["kind"] == TransactionMix.__name__:
-        return TransactionMix.from_json(document)
+    for kind in (DrawnCalls, TransactionMix):
+        if document["kind"] == kind.__name__:
+            return kind.from_json(document)
     return _INPUTS[document["kind"]](**{key: value for key, value in document.items() if key != "kind"})

@@ -63,6 +63,8 @@ class CallStream:
     look: Callable[[Any], None] | None = None
     #: What the codes stand for.
     names: Sequence[str] = OPERATIONS
+    #: Of calls whose answers are compared afterwards: the number of each from 0, and the rows that it returned.
+    kept: list[tuple[int, Any]] = field(default_factory=list)
 
     def recorder(self, whole: Samples, by: dict[str, Samples]) -> Record:
         """Takes times into `whole`, and by operation where there are several."""

@@ -31,7 +31,7 @@ from dbbench.suite.parameters import Parameter
 #: What stands between the name of a transaction, or of an invariant, and what was counted for it.
 OF = ": "
 #: Endless calls that all clients together make ready before the start.
-_PREMADE = 20_000
+PREMADE = 20_000
 ROLLED_BACK = "rolled back"
 #: Of an invariant: what its transactions that were rolled back would have added.
 NOT_ADDED = "not added to"
@@ -136,7 +136,7 @@ class TransactionMix:
         codes: deque[NDArray[np.int64]] = deque()
         names = [plan.name for plan in self.plans]
         given = self._given(runs, codes, number, of)
-        return CallStream(call, given, codes=codes, counts=counts, names=names, premade=_PREMADE)
+        return CallStream(call, given, codes=codes, counts=counts, names=names, premade=PREMADE)
 
     def drawn(self, number: int, of: int, calls: int | None) -> Iterator[tuple[NDArray[np.int64], list[Columns]]]:
         """One client's first `calls` calls, or calls without an end, a block at a time.
@@ -347,7 +347,7 @@ def _repeating(actions: Sequence[Action], place: int, start: int, end: int) -> A
 
 def _action(engine: Engine, session: Any, text: Text, slots: Mapping[str, int], name: str) -> Action:
     """A statement with its values -> done; its row is put among the values."""
-    run = _prepared(engine, session, text)
+    run = prepare_text(engine, session, text)
     places = [slots[each] for each in text.names]
     picked = itemgetter(*places) if len(places) > 1 else None
     only = places[0] if places else None
@@ -378,7 +378,8 @@ def _miss(text: Text, name: str) -> None:
     raise WrongAnswer(f"no row, or a NULL in it, in the transaction {name}: {words}")
 
 
-def _prepared(engine: Engine, session: Any, text: Text) -> Callable[..., Any]:
+def prepare_text(engine: Engine, session: Any, text: Text) -> Callable[..., Any]:
+    """call(*values): the statement, prepared once where the driver can."""
     if not does_work(engine):  # it has no rows, but what follows has to go on
         row = (1,) * len(text.row)
         return lambda *_values: row

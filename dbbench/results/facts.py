@@ -106,7 +106,7 @@ else:
     _Clients = _open("Clients", "threads", "processes", threads=_Count, processes=_Count)
     _FACTS = _open(
         "StepFacts",
-        agrees=_Count, checked_by=str, rows=_Count, csv_bytes=_Count, gives=str, takes=str, cache=str, why=str, operations=_Count, objects=_Count,
+        agrees=_Count, checked_by=str, compared=_Count, rows=_Count, csv_bytes=_Count, gives=str, takes=str, cache=str, why=str, operations=_Count, objects=_Count,
         times=Annotated[dict[str, _Times], _if_any("service time")], per_second=_Number, clients=_Clients,
         arrivals=_open("Arrivals", "late", "due", late=_Count, due=_Count),
         timeline=_open("Timeline", "seconds", "calls", "p50", "p99", seconds=_Number, calls=_Counts, p50=_Latencies, p99=_Latencies),

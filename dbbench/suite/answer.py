@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import datetime
+import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as ReadOnly
 from typing import Annotated, Any, Literal
@@ -191,6 +192,34 @@ Answer.model_rebuild()
 def last_part(name: str) -> str:
     """What a column of a subquery is called: `Column` of `Table.Column`."""
     return name.rpartition(".")[2]
+
+
+def bound(answer: Answer, values: ReadOnly[str, Any]) -> Answer:
+    """An answer with a value in the place of each parameter that its conditions name, as `:name`."""
+
+    def put(thing: Any) -> Any:
+        if isinstance(thing, dict):
+            return {key: put(each) for key, each in thing.items()}
+        if isinstance(thing, list | tuple):
+            return [put(each) for each in thing]
+        return values[name] if (name := parameter_name(thing)) in values else thing
+
+    return Answer.model_validate(put(answer.model_dump(exclude_unset=True)))
+
+
+def parameter_name(value: Any) -> str:
+    """The name of the parameter that a value of a condition stands for; empty if it is none."""
+    found = re.fullmatch(r":([A-Za-z_]\w*)", value) if isinstance(value, str) else None
+    return found[1] if found else ""
+
+
+def parameters_of(thing: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """All parameters in an answer, as plain data, with their places."""
+    if name := parameter_name(thing):
+        yield path, name
+    elif isinstance(thing, dict | list):
+        for key, each in thing.items() if isinstance(thing, dict) else enumerate(thing):
+            yield from parameters_of(each, (*path, key))
 
 
 class GivenRows(Model):

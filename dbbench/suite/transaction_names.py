@@ -1,4 +1,4 @@
-"""What in the transactions of a step refers to nothing, is used by nothing, or doesn't fit: of plain data."""
+"""What in the transactions of a step, or in a statement with parameters, refers to nothing, is used by nothing, or doesn't fit: of plain data."""
 
 from __future__ import annotations
 
@@ -33,6 +33,14 @@ def in_transactions(step: Mapping, tables: Mapping) -> Iterator[Dangling]:
             if split_parameters(sql)[1]:
                 yield place, "a query without parameters", ()
         yield from _in_grows(mapping(invariant, "grows"), step, (*path, "grows"))
+
+
+def in_statement(step: Mapping, tables: Mapping) -> Iterator[Dangling]:
+    """All faults of the parameters of a step that has one statement; paths begin at the step."""
+    scope = _Scope()
+    yield from _parameters(mapping(step, "parameters"), tables, scope, ("parameters",))
+    yield from _in_texts(step, tables, scope, (), "the step")
+    yield from _unused(mapping(step, "parameters"), scope, ("parameters",))
 
 
 def _in_transaction(transaction: Mapping, tables: Mapping, path: Path) -> Iterator[Dangling]:
@@ -112,23 +120,28 @@ def _unknown_tables(statement: Mapping, tables: Mapping, path: Path) -> Iterator
 def _in_statement(statement: Mapping, tables: Mapping, scope: _Scope, path: Path) -> Iterator[Dangling]:
     row = sequence(statement, "row")
     yield from _unknown_tables(statement, tables, path)
+    yield from _in_texts(statement, tables, scope, path, "the transaction")
     for place, sql in _texts(statement, path):
-        for name in split_parameters(sql)[1]:
-            scope.used.add(name)
-            if name not in scope.names:
-                known = list(scope.names)
-                yield place, f"parameters of the transaction ({listed(known) or 'it has none'}), not :{name}", ()
-        if "%" in sql:
-            yield place, "SQL without %, which some drivers take for their own: put the text into a parameter", ()
         if row and not returns_rows(sql):
             yield place, "a statement that returns rows, as `row` names what is in them", ()
-        yield from _misfits(sql, tables, scope, place)
     if "missing" in statement and not row:
         yield (*path, "missing"), "`row` beside it, which names what may be missing", ()
     for number, name in enumerate(row):
         if str(name) in scope.names:
             yield (*path, "row", number), f"a name that the transaction doesn't have yet, unlike {name}", ()
         scope.names[str(name)] = None
+
+
+def _in_texts(statement: Mapping, tables: Mapping, scope: _Scope, path: Path, of: str) -> Iterator[Dangling]:
+    for place, sql in _texts(statement, path):
+        for name in split_parameters(sql)[1]:
+            scope.used.add(name)
+            if name not in scope.names:
+                known = list(scope.names)
+                yield place, f"parameters of {of} ({listed(known) or 'it has none'}), not :{name}", ()
+        if "%" in sql:
+            yield place, "SQL without %, which some drivers take for their own: put the text into a parameter", ()
+        yield from _misfits(sql, tables, scope, place)
 
 
 def _misfits(sql: str, tables: Mapping, scope: _Scope, path: Path) -> Iterator[Dangling]:

@@ -29,7 +29,7 @@ from dbbench.loadgen.query_calls import QueryCalls
 from dbbench.results.outcome import Outcome
 from dbbench.suite.answer import AnswerFile, EngineAnswer
 from dbbench.suite.steps.query import QueryStep
-from dbbench.workloads import cold_start, load_control, stale_answers
+from dbbench.workloads import cold_start, drawn_query, load_control, stale_answers
 from dbbench.workloads.context import StepContext, StepMeasurement
 
 #: Answers of more rows are counted in the timed calls, without keeping the column that is read.
@@ -50,6 +50,8 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     The outcome is wrong if any call gave another number of rows than the oracle, or other values in the column that is
     read, or if the checked call gave another value anywhere.
     """
+    if step.parameters:
+        return drawn_query.measure(step, context)
     known = read_answer(context.answers[step.name]) if step.expected_answer is not None else None
     if step.controlled:
         return _under_load(step, context, known)
@@ -230,7 +232,7 @@ def _hash(values: list[Any]) -> int:
 
 def explain(step: QueryStep, context: StepContext) -> str:
     """The engine's own plan of the query. Raises whatever a driver may, and Unsupported if there is none to be had."""
-    if not isinstance(context.session, SQLSession):
+    if not isinstance(context.session, SQLSession) or step.parameters:
         raise Unsupported("no query plan available")
     text = context.session.explain(context.statement(step)).strip()
     if not text:

@@ -48,6 +48,8 @@ def check(step: QueryStep, context: StepContext) -> None:
         raise Unsupported("its rows are deleted by SQL only")
     if not isinstance(step.answer, Answer):
         raise Unsupported("only an answer in relational form can be computed without a row")
+    if step.parameters:
+        raise Unsupported("its parameters are drawn for each call")
     name, table = step.answer.table, context.tables[step.answer.table]
     insert = prepared(context.engine, context.session, "load")(name, table)
     prepare_delete = prepared(context.engine, context.session, "statement")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dbbench.answers.compare import check_value
 from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
@@ -11,6 +13,7 @@ from dbbench.suite.steps.statement import StatementStep
 from dbbench.workloads import load_control
 from dbbench.workloads.contents import check_added, let_go, note_added
 from dbbench.workloads.context import StepContext, StepMeasurement
+from dbbench.workloads.drawn import drawn_calls
 
 
 def measure(step: StatementStep, context: StepContext) -> StepMeasurement:
@@ -19,9 +22,13 @@ def measure(step: StatementStep, context: StepContext) -> StepMeasurement:
     clients = context.engine.info().concurrency.arranged(step.clients)
     known = let_go(context, step)
     calls = 0
+    if step.parameters:
+        job = replace(job, arguments=(), inputs=drawn_calls(step, context), each=True)
 
     def driven(job: Job) -> ClientTimings:
         nonlocal calls
+        if calls and step.parameters:  # a search has them do it again: new keys follow on those that are there by now
+            job = replace(job, inputs=drawn_calls(step, context))
         found = drive(context.engine, context.session, job, clients)
         calls += found.calls
         return found

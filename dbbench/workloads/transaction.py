@@ -7,19 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dbbench.engine.sql.session import SQLSession, fetch
+from dbbench.engine.sql.session import fetch
 from dbbench.errors import NotVerified, WrongAnswer
 from dbbench.loadgen.clients import drive
-from dbbench.loadgen.drawn_parameters import Known
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, Group, Plan, Text, TransactionMix
-from dbbench.suite.dataset import Reference
-from dbbench.suite.dataset import Sequence as Series
 from dbbench.suite.parameters import Parameter
-from dbbench.suite.sql_text import returns_rows, split_parameters, tables_of
+from dbbench.suite.sql_text import tables_of
 from dbbench.suite.steps.base import Step
 from dbbench.suite.steps.transaction import Invariant, Repeated, Statement, Transaction, TransactionStep
-from dbbench.workloads import load_control
+from dbbench.workloads import drawn, load_control
 from dbbench.workloads.contents import forget
 from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
 
@@ -140,45 +137,27 @@ def _mix(step: TransactionStep, context: StepContext) -> TransactionMix:
     calls = max(1, round((step.calls or 1) * manifest["scale"]))
     plans = [_plan(each, context) for each in step.transactions]
     grows = {each.name: each.grows for each in step.invariants if each.grows is not None}
-    return TransactionMix(plans, grows, _known(step, context, manifest), calls)
+    return TransactionMix(plans, grows, drawn.known(_parameters(step), context), calls)
 
 
 def _plan(transaction: Transaction, context: StepContext) -> Plan:
     groups: list[Group] = []
     for each in transaction.statements:
         if isinstance(each, Repeated):
-            groups.append(Group(each.repeat, _plain(each.parameters), [_text(one, context) for one in each.statements]))
+            groups.append(
+                Group(each.repeat, drawn.plain(each.parameters), [_text(one, context) for one in each.statements])
+            )
         elif groups and groups[-1].repeat is None:
             groups[-1] = replace(groups[-1], statements=[*groups[-1].statements, _text(each, context)])
         else:
             groups.append(Group(None, {}, [_text(each, context)]))
-    return Plan(transaction.name, transaction.weight, _plain(transaction.parameters), groups, transaction.only_reads)
-
-
-def _plain(parameters: Mapping[str, Parameter]) -> dict[str, dict[str, Any]]:
-    return {name: each.model_dump(mode="json") for name, each in parameters.items()}
+    return Plan(
+        transaction.name, transaction.weight, drawn.plain(transaction.parameters), groups, transaction.only_reads
+    )
 
 
 def _text(statement: Statement, context: StepContext) -> Text:
-    sql = statement.dialects.get(context.engine.info().dialect, statement.sql)
-    pieces, names = split_parameters(sql)
-    quoted = [context.quoted(piece) for piece in pieces]
-    return Text(quoted, names, statement.row, statement.missing, returns_rows(sql))
-
-
-def _known(step: TransactionStep, context: StepContext, manifest: Mapping[str, Any]) -> Known:
-    """What the columns that are drawn from hold, and the first new key of each counter."""
-    ranges, next_keys, types = {}, {}, {}
-    for parameter in _parameters(step):
-        if parameter.draw is not None:
-            table, _, name = parameter.draw.partition(".")
-            types[parameter.draw] = context.tables[table].columns[name].data_type.name
-            if (bounds := _bounds(context, manifest, table, name)) is not None:
-                ranges[parameter.draw] = bounds
-        if parameter.counter is not None:
-            next_keys[parameter.counter] = _next_key(context, manifest, parameter.counter)
-    forms = dict(context.session.bind) if context.does_work else {}
-    return Known(ranges, next_keys, types, forms, str(context.files.directory), manifest["seed"])
+    return drawn.text(statement.sql, statement.dialects, context, statement.row, statement.missing)
 
 
 def _parameters(step: TransactionStep) -> Iterator[Parameter]:
@@ -187,23 +166,3 @@ def _parameters(step: TransactionStep) -> Iterator[Parameter]:
         for each in transaction.statements:
             if isinstance(each, Repeated):
                 yield from each.parameters.values()
-
-
-def _bounds(context: StepContext, manifest: Mapping[str, Any], table: str, name: str) -> tuple[int, int] | None:
-    """The least and greatest value of a column that holds every whole number between them."""
-    column = context.tables[table].columns[name]
-    if isinstance(column.values, Reference):
-        parent = column.values.table
-        return _bounds(context, manifest, parent, context.tables[parent].primary_key)
-    if not isinstance(column.values, Series):
-        return None
-    return column.values.start, column.values.start + manifest["tables"][table]["rows"] - 1
-
-
-def _next_key(context: StepContext, manifest: Mapping[str, Any], column: str) -> int:
-    """The one after the greatest that the table has now."""
-    table, _, name = column.partition(".")
-    if isinstance(context.session, SQLSession):
-        ((greatest,),) = fetch(context.session, context.quoted(f"SELECT MAX({name}) FROM {table}"))
-        return 1 if greatest is None else int(greatest) + 1
-    return int(manifest["tables"][table]["columns"][name]["max"]) + 1

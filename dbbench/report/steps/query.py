@@ -39,6 +39,12 @@ class Wording(step_view.Wording[QueryStep]):
         """Rows, calls, and who gives Arrow batches."""
         if not facts:
             return ""
+        if step.parameters:
+            compared = sum(each.get("compared", 0) for each in facts)
+            every = (
+                "" if step.seconds or step.find else f"A round is {mean_of(step.iterations, 'call')} of each client. "
+            )
+            return f"{every}Parameters are drawn for each call; all values of {compared:,} calls were compared."
         if step.controlled:
             return f"{facts[0].get('rows', 0):,} rows, counted in each call; all values compared in a call before and after."
         warm = f" after {step.warm_up_calls} to warm up" if step.warm_up_calls and step.cache != "cold" else ""

@@ -10,7 +10,7 @@ from pydantic import model_validator
 
 from dbbench.suite import answer as answers
 from dbbench.suite.answer import Answer, AnyAnswer, KnownAnswer, is_relational
-from dbbench.suite.plain import Dangling, Mapping, mapping, sequence
+from dbbench.suite.plain import Dangling, Mapping, listed, mapping, sequence
 from dbbench.suite.steps.base import Step
 from dbbench.suite.steps.sql import SqlStep
 
@@ -35,9 +35,18 @@ class QueryStep(SqlStep):
     def _cold_or_warmed_up(self) -> QueryStep:
         if self.cache == "cold" and self.warm_up:
             raise ValueError("no warm_up where the cache is cold")
+        if self.parameters and not isinstance(self.answer, Answer | None):
+            raise ValueError("an answer in relational form, or none, where there are parameters")
+        if self.cache == "cold" and self.parameters:
+            raise ValueError("a warm cache where there are parameters")
         if self.cache == "cold" and self.controlled:
             raise ValueError("a warm cache where there are clients, rate, duration, find or ramp_up")
         return self
+
+    @property
+    def controlled(self) -> bool:
+        """Also where parameters are drawn: the calls are then made as those of other clients are."""
+        return bool(self.parameters) or super().controlled
 
     @property
     def required_operations(self) -> tuple[str, ...]:
@@ -46,8 +55,8 @@ class QueryStep(SqlStep):
 
     @property
     def expected_answer(self) -> KnownAnswer | None:
-        """As the suite says, if the rows are known before the run."""
-        return None if isinstance(self.answer, str) else self.answer
+        """As the suite says, if the rows are known before the run, as they aren't where parameters are drawn."""
+        return None if isinstance(self.answer, str) or self.parameters else self.answer
 
     @property
     def ordered(self) -> bool:
@@ -80,6 +89,13 @@ class QueryStep(SqlStep):
         answer = mapping(step, "answer")
         if is_relational(answer):
             yield from answers.dangling(answer, tables, ("answer",))
+        parameters = mapping(step, "parameters")
+        for place, name in answers.parameters_of(step.get("answer"), ("answer",)) if parameters else ():
+            if name not in parameters:
+                yield place, f"one of the parameters {listed(parameters)}", [f":{each}" for each in parameters]
+        for name in parameters:
+            if "counter" in mapping(parameters, name):
+                yield ("parameters", name), "a parameter of values that are there; a counter gives new ones", ()
         selected = [name for name in sequence(answer, "select") or mapping(answer, "columns") if isinstance(name, str)]
         if isinstance(step.get("read"), str) and step["read"] not in selected and (selected or not answer.get("table")):
             named = "select" if is_relational(answer) else "columns"

@@ -8,17 +8,24 @@ from typing import Any
 
 from pydantic import Field
 
+from dbbench.suite.dataset import Identifier
+from dbbench.suite.parameters import Parameter
 from dbbench.suite.plain import Dangling, Mapping, listed, mapping
 from dbbench.suite.sql_text import tables_of
 from dbbench.suite.steps.base import Sql, Step
 from dbbench.suite.steps.timed import TimedStep, WarmUp
+from dbbench.suite.transaction_names import in_statement
 
 
 class SqlStep(TimedStep):
-    """A statement, written once; `dialects` overrides it where a dialect differs."""
+    """A statement, written once; `dialects` overrides it where a dialect differs.
+
+    It may have `parameters`, as `:name`, whose values are drawn for each call.
+    """
 
     sql: Sql
     dialects: dict[str, Sql] = {}
+    parameters: dict[Identifier, Parameter] = {}
     warm_up: WarmUp = 1
     iterations: int = Field(default=1, ge=1)
 
@@ -35,6 +42,8 @@ class SqlStep(TimedStep):
         """Tables that the statement names."""
         yield from super().dangling(step, tables, before)
         yield from sql_dangling(step, tables)
+        if mapping(step, "parameters"):
+            yield from in_statement(step, tables)
 
 
 def sql_texts(step: Mapping) -> dict[tuple[str, ...], Any]:

@@ -66,6 +66,8 @@ class StatementStep(SqlStep):
             if column not in columns:
                 yield ("check", "columns", number), "a column of the dataset, as Table.Column", columns
         adds = mapping(step, "adds")
+        if mapping(step, "parameters") and mapping(adds, "values"):
+            yield ("adds", "values"), "no values where parameters are drawn: the rows aren't all alike", ()
         yield from unknown_table(adds.get("table"), tables, ("adds", "table"))
         yield from _adds_dangling(adds, tables)
 

@@ -1,0 +1,112 @@
+"""One query or statement, each call of which takes values drawn for it; some calls' rows are kept to be compared."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from operator import call
+from typing import Any
+
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.null import does_work
+from dbbench.engine.operations import offers
+from dbbench.errors import Unsupported
+from dbbench.loadgen.key_streams import CallStream
+from dbbench.loadgen.loops import read_rows
+from dbbench.loadgen.transaction_mix import PREMADE, Text, TransactionMix, prepare_text
+
+#: Calls whose rows are kept, of a client's first two, of the two after them, of the four after those, and so on.
+_KEPT = 2
+
+
+@dataclass(frozen=True)
+class DrawnCalls:
+    """One text with its parameters: that of the only statement of a mix.
+
+    Of a query one `column` of each row is read, and a null engine gives `rows` of them.
+    """
+
+    mix: TransactionMix
+    column: int = 0
+    rows: int = 0
+    endless: bool = True
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> DrawnCalls:
+        """What came through a pipe."""
+        return cls(TransactionMix.from_json(document["mix"]), document["column"], document["rows"], document["endless"])
+
+    @property
+    def text(self) -> Text:
+        """The statement."""
+        return self.mix.plans[0].groups[0].statements[0]
+
+    def check(self, engine: Engine, session: Session) -> None:
+        """Raise Unsupported if the engine's statements take no parameters."""
+        if not offers(type(engine), "call") or "transactions" in engine.missing_features:
+            raise Unsupported(f"{engine.name} takes no parameters in a statement")
+
+    def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
+        """One client's calls."""
+        run = prepare_text(engine, session, self.text)
+        if not self.text.reads:
+            return CallStream(call, (partial(run, *each) for each in self.values(number, of)), premade=PREMADE)
+        if not does_work(engine):
+            given = [(0,) * (self.column + 1)] * self.rows
+            run = lambda *_values: given  # noqa: E731 - in the place of what a driver prepares
+        column, kept = self.column, list[tuple[int, Any]]()
+
+        def read(*values: Any) -> None:
+            read_rows(run(*values), column)
+
+        def keep(place: int, *values: Any) -> None:
+            rows = run(*values)
+            kept.append((place, rows))
+            read_rows(rows, column)
+
+        def calls() -> Iterator[Callable[[], object]]:
+            sampled = kept_places(self.mix.known.seed, number)
+            following = next(sampled)
+            for place, values in enumerate(self.values(number, of)):
+                if place == following:
+                    following = next(sampled)
+                    yield partial(keep, place, *values)
+                else:
+                    yield partial(read, *values)
+
+        return CallStream(call, calls(), premade=PREMADE, kept=kept)
+
+    def values(self, number: int, of: int) -> Iterator[Sequence[Any]]:
+        """The values of one client's calls, without an end, in the order in which the text has its parameters."""
+        for named in self._blocks(number, of):
+            columns = [named[name] for name in self.text.names]
+            yield from zip(*columns, strict=True)
+
+    def named(self, number: int, of: int, places: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """The parameters of some of one client's calls: place -> name -> value."""
+        found: dict[int, dict[str, Any]] = {}
+        left, first = sorted(set(places)), 0
+        blocks = self._blocks(number, of)
+        while left:
+            block = next(blocks)
+            size = len(next(iter(block.values())))
+            while left and left[0] < first + size:
+                place = left.pop(0)
+                found[place] = {name: values[place - first] for name, values in block.items()}
+            first += size
+        return found
+
+    def _blocks(self, number: int, of: int) -> Iterator[dict[str, list[Any]]]:
+        for _, (columns,) in self.mix.drawn(number, of, None):
+            yield {name: drawn.tolist() for name, drawn in columns.own.items()}
+
+
+def kept_places(seed: int, number: int) -> Iterator[int]:
+    """Which of a client's calls, from 0, have their rows kept: in each range of 1, 2, 4, 8, ... calls up to two at random."""
+    chance = random.Random(f"{seed} {number}")
+    for octave in count():
+        first = 2**octave - 1
+        yield from sorted(chance.sample(range(first, 2 * first + 1), min(_KEPT, first + 1)))

@@ -1,0 +1,285 @@
+"""Queries and statements whose parameters are drawn for each call: the same for all engines, prepared once, and verified."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dbbench.datasets.cache import Files, materialise
+from dbbench.engine import registry
+from dbbench.engine.setup import Setup
+from dbbench.errors import NotVerified, SuiteError, Unsupported, WrongAnswer
+from dbbench.loadgen.drawn_calls import DrawnCalls, kept_places
+from dbbench.loadgen.job import ClientTimings, Job, Kept
+from dbbench.results.outcome import Outcome
+from dbbench.suite.answer import Answer, bound
+from dbbench.suite.loader import parse_suite
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.query import QueryStep
+from dbbench.suite.steps.statement import StatementStep
+from dbbench.workloads import drawn_query, load, query, statement
+from dbbench.workloads.context import StepContext
+from dbbench.workloads.drawn import drawn_calls
+from dbbench_plugins.sqlite import SQLite, SQLiteSession
+
+TEXT = """
+dbbench: 1
+name: shop
+title: Shop
+description: Orders.
+datasets:
+  shop:
+    tables:
+      Orders:
+        rows: 300
+        primary_key: Id
+        columns:
+          Id: {type: integer, values: {kind: sequence}}
+          Buyer: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 20}}}
+          Price: {type: "decimal(7, 2)", values: {kind: quantiles, points: {0: 1, 1: 99}, step: 0.25}, null_every: 11}
+          Day: {type: date, values: {kind: days, first: 2026-01-01, last: 2026-01-31}}
+scenarios:
+  - name: shop
+    title: Shop
+    dataset: shop
+    steps:
+      - {kind: load, name: load, title: Load}
+      - kind: query
+        name: of-buyer
+        title: What a buyer ordered
+        sql: SELECT Id, Price, Day FROM Orders WHERE Buyer = :buyer AND Day >= :since
+        read: Orders.Price
+        iterations: 60
+        parameters:
+          buyer: {draw: Orders.Buyer, distribution: zipfian}
+          since: {date: [2026-01-01, 2026-01-31]}
+        answer:
+          table: Orders
+          where:
+            - {column: Orders.Buyer, equals: ":buyer"}
+            - {column: Orders.Day, below: ":since", negated: true}
+          select: [Orders.Id, Orders.Price, Orders.Day]
+      - kind: statement
+        name: order
+        title: Order
+        sql: INSERT INTO Orders (Id, Buyer, Price, Day) VALUES (:id, :buyer, 1.5, '2026-02-01')
+        iterations: 50
+        parameters: {id: {counter: Orders.Id}, buyer: {integer: [1, 20]}}
+        adds: {table: Orders, rows: 1}
+        check: {sql: "SELECT MAX(Price) FROM Orders WHERE Day = '2026-02-01'", columns: [Orders.Price], rows: [[1.5]]}
+"""
+SUITE = parse_suite(TEXT, "shop.yaml")
+LOAD, QUERY, ORDER = SUITE.scenarios[0].steps
+assert isinstance(QUERY, QueryStep)
+assert isinstance(ORDER, StatementStep)
+
+
+@pytest.fixture(scope="module")
+def files() -> Files:
+    return materialise(SUITE.datasets["shop"])
+
+
+def contexts(files: Files, folder: Path, kind: Any = SQLite) -> Iterator[StepContext]:
+    engine = kind(Setup(folder, Tier.PROCESS))
+    engine.open()
+    tables = SUITE.datasets["shop"].tables
+    engine.create(tables)
+    context = StepContext(engine, engine.connect(), tables, files, {})
+    if not engine.is_null:
+        context.accept(LOAD, load.measure(LOAD, context))  # type: ignore[arg-type]
+    yield context
+    context.session.close()
+    engine.close()
+
+
+@pytest.fixture
+def context(files: Files, tmp_path: Path) -> Iterator[StepContext]:
+    yield from contexts(files, tmp_path)
+
+
+def changed(step: Any, **more: Any) -> Any:
+    return step.model_copy(update=more)
+
+
+# What is kept and drawn
+
+
+def test_of_ever_longer_ranges_of_calls_two_are_kept() -> None:
+    places = list(islice(kept_places(1, 0), 19))
+    assert places == sorted(set(places))
+    assert places[0] == 0
+    for octave in range(1, 10):
+        assert len([place for place in places if 2**octave - 1 <= place < 2 ** (octave + 1) - 1]) == 2
+    assert places != list(islice(kept_places(1, 1), 19))
+
+
+def test_what_a_call_was_called_with_is_known_again(context: StepContext) -> None:
+    calls = drawn_calls(QUERY, context)
+    given = list(islice(calls.values(1, 2), 3_000))
+    for place, values in calls.named(1, 2, [2_999, 0, 1_024]).items():
+        assert tuple(values.values()) == given[place]
+    assert len(set(given)) > 100
+
+
+def test_processes_are_told_all_and_tell_what_they_kept(context: StepContext) -> None:
+    calls = drawn_calls(QUERY, context, column=1)
+    told = Job.from_json(Job("query", (), 0, 5, inputs=calls, each=True).to_json()).inputs
+    assert isinstance(told, DrawnCalls)
+    assert list(islice(told.values(0, 1), 50)) == list(islice(calls.values(0, 1), 50))
+    kept = [Kept(1, 7, [(1, None, "x"), (2, None, "y")]), Kept(1, 8, [])]
+    again = ClientTimings.from_json(ClientTimings(kept=kept).to_json()).kept
+    assert [(each.client, each.place) for each in again] == [(1, 7), (1, 8)]
+    assert [each.table for each in again] == [each.table for each in kept]
+    assert pa.types.is_null(again[0].table.schema.types[1])
+
+
+def test_an_answer_takes_the_values_of_a_call() -> None:
+    assert isinstance(QUERY.answer, Answer)
+    found = bound(QUERY.answer, {"buyer": 7, "since": "2026-01-05"})
+    assert (found.where[0].equals, found.where[1].below) == (7, "2026-01-05")
+    assert found.select == QUERY.answer.select
+
+
+# Queries
+
+
+def test_each_call_takes_its_own_values_and_some_are_compared(
+    context: StepContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared: list[str] = []
+    prepare = SQLiteSession.prepare_call
+
+    def prepare_call(session: Any, sql: str, rows: int | None = None) -> Any:
+        prepared.append(sql)
+        return prepare(session, sql, rows)
+
+    monkeypatch.setattr(SQLiteSession, "prepare_call", prepare_call)
+    found = query.measure(QUERY, context)
+    assert (found.outcome, found.detail) == (Outcome.OK, "")
+    assert len(found.samples) == 60
+    assert len(found.warm_up) == QUERY.warm_up_calls == 1
+    assert 5 <= found.facts["compared"] <= drawn_query.COMPARED
+    (sql,) = prepared
+    assert sql.count("?") == 2
+    query.check(QUERY, context)
+
+
+@pytest.mark.parametrize(
+    "more", [{"clients": Clients(threads=2)}, {"clients": Clients(processes=2)}, {"duration": 0.2}], ids=str
+)
+def test_clients_and_durations(context: StepContext, more: dict[str, Any]) -> None:
+    found = query.measure(changed(QUERY, **more), context)
+    assert (found.outcome, found.detail) == (Outcome.OK, "")
+    assert found.facts["compared"] == drawn_query.COMPARED
+
+
+def liar(lie: Any) -> type[SQLite]:
+    class Session(SQLiteSession):
+        def prepare_call(self, sql: str, rows: int | None = None) -> Any:
+            run, first = super().prepare_call(sql, rows), []
+
+            def call(*values: Any) -> Any:
+                given = run(*values)
+                first.append(given)
+                return lie(given, first)
+
+            return call
+
+    class Lying(SQLite):
+        session_class = Session
+
+    return Lying
+
+
+@pytest.mark.parametrize(
+    ("lie", "words"),
+    [
+        (lambda _given, calls: calls[0], "with buyer = "),
+        (lambda given, _calls: given[1:], "rows instead of"),
+        (lambda given, _calls: [(key, 1.0, day) for key, _, day in given], "column Orders.Price"),
+        (lambda given, _calls: given[:1] * len(given), "column Orders.Id"),
+    ],
+    ids=["keeps the first answer", "a row less", "another value", "one row again and again"],
+)
+def test_an_engine_that_answers_otherwise_is_wrong(files: Files, tmp_path: Path, lie: Any, words: str) -> None:
+    for context in contexts(files, tmp_path, liar(lie)):
+        found = query.measure(QUERY, context)
+    assert found.outcome is Outcome.WRONG
+    assert words in found.detail
+    assert found.detail.startswith("with buyer = ")
+
+
+def test_without_an_answer_it_is_timed_and_not_verified(context: StepContext) -> None:
+    step = changed(QUERY, answer=None, read="")
+    found = query.measure(step, context)
+    assert "compared" not in found.facts
+    with pytest.raises(NotVerified):
+        query.check(step, context)
+    with pytest.raises(Unsupported):
+        query.check_change(QUERY, context)
+    with pytest.raises(Unsupported):
+        query.explain(QUERY, context)
+
+
+def test_the_null_engine_steps_as_many_rows(files: Files, tmp_path: Path) -> None:
+    for context in contexts(files, tmp_path, registry.load("null")):
+        found = query.measure(QUERY, context)
+        assert len(found.samples) == 60
+        assert len(statement.measure(ORDER, context).samples) == 50
+
+
+# Statements
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_statements_add_rows_with_keys_of_their_own(context: StepContext, threads: int) -> None:
+    step = changed(ORDER, clients=Clients(threads=threads))
+    context.accept(step, statement.measure(step, context))
+    statement.check(step, context)
+    assert context.rows["Orders"] == 300 + 51 * threads
+    connection: sqlite3.Connection = context.session.connection  # type: ignore[attr-defined]
+    ((buyers,),) = connection.execute("SELECT COUNT(DISTINCT Buyer) FROM Orders WHERE Id > 300").fetchall()
+    assert buyers > 10
+    connection.execute("DELETE FROM Orders WHERE Id = 301")
+    with pytest.raises(WrongAnswer):
+        statement.check(step, context)
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "words"),
+    [
+        (("Buyer = :buyer", "Buyer = :byer"), "steps[1].sql", "parameters of the step (buyer, since), not :byer"),
+        (('equals: ":buyer"', 'equals: ":byer"'), "steps[1].answer.where[0].equals", "one of the parameters"),
+        (("draw: Orders.Buyer", "draw: Orders.By"), "steps[1].parameters.buyer.draw", "a column of the dataset"),
+        (("Buyer = :buyer AND ", ""), "steps[1].parameters.buyer", "a parameter that a statement uses"),
+        (("{draw: Orders.Buyer, distribution: zipfian}", "{counter: Orders.Id}"), "steps[1].parameters.buyer", "values that are there"),
+        (("since: {date: [2026-01-01, 2026-01-31]}", "since: {integer: [1, 2]}"), "steps[1].sql", "days for Orders.Day"),
+        (("iterations: 60", "cache: cold"), "steps[1]", "a warm cache where there are parameters"),
+        (("{counter: Orders.Id}", "{integer: [301, 900]}"), "steps[2].sql", "two clients might draw the same one"),
+        (("rows: 1}", "rows: 1, values: {Buyer: 3}}"), "steps[2].adds.values", "no values where parameters are drawn"),
+    ],
+)  # fmt: skip
+def test_a_fault_is_told_where_it_stands(change: tuple[str, str], path: str, words: str) -> None:
+    assert change[0] in TEXT
+    with pytest.raises(SuiteError) as caught:
+        parse_suite(TEXT.replace(*change), "shop.yaml")
+    found = [(fault.path.removeprefix("scenarios[0]."), fault.expected) for fault in caught.value.faults]
+    assert any(at == path and words in expected for at, expected in found), found
+
+
+def test_an_answer_that_knows_no_parameters_is_refused() -> None:
+    start = TEXT.index("        answer:\n          table: Orders\n")
+    end = TEXT.index("      - kind: statement")
+    with pytest.raises(SuiteError) as caught:
+        parse_suite(f"{TEXT[:start]}        answer: {{engine: duckdb}}\n{TEXT[end:]}", "shop.yaml")
+    assert any("in relational form, or none" in fault.expected for fault in caught.value.faults)
