@@ -13,6 +13,7 @@ from dbbench.host import atomic_json
 from dbbench.results import query_plan
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest, Run
+from dbbench.results.trial import Trial
 from dbbench.run.plan import fewest_rounds, plan
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.steps import AnyStep
@@ -117,9 +118,10 @@ def fabricate(
     suite: str = "invoices",
     rounds: int | None = None,
     noise: float = 0.01,
+    seed: int = 1,
     change: Callable[[dict[str, Any]], None] = lambda _result: None,
 ) -> Run:
-    """A finished run of some engines at `path`. `change` may alter each result before it is written."""
+    """A finished run of some engines at `path`. `seed` is the plan's, `change` may alter each result before it is written."""
     source = find_suite(suite)
     parsed = load_suite(source)
     tables = any(dataset.tables for dataset in parsed.datasets.values())
@@ -140,32 +142,11 @@ def fabricate(
         finished=datetime.datetime(2026, 11, 21, 7, tzinfo=datetime.UTC),
     )
     run = Run.create(path, manifest, parsed, source.read_text("utf-8"))
-    for trial in plan(run.suite, manifest.usable, rounds=manifest.rounds, seed=1):
+    for trial in plan(run.suite, manifest.usable, rounds=manifest.rounds, seed=seed):
         fake = fakes[trial.engine]
-        chance = random.Random(f"{trial.engine} {trial.round}")  # so that no engine's figures depend on another's
         folder = run.directory(trial)
         folder.mkdir()
-        result = {
-            "id": trial.id,
-            "scenario_name": trial.scenario,
-            "engine_name": trial.engine,
-            "round": trial.round,
-            "engine": {
-                "title": fake.title,
-                "versions": {"Server": "1.2.3"},
-                "settings": {"cache_mib": 64},
-                **fake.told,
-            },
-            "steps": [
-                _step(step, fake, chance, noise, 297_450 if tables else 1_000_000)
-                for step in run.suite.scenario(trial.scenario).steps
-            ],
-            "peak_memory": int(90e6 * chance.uniform(1, 1 + noise)),
-            "cpu_seconds": 1.5,
-            "written_bytes": 60_000_000,
-            "seconds": 4.0,
-            **fake.more,
-        }
+        result = result_of(run, trial, fake, noise)
         change(result)
         atomic_json.write(folder / "result.json", result)
         for name, text in fake.plans.items():
@@ -192,6 +173,28 @@ def many(count: int) -> dict[str, Fake]:
     """So many engines, each slower than the last one."""
     return {
         f"engine{number}": Fake(f"Engine {number} (driver {number})", 1.1**number) for number in range(1, count + 1)
+    }
+
+
+def result_of(run: Run, trial: Trial, fake: Fake, noise: float = 0.01) -> dict[str, Any]:
+    """What a trial of a fake engine leaves."""
+    chance = random.Random(f"{trial.engine} {trial.round}")  # so that no engine's figures depend on another's
+    tables = any(dataset.tables for dataset in run.suite.datasets.values())
+    return {
+        "id": trial.id,
+        "scenario_name": trial.scenario,
+        "engine_name": trial.engine,
+        "round": trial.round,
+        "engine": {"title": fake.title, "versions": {"Server": "1.2.3"}, "settings": {"cache_mib": 64}, **fake.told},
+        "steps": [
+            _step(step, fake, chance, noise, 297_450 if tables else 1_000_000)
+            for step in run.suite.scenario(trial.scenario).steps
+        ],
+        "peak_memory": int(90e6 * chance.uniform(1, 1 + noise)),
+        "cpu_seconds": 1.5,
+        "written_bytes": 60_000_000,
+        "seconds": 4.0,
+        **fake.more,
     }
 
 

@@ -13,26 +13,13 @@ from itertools import zip_longest
 from typing import Any
 
 from dbbench.errors import UserError
+from dbbench.host import machine
 from dbbench.results.metric import Metric, by_metric
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
 from dbbench.suite.model import Scenario, Suite
 from dbbench.suite.steps import AnyStep
 
-#: What makes a machine: the key in the manifest, and the word for it.
-_MACHINE = {
-    "cpu": "CPU",
-    "cores": "cores",
-    "threads": "threads",
-    "memory_bytes": "memory",
-    "system": "system",
-    "kernel": "kernel",
-    "architecture": "architecture",
-    "python": "Python",
-    "file_system": "file system",
-}
-#: Memory that differs by less is the same: virtual machines lose a few MiB to the kernel.
-_MEMORY_BAND = 0.05
 #: How a step or a scenario is shown; it changes no figure.
 _SHOWN = {"title", "note", "charts", "worst_of_last"}
 #: Characters of a text that differs, in a message.
@@ -104,7 +91,8 @@ def check_alike(old: Side, new: Side, *, across_machines: bool) -> list[Differen
 def differences(old: Side, new: Side) -> Iterator[Difference]:
     """All differences that matter to a comparison, the weightiest first."""
     yield from _work(old, new)
-    yield from _machine(old.manifest.machine, new.manifest.machine)
+    for word, ours, theirs in machine.differences(old.manifest.machine, new.manifest.machine):
+        yield Difference(Weight.MACHINE, word, ours, theirs)
     yield from _causes(old, new)
 
 
@@ -158,16 +146,6 @@ def _scenario(old: Scenario, new: Scenario) -> Iterator[Difference]:
 
 def _bare(step: AnyStep) -> dict[str, Any]:
     return step.model_dump(mode="json", exclude=_SHOWN)
-
-
-def _machine(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
-    for key, word in _MACHINE.items():
-        ours, theirs = old.get(key), new.get(key)
-        if key == "memory_bytes" and ours and theirs:
-            if abs(ours - theirs) > _MEMORY_BAND * max(ours, theirs):
-                yield Difference(Weight.MACHINE, word, f"{ours / 2**30:.1f} GiB", f"{theirs / 2**30:.1f} GiB")
-        elif ours != theirs:
-            yield Difference(Weight.MACHINE, word, _shown(ours), _shown(theirs))
 
 
 def _causes(old: Side, new: Side) -> Iterator[Difference]:

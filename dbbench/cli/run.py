@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         "dbbench suite invoices --url postgresql=postgresql://me@db.example/bench",
         "dbbench suite invoices --url cockroach=env:COCKROACH_URL",
         "dbbench suite --resume r1",
+        "dbbench suite --resume r1 --rounds 10",
     ),
     short_help="Run a suite and report best to worst.",
 )
@@ -63,7 +64,8 @@ if TYPE_CHECKING:
 @click.option(
     "--rounds",
     type=click.IntRange(1, 1000),
-    help="Passes over all engines. [default: 5, or as many as it takes to tell the engines apart]",
+    help="Passes over all engines; with --resume how many the run is to have in all. "
+    "[default: 5, or as many as it takes to tell the engines apart]",
 )
 @click.option(
     "--precision",
@@ -105,7 +107,10 @@ if TYPE_CHECKING:
     "--out", type=click.Path(path_type=Path), help="The run directory to make. [default: dbbench-runs/SUITE-TIME]"
 )
 @click.option(
-    "--resume", type=click.Path(path_type=Path), metavar="RUN", help="Do what is left of a run that was interrupted."
+    "--resume",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Do what is left of a run that was interrupted, or with --rounds add rounds to it.",
 )
 @click.option(
     "--trial-timeout",
@@ -174,12 +179,13 @@ def suite(
         given = [
             max(parameter.opts, key=len)
             for parameter in context.command.params
-            if parameter.name not in ("resume", "suite", "urls", "settings", "gates", "metric", "formats", "publish")
+            if parameter.name
+            not in ("resume", "rounds", "suite", "urls", "settings", "gates", "metric", "formats", "publish")
             and _given(context, str(parameter.name))
         ]
         if given:
             raise UserError(f"--resume continues the run as it was started; omit {', '.join(given)}")
-        ready = resumed_run(resume, suite, parse_urls(urls), parse_settings(settings))
+        ready = resumed_run(resume, suite, parse_urls(urls), parse_settings(settings), rounds)
         check_gates(ready.run, gates)
     elif suite is None:
         raise UserError("name a suite, like `dbbench suite invoices` (`dbbench suites` lists them)")
@@ -344,7 +350,8 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
     engines = sum(ranked(run.manifest, name) for name in run.manifest.usable)
     print_wrapped(console, too_few_rounds(engines, run.manifest.rounds), "dim")
     if run.manifest.quick:
-        text = f"--quick: one round at {run.suite.quick} (--scale 1 for all of the work)"
+        rounds = "one round" if run.manifest.rounds == 1 else f"{run.manifest.rounds} rounds"
+        text = f"--quick: {rounds} at {run.suite.quick} (--scale 1 for all of the work)"
         console.print(text, style="dim", highlight=False, markup=False)
     try:
         with watched(console, run, publish=publish) as report:

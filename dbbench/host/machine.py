@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,20 @@ import psutil
 import dbbench
 
 _PACKAGES = ("numpy", "pyarrow", "scipy", "pydantic", "psutil")
+#: What makes a machine: the key in what `describe` gives, and the word for it.
+_WORDS = {
+    "cpu": "CPU",
+    "cores": "cores",
+    "threads": "threads",
+    "memory_bytes": "memory",
+    "system": "system",
+    "kernel": "kernel",
+    "architecture": "architecture",
+    "python": "Python",
+    "file_system": "file system",
+}
+#: Memory that differs by less is the same: virtual machines lose a few MiB to the kernel.
+_MEMORY_BAND = 0.05
 
 
 def describe(directory: Path) -> dict[str, Any]:
@@ -40,6 +55,21 @@ def in_words(machine: dict[str, Any]) -> str:
     kernel = f"kernel {machine['kernel']}" if "kernel" in machine else ""
     words = (machine.get("cpu"), threads, memory, machine.get("system"), kernel, machine.get("file_system"))
     return ", ".join(filter(None, (*words, machine.get("python")))) or "unknown machine"
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """What makes two machines different ones: (what, on the old, on the new), in words."""
+    for key, word in _WORDS.items():
+        ours, theirs = old.get(key), new.get(key)
+        if key == "memory_bytes" and ours and theirs:
+            if abs(ours - theirs) > _MEMORY_BAND * max(ours, theirs):
+                yield word, f"{ours / 2**30:.1f} GiB", f"{theirs / 2**30:.1f} GiB"
+        elif ours != theirs:
+            yield word, _shown(ours), _shown(theirs)
+
+
+def _shown(fact: object) -> str:
+    return "none" if fact is None else str(fact)
 
 
 def _cpu() -> str:

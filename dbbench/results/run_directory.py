@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import os
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -37,6 +38,8 @@ from dbbench.suite.steps.base import Slug
 
 #: The version of the run directory's format.
 SCHEMA = 1
+#: A trial's number, at the beginning of its name.
+_DIGITS = re.compile(r"[0-9]{3,9}(?=-)")
 #: The most of a kind that a run directory can have.
 _ENGINES = 1_000
 
@@ -206,6 +209,14 @@ class Run:
             finally:
                 os.close(folder)
 
+    def digits(self) -> int | None:
+        """How many digits the numbers of its trials have; None if it has none yet. Raises RunError."""
+        try:
+            names = os.listdir(plain_file.inside(self.path, "trials"))
+        except OSError as exc:
+            raise RunError(f"{self.path / 'trials'} can't be read: {_first(exc)}") from exc
+        return min((len(found[0]) for name in names if (found := _DIGITS.match(name))), default=None)
+
     def finished(self, trial: Trial) -> bool:
         """Whether a trial has its result. Raises RunError if that is a link."""
         try:
@@ -220,7 +231,7 @@ class Run:
     def results(self) -> list[TrialResult]:
         """All finished trials in the order they ran. Raises RunError for a damaged one."""
         try:
-            names = sorted(os.listdir(plain_file.inside(self.path, "trials")))
+            names = sorted(os.listdir(plain_file.inside(self.path, "trials")), key=_number)
             done = [
                 name
                 for name in names
@@ -278,6 +289,12 @@ class Run:
             yield (handle,)
         finally:
             os.close(handle)
+
+
+def _number(name: str) -> tuple[int, str]:
+    """What trials are sorted by: those of rounds that were added may have numbers with more digits."""
+    found = _DIGITS.match(name)
+    return int(found[0]) if found else 0, name
 
 
 def _read_json(root: Path, *names: str, missing: str = "") -> Any:

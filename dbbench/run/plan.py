@@ -20,19 +20,27 @@ _MOST_ENGINES = (4, 7, 12, 22, 40, 71, 127, 227, 408)
 
 
 def plan(
-    suite: Suite, engines: Sequence[str], *, rounds: int, seed: int, beside: Mapping[str, str] | None = None
+    suite: Suite,
+    engines: Sequence[str],
+    *,
+    rounds: int,
+    seed: int,
+    beside: Mapping[str, str] | None = None,
+    digits: int | None = None,
 ) -> list[Trial]:
     """All trials in order. Each round visits every engine once, in an order of its own drawn from the seed.
 
     So a slow drift of the machine hits all engines alike (interleaved rounds, as in asv). `beside`: variant -> its
     engine. The variants of an engine stand next to each other in every round: what disturbs one hits the other too.
+    `digits` of the trials' numbers: as many as the last one has, if not given.
     """
     groups: dict[str, list[str]] = {}
     for engine in sorted(engines):
         groups.setdefault((beside or {}).get(engine, engine), []).append(engine)
     order = random.Random(seed)
     trials: list[Trial] = []
-    width = max(3, len(str(rounds * len(suite.scenarios) * len(engines))))  # so that names sort in order
+    # So that names sort in order.
+    width = digits or max(3, len(str(rounds * len(suite.scenarios) * len(engines))))
     for number in range(1, rounds + 1):
         for scenario in suite.scenarios:
             for engine in _shuffled(groups, order):

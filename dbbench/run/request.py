@@ -29,6 +29,7 @@ from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import MOST_ROUNDS as MOST_RUN_ROUNDS
 from dbbench.results.trial import Trial
 from dbbench.run.answers import answers_again, answers_of, with_agreements
+from dbbench.run.extension import extend
 from dbbench.run.plan import DEFAULT_ROUNDS, fewest_rounds, plan
 from dbbench.run.releases import found as releases_of
 from dbbench.run.releases import found_again, program_options
@@ -226,11 +227,12 @@ def resumed_run(
     suite: str | None,
     urls: Mapping[str, str] | None = None,
     settings: Mapping[str, Mapping[str, str]] | None = None,
+    rounds: int | None = None,
 ) -> Ready:
-    """The run at `path`, to go on with.
+    """The run at `path`, to go on with, or to add rounds to, so that it has `rounds` in all.
 
-    Raises RunError if it can't be read, UserError if it is of another suite, or if a URL or a program of it is not given
-    again.
+    Raises RunError if it can't be read, UserError if it is of another suite, if a URL or a program of it is not given
+    again, or if no rounds can be added.
     """
     run = Run.open(path)
     if suite is not None and suite not in (run.suite.name, run.manifest.suite):
@@ -241,8 +243,12 @@ def resumed_run(
         pass  # refused now, if it can't be made
     _check_urls(run, urls or {})
     _check_programs(run, settings or {})
+    if rounds is not None:
+        extend(run, rounds)
     datasets = _drawn_again(run)
     folders = found_again(run.manifest.variants)
+    if rounds is not None:
+        run.save()  # from now on it is a run of so many, also if it is interrupted
     answers = with_agreements(run, answers_again(run, datasets))
     return Ready(run, _trials(run), datasets, answers, {}, urls or {}, folders=folders)
 
@@ -378,7 +384,14 @@ def _options(suite: Suite, request: Request, names: Sequence[str], mine: Sequenc
 
 def _trials(run: Run) -> list[Trial]:
     beside = {name: variant.engine for name, variant in run.manifest.variants.items()}
-    return plan(run.suite, run.manifest.usable, rounds=run.manifest.rounds, seed=run.manifest.seed, beside=beside)
+    return plan(
+        run.suite,
+        run.manifest.usable,
+        rounds=run.manifest.rounds,
+        seed=run.manifest.seed,
+        beside=beside,
+        digits=run.digits(),  # those of the rounds it was begun with
+    )
 
 
 def _facts(files: Files) -> dict[str, object]:

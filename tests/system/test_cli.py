@@ -113,7 +113,7 @@ MISTAKES = {
     "out is a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml"], "empty.yaml already exists"),
     "out under a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml/run"], "can't be written"),
     "resume nothing": (["suite", "--resume", "nowhere"], "nowhere is not a run directory"),
-    "resume and more": (["suite", "--resume", "folder", "--rounds", "3"], "omit --rounds"),
+    "resume and more": (["suite", "--resume", "folder", "--seed", "3"], "omit --seed"),
     "unknown command": (["sweet"], "No such command"),
     "report of nothing": (["report", "folder"], "folder is not a run directory"),
     "dataset to a file": (["dataset", "invoices", "--scale", "0.01", "--out", "empty.yaml"], "can't be written"),
