@@ -32,7 +32,25 @@ if TYPE_CHECKING:
 
     from dbbench.report.run_view import View
     from dbbench.results.run_directory import Run
+    from dbbench.run.config import Config
     from dbbench.run.request import Ready
+
+
+def _configured(context: click.Context, _parameter: click.Parameter, path: Path | None) -> Config | None:
+    """Read the file before the other options: theirs are the defaults that it names."""
+    if path is None:
+        return None
+    from dbbench.cli.common import shown
+    from dbbench.errors import UserError
+    from dbbench.run.config import read
+
+    try:
+        config = read(path)
+    except UserError as exc:
+        click.echo(f"dbbench: {shown(exc)}", err=True)
+        context.exit(2)
+    context.default_map = config.defaults
+    return config
 
 
 @click.command(
@@ -52,6 +70,14 @@ if TYPE_CHECKING:
     short_help="Run a suite and report best to worst.",
 )
 @click.argument("suite", required=False, shell_complete=suite_names)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    is_eager=True,
+    callback=_configured,
+    help="Take variants, settings, engines and options from a TOML file; all else goes before it.",
+)
 @click.option(
     "--engine",
     "-e",
@@ -140,6 +166,7 @@ if TYPE_CHECKING:
 def suite(
     context: click.Context,
     suite: str | None,
+    config: Config | None,
     engines: tuple[str, ...],
     rounds: int | None,
     scale: float,
@@ -167,8 +194,13 @@ def suite(
     """
     from dbbench.engine.urls import parse as parse_urls
     from dbbench.errors import UserError
+    from dbbench.run.config import Config as Nothing
     from dbbench.run.request import Request, new_run, parse_settings, resumed_run, with_sweeps
 
+    if quick:  # what the file has for whole runs is not meant for a first look
+        rounds = rounds if _given(context, "rounds") else None
+        precision = precision if _given(context, "precision") else None
+        time_limit = time_limit if _given(context, "time_limit") else None
     chosen = _formats(formats)
     if metric != "wall" and not gates:
         raise UserError("--metric says what a --gate compares; add one, like --gate duckdb@1.4/duckdb@1.3:10%")
@@ -197,7 +229,7 @@ def suite(
             quick=quick,
             precision=precision,
             time_limit=time_limit,
-            scale=scale if _given(context, "scale") else None,
+            scale=scale if _given(context, "scale") or (config and config.options.scale and not quick) else None,
             seed=seed,
             options=parse_settings(settings),
             urls=parse_urls(urls),
@@ -206,6 +238,7 @@ def suite(
             trial_memory=trial_memory,
             memory_limit=memory_limit,
             needed=[name for gate in gates for name in (gate.new, gate.old)],
+            config=config or Nothing(),
         )
         console = open_console()
         ready = new_run(

@@ -35,6 +35,7 @@ from dbbench.results.trial import MOST_ROUNDS, Trial, TrialResult
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import EngineName, Suite
 from dbbench.suite.steps.base import Slug
+from dbbench.suite.variables import Value, Variable
 
 #: The version of the run directory's format.
 SCHEMA = 1
@@ -63,6 +64,8 @@ class VariantFacts(BaseModel):
     release: Annotated[str, Field(max_length=100), AfterValidator(_checked_release)] = ""
     #: The option whose values `--sweep` goes through, of which it has one.
     sweep: Annotated[str, Field(max_length=100)] = ""
+    #: Environment variables of its trials.
+    env: dict[Variable, Value] = {}
 
 
 class Manifest(BaseModel):

@@ -29,12 +29,13 @@ from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import MOST_ROUNDS as MOST_RUN_ROUNDS
 from dbbench.results.trial import Trial
 from dbbench.run.answers import answers_again, answers_of, with_agreements
+from dbbench.run.config import Config
 from dbbench.run.extension import extend
 from dbbench.run.plan import DEFAULT_ROUNDS, fewest_rounds, plan
 from dbbench.run.releases import found as releases_of
 from dbbench.run.releases import found_again, program_options
 from dbbench.suite.loader import find_suite, parse_suite, read_text
-from dbbench.suite.model import Suite
+from dbbench.suite.model import Suite, Variant
 
 #: The most rounds of a run that goes on until a budget is reached.
 MOST_ROUNDS = 50
@@ -74,6 +75,8 @@ class Request:
     sweeps: Mapping[str, str] = field(default_factory=dict)
     #: Engines that a gate compares, which have to be among those that run.
     needed: Sequence[str] = ()
+    #: What a configuration file says; all else goes before it.
+    config: Config = field(default_factory=Config)
 
 
 @dataclass(frozen=True)
@@ -136,20 +139,23 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     path = find_suite(request.suite)
     text = read_text(path)
     suite = parse_suite(text, str(path))
-    asked = request.engines or tuple(suite.variants)
+    known_variants = {**request.config.variants, **suite.variants}
+    only = request.engines or request.config.engines
+    asked = request.engines or tuple(dict.fromkeys([*request.config.engines, *known_variants]))
     variants.check(name for name in asked if name not in request.urls)
     mine = [name for name in asked if "@" in name and name not in request.urls]
     engines_of = [variants.base(name) for name in (*asked, *request.options) if name not in request.urls]
-    registry.check_names([*engines_of, *(variants.base(name) for name in request.urls if "@" in name)])
-    names = list(dict.fromkeys([*(request.engines or registry.names()), *asked, *request.urls, *NULLS.values()]))
-    options = _options(suite, request, names, mine)
+    registry.check_names(
+        [*engines_of, *request.config.settings, *(variants.base(name) for name in request.urls if "@" in name)]
+    )
+    names = list(dict.fromkeys([*(only or registry.names()), *asked, *request.urls, *NULLS.values()]))
+    options = _options(known_variants, request, names, mine)
     with control_group.limited(request.memory_limit):
         pass  # where it can't be made, the user learns it before anything is drawn
-    written = {name: variant.version for name, variant in suite.variants.items()}
     for name in request.needed:
         if name not in names:
             raise UserError(f"--gate names {name}, which is not among the engines to run; add -e {name}")
-    releases = releases_of(mine, options, written, report)
+    releases = releases_of(mine, options, {name: each.version for name, each in known_variants.items()}, report)
     at_first = interference.reading()
     quick = suite.quick if request.quick and request.scale is None else None
     if quick:
@@ -204,7 +210,12 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
         seed=seed,
         options=options,
         variants={
-            name: facts.model_copy(update={"sweep": request.sweeps.get(name, "")})
+            name: facts.model_copy(
+                update={
+                    "sweep": request.sweeps.get(name, ""),
+                    "env": known_variants[name].env if name in known_variants else {},
+                }
+            )
             for name, facts in releases.facts.items()
         },
         limits={
@@ -367,17 +378,24 @@ def _rounds(suite: Suite, engines: int, *, budget: bool) -> int:
     return max(DEFAULT_ROUNDS, fewest_rounds(engines), *methods)
 
 
-def _options(suite: Suite, request: Request, names: Sequence[str], mine: Sequence[str]) -> dict[str, dict[str, str]]:
-    """The options of each name: of a variant its engine's, then the suite's, then those set for it."""
-    for name in mine:
-        settings = suite.variants[name].settings if name in suite.variants else {}
+def _options(
+    known: Mapping[str, Variant], request: Request, names: Sequence[str], mine: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """The options of each name: of a variant its engine's, then the suite's or the file's, then those set for it.
+
+    Of an engine those of the configuration file, then those set for it. A file may be of settings for other runs, too.
+    """
+    written = {name: known[name].texts for name in mine if name in known}
+    for name, settings in {**request.config.texts, **written}.items():
         if named := [option for option in program_options(variants.base(name)) if option in settings]:
             raise UserError(
-                f"a suite can't name a program to run: use --set {name}.{named[0]}=... in place of {named[0]}"
+                f"a file can't name a program to run: use --set {name}.{named[0]}=... in place of {named[0]}"
             )
-    found: dict[str, dict[str, str]] = {n: dict(chosen) for n, chosen in request.options.items() if n in names}
-    written = {name: suite.variants[name].texts for name in mine if name in suite.variants}
-    found |= variants.inherited(mine, request.options, written)
+    engines = {name: dict(chosen) for name, chosen in request.config.texts.items()}
+    for name, chosen in request.options.items():
+        engines[name] = {**engines.get(name, {}), **chosen}
+    found = {name: chosen for name, chosen in engines.items() if name in names}
+    found |= variants.inherited(mine, {**engines, **{name: request.options.get(name, {}) for name in mine}}, written)
     taken = {*names, *map(variants.base, mine)}
     return found | {name: dict(chosen) for name, chosen in request.options.items() if name not in taken}
 

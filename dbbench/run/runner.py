@@ -77,6 +77,8 @@ def run_trials(
             document = _document(run, trial, datasets, answers[trial.scenario])
             if packages := (folders or {}).get(trial.engine):
                 document["packages"] = str(packages)
+            if (variant := run.manifest.variants.get(trial.engine)) and variant.env:
+                document["env"] = variant.env
             atomic_json.write(directory / "trial.json", document)
             if (before := _no_repeat(trials, trial, done)) is not None:
                 atomic_json.write(directory / "result.json", before, durable=True)

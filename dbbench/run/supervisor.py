@@ -93,7 +93,7 @@ class Supervisor:
             stdin=subprocess.DEVNULL,
             stdout=self.output.writer,
             stderr=self.error.writer,
-            env=environment(TMPDIR=str(work / "tmp"), **self._packages()),
+            env=environment(TMPDIR=str(work / "tmp"), **self._packages(), **self.trial.get("env", {})),
             cwd=work / "tmp",  # drivers look for files of theirs in the current folder
             start_new_session=True,
         )

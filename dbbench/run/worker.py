@@ -60,6 +60,8 @@ class Trial:
         self.answers = {name: Path(path) for name, path in plan["answers"].items()}
         url = os.environ.get(VARIABLE, "")
         self.hidden = secrets(url)
+        #: What a variant sets, as this process has it.
+        self.env = {name: os.environ.get(name, "") for name in plan.get("env", {})}
         self.last_round: bool = plan["round"] == plan["rounds"]
         self.setup = Setup(Path(plan["work"]) / "data", Tier(self.scenario.durability), plan["options"], url)
         self.record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None, "made": False}
@@ -120,7 +122,7 @@ class Trial:
         self.record["engine"] = {
             "title": info.title,
             "versions": versions,
-            "settings": engine.settings(),
+            "settings": {**engine.settings(), **self.env},
             "tier": engine.tier,
             "publication": info.publication,
             "publication_note": info.publication_note,

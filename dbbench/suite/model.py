@@ -11,6 +11,7 @@ from dbbench.suite.charts import AnyChart, Bars, Overview, Sweep, Timeline
 from dbbench.suite.dataset import Dataset, Identifier, Model
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.base import Note, Slug, Step, Title
+from dbbench.suite.variables import Value, Variable
 
 #: The version of the suite format that this dbbench reads.
 FORMAT = 1
@@ -134,6 +135,9 @@ class Variant(Model):
     settings: dict[Identifier, str | int | float | bool] = Field(default={}, max_length=100)
     #: The version of the engine's package, like "1.3"; a label that looks like one says the same.
     version: str = Field(default="", pattern=r"^(\d{1,5}(\.\d{1,9}){0,4}((a|b|rc|\.post|\.dev)\d{1,20})?)?$")
+
+    #: Environment variables of its trials.
+    env: dict[Variable, Value] = Field(default={}, max_length=20)
 
     @property
     def texts(self) -> dict[str, str]:

@@ -13,7 +13,9 @@ SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
 
 def test_variants_run_beside_their_engine_with_settings_of_their_own(tmp_path: Path, dbbench: Dbbench) -> None:
     suite = tmp_path / "mine.yaml"
-    suite.write_text(f"{SMALL.read_text()}variants:\n  sqlite@written: {{settings: {{cache_mib: 7}}}}\n")
+    suite.write_text(
+        f"{SMALL.read_text()}variants:\n  sqlite@written: {{settings: {{cache_mib: 7}}, env: {{MALLOC_ARENA_MAX: 2}}}}\n"
+    )
     chosen = ["-e", "sqlite", "-e", "sqlite@small", "-e", "sqlite@written", "--set", "sqlite@small.cache_mib=4"]
     done = dbbench("suite", "mine.yaml", *chosen, "--rounds", "1", "--out", "r")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -24,18 +26,41 @@ def test_variants_run_beside_their_engine_with_settings_of_their_own(tmp_path: P
     trials = {
         json.loads(path.read_text())["engine_name"]: path for path in (tmp_path / "r").glob("trials/*/result.json")
     }
-    kept = {
-        name: json.loads(path.read_text())["engine"]["settings"]["cache_mib"]
-        for name, path in trials.items()
-        if name in names
+    kept = {name: json.loads(path.read_text())["engine"]["settings"] for name, path in trials.items() if name in names}
+    assert {name: each["cache_mib"] for name, each in kept.items()} == {
+        "sqlite": 64,
+        "sqlite@small": 4,
+        "sqlite@written": 7,
     }
-    assert kept == {"sqlite": 64, "sqlite@small": 4, "sqlite@written": 7}
+    assert [name for name, each in kept.items() if "MALLOC_ARENA_MAX" in each] == ["sqlite@written"]
+    assert kept["sqlite@written"]["MALLOC_ARENA_MAX"] == "2"
 
     shutil.rmtree(trials["sqlite@small"].parent)
+    shutil.rmtree(trials["sqlite@written"].parent)
     suite.unlink()
     again = dbbench("suite", "--resume", "r")
     assert again.returncode == 0, again.stdout + again.stderr
     assert json.loads(trials["sqlite@small"].read_text())["engine"]["settings"]["cache_mib"] == 4
+    assert json.loads(trials["sqlite@written"].read_text())["engine"]["settings"]["MALLOC_ARENA_MAX"] == "2"
+
+
+def test_a_configuration_file_is_read_where_it_is_named_and_only_there(tmp_path: Path, dbbench: Dbbench) -> None:
+    shutil.copy(SMALL, tmp_path)
+    (tmp_path / "dbbench.toml").write_text(
+        'engines = ["sqlite", "sqlite@a"]\noptions.rounds = 2\nsettings.sqlite.cache_mib = 32\n'
+        'variants."sqlite@b".settings.cache_mib = 4\n'
+    )
+    plain = dbbench("suite", "small.yaml", "-e", "sqlite", "--quick", "--out", "plain")
+    done = dbbench("suite", "small.yaml", "--config", "dbbench.toml", "--format", "csv", "--out", "r")
+    assert (plain.returncode, done.returncode) == (0, 0), done.stdout + done.stderr
+    before, after = (json.loads((tmp_path / run / "run.json").read_text()) for run in ("plain", "r"))
+    assert before["options"] == {}
+    assert after["rounds"] == 2
+    assert {name: each["cache_mib"] for name, each in after["options"].items()} == {
+        "sqlite": "32",
+        "sqlite@a": "32",
+        "sqlite@b": "4",
+    }
 
 
 def test_two_variants_of_one_name_are_refused(dbbench: Dbbench, tmp_path: Path) -> None:

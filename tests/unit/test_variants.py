@@ -101,7 +101,7 @@ def test_a_variant_in_a_suite_needs_a_label(name: str, small_text: str) -> None:
 def test_a_suite_can_not_name_a_program(small_text: str, tmp_path: Path) -> None:
     file = tmp_path / "evil.yaml"
     file.write_text(f"{small_text}variants:\n  postgresql@evil: {{settings: {{bin: /tmp/evil}}}}\n")
-    with pytest.raises(UserError, match=r"a suite can't name a program to run: use --set postgresql@evil\.bin"):
+    with pytest.raises(UserError, match=r"a file can't name a program to run: use --set postgresql@evil\.bin"):
         new_run(Request(suite=str(file), out=tmp_path / "r"))
     assert not (tmp_path / "r").exists()
 

@@ -1,0 +1,96 @@
+"""A configuration file: variants, settings, engines and options of one's own for every suite. TOML, and data only.
+
+It is read only where the user names it. A file that lay in the current folder might be anyone's, and would change the
+figures of a run in silence.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from dbbench.did_you_mean import did_you_mean
+from dbbench.engine import variants as names
+from dbbench.errors import UserError
+from dbbench.message import cleaned
+from dbbench.suite.dataset import Identifier, Model
+from dbbench.suite.model import EngineName, Variant, VariantName
+
+#: More than anyone writes.
+_MOST_BYTES = 2**20
+
+Setting = str | int | float | bool
+
+
+class Defaults(Model):
+    """Options of `dbbench suite`, in the words of the command line."""
+
+    rounds: int | None = None
+    precision: str | float | None = None
+    time_limit: str | int | float | None = None
+    scale: float | None = None
+    trial_timeout: float | None = None
+    trial_memory: str | None = None
+    memory_limit: str | None = None
+    formats: str | None = Field(default=None, alias="format")
+
+
+class Config(Model):
+    """What a configuration file holds."""
+
+    #: What runs where --engine names nothing else.
+    engines: tuple[EngineName, ...] = Field(default=(), max_length=100)
+    options: Defaults = Defaults()
+    #: Engine -> its options: what `--set ENGINE.OPTION=VALUE` does.
+    settings: dict[EngineName, dict[Identifier, Setting]] = Field(default={}, max_length=100)
+    variants: dict[VariantName, Variant] = Field(default={}, max_length=100)
+
+    @property
+    def texts(self) -> dict[str, dict[str, str]]:
+        """The settings of engines as texts, as the command line gives them."""
+        return {name: Variant(settings=chosen).texts for name, chosen in self.settings.items()}
+
+    @property
+    def defaults(self) -> dict[str, Setting]:
+        """Parameter of `dbbench suite` -> value."""
+        return self.options.model_dump(exclude_none=True)
+
+
+def read(path: Path) -> Config:
+    """The configuration in a file. Raises UserError with every fault and its place."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise UserError(f"{path} is larger than {_MOST_BYTES // 2**20} MiB: it is no configuration of dbbench")
+        document = tomllib.loads(text.decode("utf-8"))
+    except OSError as exc:
+        raise UserError(f"{path} can't be read: {exc.strerror or exc}") from exc
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as exc:
+        raise UserError(f"{path} is not TOML: {cleaned(str(exc), 300)}") from exc
+    try:
+        config = Config.model_validate(document)
+    except ValidationError as exc:
+        faults = [_worded(document, error) for error in exc.errors()]
+        raise UserError("; ".join([f"{path}: {faults[0]}", *faults[1:5]])) from exc
+    if variant := next((name for name in config.settings if "@" in name), ""):
+        raise UserError(f'{path}: settings.{variant} is of a variant: write them as variants."{variant}".settings')
+    names.check(config.engines)
+    names.check(config.variants)
+    return config
+
+
+def _worded(document: dict[str, Any], error: Any) -> str:
+    """One fault: where, and what is wrong. An unknown key with the known one that is most like it."""
+    place = [str(part) for part in error["loc"] if part != "[key]"]
+    where = cleaned(".".join(place), 200)
+    if error["type"] != "extra_forbidden":
+        return f"{where}: {cleaned(error['msg'].removeprefix('Value error, '), 300)}"
+    models: dict[str, type[Model]] = {"options": Defaults, "variants": Variant}
+    model = Config if len(place) == 1 else models.get(place[0], Config)
+    known = [field.alias or name for name, field in model.model_fields.items()]
+    others = f"; it may be {', '.join(known)}"
+    return f"{where}: there is no such key{did_you_mean(place[-1], known) or others}"
