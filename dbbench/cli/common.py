@@ -145,7 +145,7 @@ format_option = click.option(
     "--format",
     "formats",
     metavar="FORMATS",
-    help="What to write, with commas between: png, svg, html, md, csv, json. All if omitted; json always.",
+    help="What to write, with commas between: png, svg, html, md, csv, json, card. All but card if omitted, with --publish or report's --out all; json always.",
 )
 metric_option = click.option(
     "--metric",

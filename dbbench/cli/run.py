@@ -201,7 +201,7 @@ def suite(
         rounds = rounds if _given(context, "rounds") else None
         precision = precision if _given(context, "precision") else None
         time_limit = time_limit if _given(context, "time_limit") else None
-    chosen = _formats(formats)
+    chosen = _formats(formats, shared=publish)
     if metric != "wall" and not gates:
         raise UserError("--metric says what a --gate compares; add one, like --gate duckdb@1.4/duckdb@1.3:10%")
     gates = tuple(replace(gate, metric=metric) for gate in gates)
@@ -335,7 +335,7 @@ def report(
     from dbbench.results.metric import Metric
     from dbbench.results.run_directory import Run
 
-    chosen = _formats(formats)
+    chosen = _formats(formats, shared=publish or out is not None)
     called = dict(label.partition("=")[::2] for label in labels)
     if not all(called.values()):
         raise UserError('--label is ENGINE=TEXT, as in --label duckdb="DuckDB 2"')
@@ -352,11 +352,11 @@ def report(
     return _status(opened, console, shown, gates, publish=publish)
 
 
-def _formats(text: str | None) -> tuple[str, ...]:
-    """The formats that the user named, or the usual ones. Raises UserError for one that there isn't."""
-    from dbbench.report.export.registry import USUAL, check_formats
+def _formats(text: str | None, *, shared: bool) -> tuple[str, ...]:
+    """The formats that the user named, or the usual ones, for others to see or not. Raises UserError for one that there isn't."""
+    from dbbench.report.export.registry import SHARED, USUAL, check_formats
 
-    chosen = USUAL if text is None else tuple(part.strip() for part in text.split(","))
+    chosen = (SHARED if shared else USUAL) if text is None else tuple(part.strip() for part in text.split(","))
     check_formats(chosen)
     return chosen
 

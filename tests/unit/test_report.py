@@ -254,8 +254,9 @@ def test_every_format_of_the_registry_is_in_the_help_and_is_written(tmp_path: Pa
     written = {path.name for path in write_report(view(run), tuple(EXPORTERS))}
     assert written == {"summary.csv", "results.json", "index.html", "index.md"}
     kinds = {path.suffix.removeprefix(".") for path in run.path.rglob("*") if path.is_file()}
-    assert kinds >= set(EXPORTERS)
+    assert kinds >= set(EXPORTERS) - {"card"}
+    assert (run.report / "card.png").is_file()
     (option,) = [option for option in report.params if option.name == "formats"]
     assert f": {', '.join(EXPORTERS)}." in str(option.to_info_dict()["help"])
-    with pytest.raises(UserError, match="there is no format 'pdf'; there are png, svg, html, md, csv, json"):
+    with pytest.raises(UserError, match="there is no format 'pdf'; there are png, svg, html, md, csv, json, card"):
         check_formats(["png", "pdf"])

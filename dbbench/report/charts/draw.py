@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from dbbench.analysis.series import changes, series
 from dbbench.report.charts.bars import bars, sizes
+from dbbench.report.charts.card import card
 from dbbench.report.charts.curves import curves
 from dbbench.report.charts.layout import STYLE, save
 from dbbench.report.charts.overview import overview
@@ -27,15 +28,19 @@ from dbbench.suite.charts import Bars, Overview, Percentiles, SizeChart, Spans, 
 def draw(
     shown: View, folder: Path, formats: Sequence[str], *, theme: str = "light", width: int | None = None
 ) -> list[str]:
-    """Draw every chart that the suite asks for; the stems of the files, in order."""
+    """Draw every chart that the suite asks for; the stems of the files, in order. The format "card" is one picture more."""
     stems = []
+    files = [name for name in formats if name != "card"]
     with mpl.rc_context(STYLE), warnings.catch_warnings():
         # A name may have an emoji. The reader's browser has a font with it; a PNG shows a box.
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
-        for scenario in shown.scenarios:
+        if "card" in formats and (found := card(shown)):
+            dress(found, theme)
+            save(found, folder / "card", ["png"])
+        for scenario in shown.scenarios if files else ():
             for stem, figure in figures(shown, scenario):
                 dress(figure, theme)
-                save(figure, folder / stem, formats, width)
+                save(figure, folder / stem, files, width)
                 stems.append(stem)
     return stems
 

@@ -20,5 +20,7 @@ class Exporter:
     charts: tuple[str, ...] = ()
     #: Whether it is written unless `--format` says otherwise.
     usual: bool = True
+    #: Whether it is usual for a report that is made to be shown to others: with `--out` or `--publish`.
+    shared: bool = False
     #: Whether it is written whatever `--format` says: what a run found can then always be read by programs.
     always: bool = False

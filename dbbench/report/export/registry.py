@@ -16,10 +16,12 @@ EXPORTERS = {
         markdown_page.EXPORTER,
         summary_csv.EXPORTER,
         results_json.EXPORTER,
+        charts.CARD,
     )
 }
 #: What is written unless its user says otherwise.
 USUAL = tuple(name for name, exporter in EXPORTERS.items() if exporter.usual)
+SHARED = tuple(name for name, exporter in EXPORTERS.items() if exporter.usual or exporter.shared)
 
 
 def check_formats(wanted: Sequence[str]) -> None:

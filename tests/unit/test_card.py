@@ -1,0 +1,85 @@
+"""The card: a picture of a run for links and posts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+
+from dbbench.cli.run import _formats
+from dbbench.report.charts.card import card
+from dbbench.report.charts.layout import STYLE
+from dbbench.report.run_view import View, view
+from dbbench.report.write import write_report
+from dbbench.results.chosen_run import Choice, ChosenRun
+from dbbench.results.run_directory import Run
+from tests.fabricated import MANY, Fake, fabricate
+from tests.unit.test_report import covered, drawn
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return fabricate(tmp_path_factory.mktemp("card") / "run", MANY, rounds=12)
+
+
+def drawn_card(shown: View) -> tuple[Figure, list[str]]:
+    with mpl.rc_context(STYLE):
+        figure = card(shown)
+        assert figure is not None
+        assert covered(figure) == []
+        return figure, [text.get_text() for text in drawn(figure)]
+
+
+@pytest.mark.parametrize("publish", [False, True])
+def test_it_says_what_when_where_and_how_sure(run: Run, publish: bool) -> None:
+    shown = view(ChosenRun(run, Choice(steps=("join-2",))), publish=publish)
+    _, texts = drawn_card(shown)
+    said = " ".join(" ".join(texts).split())
+    for words in ("Invoices", "Join 2:", "21 November 2026", "AMD EPYC 9B14", "95 % interval"):
+        assert words in said
+    step = shown.scenarios[0].step("join-2")
+    places = [texts.index(line.row.title) for line in step.lines[:8] if line.row.title in texts]
+    assert len(places) > 5
+    assert places == sorted(places)
+    assert f"{len(step.lines) - 8} more engines are not shown." in said
+    assert "Without a figure: Turso (pyturso)" in said
+    assert ("withheld: Benchmark clause 5(e)" in said) is publish
+    assert ("Its place in the order stays." in said) is publish
+
+
+def test_a_wide_range_is_on_a_logarithmic_axis(run: Run) -> None:
+    for engines, wide in ((("sqlite", "access"), True), (("sqlite", "firebird"), False)):
+        figure, texts = drawn_card(view(ChosenRun(run, Choice(engines=engines, steps=("join-1",)))))
+        assert figure.axes[0].get_xscale() == ("log" if wide else "linear")
+        assert any("(logarithmic axis)" in text for text in texts) is wide
+
+
+def test_it_has_the_size_that_sites_ask_for_and_the_theme(run: Run, tmp_path: Path) -> None:
+    for theme in ("light", "dark"):
+        part = ChosenRun(run, Choice(engines=("sqlite", "duckdb", "firebird"), steps=("join-1",), title="Mine " * 40))
+        shown = view(part, out=tmp_path / theme)
+        assert drawn_card(shown)[1].count("SQLite (sqlite3)") == 1
+        write_report(shown, ("card",), theme=theme, width=300)
+        assert sorted(path.name for path in (tmp_path / theme / "report").iterdir()) == ["card.png"]
+        picture = imread(tmp_path / theme / "report" / "card.png")
+        assert picture.shape[:2] == (630, 1200)
+        assert bool(picture[0, 0, :3].mean() > 0.5) is (theme == "light")
+
+
+def test_it_is_of_a_step_that_sets_engines_against_each_other(run: Run, tmp_path: Path) -> None:
+    assert "Bulk insert" in " ".join(drawn_card(view(run))[1])
+    nothing = fabricate(
+        tmp_path / "run", {"a": Fake("A", probed={"status": "unavailable", "detail": "no driver"})}, rounds=1
+    )
+    assert card(view(nothing)) is None
+    write_report(view(nothing), ("card",))
+    assert not (nothing.report / "card.png").exists()
+
+
+def test_it_comes_with_what_is_made_to_be_shown() -> None:
+    assert "card" in _formats(None, shared=True)
+    assert "card" not in _formats(None, shared=False)
+    assert _formats("png", shared=True) == ("png",)
