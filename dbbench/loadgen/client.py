@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections import deque
@@ -43,6 +44,8 @@ def client_run(
         given = chain(list(islice(given, work.premade // of)), given)
     elif of > 1:
         given = iter(list(given))
+    # All of it is young. Between the first chunks of calls it would take up to half a second to go through it.
+    gc.collect(0)
     return _Client(job, work, given, number, of, found, CpuMeter(engine) if of == 1 else None).run(start)
 
 

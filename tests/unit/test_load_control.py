@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections import deque
 from itertools import count, islice
@@ -332,3 +333,18 @@ def test_calls_dropped_while_the_load_grows_are_made_later(null: Null) -> None:
     job = Job("read", (), 0, 0, Rate(per_second=50_000, seconds=0.01), 1, calls, ramp_up=0.02)  # type: ignore[arg-type]
     drive(null, null.connect(), job, Clients())
     assert calls.made == list(range(len(calls.made)))
+
+
+@pytest.mark.parametrize("rate", [None, Rate(per_second=10_000, seconds=0.01)])
+def test_calls_made_before_the_start_are_no_garbage_to_go_through_after_it(null: Null, rate: Rate | None) -> None:
+    young: list[int] = []
+
+    class Made(Numbered):
+        def prepare(self, *_: Any) -> CallStream:
+            return CallStream(
+                lambda _: young.append(gc.get_count()[0]), ([number] for number in count()), premade=50_000
+            )
+
+    job = Job("read", (), 0, 20, rate, 1, Made())  # type: ignore[arg-type]
+    drive(null, null.connect(), job, Clients(threads=2))
+    assert young[0] < 5_000
