@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gc
 import json
+import subprocess
+import sys
 from collections import deque
 from itertools import count, islice
 from pathlib import Path
+from textwrap import dedent
 from time import sleep
 from typing import Any
 
@@ -266,6 +269,26 @@ def test_times_are_told_by_operation_however_the_calls_are_cut() -> None:
     record(np.array([30, 40, 5]))
     assert whole.count == 5
     assert (by["read"].exact.tolist(), by["update"].exact.tolist()) == ([1, 2, 5], [30, 40])
+
+
+def test_nothing_is_imported_where_times_are_recorded() -> None:
+    script = """
+        import sys
+        from collections import deque
+        import numpy as np
+        from dbbench.loadgen.client import client_run
+        from dbbench.loadgen.histogram import Samples
+        from dbbench.loadgen.key_streams import CallStream
+        from dbbench.loadgen.timeline import Timeline
+        before = set(sys.modules)
+        times, timeline = np.arange(200_000), Timeline()
+        record = CallStream(str, (), codes=deque([times % 3])).recorder(Samples(), {})
+        record(times)
+        timeline.record(0, times, times)
+        print(*sorted({*sys.modules} - before))
+    """
+    done = subprocess.run([sys.executable, "-c", dedent(script)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 @pytest.fixture
