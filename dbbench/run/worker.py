@@ -151,15 +151,9 @@ class Trial:
                 self._give_up(Outcome.CRASHED, f"not reached: {died} in {step.name}", None)
                 self._save()
                 break
-            if step.fills and result["outcome"] != Outcome.OK:
+            if step.fills and result["outcome"] not in _WORKED:
                 missing = missing or f"{step.name} {result['outcome']}: {result['detail']}"
-            if result["outcome"] not in (
-                Outcome.OK,
-                Outcome.WRONG,
-                Outcome.SATURATED,
-                Outcome.NO_RATE,
-                Outcome.UNSUPPORTED,
-            ):
+            if result["outcome"] not in (*_WORKED, Outcome.WRONG, Outcome.UNSUPPORTED):
                 context.session.close()  # a failed statement may leave its transaction open
                 context.session = context.engine.connect()
         else:
