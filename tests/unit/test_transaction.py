@@ -351,3 +351,14 @@ def test_a_row_of_a_statement_that_gives_none() -> None:
     assert found == [
         ("transactions[1].statements[2].sql", "a statement that returns rows, as `row` names what is in them")
     ]
+
+
+def test_its_statements_are_those_of_each_dialect() -> None:
+    """By them it is known which tables a step may have changed."""
+    shape = {"name": "s", "title": "S", "kind": "transaction", "calls": 1}
+    statements = [{"sql": "DELETE FROM A", "dialects": {"duckdb": "DELETE FROM B"}}, {"sql": "SELECT 1 FROM C"}]
+    step = TransactionStep.model_validate({**shape, "transactions": [{"name": "t", "statements": statements}]})
+    assert step.statements == {
+        "": "DELETE FROM A; SELECT 1 FROM C",
+        "duckdb": "DELETE FROM B; SELECT 1 FROM C",
+    }

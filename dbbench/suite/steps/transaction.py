@@ -114,8 +114,10 @@ class TransactionStep(TimedStep):
 
     @property
     def statements(self) -> ReadOnly[str, str]:
-        """All of them, one after another, as the suite has them."""
-        return {"": "; ".join(each.sql for transaction in self.transactions for each in transaction.every)}
+        """All of them, one after another."""
+        every = [each for transaction in self.transactions for each in transaction.every]
+        dialects = dict.fromkeys(("", *(dialect for each in every for dialect in each.dialects)))
+        return {dialect: "; ".join(each.dialects.get(dialect, each.sql) for each in every) for dialect in dialects}
 
     @model_validator(mode="after")
     def _names_once(self) -> TransactionStep:
