@@ -222,7 +222,8 @@ class Attempts(Generic[C]):
         failed = exc
         since, mine = self.clock(), dict[str, int]()
         for tried in range(1, MOST_TRIES):
-            reason = session.retry_reason(failed)
+            # What is of our own making, like an answer that is wrong, no further try would mend.
+            reason = None if isinstance(failed, DbbenchError) else session.retry_reason(failed)
             with suppress(Exception):  # each driver has its own; what was wrong before it is what is told
                 session.rollback()
             if reason is None:

@@ -14,7 +14,7 @@ class AccessOptions(JDBCOptions):
     format: Literal["V2003", "V2010"] = Field(default="V2003", description="V2003 is Jet 4 in .mdb, V2010 .accdb")
 
 
-class AccessSession(WithoutRecords, JDBCSession):  # see `impossible`
+class AccessSession(WithoutRecords, JDBCSession):  # see `unsupported_reasons`
     def indexed(self, name: str) -> set[str] | None:
         """UCanAccess tells of none where the table's name is a reserved word, so it isn't asked."""
         return None
@@ -52,7 +52,7 @@ class Access(JDBCEngine):
     options_class = AccessOptions
     session_class = AccessSession
     # A commit writes its pages in place and then syncs the file (counted with strace; there is no switch for it). So a
-    # commit that has returned is on the disk, but `dbbench durability access` refutes the tier where a kill comes upon
+    # commit that has returned is on the disk, but `dbbench durability access` fails the tier where a kill comes upon
     # a commit between two pages: one transaction in 20 kills was there in half, none that was acknowledged was lost.
     durability: ClassVar = {Tier.POWER: {"commit": "synced, without a journal"}}
     missing_features: ClassVar = {
