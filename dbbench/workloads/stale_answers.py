@@ -28,6 +28,9 @@ from dbbench.suite.answer import Answer
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads.context import StepContext
 
+#: Bytes of a dataset above which it isn't tried: the answer without a row is computed as a whole, in the trial's own memory.
+MOST_BYTES = 2**28
+
 
 @dataclass(frozen=True)
 class Without(Files):
@@ -48,6 +51,10 @@ def check(step: QueryStep, context: StepContext) -> None:
         raise Unsupported("its rows are deleted by SQL only")
     if not isinstance(step.answer, Answer):
         raise Unsupported("only an answer in relational form can be computed without a row")
+    if sum(file["bytes"] for file in context.files.manifest["files"].values()) > MOST_BYTES:
+        raise Unsupported(
+            f"its data has more than {MOST_BYTES // 2**20} MiB, and the answer would be computed as a whole"
+        )
     if step.parameters:
         raise Unsupported("its parameters are drawn for each call")
     name, table = step.answer.table, context.tables[step.answer.table]

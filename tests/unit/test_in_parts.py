@@ -15,11 +15,16 @@ from dbbench.answers.compare import check_batches
 from dbbench.answers.in_parts import rows_of
 from dbbench.answers.oracle import expected
 from dbbench.datasets.cache import Files, materialise
-from dbbench.errors import UserError
+from dbbench.engine.setup import Setup
+from dbbench.errors import Unsupported, UserError
 from dbbench.suite.answer import Answer
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import find_suite, load_suite
+from dbbench.suite.model import Tier
 from dbbench.suite.steps.query import QueryStep
+from dbbench.workloads import stale_answers
+from dbbench.workloads.context import StepContext
+from dbbench_plugins.sqlite import SQLite
 
 #: So little that each of the larger tables at scale 1 is cut.
 LITTLE = 300_000
@@ -167,6 +172,15 @@ def test_keys_that_are_missing_are_not_lost(tmp_path: Path, monkeypatch: pytest.
     join = {"table": "B", "column": "B.Other", "equals": "A.Other", "kind": "anti"}
     answer = Answer.model_validate({"table": "A", "join": [join], "select": ["A.Id"]})
     same(answer, files)
+
+
+def test_an_answer_on_large_data_is_not_computed_as_a_whole_in_a_trial(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stale_answers, "MOST_BYTES", 2**20)
+    engine: Any = SQLite(Setup(tmp_path, Tier.POWER))
+    with pytest.raises(Unsupported, match="its data has more than 1 MiB"):
+        stale_answers.check(STEPS[0], StepContext(engine, None, {}, files, {}))  # type: ignore[arg-type]
 
 
 def test_a_failure_leaves_no_file(files: Files) -> None:
