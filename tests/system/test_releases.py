@@ -1,0 +1,73 @@
+"""Releases that can't be had, imported or opened: each ends in an outcome with its reason, and harms no other variant."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Dbbench, summary
+from tests.wheels import offline, wheel
+
+pytestmark = pytest.mark.matrix  # pip or uv makes four environments
+
+SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
+ENGINE = "sqlite+apsw"
+#: A driver that says what it is, and ends the process when a database is opened.
+ABORTS = """
+import os
+
+class ExecutionCompleteError(Exception):
+    pass
+
+def sqlite_lib_version():
+    return "9.9"
+
+def apsw_version():
+    return "3.96.0"
+
+def Connection(path):
+    os.abort()
+"""
+
+
+def test_a_release_that_fails_in_any_way_is_an_outcome_and_harms_no_other(tmp_path: Path, dbbench: Dbbench) -> None:
+    pytest.importorskip("apsw")
+    shutil.copy(SMALL, tmp_path)
+    index = tmp_path / "index"
+    index.mkdir()
+    wheel(index, "apsw", "3.96.0", ABORTS)
+    wheel(index, "apsw", "3.97.0", "raise RuntimeError('made for another system')")
+    other = wheel(index, "apsw", "3.98.0", "")
+    other.rename(index / "apsw-3.98.0-cp27-cp27m-win32.whl")
+    labels = ("3.96", "3.97", "3.98", "3.99")
+    chosen = [word for label in labels for word in ("-e", f"{ENGINE}@{label}")]
+    variables = offline(index) | {"DBBENCH_CACHE": str(tmp_path / "cache")}
+    done = dbbench(
+        "suite", "small.yaml", "-e", ENGINE, "-e", f"{ENGINE}@again", *chosen, "--quick", "--format", "csv", "--out", "r",
+        **variables,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    found = {engine: row for (step, engine), row in summary(tmp_path / "r").items() if step == "join"}
+    for well in (ENGINE, f"{ENGINE}@again"):
+        assert found[well]["outcome"] == "ok"
+        assert float(found[well]["value"]) > 0
+    outcomes = {label: found[f"{ENGINE}@{label}"] for label in labels}
+    assert {label: row["outcome"] for label, row in outcomes.items()} == {
+        "3.96": "crashed",
+        "3.97": "unavailable",
+        "3.98": "unavailable",
+        "3.99": "unavailable",
+    }
+    assert "SIGABRT" in outcomes["3.96"]["detail"]
+    assert "broken: " in outcomes["3.97"]["detail"]
+    assert "made for another system" in outcomes["3.97"]["detail"]
+    for label in ("3.98", "3.99"):
+        assert f"apsw=={label}" in outcomes[label]["detail"]
+    variants = json.loads((tmp_path / "r" / "run.json").read_text())["variants"]
+    assert {label: variants[f"{ENGINE}@{label}"]["release"] for label in labels} == {
+        "3.96": "3.96.0", "3.97": "3.97.0", "3.98": "", "3.99": "",
+    }  # fmt: skip
