@@ -1,9 +1,10 @@
-"""SQLite whose queries can be made slower by a given share, as a regression would."""
+"""SQLite whose queries or reads can be made slower by a given share, as a regression would."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import cycle
 
 from pydantic import Field
 
@@ -40,6 +41,39 @@ class Slowed(SQLite):
     session_class = SlowedSession
 
     def connect(self) -> SlowedSession:
+        session = super().connect()
+        session.percent = self.options.percent
+        return session
+
+
+class RereadsOptions(SQLiteOptions):
+    percent: int = Field(default=0, ge=0, le=100, description="of so many reads in a hundred the work is done twice")
+
+
+class RereadsSession(SQLiteSession):
+    percent = 0
+
+    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+        read = super().prepare_read(snapshot=snapshot)
+        twice = cycle([(number + 1) * self.percent // 100 > number * self.percent // 100 for number in range(100)])
+
+        def reread(key: bytes) -> bytes | None:
+            if next(twice):
+                read(key)
+            return read(key)
+
+        return reread
+
+
+class Rereads(SQLite):
+    """What it does more is work, and no waiting: it takes CPU time too, and all the longer where others take the processor."""
+
+    name = "faulty-rereads"
+    title = "Faulty: reads some records twice"
+    options_class = RereadsOptions
+    session_class = RereadsSession
+
+    def connect(self) -> RereadsSession:
         session = super().connect()
         session.percent = self.options.percent
         return session
