@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import count
 from operator import call, itemgetter
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -179,6 +180,11 @@ class TransactionMix:
                     )
         return found
 
+    @property
+    def _given_up(self) -> Event:
+        """Set when one of the clients in this process gives up a transaction; one for all of them, whoever asks first."""
+        return self.__dict__.setdefault("given_up", Event())  # type: ignore[no-any-return]  # at once, unlike cached_property
+
     @cached_property
     def _lanes(self) -> dict[tuple[int, int, str], tuple[int, int]]:
         """Each counter's number among those of its column, and how many there are: by transaction, group and name."""
@@ -225,7 +231,14 @@ class TransactionMix:
     def _run(self, engine: Engine, session: Any, plan: Plan, counts: dict[str, int], number: int) -> Action:
         """One transaction, with its values -> done, or rolled back as the suite has it."""
         body = _body(engine, session, plan)
-        attempt = Attempts(lambda: session, lambda _session: None, counts, random.Random(number), of=f"{plan.name}{OF}")
+        attempt = Attempts(
+            lambda: session,
+            lambda _session: None,
+            counts,
+            random.Random(number),
+            of=f"{plan.name}{OF}",
+            stop=self._given_up,
+        )
         once = partial(attempt, body, reading=True) if plan.only_reads else partial(attempt, body)
         if not any(each.missing == "rollback" for group in plan.groups for each in group.statements):
             return once

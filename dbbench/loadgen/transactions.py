@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from queue import SimpleQueue
+from threading import Event
 from typing import Any, Generic, Protocol, TypeVar
 
 from dbbench.engine.base import Engine, Session
@@ -197,9 +198,12 @@ class Attempts(Generic[C]):
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
         of: str = "",
+        stop: Event | None = None,
     ) -> None:
         self.take, self.give, self.counts, self.chance = take, give, counts, chance
         self.clock, self.sleep, self.of = clock, sleep, of
+        #: Set where one of the clients has given up: the others don't go on with what the system refuses.
+        self.stop = stop or Event()
 
     def __call__(self, body: Callable[[C, G], object], key: G, *, reading: bool = False) -> None:
         """Begin, `body`, commit. `of` stands before the reasons that are counted. Raises GivenUp after too many tries, and what no further try would mend."""
@@ -230,7 +234,7 @@ class Attempts(Generic[C]):
                 raise failed
             self.counts[self.of + reason] = self.counts.get(self.of + reason, 0) + 1
             mine[reason] = mine.get(reason, 0) + 1
-            if self.clock() - since > MOST_SECONDS:
+            if self.clock() - since > MOST_SECONDS or self.stop.is_set():
                 break
             if tried > 1:
                 self.sleep(self.chance.random() * min(PAUSE * 2 ** (tried - 2), LONGEST_PAUSE))
@@ -242,6 +246,7 @@ class Attempts(Generic[C]):
                 failed = again
             else:
                 return
+        self.stop.set()
         reasons = ", ".join(f"{count} times a {reason}" for reason, count in mine.items())
         which = f"the transaction {self.of.removesuffix(': ')}" if self.of else "a transaction"
         raise GivenUp(f"{which} was given up after {sum(mine.values())} tries: {reasons}") from failed

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -303,6 +304,22 @@ def test_locks_that_time_out_end_after_so_many_seconds(store: Store) -> None:
         attempt(lambda _calls, _key: None, 0)
     assert counts == {"lock timeout": 3}
     assert len(back) == 1
+
+
+def test_when_one_client_gives_up_the_others_do_at_their_next_conflict(store: Store) -> None:
+    calls, stop = WORK.calls(store, store.connect()), Event()
+    script = Scripted(tick=1.0)
+
+    def client() -> Attempts:
+        return Attempts(lambda: calls, lambda _calls: None, {}, random.Random(1), script.clock, script.sleep, stop=stop)
+
+    first, second = client(), client()
+    second(lambda _calls, _key: None, 0)  # nothing stands in its way yet
+    store.fail = failing("commit", 10**6, lambda: Refused("deadlock"))
+    with pytest.raises(GivenUp, match=r"after \d\d tries"):
+        first(lambda _calls, _key: None, 0)
+    with pytest.raises(GivenUp, match="after 1 tries: 1 times a deadlock"):
+        second(lambda _calls, _key: None, 0)
 
 
 def test_any_other_error_is_raised_at_once_and_undone(store: Store) -> None:

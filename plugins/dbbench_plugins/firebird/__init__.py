@@ -75,6 +75,9 @@ class FirebirdSession(SQLSession):
         self.closing = ExitStack()
         self.closing.callback(connection.close)
         # A transaction that may write costs a page, written through, even when it only reads.
+        # Without waiting: of clients that wait for each other the engine looks for deadlocks every ten seconds only, and
+        # one that waited for a row's writer under a snapshot is refused afterwards all the same.
+        self.writing = driver.tpb(driver.Isolation.READ_COMMITTED_RECORD_VERSION, lock_timeout=0)
         self.reading = driver.tpb(driver.Isolation.SNAPSHOT, access_mode=driver.TraAccessMode.READ)
 
     def execute(self, sql: str) -> None:
@@ -83,7 +86,7 @@ class FirebirdSession(SQLSession):
         self._end()
 
     def begin(self) -> None:
-        self.connection.begin()
+        self.connection.begin(self.writing)
         self.begun = True
 
     def commit(self) -> None:
