@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import threading
 
-import psutil
 from dbbench_mutants.right import BlockFile, Blocks
+from dbbench_mutants.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, refuse_threads
 
 from dbbench.engine import Engine, Size
 
@@ -91,22 +90,9 @@ class RangesAbove(BlockFile):
 class KeepsCursor(BlockFile):
     clause = "a scan read in part hinders no write"
 
-    class session_class(Blocks):
-        scanning = False
-
-        def prepare_scan(self):
-            scan = super().prepare_scan()
-
-            def rows():
-                self.scanning = True
-                yield from scan()
-                self.scanning = False
-
-            return rows
-
+    class session_class(KeepsCursors, Blocks):
         def put(self, number, block):
-            if self.scanning:
-                raise RuntimeError("a cursor is open")
+            self.refuse_write()
             super().put(number, block)
 
 
@@ -120,17 +106,7 @@ class StartsAnew(BlockFile):
 
 class Caches(BlockFile):
     clause = "sees what another session has written"
-
-    class session_class(Blocks):
-        def prepare_read(self, *, snapshot=False):
-            read, known = super().prepare_read(), {}
-
-            def cached(key):
-                if known.get(key) is None:
-                    known[key] = read(key)
-                return known[key]
-
-            return cached
+    session_class = type("CachingBlocks", (CachesReads, Blocks), {})
 
 
 class OneThread(BlockFile):
@@ -138,20 +114,12 @@ class OneThread(BlockFile):
 
     class session_class(Blocks):
         def prepare_update_many(self):
-            if threading.current_thread() is not threading.main_thread():
-                raise RuntimeError("bound to the thread that loaded the library")
+            refuse_threads()
             return super().prepare_update_many()
 
 
-class OneProcess(BlockFile):
+class OneProcess(LocksProcesses, BlockFile):
     clause = "serves processes as it says"
-
-    def open(self):
-        lock = self.directory / "owner"
-        if lock.exists() and int(lock.read_text()) != os.getpid() and psutil.pid_exists(int(lock.read_text())):
-            raise RuntimeError("locked by another process")
-        lock.write_text(str(os.getpid()))
-        super().open()
 
 
 class AnyKeys(BlockFile):
@@ -177,8 +145,4 @@ class ClosedOnce(BlockFile):
 
 class ShortRanges(BlockFile):
     clause = "a whole trial is right"
-
-    class session_class(Blocks):
-        def prepare_range(self, *, snapshot=False):
-            read_range = super().prepare_range()
-            return lambda key, count: read_range(key, count)[:15]
+    session_class = type("CuttingBlocks", (CutsRanges, Blocks), {})

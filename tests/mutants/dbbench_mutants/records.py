@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import threading
-
-import psutil
 from dbbench_mutants.right import Records, Store
+from dbbench_mutants.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, refuse_threads
 
 from dbbench.engine import File, Size
 
@@ -164,25 +161,12 @@ class OnePage(Store):
 class KeepsCursor(Store):
     clause = "a scan read in part hinders no write"
 
-    class session_class(Records):
-        scanning = False
-
-        def prepare_scan(self):
-            scan = super().prepare_scan()
-
-            def rows():
-                self.scanning = True
-                yield from scan()
-                self.scanning = False
-
-            return rows
-
+    class session_class(KeepsCursors, Records):
         def prepare_update(self):
             update = super().prepare_update()
 
             def run(key, value):
-                if self.scanning:
-                    raise RuntimeError("a cursor is open")
+                self.refuse_write()
                 update(key, value)
 
             return run
@@ -256,22 +240,7 @@ class StartsAnew(Store):
 
 class Caches(Store):
     clause = "sees what another session has committed"
-
-    class session_class(Records):
-        def prepare_read(self, *, snapshot=False):
-            read, known = super().prepare_read(), {}
-            if snapshot:
-                return read
-
-            def cached(key):
-                if known.get(key) is None:
-                    known[key] = read(key)
-                return known[key]
-
-            return cached
-
-        def prepare_update(self):
-            return super().prepare_update()
+    session_class = type("CachingRecords", (CachesReads, Records), {})
 
 
 class OldSnapshot(Store):
@@ -294,20 +263,12 @@ class OneThread(Store):
 
     class session_class(Records):
         def prepare_insert(self):
-            if threading.current_thread() is not threading.main_thread():
-                raise RuntimeError("bound to the thread that loaded the library")
+            refuse_threads()
             return super().prepare_insert()
 
 
-class OneProcess(Store):
+class OneProcess(LocksProcesses, Store):
     clause = "serves records to processes as it says"
-
-    def open(self):
-        lock = self.directory / "owner"
-        if lock.exists() and int(lock.read_text()) != os.getpid() and psutil.pid_exists(int(lock.read_text())):
-            raise RuntimeError("locked by another process")
-        lock.write_text(str(os.getpid()))
-        super().open()
 
 
 class AbsoluteNames(Store):
@@ -329,8 +290,4 @@ class ClosedOnce(Store):
 
 class ShortRanges(Store):
     clause = "a whole trial on records is right"
-
-    class session_class(Records):
-        def prepare_range(self, *, snapshot=False):
-            read_range = super().prepare_range()
-            return lambda key, count: read_range(key, count)[:15]
+    session_class = type("CuttingRecords", (CutsRanges, Records), {})

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import threading
-
-import psutil
 from dbbench_mutants.right import Client, Table
+from dbbench_mutants.shared import LocksProcesses, refuse_threads
 
 from dbbench.engine import Dialect, Size
 
@@ -191,20 +188,12 @@ class OneThread(Table):
 
     class session_class(Client):
         def prepare_statement(self, sql):
-            if threading.current_thread() is not threading.main_thread():
-                raise RuntimeError("bound to the thread that loaded the library")
+            refuse_threads()
             return super().prepare_statement(sql)
 
 
-class OneProcess(Table):
+class OneProcess(LocksProcesses, Table):
     clause = "serves processes as it says"
-
-    def open(self):
-        lock = self.directory / "owner"
-        if lock.exists() and int(lock.read_text()) != os.getpid() and psutil.pid_exists(int(lock.read_text())):
-            raise RuntimeError("locked by another process")
-        lock.write_text(str(os.getpid()))
-        super().open()
 
 
 class NoSize(Table):

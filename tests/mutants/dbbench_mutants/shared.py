@@ -1,0 +1,69 @@
+"""Faults that engines of several families can have: each stands before the right engine, or its session, among the bases."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import psutil
+
+
+class LocksProcesses:
+    """An engine that only the process may open that opened it first."""
+
+    def open(self):
+        lock = self.directory / "owner"
+        if lock.exists() and int(lock.read_text()) != os.getpid() and psutil.pid_exists(int(lock.read_text())):
+            raise RuntimeError("locked by another process")
+        lock.write_text(str(os.getpid()))
+        super().open()
+
+
+def refuse_threads():
+    """Raise in any thread but the first."""
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("bound to the thread that loaded the library")
+
+
+class CachesReads:
+    """A session that keeps what it has read once, but for snapshots."""
+
+    def prepare_read(self, *, snapshot=False):
+        read, known = super().prepare_read(snapshot=snapshot), {}
+        if snapshot:
+            return read
+
+        def cached(key):
+            if known.get(key) is None:
+                known[key] = read(key)
+            return known[key]
+
+        return cached
+
+
+class CutsRanges:
+    """A session whose ranges have 15 records at most, more than the kit asks for but in a whole trial."""
+
+    def prepare_range(self, *, snapshot=False):
+        read_range = super().prepare_range(snapshot=snapshot)
+        return lambda key, count: read_range(key, count)[:15]
+
+
+class KeepsCursors:
+    """A session that refuses to write while a scan is open: call `refuse_write` before."""
+
+    scanning = False
+
+    def prepare_scan(self):
+        scan = super().prepare_scan()
+
+        def rows():
+            self.scanning = True
+            yield from scan()
+            self.scanning = False
+
+        return rows
+
+    def refuse_write(self):
+        if self.scanning:
+            raise RuntimeError("a cursor is open")
