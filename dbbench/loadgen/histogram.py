@@ -24,8 +24,9 @@ FEWEST_ABOVE = 10
 
 _BITS = 10
 _FRACTION = 52  # bits of a double's fraction
-_ORIGIN = 1023 << _BITS  # of the exponent's bias
-_BINS = 48 << _BITS  # up to 2^48 ns, three days
+_BIAS = 1023  # of a double's exponent
+_POWERS = 48  # up to 2^48 ns, three days
+_BINS = _POWERS << _BITS
 
 
 def fewest(percentile: float) -> int:
@@ -148,16 +149,34 @@ class Samples:
         self._ends = (min(least for least, _ in known), max(greatest for _, greatest in known))
 
 
-def _bins(times: Times) -> Times:
-    """The bin of each: exponent and first bits of the fraction of the time plus one, as a double has them."""
+def bins_of(times: Times, bits: int) -> Times:
+    """The bin of each, of 2^`bits` to a power of two: exponent and first bits of the fraction of the time plus one.
+
+    A double has them in this order.
+    """
     found: Times = np.add(times, 1.0).view(np.int64)
-    found >>= _FRACTION - _BITS  # in place: fresh memory takes ten times as long
-    found -= _ORIGIN
-    np.minimum(found, _BINS - 1, out=found)
+    found >>= _FRACTION - bits  # in place: fresh memory takes ten times as long
+    found -= _BIAS << bits
+    np.minimum(found, number_of_bins(bits) - 1, out=found)
     return found
+
+
+def number_of_bins(bits: int) -> int:
+    """How many there are of 2^`bits` to a power of two."""
+    return _POWERS << bits
+
+
+def bounds(number: int, bits: int) -> tuple[float, float]:
+    """Where a bin begins and ends, in nanoseconds."""
+    low, high = (np.array([number, number + 1], np.int64) + (_BIAS << bits) << (_FRACTION - bits)).view(np.float64)
+    return float(low) - 1, float(high) - 1
+
+
+def _bins(times: Times) -> Times:
+    return bins_of(times, _BITS)
 
 
 def _middle(number: int) -> float:
     """The middle of the whole nanoseconds in a bin."""
-    low, high = (np.array([number, number + 1], np.int64) + _ORIGIN << (_FRACTION - _BITS)).view(np.float64)
-    return (math.ceil(float(low)) + math.ceil(float(high)) - 1) / 2 - 1
+    low, high = bounds(number, _BITS)
+    return (math.ceil(low) + math.ceil(high) - 1) / 2

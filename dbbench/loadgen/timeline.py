@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dbbench.loadgen.histogram import Times
+from dbbench.loadgen.histogram import Times, bins_of, bounds, number_of_bins
 
 #: Nanoseconds of a slot at first, and how many slots are kept at most.
 WIDTH, MOST_SLOTS = 1_000_000_000, 300
@@ -22,9 +22,7 @@ PERCENTILES = (50, 99)
 _PUT_BY = 256
 
 _BITS = 4
-_FRACTION = 52
-_ORIGIN = 1023 << _BITS
-_BINS = 48 << _BITS
+_BINS = number_of_bins(_BITS)
 
 
 class Timeline:
@@ -108,7 +106,7 @@ class Timeline:
         return [(slot, counts, np.flatnonzero(counts)) for slot, counts in sorted(self._slots.items())]
 
     def _add(self, slot: int, times: Times) -> None:
-        counts = np.bincount(_bins(times), minlength=_BINS)
+        counts = np.bincount(bins_of(times, _BITS), minlength=_BINS)
         if slot in self._slots:
             self._slots[slot] += counts
         else:
@@ -123,16 +121,6 @@ class Timeline:
             self._slots[at] = self._slots[at] + counts if at in self._slots else counts
 
 
-def _bins(times: Times) -> NDArray[np.int64]:
-    """The bin of each: exponent and first bits of the fraction of the time plus one, as a double has them."""
-    found: NDArray[np.int64] = np.add(times, 1.0).view(np.int64)
-    found >>= _FRACTION - _BITS
-    found -= _ORIGIN
-    np.clip(found, 0, _BINS - 1, out=found)
-    return found
-
-
 def _middle(number: int) -> int:
     """About the middle of the nanoseconds in a bin."""
-    low, high = (np.array([number, number + 1], np.int64) + _ORIGIN << (_FRACTION - _BITS)).view(np.float64)
-    return round((float(low) + float(high)) / 2 - 1)
+    return round(sum(bounds(number, _BITS)) / 2)
