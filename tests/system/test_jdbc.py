@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from decimal import Decimal
@@ -187,6 +188,27 @@ def test_signals_end_it_and_nothing_stays_behind(tmp_path: Path, number: signal.
     mine = re.compile(rf"(?<!\d){child.pid}(?!\d)")
     assert not [path for place in places for path in place.iterdir() if mine.search(path.name)]
     assert not list(Path("/tmp").glob(f"hsperfdata_*/{child.pid}"))
+
+
+def test_a_client_that_ended_is_no_thread_of_java_any_more(opened: Opener) -> None:
+    """JPype attaches a thread at its first call, and Java never forgets it by itself."""
+    import jpype
+
+    engine = opened("h2")
+    told = jpype.JClass("java.lang.management.ManagementFactory").getThreadMXBean()
+    engine.connect().close()
+    before = told.getThreadCount()
+
+    def client() -> None:
+        session = engine.connect()
+        session.execute("SELECT 1")
+        session.close()
+
+    for _ in range(20):
+        thread = threading.Thread(target=client)
+        thread.start()
+        thread.join()
+    assert told.getThreadCount() < before + 10
 
 
 @pytest.mark.parametrize("name", NAMES)

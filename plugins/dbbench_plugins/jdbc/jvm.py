@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -98,6 +99,14 @@ def _start(found: Java, heap_mib: int | None) -> None:
         def __str__(self) -> str:
             told: Any = self
             return str(told.getMessage() or told.toString())
+
+
+def leave() -> None:
+    """Detach a client's thread from the JVM, which keeps those that have ended else. Its next call attaches it again."""
+    import jpype
+
+    if threading.current_thread() is not threading.main_thread():
+        jpype.JClass("java.lang.Thread").detach()
 
 
 def heap() -> int:

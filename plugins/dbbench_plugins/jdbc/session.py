@@ -131,6 +131,7 @@ class JDBCSession(SQLSession):
             if self.begun:
                 self.connection.rollback()
             self.connection.close()
+            jvm.leave()
 
 
 class JDBCEngine(SQLEngine):
