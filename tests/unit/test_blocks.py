@@ -164,12 +164,13 @@ def test_cold_and_warm_are_the_ends_of_one_bar(tmp_path: Path) -> None:
     assert sum(stem.endswith("-span") for stem in drawn) == 8
     axes = drawn["blocks-random-write-1-warm-span"].axes[0]
     warm = scenario.step("random-write-1-warm")
-    assert [label.get_text() for label in axes.get_yticklabels()] == [line.row.title for line in warm.lines]
-    texts = {text.get_text() for text in axes.texts}
-    assert {"cold", "warm", "of rawfile+direct", "×1.00"} <= texts
+    texts = [text.get_text() for text in axes.texts]
+    names = [line.row.title for line in warm.lines]
+    assert [text for text in texts if text in names] == names
+    assert {"cold", "warm", "of rawfile+direct", "×1.00"} <= {*texts}
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["cold start", "warm caches"]
-    with_stops = [line for line in axes.lines if np.isnan(line.get_xdata()).any()]  # the intervals of both ends
-    assert len(with_stops) == 2 * len(ENGINES)
+    ends = [int(np.isnan(line.get_xdata()).sum()) // 3 for line in axes.lines]  # an interval has three gaps
+    assert [count for count in ends if count] == [len(ENGINES)] * 2
 
 
 def test_then_and_now_has_both_ends() -> None:

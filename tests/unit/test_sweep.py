@@ -154,7 +154,7 @@ def assert_nothing_overlaps(figure: Figure) -> None:
 
 
 def test_the_chart_of_a_sweep_has_a_curve_for_each_engine_and_says_who_is_missing() -> None:
-    figure = sweep(list(views(3)), ["caption"])
+    figure = sweep(list(views(3)), ["caption"], {})
     found = words(figure)
     assert {"Q", "clients", *TITLES[:3]} <= set(found)
     assert any("calls per second" in text for text in found)
@@ -163,7 +163,7 @@ def test_the_chart_of_a_sweep_has_a_curve_for_each_engine_and_says_who_is_missin
 
 
 def test_more_engines_than_can_be_told_apart_are_named_beneath() -> None:
-    figure = sweep(list(views(10)), [])
+    figure = sweep(list(views(10)), [], {})
     assert len(labels_of(figure)) == 8
     assert any("Not drawn, as they are slower:" in text for text in words(figure))
     assert_nothing_overlaps(figure)
@@ -172,7 +172,7 @@ def test_more_engines_than_can_be_told_apart_are_named_beneath() -> None:
 def test_the_chart_over_seconds_has_calls_above_and_p99_below() -> None:
     view = next(views(8))
     assert has_timeline(view)
-    figure = timeline(view, [])
+    figure = timeline(view, [], {})
     found = words(figure)
     assert len(figure.axes) == 2
     assert len(labels_of(figure)) == 16
@@ -185,7 +185,7 @@ def test_names_at_the_ends_of_curves_keep_apart() -> None:
     figure = Figure(figsize=(6, 3))
     axes = figure.add_axes((0.1, 0.1, 0.5, 0.8))
     axes.set_ylim(0, 10)
-    label_ends(axes, [(title, 9.99) for title in TITLES[:6]], 2.4)
+    label_ends(axes, [(title, 9.99) for title in TITLES[:6]], 2.4, dict.fromkeys(TITLES, "#000000"))
     assert_nothing_overlaps(figure)
 
 
@@ -195,5 +195,5 @@ def test_an_empty_chart_can_be_drawn(tmp_path: Path) -> None:
         step_view(scenario, step, [row(scenario, step.name, 0, 1, Outcome.UNSUPPORTED)], Data(), (), ())
         for step in scenario.steps[:3]
     ]
-    assert "Q" in words(sweep(none, []))
+    assert "Q" in words(sweep(none, [], {}))
     assert not has_timeline(none[0])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import blended_transform_factory
 
@@ -19,8 +22,6 @@ from dbbench.report.charts.layout import (
     GREY,
     INK,
     MARGIN,
-    ORANGE,
-    SKY,
     WIDTH,
     Sheet,
     inches,
@@ -28,19 +29,27 @@ from dbbench.report.charts.layout import (
     names,
     row_height,
 )
+from dbbench.report.charts.marks import Label, Span, boxes, intervals
+from dbbench.report.charts.palette import Colours
 from dbbench.report.step_view import BOUND_SHARE, NOTABLE_SHARE, Line, StepView
 
-#: Inches for the ratios on the right, after the values.
-RATIOS = 0.85
+#: Inches for the ratios on the right, after the values, and for their heading.
+RATIOS, HEAD = 0.85, 0.16
+ARROW_NOTE = "Hatched or hollow: Arrow batches. Plain: rows."
+#: Part of a size -> what the key calls it, and how it looks in its engine's colour.
+_PARTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "data": ("data", {}),
+    "both": ("data with the indexes in it", {"hatch": "////"}),
+    "index": ("indexes", {"alpha": 0.5}),
+    "journal": ("journal", {"alpha": 0.25}),
+    "other": ("other", {"alpha": 0.25, "hatch": "...."}),
+}
 
 
-def bars(view: StepView, axis: str, captions: Sequence[str]) -> Figure:
+def bars(view: StepView, axis: str, captions: Sequence[str], colours: Colours) -> Figure:
     """One step: a bar for each engine with its interval, the failed ones named under them."""
     lines = view.lines
-    shown = [(line.row.value or 0.0) / view.unit.size for line in lines]
-    positive = [value for value in shown if value > 0]
-    greatest = max(ends(view), default=0.0)
-    logarithmic = bool(positive) and (axis == "logarithmic" or (axis == "auto" and view.wide))
+    logarithmic = any(line.row.value for line in lines) and (axis == "logarithmic" or (axis == "auto" and view.wide))
     sheet = Sheet(
         view.step.title,
         view.measure + (" (logarithmic axis)" if logarithmic else ""),
@@ -50,26 +59,45 @@ def bars(view: StepView, axis: str, captions: Sequence[str]) -> Figure:
         label_width(view),
         right=values_width(view) + RATIOS + 0.6 * any(map(harness, lines)) + 0.75 * any(line.retries for line in lines),
         row=row_height(rows(view)),
+        head=HEAD * has_ratios(view),
     )
     axes = sheet.axes
-    colours = [SKY if view.mixed and line.arrow else BLUE for line in lines]
-    if logarithmic:
-        axes.set_xscale("log")
-        least = min(positive) / 1.8
-        axes.set_xlim(least, greatest * 1.5)
-        places = [place for place, value in enumerate(shown) if value > 0]
-        axes.hlines(places, least, positive, color=FAINT, linewidth=1)
-        axes.scatter(positive, places, s=60, color=[colours[place] for place in places], zorder=2)
-    else:
-        axes.barh(range(len(shown)), shown, BAR, color=colours)
-        axes.set_xlim(0, greatest * 1.04 or 1)
+    draw_values(axes, view, colours, logarithmic=logarithmic, beyond=1.5 if logarithmic else 1.04)
+    if not logarithmic:
         axes.xaxis.set_major_locator(MaxNLocator(6))
-    for place, line in enumerate(lines):
-        interval(axes, place, line, view.unit)
-        value(axes, place, line, view)
-    _failed(axes, view)
+    intervals(axes, known_intervals(enumerate(lines), view.unit), color=INK)
+    values(sheet, view)
     dress(sheet, view)
     return sheet.figure
+
+
+def draw_values(
+    axes: Axes, view: StepView, colours: Colours, *, logarithmic: bool, beyond: float, dot: float = 52, line: float = 1
+) -> None:
+    """A step's figures as bars, or as points of `dot` square points where the axis is logarithmic.
+
+    The axis ends at `beyond` times the greatest.
+    """
+    shown = [(each.row.value or 0.0) / view.unit.size for each in view.lines]
+    colour = [colours.get(each.row.engine, BLUE) for each in view.lines]
+    arrow = [view.mixed and each.arrow for each in view.lines]
+    greatest = max(ends(view), default=0.0)
+    places = [place for place, value in enumerate(shown) if value > 0]
+    if logarithmic and places:
+        axes.set_xscale("log")
+        known = [shown[place] for place in places]
+        least = min(known) / 1.8
+        axes.set_xlim(least, greatest * beyond)
+        axes.hlines(places, least, known, color=FAINT, linewidth=line)
+        edges = [colour[place] for place in places]
+        faces = ["white" if arrow[place] else colour[place] for place in places]
+        axes.scatter(known, places, s=dot, facecolors=faces, edgecolors=edges, linewidths=1.4, zorder=2)
+        return
+    axes.set_xlim(0, greatest * beyond or 1)
+    for hatched in (False, True):
+        mine = [place for place in range(len(shown)) if arrow[place] is hatched]
+        spans = [(place, 0, shown[place]) for place in mine]
+        boxes(axes, spans, BAR, [colour[place] for place in mine], hatch="////" if hatched else None)
 
 
 def notes(view: StepView, *, marked: bool = True) -> list[str]:
@@ -79,7 +107,7 @@ def notes(view: StepView, *, marked: bool = True) -> list[str]:
     """
     found = [f"{superscript(str(number))} {note}" for number, note in enumerate(view.footnotes, 1)]
     if view.mixed:
-        found.append("Light: Arrow batches. Dark: rows.")
+        found.append(ARROW_NOTE)
     if view.conditions:
         found.append(view.conditions)
     if note := view.harness_note(marked=marked):
@@ -87,22 +115,16 @@ def notes(view: StepView, *, marked: bool = True) -> list[str]:
     return found
 
 
-def interval(axes: Axes, place: float, line: Line, unit: Unit, *, color: str = INK, stop: float = 0.12) -> None:
-    """A line from end to end, with a stop at each, which reaches as far to both sides."""
-    if line.row.low is None or line.row.high is None:
-        return
-    low, high = line.row.low / unit.size, line.row.high / unit.size
-    axes.plot(
-        [low, high, np.nan, low, low, np.nan, high, high],
-        [place, place, np.nan, place - stop, place + stop, np.nan, place - stop, place + stop],
-        color=color,
-        linewidth=1.4,
-        solid_capstyle="butt",
-        zorder=3,
-    )
+def known_intervals(lines: Iterable[tuple[float, Line]], unit: Unit) -> list[Span]:
+    """The intervals of some rows, for `intervals`."""
+    return [
+        (place, line.row.low / unit.size, line.row.high / unit.size)
+        for place, line in lines
+        if line.row.low is not None and line.row.high is not None
+    ]
 
 
-def sizes(view: StepView, captions: Sequence[str]) -> Figure:
+def sizes(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
     """Sizes in parts, with the size of what the engine was given as a line."""
     csv_bytes = view.data.csv_bytes
     parts = [_parts(line) for line in view.lines]
@@ -111,34 +133,31 @@ def sizes(view: StepView, captions: Sequence[str]) -> Figure:
     row = row_height(rows(view))
     sheet = Sheet(
         view.step.title, subtitle, rows(view), notes(view), captions, label_width(view),
-        right=values_width(view) + RATIOS, axis=0.62, row=row,
+        right=values_width(view) + RATIOS, axis=0.62, row=row, head=HEAD * has_ratios(view),
     )  # fmt: skip
     axes = sheet.axes
+    greatest = max(line.row.value or 0 for line in view.lines) if view.lines else 0
     left = np.zeros(len(parts))
-    for name, colour in (("data", BLUE), ("index", SKY), ("journal", ORANGE), ("other", FAINT)):
-        widths = np.array([part.get(name, 0.0) for part in parts]) / unit.size
-        if widths.any():
-            text = {"data": "data, indexes included where not apart", "index": "indexes"}.get(name, name)
-            seen = widths.max() > 0.005 * max(line.row.value or 0 for line in view.lines) / unit.size
-            axes.barh(range(len(parts)), widths, BAR, left=left, color=colour, label=text if seen else None)
+    keys: list[Artist] = []
+    for name, (text, look) in _PARTS.items():
+        widths = np.array([part.get(name, 0.0) for part in parts])
+        there = [place for place in range(len(parts)) if widths[place]]
+        spans = [(place, left[place] / unit.size, (left[place] + widths[place]) / unit.size) for place in there]
+        boxes(axes, spans, BAR, [colours.get(view.lines[place].row.engine, BLUE) for place in there], **look)
+        if there and widths.max() > 0.005 * greatest:
+            keys.append(Patch(facecolor=GREY, linewidth=0, label=text, **{"edgecolor": "white", **look}))
         left = left + widths
-    for place, line in enumerate(view.lines):
-        value(axes, place, line, view)
-    greatest = max([*left, (csv_bytes or 0) / unit.size], default=1.0)
-    axes.set_xlim(0, greatest * 1.04 or 1)
+    values(sheet, view)
+    axes.set_xlim(0, max([*left, csv_bytes or 0], default=1.0) / unit.size * 1.04 or 1)
     axes.xaxis.set_major_locator(MaxNLocator(6))
     if csv_bytes:
-        axes.axvline(
-            csv_bytes / unit.size,
-            color=INK,
-            linestyle=(0, (4, 3)),
-            linewidth=1.2,
-            label=f"{'keys and values' if view.data.records else 'as CSV'}: {unit.text(csv_bytes)}",
-        )
-    _failed(axes, view)
+        text = f"{'keys and values' if view.data.records else 'as CSV'}: {unit.text(csv_bytes)}"
+        at, dashed = csv_bytes / unit.size, (0, (4, 3))
+        keys.append(axes.axvline(at, color=INK, linestyle=dashed, linewidth=1.2, label=text))
     dress(sheet, view)
     if view.lines:
-        sheet.legend(ncols=5, columnspacing=1.4, handlelength=1.6)
+        with mpl.rc_context({"hatch.linewidth": 0.8}):
+            sheet.legend(handles=keys, ncols=5, columnspacing=1.2, handlelength=1.6)
     return sheet.figure
 
 
@@ -149,7 +168,9 @@ def _parts(line: Line) -> dict[str, float]:
     for file in facts.get("files", []):
         parts[file["part"]] = parts.get(file["part"], 0) + file["apparent"]
     index = facts.get("index")
-    if index:
+    if index is None:
+        parts["both"] = parts.pop("data", 0)
+    elif index:
         parts["index"] = index
         parts["data"] = parts.get("data", 0) - index
     return parts
@@ -182,19 +203,35 @@ def values_width(view: StepView) -> float:
     return max(inches([_text(line, view) for line in view.lines if not line.withheld], 9) + 0.3, 1)
 
 
-def value(axes: Axes, y: float, line: Line, view: StepView) -> None:
-    """A value in the column right of the bars, and its ratio after it: beside a bar it would cover its interval.
+def has_ratios(view: StepView) -> bool:
+    """Whether ratios stand beside the values."""
+    return any(_ratio(line) for line in view.lines)
 
-    Where it is withheld the words stand in the place of the bar.
+
+def values(sheet: Sheet, view: StepView) -> None:
+    """Values in the column right of the bars, and ratios after them: beside a bar they would cover its interval.
+
+    Where one is withheld, or there is none, words stand in the place of the bar.
     """
-    if line.withheld:
-        words(axes, y, line)
-        return
-    place: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center", "ha": "left"}
-    axes.annotate(_text(line, view), (1, y), (8, 0), fontsize=9, **place)
+    beyond = values_width(view) * 72
+    for y, line in enumerate(view.lines):
+        if line.withheld:
+            words(sheet.axes, y, line)
+            continue
+        sheet.write(1, y, _text(line, view), 8, fontsize=9)
+        if faint := "  ".join(filter(None, (_ratio(line), harness(line).strip(), line.retries))):
+            sheet.write(1, y, faint, beyond, fontsize=8, color=GREY)
+    if has_ratios(view):
+        for drop, text in ((-1.5, f"times {'larger' if view.counted else 'slower'}"), (-0.35, "than best")):
+            sheet.write(1, -0.5, text, beyond, fontsize=6.8, color=GREY, drop=drop)
+    for y, line in enumerate(view.failed, len(view.lines)):
+        words(sheet.axes, y, line)
+
+
+def _ratio(line: Line) -> str:
+    """The ratio to the best; none for the best itself."""
     best = line.row.ratio is not None and line.row.ratio.low is None and line.row.ratio.value == 1
-    faint = "  ".join(filter(None, ("" if best else line.ratio, harness(line).strip(), line.retries)))
-    axes.annotate(faint, (1, y), (values_width(view) * 72, 0), fontsize=8, color=GREY, **place)
+    return "" if best or line.withheld else line.ratio
 
 
 def words(axes: Axes, y: float, line: Line) -> None:
@@ -219,27 +256,21 @@ def harness(line: Line) -> str:
     return f"  harness {share:.0%}{'!' if share > BOUND_SHARE else ''}" if share > NOTABLE_SHARE else ""
 
 
-def _failed(axes: Axes, view: StepView) -> None:
-    for place, line in enumerate(view.failed, len(view.lines)):
-        words(axes, place, line)
-
-
 def dress(sheet: Sheet, view: StepView) -> None:
-    """Names on the left, a light grid, no frame."""
+    """Ranks and names on the left, a light grid, no frame."""
     axes = sheet.axes
     lines = (*view.lines, *view.failed)
     axes.set_ylim(rows(view) - 0.5, -0.5)
     size = name_size(rows(view))
-    axes.set_yticks(range(len(lines)), names([line.row.title for line in lines]), fontsize=size, linespacing=1.0)
+    sheet.names([line.row.title for line in lines], size, [line.row.value is not None for line in lines])
     ranks = blended_transform_factory(sheet.figure.transFigure, axes.transData)
     for place, line in enumerate(lines):
-        axes.text(MARGIN / WIDTH, place, line.rank, transform=ranks, va="center_baseline", ha="left", fontsize=size)
+        if line.rank:
+            axes.add_artist(Label(MARGIN / WIDTH, place, line.rank, transform=ranks, fontsize=size))
     axes.xaxis.set_major_formatter(FuncFormatter(_tick))
     sheet.ground()
     if not view.lines:
         axes.set_xticks([])
-    for tick, line in zip(axes.get_yticklabels(), lines, strict=True):
-        tick.set_color(INK if line.row.value is not None else GREY)
 
 
 def _tick(value: float, place: int) -> str:

@@ -11,8 +11,10 @@ from matplotlib.figure import Figure
 
 from dbbench.analysis.units import Unit
 from dbbench.host import machine
-from dbbench.report.charts.bars import ends, interval
-from dbbench.report.charts.layout import BLUE, FAINT, GREY, INK, SKY, inches
+from dbbench.report.charts.bars import ARROW_NOTE, draw_values, known_intervals
+from dbbench.report.charts.layout import GREY, INK, inches
+from dbbench.report.charts.marks import intervals
+from dbbench.report.charts.palette import Colours, engine_colours
 from dbbench.report.run_view import View
 from dbbench.report.step_view import Line, StepView
 from dbbench.report.verdict import finding
@@ -44,7 +46,7 @@ def _draw(shown: View, step: StepView) -> Figure:
     foot = _footer(shown, step)
     end = HEIGHT / _DPI - 0.3 - 0.2 * len(foot)
     _texts(figure, foot, end, 0.2, size=9.5, color=GREY)
-    _bars(figure, step, y + 0.12, end - 0.2)
+    _bars(figure, step, y + 0.12, end - 0.2, engine_colours(shown))
     return figure
 
 
@@ -54,7 +56,7 @@ def _footer(shown: View, step: StepView) -> list[str]:
     failed = [line.row.title for line in step.failed if not line.row.measured]
     further = len(step.failed) - len(failed)
     notes = [
-        "Light: Arrow batches. Dark: rows." if step.mixed else "",
+        ARROW_NOTE if step.mixed else "",
         f"{further} more engines are not shown." if further else "",
         f"Without a figure: {', '.join(failed)}." if failed else "",
         f"{len(shown.warnings)} warning{'s' if len(shown.warnings) > 1 else ''}: see the page."
@@ -67,7 +69,7 @@ def _footer(shown: View, step: StepView) -> list[str]:
     return [*_cut(" ".join(filter(None, notes)), 165, 9 if shown.published else 3), *_cut(where, 165, 2)]
 
 
-def _bars(figure: Figure, step: StepView, top: float, bottom: float) -> None:
+def _bars(figure: Figure, step: StepView, top: float, bottom: float, colours: Colours) -> None:
     lines = step.lines
     names = [textwrap.shorten(line.row.title, _NAME, placeholder="…") for line in lines]
     size = 14 if len(lines) <= 6 else 12
@@ -80,21 +82,9 @@ def _bars(figure: Figure, step: StepView, top: float, bottom: float) -> None:
     axes = figure.add_axes((left / across, 1 - (top + height) / down, (across - left - right) / across, height / down))
     axes.axis("off")
     axes.set_ylim(len(lines) - 0.5, -0.5)
-    shown = [(line.row.value or 0.0) / step.unit.size for line in lines]
-    known = [value for value in shown if value > 0]
-    greatest = max(ends(step), default=0.0) or 1.0
-    colours = [SKY if step.mixed and line.arrow else BLUE for line in lines]
-    if step.wide and known:
-        axes.set_xscale("log")
-        axes.set_xlim(min(known) / 1.8, greatest * 1.1)
-        places = [place for place, value in enumerate(shown) if value > 0]
-        axes.hlines(places, min(known) / 1.8, known, color=FAINT, linewidth=2)
-        axes.scatter(known, places, s=130, color=[colours[place] for place in places], zorder=2)
-    else:
-        axes.set_xlim(0, greatest * 1.02)
-        axes.barh(range(len(lines)), shown, 0.66, color=colours)
+    draw_values(axes, step, colours, logarithmic=step.wide, beyond=1.1 if step.wide else 1.02, dot=130, line=2)
+    intervals(axes, known_intervals(enumerate(lines), step.unit), color=INK)
     for place, (line, name, value) in enumerate(zip(lines, names, values, strict=True)):
-        interval(axes, place, line, step.unit)
         y = 1 - (top + height * (place + 0.5) / len(lines)) / down
         texts: Any = {"va": "center", "fontsize": size, "color": INK}
         figure.text(_MARGIN / across, y, line.rank, **texts)

@@ -15,6 +15,7 @@ from dbbench.report.charts.card import card
 from dbbench.report.charts.curves import curves
 from dbbench.report.charts.layout import STYLE, save
 from dbbench.report.charts.overview import overview
+from dbbench.report.charts.palette import engine_colours
 from dbbench.report.charts.percentiles import percentiles
 from dbbench.report.charts.spans import spans
 from dbbench.report.charts.sweep import sweep
@@ -52,7 +53,7 @@ def stem(scenario: ScenarioView, name: str) -> str:
 
 def figures(shown: View, scenario: ScenarioView) -> Iterator[tuple[str, Figure]]:
     """Each chart of a scenario that the suite asks for and that has something to show, with its stem."""
-    captions = shown.captions(scenario.scenario)
+    captions, colours = shown.captions(scenario.scenario), engine_colours(shown)
     for found in series(shown.run.manifest):
         figure = curves(shown.title, scenario, found, changes(shown.rows, found), captions)
         if figure is not None:
@@ -61,29 +62,32 @@ def figures(shown: View, scenario: ScenarioView) -> Iterator[tuple[str, Figure]]
     for chart in scenario.charts:
         match chart:
             case Overview():
-                yield stem(scenario, "overview"), overview(shown.title, scenario, captions)
+                yield stem(scenario, "overview"), overview(shown.title, scenario, captions, colours)
             case Bars(steps=steps, axis=axis):
                 for name in steps or [view.step.name for view in scenario.steps if not view.counted]:
                     if name in there:
-                        yield stem(scenario, name), bars(scenario.step(name), axis, captions)
+                        yield stem(scenario, name), bars(scenario.step(name), axis, captions, colours)
             case SizeChart(step=name) if name in there:
-                yield stem(scenario, name), sizes(scenario.step(name), captions)
+                yield stem(scenario, name), sizes(scenario.step(name), captions, colours)
             case Percentiles(steps=steps):
                 for name in steps or there:
                     if name in there and any(line.tails for line in scenario.step(name).lines):
-                        yield stem(scenario, f"{name}-percentiles"), percentiles(scenario.step(name), captions)
+                        yield stem(scenario, f"{name}-percentiles"), percentiles(scenario.step(name), captions, colours)
             case Spans(title=title, cold=cold, warm=warm) if cold in there and warm in there:
-                yield stem(scenario, f"{warm}-span"), spans(title, scenario.step(cold), scenario.step(warm), captions)
+                yield (
+                    stem(scenario, f"{warm}-span"),
+                    spans(title, scenario.step(cold), scenario.step(warm), captions, colours),
+                )
             case Sweep(steps=steps):
                 swept = [str(of) for view in scenario.steps if (of := getattr(view.step, "swept", None))]
                 for name in steps or dict.fromkeys(swept):
                     if views := [view for view in scenario.steps if getattr(view.step, "swept", None) == name]:
-                        yield stem(scenario, f"{name}-sweep"), sweep(views, captions)
+                        yield stem(scenario, f"{name}-sweep"), sweep(views, captions, colours)
             case Timeline(steps=steps):
                 for name in steps or [view.step.name for view in scenario.steps if getattr(view.step, "seconds", None)]:
                     if name in there and has_timeline(scenario.step(name)):
-                        yield stem(scenario, f"{name}-timeline"), timeline(scenario.step(name), captions)
+                        yield stem(scenario, f"{name}-timeline"), timeline(scenario.step(name), captions, colours)
             case Stacks(steps=steps):
                 for name in steps or [view.step.name for view in scenario.steps if view.wording.in_parts]:
                     if name in there:
-                        yield stem(scenario, f"{name}-parts"), time_breakdown(scenario.step(name), captions)
+                        yield stem(scenario, f"{name}-parts"), time_breakdown(scenario.step(name), captions, colours)

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from dbbench.report.charts.layout import BLUE, FAINT, GREY, INK, MARGIN, ORANGE, SKY, VERMILION, inches
+from dbbench.report.charts.layout import BLUE, FAINT, GREY, MARGIN, inches
+from dbbench.report.charts.palette import Colours
+from dbbench.report.step_view import StepView
 
-#: Colours and shapes, so that neither is needed to tell curves apart.
-_STYLES = tuple(zip((BLUE, VERMILION, "#009E73", ORANGE, SKY, "#CC79A7", INK, GREY), "osD^vPX*", strict=True))
+#: The shape of each curve, so that its engine's colour isn't needed to tell it apart.
+_SHAPES = "osD^vPX*"
 #: The most curves of a chart: more can't be told apart.
-MOST = len(_STYLES)
+MOST = len(_SHAPES)
 #: Rows of the usual height that the words over the axes take.
 TOP = 0.4
 #: Points of the names, and inches from one to the next.
 _SIZE, _STEP = 8.5, 0.17
 
 
-def style(number: int) -> dict[str, Any]:
+def style(number: int, colour: str) -> dict[str, Any]:
     """How the curve of this number, from 0, is drawn."""
-    colour, shape = _STYLES[number % MOST]
-    return {"color": colour, "marker": shape, "markersize": 5, "linewidth": 1.6}
+    return {"color": colour, "marker": _SHAPES[number % MOST], "markersize": 5, "linewidth": 1.6}
+
+
+def by_title(views: Sequence[StepView], colours: Colours) -> dict[str, str]:
+    """Title of an engine -> its colour."""
+    lines = [line for view in views for line in view.lines]
+    return {line.row.title: colours.get(line.row.engine, BLUE) for line in lines}
 
 
 def label_width(titles: Sequence[str]) -> float:
@@ -31,8 +38,8 @@ def label_width(titles: Sequence[str]) -> float:
     return inches(titles, _SIZE) + 0.2 + MARGIN
 
 
-def label_ends(axes: Axes, ends: Sequence[tuple[str, float]], height: float) -> None:
-    """Name each curve beside its last value, moved apart where they would overlap; `height` of the axes in inches."""
+def label_ends(axes: Axes, ends: Sequence[tuple[str, float]], height: float, colours: Mapping[str, str]) -> None:
+    """Name each curve, in its colour, beside its last value, moved apart where they would overlap; `height` of the axes in inches."""
     low, high = axes.transData.transform([(0.5, each) for each in axes.get_ylim()])[:, 1]
     places = [(axes.transData.transform((1, value))[1] - low) / (high - low) * height for _, value in ends]
     order = sorted(range(len(ends)), key=lambda number: places[number])
@@ -45,7 +52,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[str, float]], height: float) -> 
     for number, (title, _) in enumerate(ends):
         axes.annotate(
             title, (1, (at[number] - over) / height), (8, 0), xycoords="axes fraction", textcoords="offset points",
-            fontsize=_SIZE, va="center", color=_STYLES[number % MOST][0],
+            fontsize=_SIZE, va="center", color=colours[title],
         )  # fmt: skip
 
 

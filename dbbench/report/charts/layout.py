@@ -5,18 +5,18 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
+from matplotlib.transforms import ScaledTranslation, Transform, blended_transform_factory
 
 from dbbench.host import plain_file
 from dbbench.report.charts import svg
+from dbbench.report.charts.canvas import Canvas
+from dbbench.report.charts.marks import BELOW, LEVEL, PITCH, Label, text_inches
 
 BLUE, SKY, ORANGE, VERMILION = "#0072B2", "#56B4E9", "#E69F00", "#D55E00"
 GREY, INK, FAINT = "#6b6b6b", "#1a1a1a", "#d9d9d9"
@@ -39,8 +39,6 @@ ROW, CLOSE_ROW, BAR = 0.42, 0.3, 0.62
 MANY_ROWS = 14
 #: A name that is longer, in characters, is broken into two lines.
 NAME = 36
-#: Of the drawing board that texts are measured on: fine enough that no rounding to dots is seen.
-_MEASURING_DPI = 720
 
 
 def row_height(rows: float) -> float:
@@ -61,19 +59,7 @@ def names(titles: Sequence[str]) -> list[str]:
 
 def inches(texts: Sequence[str], size: float) -> float:
     """The width of the widest line of some texts, at `size` points."""
-    return max((_line_inches(line, size) for text in texts for line in text.splitlines() if line.strip()), default=0)
-
-
-@cache  # the same names and values are measured for one chart after another
-def _line_inches(line: str, size: float) -> float:
-    width, _, _ = _renderer().get_text_width_height_descent(line, FontProperties(size=size), ismath=False)
-    return float(width) / _MEASURING_DPI
-
-
-@cache
-def _renderer() -> RendererAgg:
-    """It measures by the font's metrics, which is far quicker than by the outlines of each glyph."""
-    return RendererAgg(1, 1, _MEASURING_DPI)
+    return max((text_inches(line, size) for text in texts for line in text.splitlines() if line.strip()), default=0)
 
 
 class Sheet:
@@ -90,6 +76,7 @@ class Sheet:
         right: float = MARGIN,
         axis: float = 0.3,
         row: float = ROW,
+        head: float = 0.0,
     ) -> None:
         titles = textwrap.wrap(title, 74)
         subtitles = textwrap.wrap(subtitle, 108)
@@ -99,23 +86,39 @@ class Sheet:
             for line in textwrap.wrap(note, 118, subsequent_indent="   ", break_on_hyphens=False)
         ]
         small = [line for caption in captions for line in textwrap.wrap(caption, 142, break_on_hyphens=False)]
-        height = 0.16 + 0.26 * len(titles) + 0.2 * len(subtitles) + 0.12 + rows * row + axis
+        height = 0.16 + 0.26 * len(titles) + 0.2 * len(subtitles) + 0.12 + head + rows * row + axis
         height += 0.1 * bool(notes) + 0.17 * len(notes) + 0.12 + 0.15 * len(small) + 0.1
         self.figure = Figure(figsize=(WIDTH, height), dpi=150, facecolor="white")
         self.figure.set_label(f"{title}\n{subtitle}")  # what `save` names it by
         self.height = height
+        self._columns: dict[float, Transform] = {}
         y = 0.16
         y = self._texts(titles, y, 0.26, size=13, weight="bold")
-        y = self._texts(subtitles, y, 0.2, size=9, color=GREY) + 0.12
+        y = self._texts(subtitles, y, 0.2, size=9, color=GREY) + 0.12 + head
         box = (left / WIDTH, 1 - (y + rows * row) / height, (WIDTH - left - right) / WIDTH, rows * row / height)
         self.axes: Axes = self.figure.add_axes(box)
         y += rows * row + axis + 0.1 * bool(notes)
         y = self._texts(notes, y, 0.17, size=8, color=INK) + 0.12
         self._texts(small, y, 0.15, size=6.8, color=GREY)
 
+    def write(self, x: float, y: float, text: str, points: float = 0.0, **style: Any) -> None:
+        """A text level with a row: at a share `x` of the axes' width, and so many points further to the right."""
+        if points not in self._columns:
+            offset = ScaledTranslation(points / 72, 0, self.figure.dpi_scale_trans)
+            self._columns[points] = blended_transform_factory(self.axes.transAxes + offset, self.axes.transData)
+        self.axes.add_artist(Label(x, y, text, transform=self._columns[points], **style))
+
+    def names(self, titles: Sequence[str], size: float, known: Sequence[bool], places: Sequence[float] = ()) -> None:
+        """Titles left of the axes, each level with its row; grey where nothing is known."""
+        for place, title, ink in zip(places or range(len(titles)), names(titles), known, strict=True):
+            lines = title.split("\n")
+            for number, line in enumerate(lines):
+                drop = LEVEL + PITCH * (number - (len(lines) - 1) / 2)
+                self.write(0, place, line, -3.5, drop=drop, ha="right", fontsize=size, color=INK if ink else GREY)
+
     def ground(self) -> None:
         """A light grid behind the rows, small grey figures under it, and no frame."""
-        self.axes.tick_params(axis="y", length=0)
+        self.axes.set_yticks([])
         self.axes.tick_params(axis="x", which="both", labelsize=8, colors=GREY)
         self.axes.grid(axis="x", color=FAINT, linewidth=0.6)
         self.axes.set_axisbelow(True)
@@ -129,7 +132,9 @@ class Sheet:
 
     def _texts(self, lines: Sequence[str], y: float, step: float, **style: Any) -> float:
         for line in lines:
-            self.figure.text(MARGIN / WIDTH, 1 - y / self.height, line, va="top", ha="left", **style)
+            self.figure.add_artist(
+                Label(MARGIN / WIDTH, 1 - y / self.height, line, drop=BELOW, transform=self.figure.transFigure, **style)
+            )
             y += step
         return y
 
@@ -140,7 +145,7 @@ def save(figure: Figure, path: Path, formats: Sequence[str], width: int | None =
         figure.set_dpi(width / WIDTH)
     if "png" in formats:
         with plain_file.replacing(path.with_suffix(".png")) as file:
-            FigureCanvasAgg(figure).print_png(file, pil_kwargs={"compress_level": 3})
+            Canvas(figure).print_png(file, pil_kwargs={"compress_level": 3})  # type: ignore[no-untyped-call]  # theirs
     if "svg" in formats:
         drawn = io.BytesIO()
         FigureCanvasSVG(figure).print_svg(drawn, metadata={"Date": None})

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import groupby
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import Colormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing
 from dbbench.analysis.units import fitting
-from dbbench.report.charts.layout import GREY, MANY_ROWS, MARGIN, Sheet, inches, name_size, names
+from dbbench.report.charts.layout import BLUE, GREY, MANY_ROWS, MARGIN, Sheet, inches, name_size, names
+from dbbench.report.charts.marks import LEVEL, PITCH, Label, Span, boxes
+from dbbench.report.charts.palette import Colours
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import LEAST_SHARE, StepView
 
 #: On the cells, whose colours stay the same on a dark page; so these are none of those that change there.
 _ON_LIGHT, _ON_DARK = "#191919", "#fefefe"
-_MIDDLE: Any = {"ha": "center", "va": "center"}
+_MIDDLE: Any = {"ha": "center"}
 #: More columns than these don't have the room for their figures side by side.
 _MOST_COLUMNS = 12
 #: The height of the names over a band, in rows.
 _HEAD = 0.9
 
 
-def overview(title: str, scenario: ScenarioView, captions: Sequence[str]) -> Figure:
+def overview(title: str, scenario: ScenarioView, captions: Sequence[str], colours: Colours) -> Figure:
     """Every engine and step as a multiple of the step's best, with the figure itself under it."""
     steps = scenario.steps
     engines = scenario.standings
@@ -41,7 +44,7 @@ def overview(title: str, scenario: ScenarioView, captions: Sequence[str]) -> Fig
     titles = names([item.title for item in engines])
     size = name_size(rows)
     height = 0.42 if rows < MANY_ROWS else 0.36
-    left = MARGIN + inches(titles, size) + 0.1
+    left = MARGIN + inches(titles, size) + 0.16
     bands = _bands(steps)
     deep = rows + _HEAD
     sheet = Sheet(
@@ -52,7 +55,18 @@ def overview(title: str, scenario: ScenarioView, captions: Sequence[str]) -> Fig
         _band(axes, number * deep, band, engines)
         for place, name in enumerate(titles):
             y = number * deep + _HEAD + place + 0.5
-            axes.text(-0.1, y, name, ha="right", va="center", fontsize=size, linespacing=1.0)
+            lines = name.split("\n")
+            for line, part in enumerate(lines):
+                drop = LEVEL + PITCH * (line - (len(lines) - 1) / 2)
+                _write(axes, -0.17, y, part, ha="right", fontsize=size, drop=drop)
+        marks = [colours.get(item.engine, BLUE) for item in engines]
+        boxes(
+            axes,
+            [(number * deep + _HEAD + y + 0.5, -0.12, -0.05) for y in range(len(engines))],
+            0.6,
+            marks,
+            clip_on=False,
+        )
     axes.set_xlim(0, max(map(len, bands)))
     axes.set_ylim(deep * len(bands), 0)
     axes.set_xticks([])
@@ -74,7 +88,8 @@ def _band(axes: Axes, top: float, band: Sequence[StepView | None], engines: Sequ
     for column, step in enumerate(band):
         name = "mean" if step is None else _two_lines(step.step.name.replace("-", " "))
         weight = "bold" if step is None else "normal"
-        axes.text(column + 0.5, top + _HEAD / 2, name, fontsize=8, weight=weight, **_MIDDLE)
+        _middle(axes, column + 0.5, top + _HEAD / 2, name, fontsize=8, weight=weight)
+    cells: list[tuple[Span, tuple[float, ...]]] = []
     for place, standing in enumerate(engines):
         y = top + _HEAD + place
         for column, step in enumerate(band):
@@ -82,9 +97,22 @@ def _band(axes: Axes, top: float, band: Sequence[StepView | None], engines: Sequ
             if step is None:
                 _mean(axes, column, y, standing)
             elif row is not None and row.value is not None:
-                _cell(axes, column, y, row)
+                cells.append(((y + 0.5, column + 0.02, column + 0.98), _cell(axes, column, y, row)))
         for first, length, words in _outages(standing, band):
-            axes.text(first + length / 2, y + 0.5, words, fontsize=7, color=GREY, style="italic", **_MIDDLE)
+            _middle(axes, first + length / 2, y + 0.5, words, fontsize=7, color=GREY, style="italic")
+    boxes(axes, [span for span, _ in cells], 0.94, [colour for _, colour in cells])
+
+
+def _write(axes: Axes, x: float, y: float, text: str, **style: Any) -> None:
+    if text:
+        axes.add_artist(Label(x, y, text, transform=axes.transData, **style))
+
+
+def _middle(axes: Axes, x: float, y: float, text: str, **style: Any) -> None:
+    """Some lines, centred."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        _write(axes, x, y, line, drop=LEVEL + PITCH * (number - (len(lines) - 1) / 2), **style, **_MIDDLE)
 
 
 def _mean(axes: Axes, column: int, y: float, standing: Standing) -> None:
@@ -92,8 +120,8 @@ def _mean(axes: Axes, column: int, y: float, standing: Standing) -> None:
     between = "" if low is None or high is None else f"{_bare(low)}–{_bare(high)}"
     middle = y + (0.34 if between else 0.5)
     text = _ratio(standing.mean_ratio) if standing.mean_ratio else "–"
-    axes.text(column + 0.5, middle, text, fontsize=9, weight="bold", **_MIDDLE)
-    axes.text(column + 0.5, y + 0.72, between, fontsize=6.8, color=GREY, **_MIDDLE)
+    _write(axes, column + 0.5, middle, text, fontsize=9, weight="bold", **_MIDDLE)
+    _write(axes, column + 0.5, y + 0.72, between, fontsize=6.8, color=GREY, **_MIDDLE)
 
 
 def _harness(steps: Sequence[StepView]) -> list[str]:
@@ -107,16 +135,21 @@ def _harness(steps: Sequence[StepView]) -> list[str]:
     ]
 
 
-def _cell(axes: Axes, column: int, y: float, row: Row) -> None:
-    """A result: its ratio to the best, the figure under it, the darker the further behind."""
+def _cell(axes: Axes, column: int, y: float, row: Row) -> tuple[float, ...]:
+    """Write a result's ratio to the best, with the figure under it; its colour, the darker the further behind."""
     times = row.ratio.value if row.ratio else None
     shade = 0.0 if times is None else min(np.log10(times) / 2, 1) * 0.75
     ink = _ON_DARK if shade > 0.6 else _ON_LIGHT
-    axes.add_patch(Rectangle((column + 0.02, y + 0.03), 0.96, 0.94, facecolor=mpl.colormaps["Blues"](shade)))
     value = row.value or 0.0
     unit = fitting(row.unit or "s", [value])  # the step's own may take more room than a cell has
-    axes.text(column + 0.5, y + 0.34, "" if times is None else _ratio(times), fontsize=8.5, color=ink, **_MIDDLE)
-    axes.text(column + 0.5, y + 0.72, unit.text(value), fontsize=6.8, color=ink, **_MIDDLE)
+    _write(axes, column + 0.5, y + 0.34, "" if times is None else _ratio(times), fontsize=8.5, color=ink, **_MIDDLE)
+    _write(axes, column + 0.5, y + 0.72, unit.text(value), fontsize=6.8, color=ink, **_MIDDLE)
+    return _shades()(shade)
+
+
+@cache
+def _shades() -> Colormap:
+    return mpl.colormaps["Blues"]
 
 
 def _ratio(times: float) -> str:

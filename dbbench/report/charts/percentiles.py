@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import blended_transform_factory
@@ -16,11 +17,7 @@ from dbbench.report.charts.layout import (
     BLUE,
     FAINT,
     GREY,
-    INK,
     MARGIN,
-    ORANGE,
-    SKY,
-    VERMILION,
     WIDTH,
     Sheet,
     inches,
@@ -28,10 +25,12 @@ from dbbench.report.charts.layout import (
     names,
     row_height,
 )
+from dbbench.report.charts.marks import Label
+from dbbench.report.charts.palette import Colours
 from dbbench.report.step_view import Line, StepView
 
-#: The percentiles and the greatest: shape and colour, so that neither is needed to tell them apart, and size.
-_DOTS: Any = (("o", BLUE, 44), ("s", SKY, 30), ("D", ORANGE, 28), ("^", VERMILION, 36), ("|", INK, 60))
+#: The percentiles and the greatest: shape and size. The colour is the engine's.
+_DOTS: Any = (("o", 44), ("s", 30), ("D", 28), ("^", 36), ("|", 60))
 _NAMES = (*TAIL, "max")
 #: Inches for the two figures on the right.
 _COLUMN = 0.72
@@ -39,7 +38,7 @@ _COLUMN = 0.72
 _NARROW = 50
 
 
-def percentiles(view: StepView, captions: Sequence[str]) -> Figure:
+def percentiles(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
     """One step: engines in the order of its own chart, on a logarithmic axis."""
     operations = list(dict.fromkeys(name for line in view.lines for name in line.tails))
     headings = len(operations) > 1
@@ -66,58 +65,60 @@ def percentiles(view: StepView, captions: Sequence[str]) -> Figure:
     )
     axes = sheet.axes
     axes.set_xscale("log")
+    _points(axes, places, colours)
     left = blended_transform_factory(sheet.figure.transFigure, axes.transData)
     for y, (operation, line) in enumerate(places):
         if line is None:
-            axes.text(MARGIN / WIDTH, y, operation, transform=left, va="center", fontsize=size, weight="bold")
+            axes.add_artist(Label(MARGIN / WIDTH, y, operation, transform=left, fontsize=size, weight="bold"))
         elif line.withheld or not operation:
             words(axes, y, line)
         else:
             _row(sheet, y, line, operation)
     for column, name in enumerate(("p50", "p99")):
-        axes.annotate(name, (1, -0.5), (8 + 72 * _COLUMN * column, 2), fontsize=8, color=GREY, **_BESIDE)
+        sheet.write(1, -0.5, name, 8 + 72 * _COLUMN * column, fontsize=8, color=GREY, drop=-0.3)
     _dress(sheet, places, size)
     _legend(sheet, [tail.points for line in view.lines for tail in line.tails.values()])
     return sheet.figure
 
 
-_BESIDE: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "left"}
+def _points(axes: Axes, places: Sequence[tuple[str, Line | None]], colours: Colours) -> None:
+    """All dots of a shape at once, and a line from each row's least to its greatest."""
+    known = [
+        (y, line.tails[operation].points, colours.get(line.row.engine, BLUE))
+        for y, (operation, line) in enumerate(places)
+        if line is not None and operation and not line.withheld
+    ]
+    ends = [(y, min(there), max(there)) for y, points, _ in known if (there := [each for each in points if each])]
+    if ends:
+        axes.hlines(*zip(*ends, strict=True), color=FAINT, linewidth=1.5, zorder=1)
+    for number, (shape, area) in enumerate(_DOTS):
+        mine = [(points[number], y, colour) for y, points, colour in known if number < len(points) and points[number]]
+        if mine:
+            x, y, colour = zip(*mine, strict=True)
+            axes.scatter(x, y, s=area, marker=shape, color=colour, linewidths=1.4, zorder=2)
 
 
 def _row(sheet: Sheet, y: float, line: Line, operation: str) -> None:
     tail = line.tails[operation]
-    known = [point for point in tail.points if point is not None and point > 0]
-    if known:
-        sheet.axes.hlines(y, min(known), max(known), color=FAINT, linewidth=1.5, zorder=1)
-    for point, (shape, colour, area) in zip(tail.points, _DOTS, strict=True):
-        if point:
-            sheet.axes.scatter([point], [y], s=area, marker=shape, color=colour, linewidths=1.4, zorder=2)
     for column, point in enumerate((tail.percentiles[0], tail.percentiles[2])):
         text = "–" if point is None else fitting("s", [point]).text(point)
-        place = (8 + 72 * _COLUMN * column, 0)
-        sheet.axes.annotate(text, (1, y), place, fontsize=8.5, va="center", **_BESIDE)
+        sheet.write(1, y, text, 8 + 72 * _COLUMN * column, fontsize=8.5)
 
 
 def _dress(sheet: Sheet, places: Sequence[tuple[str, Line | None]], size: float) -> None:
     axes = sheet.axes
     axes.set_ylim(len(places) - 0.5, -0.5)
     there = [(y, line) for y, (_, line) in enumerate(places) if line is not None]
-    texts = [
-        f"{title}{'' if line.withheld or line.row.value is None else superscript(line.mark)}"
-        for (_, line), title in zip(there, _titles(there), strict=True)
+    titles = [
+        f"{line.row.title}{'' if line.withheld or line.row.value is None else superscript(line.mark)}"
+        for _, line in there
     ]
-    axes.set_yticks([y for y, _ in there], texts, fontsize=size, linespacing=1.0)
-    for tick, (_, line) in zip(axes.get_yticklabels(), there, strict=True):
-        tick.set_color(INK if line.row.value is not None else GREY)
+    sheet.names(titles, size, [line.row.value is not None for _, line in there], [y for y, _ in there])
     least, most = axes.get_xlim()
     axes.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if most / least < _NARROW else (1,)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _time(value)))
     axes.xaxis.set_minor_formatter(NullFormatter())
     sheet.ground()
-
-
-def _titles(there: Sequence[tuple[int, Line]]) -> list[str]:
-    return names([line.row.title for _, line in there])
 
 
 def _time(seconds: float) -> str:
@@ -129,8 +130,8 @@ def _legend(sheet: Sheet, drawn: Sequence[Sequence[float | None]]) -> None:
     """The shapes that are somewhere in the chart."""
     known = [any(points) for points in zip(*drawn, strict=True)]
     shown = [(name, dot) for name, dot, there in zip(_NAMES, _DOTS, known, strict=False) if there]
-    for name, (shape, colour, area) in shown:
-        sheet.axes.scatter([], [], s=area, marker=shape, color=colour, linewidths=1.4, label=name)
+    for name, (shape, area) in shown:
+        sheet.axes.scatter([], [], s=area, marker=shape, color=GREY, linewidths=1.4, label=name)
     if shown:
         sheet.legend(ncols=len(shown), columnspacing=1.6, handletextpad=0.3)
 

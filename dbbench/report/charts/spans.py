@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dbbench.analysis.units import fitting
-from dbbench.report.charts.bars import interval, notes, superscript, words
+from dbbench.report.charts.bars import known_intervals, notes, superscript, words
 from dbbench.report.charts.layout import (
     BLUE,
     FAINT,
     GREY,
-    INK,
     MARGIN,
-    ORANGE,
     Sheet,
     inches,
     name_size,
     names,
     row_height,
 )
+from dbbench.report.charts.marks import intervals
+from dbbench.report.charts.palette import Colours
 from dbbench.report.step_view import WIDE_RANGE, Line, StepView, heading, reference_ratio
 
 #: Inches for each figure on the right.
 _COLUMN = 0.62
 #: Rows from the bar to the interval of an end: that of the cold one above it, that of the warm one below.
 _BESIDE_BAR = 0.25
-_BESIDE: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right"}
+#: What the ends are, their shapes, and whether they are hollow. The colour is the engine's.
+_ENDS = (("cold start", "s", True), ("warm caches", "o", False))
 
 
-def spans(title: str, cold: StepView, warm: StepView, captions: Sequence[str]) -> Figure:
+def spans(title: str, cold: StepView, warm: StepView, captions: Sequence[str], colours: Colours) -> Figure:
     """A bar for each engine from its cold figure to its warm one, those that have neither named under them."""
     at_start = {line.row.engine: line for line in (*cold.lines, *cold.failed)}
     lines = [*warm.lines, *warm.failed]
@@ -61,28 +61,35 @@ def spans(title: str, cold: StepView, warm: StepView, captions: Sequence[str]) -
     axes = sheet.axes
     if wide:
         axes.set_xscale("log")
+    bars: list[tuple[float, float, float]] = []
     for y, (line, pair) in enumerate(zip(lines, ends, strict=True)):
         if not any(pair):
             words(axes, y, line)
             continue
-        first, last = (None if value is None else value / unit.size for value in pair)
-        if first and last:
-            axes.plot([first, last], [y, y], color=FAINT, linewidth=7, solid_capstyle="butt", zorder=1)
-        for end, value, shape, colour, beside in (
-            (at_start.get(line.row.engine), first, "s", ORANGE, -_BESIDE_BAR),
-            (line, last, "o", BLUE, _BESIDE_BAR),
-        ):
-            if end and value:
-                interval(axes, y + beside, end, unit, color=colour, stop=0.07)
-                axes.scatter([value], [y], s=46, marker=shape, color=colour, zorder=4)
+        if pair[0] and pair[1]:
+            bars.append((y, pair[0] / unit.size, pair[1] / unit.size))
         multiple = reference_ratio(warm, line)
         texts = ["–" if value is None else unit.figure(value) for value in pair] + [multiple or "–"]
         for at, text in enumerate(texts[: len(columns)]):
-            axes.annotate(text, (1, y), (72 * sum(widths[: at + 1]), 0), fontsize=8.5, va="center", **_BESIDE)
+            sheet.write(1, y, text, 72 * sum(widths[: at + 1]), ha="right", fontsize=8.5)
+    if bars:
+        axes.hlines(*zip(*bars, strict=True), color=FAINT, linewidth=7, zorder=1)
+    for number, (view, (_, shape, hollow), beside) in enumerate(
+        zip((cold, warm), _ENDS, (-_BESIDE_BAR, _BESIDE_BAR), strict=True)
+    ):
+        mine = [(y, pair[number]) for y, pair in enumerate(ends) if pair[number]]
+        edges = [colours.get(lines[y].row.engine, BLUE) for y, _ in mine]
+        axes.scatter(
+            [(value or 0) / unit.size for _, value in mine], [y for y, _ in mine], s=42, marker=shape, linewidths=1.6,
+            facecolors="white" if hollow else edges, edgecolors=edges, zorder=4,
+        )  # fmt: skip
+        lines_there = {line.row.engine: line for line in (*view.lines, *view.failed)}
+        there = [(y + beside, lines_there[lines[y].row.engine]) for y, _ in mine]
+        intervals(axes, known_intervals(there, unit), color=GREY, stop=0.07)
     for at, column in enumerate(columns):
-        axes.annotate(column, (1, -0.5), (72 * sum(widths[: at + 1]), 2), fontsize=8, color=GREY, **_BESIDE)
+        sheet.write(1, -0.5, column, 72 * sum(widths[: at + 1]), ha="right", fontsize=8, color=GREY, drop=-0.3)
     reach = [bound / unit.size for line in (*at_start.values(), *lines) for bound in _reach(line) if bound]
-    _dress(sheet, lines, titles, size, known=reach, wide=wide)
+    _dress(sheet, lines, size, known=reach, wide=wide)
     return sheet.figure
 
 
@@ -94,15 +101,11 @@ def _reach(line: Line) -> tuple[float | None, ...]:
     return line.row.value, line.row.low, line.row.high
 
 
-def _dress(
-    sheet: Sheet, lines: Sequence[Line], titles: Sequence[str], size: float, *, known: Sequence[float], wide: bool
-) -> None:
+def _dress(sheet: Sheet, lines: Sequence[Line], size: float, *, known: Sequence[float], wide: bool) -> None:
     axes = sheet.axes
     axes.set_ylim(max(len(lines), 1) - 0.5, -0.5)
-    marked = [f"{title}{superscript(line.mark)}" for title, line in zip(titles, lines, strict=True)]
-    axes.set_yticks(range(len(lines)), marked, fontsize=size, linespacing=1.0)
-    for tick, line in zip(axes.get_yticklabels(), lines, strict=True):
-        tick.set_color(INK if line.row.value is not None else GREY)
+    marked = [f"{line.row.title}{superscript(line.mark)}" for line in lines]
+    sheet.names(marked, size, [line.row.value is not None for line in lines])
     if wide:
         axes.set_xlim(min(known) / 1.6, max(known) * 1.6)
         axes.xaxis.set_major_locator(LogLocator(10))
@@ -111,6 +114,7 @@ def _dress(
         axes.set_xlim(0, max(known, default=1) * 1.05)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     sheet.ground()
-    for name, shape, colour in (("cold start", "s", ORANGE), ("warm caches", "o", BLUE)):
-        axes.scatter([], [], s=46, marker=shape, color=colour, label=name)
+    for name, shape, hollow in _ENDS:
+        faces = "white" if hollow else GREY
+        axes.scatter([], [], s=42, marker=shape, facecolors=faces, edgecolors=GREY, linewidths=1.6, label=name)
     sheet.legend(ncols=2, handletextpad=0.3)

@@ -10,8 +10,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from dbbench.analysis.statistics import Estimate
 from dbbench.analysis.throughput import throughput
 from dbbench.analysis.units import fitting
-from dbbench.report.charts.labelled import MOST, TOP, dress, label_ends, label_width, lower, style
+from dbbench.report.charts.labelled import MOST, TOP, by_title, dress, label_ends, label_width, lower, style
 from dbbench.report.charts.layout import ROW, Sheet
+from dbbench.report.charts.palette import Colours
 from dbbench.report.step_view import WIDE_RANGE, StepView, joined
 
 #: Rows of the usual height that the curves take.
@@ -22,7 +23,7 @@ _DOUBLING = 8
 _Points = dict[int, Estimate]
 
 
-def sweep(views: Sequence[StepView], captions: Sequence[str]) -> Figure:
+def sweep(views: Sequence[StepView], captions: Sequence[str], colours: Colours) -> Figure:
     """One chart of the steps of a sweep, from few clients to many."""
     curves = _curves(views)
     shown = sorted(curves, key=lambda title: -max(point.value for point in curves[title].values()))[:MOST]
@@ -48,16 +49,16 @@ def sweep(views: Sequence[StepView], captions: Sequence[str]) -> Figure:
         right=label_width(shown),
         axis=0.55,
     )
-    axes = sheet.axes
+    axes, colour = sheet.axes, by_title(views, colours)
     lower(axes, _ROWS + TOP)
     for number, title in enumerate(shown):
         points = sorted(curves[title].items())
         x, y = [count for count, _ in points], [point.value / unit.size for _, point in points]
-        axes.plot(x, y, **style(number), zorder=3)
+        axes.plot(x, y, **style(number, colour[title]), zorder=3)
         for count, point in points:
             if point.low is not None and point.high is not None:
                 ends = [point.low / unit.size, point.high / unit.size]
-                axes.plot([count, count], ends, color=style(number)["color"], linewidth=1.2, marker="_", markersize=6)
+                axes.plot([count, count], ends, color=colour[title], linewidth=1.2, marker="_", markersize=6)
     if wide:
         axes.set_yscale("log")
     else:
@@ -71,7 +72,7 @@ def sweep(views: Sequence[StepView], captions: Sequence[str]) -> Figure:
     dress(axes, f"{unit.symbol.removesuffix('/s')} {what} per second".strip())
     axes.set_xlabel("clients", fontsize=8.5)
     last = [max(curves[title].items())[1].value / unit.size for title in shown]
-    label_ends(axes, list(zip(shown, last, strict=True)), _ROWS * ROW)
+    label_ends(axes, list(zip(shown, last, strict=True)), _ROWS * ROW, colour)
     return sheet.figure
 
 

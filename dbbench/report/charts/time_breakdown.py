@@ -5,32 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from dbbench.analysis.parts import parts
 from dbbench.analysis.units import fitting
 from dbbench.report.charts.bars import (
+    HEAD,
     RATIOS,
     dress,
     ends,
     harness,
-    interval,
+    known_intervals,
     label_width,
     notes,
     rows,
-    value,
+    values,
     values_width,
-    words,
 )
-from dbbench.report.charts.layout import BAR, BLUE, FAINT, GREY, ORANGE, SKY, Sheet, row_height
+from dbbench.report.charts.layout import BAR, BLUE, GREY, INK, Sheet, row_height
+from dbbench.report.charts.marks import Span, boxes, intervals
+from dbbench.report.charts.palette import Colours
 from dbbench.report.step_view import StepView
 from dbbench.results.facts import PARTS
 
-#: Colour and hatch of each part, so that neither is needed to tell them apart; and of what isn't parted.
-_LOOKS = dict(zip(PARTS, ((BLUE, ""), (SKY, "...."), (ORANGE, "////")), strict=True))
-_WHOLE = (FAINT, "")
+_WHOLE = "not told apart"
+#: Shade of the engine's colour and hatch of each part, so that neither is needed to tell them apart.
+_LOOKS: dict[str, dict[str, Any]] = {
+    **dict(zip(PARTS, ({}, {"alpha": 0.55, "hatch": "...."}, {"alpha": 0.3, "hatch": "////"}), strict=True)),
+    _WHOLE: {"alpha": 0.3},
+}
 _NAMES = {
     "execute": "execute (driver)",
     "fetch": "fetch (driver)",
@@ -40,7 +45,7 @@ _NAMES = {
 _COLUMN = 0.72
 
 
-def time_breakdown(view: StepView, captions: Sequence[str]) -> Figure:
+def time_breakdown(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
     """One step: a bar for each engine, made of its parts; at the right to connect, and to prepare."""
     sheet = Sheet(
         f"{view.step.title}: where the time goes",
@@ -52,38 +57,35 @@ def time_breakdown(view: StepView, captions: Sequence[str]) -> Figure:
         right=_once(view) + 2 * _COLUMN,
         axis=0.62,
         row=row_height(rows(view)),
+        head=HEAD,
     )
-    axes, seen = sheet.axes, set()
-    with mpl.rc_context({"hatch.linewidth": 0.6}):
-        for place, line in enumerate(view.lines):
-            if line.withheld:
-                words(axes, place, line)
-                continue
-            found = parts(line.row.value, line.row.rounds)
-            pieces = (found.parts if found else {}) or {"not told apart": line.row.value or 0.0}
-            left = 0.0
-            for name, seconds in pieces.items():
-                colour, hatch = _LOOKS.get(name, _WHOLE)
-                label = None if name in seen else _NAMES.get(name, name)
-                seen.add(name)
-                width = seconds / view.unit.size
-                axes.barh(
-                    place, width, BAR, left=left, color=colour, hatch=hatch, edgecolor="white", linewidth=0, label=label
-                )
-                left += width
-            interval(axes, place, line, view.unit)
-            value(axes, place, line, view)
-            for column, once in enumerate((found.connect, found.prepare) if found else ()):
-                _beside(axes, fitting("s", [once]).text(once), place, view, column)
+    axes = sheet.axes
+    pieces: dict[str, list[Span]] = {}
+    for place, line in enumerate(view.lines):
+        if line.withheld:
+            continue
+        found = parts(line.row.value, line.row.rounds)
+        left = 0.0
+        for name, seconds in ((found.parts if found else {}) or {_WHOLE: line.row.value or 0.0}).items():
+            width = seconds / view.unit.size
+            pieces.setdefault(name, []).append((place, left, left + width))
+            left += width
+        for column, once in enumerate((found.connect, found.prepare) if found else ()):
+            _beside(sheet, fitting("s", [once]).text(once), place, view, column)
+    keys = []
+    for name, spans in pieces.items():
+        look = _LOOKS.get(name, _LOOKS[_WHOLE])
+        boxes(axes, spans, BAR, [colours.get(view.lines[int(place)].row.engine, BLUE) for place, _, _ in spans], **look)
+        keys.append(Patch(facecolor=GREY, label=_NAMES.get(name, name), linewidth=0, **{"edgecolor": "white", **look}))
+    intervals(axes, known_intervals(enumerate(view.lines), view.unit), color=INK)
+    values(sheet, view)
     for column, name in enumerate(("connect", "prepare")):
-        _beside(axes, name, -0.75, view, column)
+        _beside(sheet, name, -0.5, view, column, drop=-0.35)
     axes.set_xlim(0, max(ends(view), default=0.0) * 1.04 or 1)
     axes.xaxis.set_major_locator(MaxNLocator(6))
-    for place, line in enumerate(view.failed, len(view.lines)):
-        words(axes, place, line)
     dress(sheet, view)
-    if seen:
-        sheet.legend(ncols=4, columnspacing=1.4, handlelength=1.8)
+    if keys:
+        sheet.legend(handles=keys, ncols=4, columnspacing=1.4, handlelength=1.8)
     return sheet.figure
 
 
@@ -92,9 +94,6 @@ def _once(view: StepView) -> float:
     return values_width(view) + RATIOS + 0.75 * any(map(harness, view.lines))
 
 
-def _beside(axes: Any, text: str, y: float, view: StepView, column: int) -> None:
-    place = ((_once(view) + _COLUMN * column) * 72 - 8, 0)
-    axes.annotate(
-        text, (1, y), place, xycoords=("axes fraction", "data"), textcoords="offset points", va="center", ha="left",
-        fontsize=8, color=GREY, annotation_clip=False,
-    )  # fmt: skip
+def _beside(sheet: Sheet, text: str, y: float, view: StepView, column: int, **style: Any) -> None:
+    points = (_once(view) + _COLUMN * column) * 72 - 8
+    sheet.write(1, y, text, points, fontsize=8, color=GREY, **style)

@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from dbbench.analysis.units import fitting
-from dbbench.report.charts.labelled import MOST, TOP, dress, label_ends, label_width, lower, style
+from dbbench.report.charts.labelled import MOST, TOP, by_title, dress, label_ends, label_width, lower, style
 from dbbench.report.charts.layout import ROW, Sheet
+from dbbench.report.charts.palette import Colours
 from dbbench.report.step_view import WIDE_RANGE, StepView
 
 #: Rows of the usual height that each of the two halves takes, and that lie between them.
@@ -29,7 +30,7 @@ def has_timeline(view: StepView) -> bool:
     return bool(_known(view))
 
 
-def timeline(view: StepView, captions: Sequence[str]) -> Figure:
+def timeline(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
     """Above the calls that ended in each second, below the p99 of their times."""
     known = _known(view)
     shown = dict(list(known.items())[:MOST])
@@ -46,7 +47,7 @@ def timeline(view: StepView, captions: Sequence[str]) -> Figure:
         right=label_width(list(shown)),
         axis=0.55,
     )
-    below = sheet.axes
+    below, colour = sheet.axes, by_title([view], colours)
     lower(below, 2 * _ROWS + _BETWEEN + TOP)
     left, bottom, width, height = below.get_position().bounds
     share = _ROWS / (2 * _ROWS + _BETWEEN)
@@ -58,7 +59,7 @@ def timeline(view: StepView, captions: Sequence[str]) -> Figure:
     tail_unit = fitting("s", [float(tail) for each in tails.values() for tail in each if tail > 0])
     for number, (title, each) in enumerate(shown.items()):
         x = (np.arange(len(each["calls"])) + 1) * each["seconds"]
-        dots = style(number) if len(x) <= _DOTS else {**style(number), "marker": ""}
+        dots = style(number, colour[title]) | ({} if len(x) <= _DOTS else {"marker": ""})
         above.plot(x, rates[title] / rate_unit.size, **dots)
         below.plot(x, tails[title] / tail_unit.size, **dots)
     most = max((float(each.max()) for each in rates.values()), default=1) / rate_unit.size
@@ -72,9 +73,9 @@ def timeline(view: StepView, captions: Sequence[str]) -> Figure:
     below.xaxis.set_major_locator(MaxNLocator(10, integer=True))
     below.set_xlim(left=0)
     above.tick_params(labelbottom=False)
-    label_ends(above, [(title, float(each[-1]) / rate_unit.size) for title, each in rates.items()], _ROWS * ROW)
+    label_ends(above, [(title, float(each[-1]) / rate_unit.size) for title, each in rates.items()], _ROWS * ROW, colour)
     ends = [(title, _last(each) / tail_unit.size) for title, each in tails.items()]
-    label_ends(below, ends, _ROWS * ROW)
+    label_ends(below, ends, _ROWS * ROW, colour)
     return sheet.figure
 
 

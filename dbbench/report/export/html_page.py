@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
+from dbbench.report.charts.palette import COLOURS, ON_DARK
 from dbbench.report.export import page
 from dbbench.report.export.exporter import Exporter
 from dbbench.report.export.page_data import page_data, place
@@ -22,6 +23,8 @@ _COLOURS = {
     # Those of a chart that was drawn dark.
     "#14171b": "page", "#e8e8e8": "ink", "#aab1b9": "grey", "#3d444d": "line",
     "#3d9ad6": "blue", "#8fcdf2": "sky", "#f0793a": "vermilion",
+    # Those of the engines; two of them are as above.
+    **{colour: f"c{number}" for colours in (COLOURS, ON_DARK) for number, colour in enumerate(colours)},
 }  # fmt: skip
 _COLOUR = re.compile(rf"\b(fill|stroke):({'|'.join(_COLOURS)})\b")
 _COMMENT = re.compile(r"(^|  )// .*$")

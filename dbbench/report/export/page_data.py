@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dbbench.analysis.row import Row
+from dbbench.report.charts.palette import engine_order
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import StepView
 from dbbench.suite.charts import Bars
@@ -32,10 +33,9 @@ def place(scenario: ScenarioView, step: str = "") -> str:
 
 
 def _document(shown: View, digits: int) -> dict[str, Any]:
-    order = [item.engine for scenario in shown.scenarios for item in scenario.standings]
     titles = {item.engine: item.title for scenario in shown.scenarios for item in scenario.standings}
     versions = {system.name: system.versions for system in shown.systems}
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(order))}
+    numbers = {name: number for number, name in enumerate(engine_order(shown))}
     return {
         "engines": [[name, titles[name], versions.get(name, "")] for name in numbers],
         "scenarios": [_scenario(scenario, shown, numbers, digits) for scenario in shown.scenarios],
