@@ -25,7 +25,7 @@ import pyarrow.ipc
 
 from dbbench.datasets.csv_form import csv_bytes, header_bytes
 from dbbench.datasets.generate import GENERATION, arrow_schema, batches, chunk
-from dbbench.datasets.own_files import files_of, rows_from
+from dbbench.datasets.own_files import estimated_bytes, files_of, rows_from
 from dbbench.datasets.records import RecordSet
 from dbbench.errors import UserError
 from dbbench.host import atomic_json, kept_folder, plain_file
@@ -112,7 +112,7 @@ def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None
 
     try:
         if not (final.exists() and _checked(final)):
-            _check_room(dataset, scale, seed)
+            _check_room(dataset, scale, seed, sources)
             kept_folder.make(final, _MANIFEST, fill)
     except OSError as exc:
         raise UserError(
@@ -122,11 +122,13 @@ def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None
     return Files(final)
 
 
-def _check_room(dataset: Dataset, scale: float, seed: int) -> None:
-    """Raise UserError if the drawn tables would not fit on the disk, by the rows of each one's first chunk."""
+def _check_room(dataset: Dataset, scale: float, seed: int, sources: dict[str, list[Path]]) -> None:
+    """Raise UserError if the tables would not fit on the disk, by the first rows of each one."""
     needed = 0
     for name, table in dataset.tables.items():
-        if not isinstance(table.rows, FromFile):
+        if isinstance(table.rows, FromFile):
+            needed += estimated_bytes(table, sources[name], _wanted(table.rows, scale))
+        else:
             first = chunk(dataset, name, 0, scale=scale, seed=seed)
             needed += int(first.nbytes) * dataset.rows(name, scale) // first.num_rows
     place = cache_folder()
@@ -194,7 +196,7 @@ def _rows(dataset: Dataset, name: str, scale: float, seed: int, sources: list[Pa
         raise UserError(
             f"table {name}: a part of a file needs its count: rows: {{file: {table.rows.file}, count: ...}}"
         )
-    wanted = None if scale == 1 or known is None else max(1, round(known * scale))
+    wanted = _wanted(table.rows, scale)
     count = 0
     for batch in rows_from(table, sources, wanted):
         count += batch.num_rows
@@ -202,6 +204,11 @@ def _rows(dataset: Dataset, name: str, scale: float, seed: int, sources: list[Pa
     expected = known if wanted is None else wanted
     if expected is not None and count != expected:
         raise UserError(f"{', '.join(map(str, sources))}: {count:,} rows, and the suite says {expected:,}")
+
+
+def _wanted(rows: FromFile, scale: float) -> int | None:
+    """How many of a file's rows there are to be; None for all."""
+    return None if scale == 1 or rows.count is None else max(1, round(rows.count * scale))
 
 
 def _checked(folder: Path) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import glob
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ from dbbench.suite.dataset import Dataset, FromFile, Table
 
 #: Bytes of a CSV file that are read at a time; a row must fit in.
 _BLOCK = 16 * 2**20
+#: Rows by which the size of all is estimated.
+_LOOK = 1_000
 #: Ends of names that are read as Parquet; any other file is CSV.
 PARQUET = (".parquet", ".pq")
 
@@ -79,6 +83,38 @@ def rows_from(table: Table, paths: Sequence[Path], rows: int | None) -> Iterator
     while whole.num_rows:
         yield _one(whole[:CHUNK_ROWS])
         whole = whole[CHUNK_ROWS:]
+
+
+def estimated_bytes(table: Table, paths: Sequence[Path], rows: int | None) -> int:
+    """Bytes that the first `rows` rows of the files, or all, take in memory: by the first rows of the first file.
+
+    Raises UserError for what doesn't fit the table.
+    """
+    first = next(rows_from(table, paths[:1], _LOOK), None)
+    if first is None:
+        return 0
+    if rows is None:
+        with refusals(paths[0]):
+            rows = sum(_rows_in(path, _csv_bytes(paths[0], first.num_rows), first.num_rows) for path in paths)
+    return int(first.nbytes) * rows // int(first.num_rows)
+
+
+def _rows_in(path: Path, some_bytes: int, some_rows: int) -> int:
+    if path.suffix.lower() in PARQUET:
+        return int(pq.ParquetFile(path).metadata.num_rows)
+    return path.stat().st_size * some_rows // some_bytes
+
+
+def _csv_bytes(path: Path, rows: int) -> int:
+    """Bytes of the header and the first rows of a CSV file, of which one may have several lines; at least 1."""
+    if path.suffix.lower() in PARQUET:
+        return 1
+    lengths: list[int] = []
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = (lengths.append(len(line.encode())) or line for line in file)  # type: ignore[func-returns-value]  # noted on the way
+        for _ in islice(csv.reader(lines), rows + 1):
+            pass
+    return max(sum(lengths), 1)
 
 
 def _one(table: pa.Table) -> pa.RecordBatch:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import shutil
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
 from dbbench.datasets.cache import kept, materialise
 from dbbench.datasets.inference import FoundTable, look_at
-from dbbench.datasets.own_files import files_of, rows_from
+from dbbench.datasets.own_files import estimated_bytes, files_of, rows_from
 from dbbench.errors import UserError
 from dbbench.suite.dataset import Dataset, FromFile
 from dbbench.suite.from_files import suite_text
@@ -247,3 +249,31 @@ def test_drawn_columns_can_have_nulls(tmp_path: Path) -> None:
     found = materialise(data).table("t").column("a")
     assert found.null_count == 10_000
     assert [place for place, value in enumerate(found.to_pylist(), 1) if value is None] == list(range(4, 40_001, 4))
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("scaled", [None, 500])
+def test_the_size_of_a_file_is_estimated_from_its_first_rows(tmp_path: Path, form: str, scaled: int | None) -> None:
+    rows = pa.table({"Id": pa.array(range(5_000), pa.int32()), "Name": [f"name,\n{n:05d}" for n in range(5_000)]})
+    path = tmp_path / f"t.{form}"
+    if form == "csv":
+        pa.csv.write_csv(rows, path)
+    else:
+        pq.write_table(rows, path)
+    columns = {"Id": {"type": "integer"}, "Name": {"type": "varchar(20)"}}
+    table = Dataset.model_validate(
+        {"tables": {"t": {"rows": {"file": path.name}, "primary_key": "Id", "columns": columns}}}
+    ).tables["t"]
+    found = estimated_bytes(table, [path, path], scaled)
+    whole = pa.Table.from_batches(list(rows_from(table, [path, path], scaled))).nbytes
+    assert found == pytest.approx(whole, rel=0.1)
+
+
+def test_files_that_would_not_fit_on_the_disk_are_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 100))  # type: ignore[attr-defined]
+    text = "Id\n" + "".join(f"{number}\n" for number in range(200))
+    with pytest.raises(UserError, match=r"the dataset would take about 0\.0 GB, and .* has 0\.0 GB free"):
+        read(tmp_path, text)
+    assert not list((tmp_path / "cache").rglob("*.arrow"))
