@@ -1,0 +1,62 @@
+"""`dbbench history` on six run directories, in one of whose engines a new release is slower."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dbbench.cli import main
+from tests.fabricated import Fake, fabricate
+
+TIMED = ("bulk-insert", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3")
+#: How far each run as a whole is off, as runs are.
+DAYS = (1.0, 1.021, 0.984, 1.012, 0.991, 1.006)
+#: From this run on the release is another one, and half as slow again.
+SLOWER_FROM = 4
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder, paths = tmp_path_factory.mktemp("runs"), []
+    for day, level in enumerate(DAYS, 1):
+        late = day >= SLOWER_FROM
+        fakes = {
+            "slowed": Fake(
+                "Slowed", level * (1.5 if late else 1.0), told={"versions": {"A": "1.5" if late else "1.4"}}
+            ),
+            "steady": Fake("Steady", 1.2 / level),
+        }
+        run = fabricate(folder / f"r{day}", fakes, rounds=3)
+        created = datetime.datetime(2026, 11, day, tzinfo=datetime.UTC)
+        run.manifest = run.manifest.model_copy(update={"created": created})
+        run.save()
+        paths.append(str(run.path))
+    return paths
+
+
+def test_the_engine_that_was_slowed_is_marked_and_no_other(runs: list[str], tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["history", *reversed(runs), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert "7 of 16 steps of engines changed over 6 runs, 7 for the worse" in done.output
+    assert done.output.count("×1.50 slower  from run 4 (2026-11-04)") == len(TIMED)
+    assert "differs: slowed: A: 1.4 -> 1.5" in done.output
+    assert "Steady" not in done.output
+    series = json.loads((tmp_path / "out" / "history.json").read_text("utf-8"))["series"]
+    changes = {(one["engine"], one["step"]): [change["run"] for change in one["changes"]] for one in series}
+    assert changes == {
+        **{("slowed", step): [SLOWER_FROM] for step in TIMED},
+        **{("steady", step): [] for step in TIMED},
+        **{(engine, "database-size"): [] for engine in ("slowed", "steady")},
+    }
+    assert (tmp_path / "out" / "index.html").is_file()
+
+
+def test_before_a_fourth_run_nothing_is_said_of_changes(runs: list[str]) -> None:
+    done = CliRunner().invoke(main, ["history", *runs[:3]])
+    assert done.exit_code == 0
+    assert "no change can be seen in fewer than 4 runs: add runs" in done.output
+    assert "no change in 16 steps of engines over 3 runs" in done.output
