@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,14 @@ def test_the_engine_that_was_slowed_is_marked_and_no_other(runs: list[str], tmp_
         **{("steady", step): [] for step in TIMED},
         **{(engine, "database-size"): [] for engine in ("slowed", "steady")},
     }
-    assert (tmp_path / "out" / "index.html").is_file()
+    colours = set()
+    for step in TIMED:
+        drawn = (tmp_path / "out" / f"invoices-{step}.svg").read_text("utf-8")
+        assert "medians with the least and greatest of the rounds" in drawn
+        label = re.search(r"<text[^>]*style=\"([^\"]*)\"[^>]*>Steady</text>", drawn)
+        assert label
+        colours.add(label[1])
+    assert len(colours) == 1  # whatever its place in a step
 
 
 def test_before_a_fourth_run_nothing_is_said_of_changes(runs: list[str]) -> None:

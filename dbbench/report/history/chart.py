@@ -13,6 +13,7 @@ from dbbench.analysis.history import History, Series
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report.charts.layout import FAINT, GREY, INK, Sheet, inches
 from dbbench.report.history.words import change_lines, step_name
+from dbbench.report.step_view import SURE_ROUNDS
 
 #: Okabe and Ito's colours but yellow, which paper swallows; then other markers, so that colour alone tells nothing.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#1a1a1a")
@@ -31,9 +32,13 @@ def step_chart(shown: History, scenario: str, step: str) -> Figure:
     labels = [one.title for one in series]
     better = "less is better" if series[0].direction == "lower" else "more is better"
     logarithmic = bool(values) and max(values) > _NARROW * min(values)
+    rounds = [len(row.trial_means) for one in series for row in one.rows if row and row.low is not None]
+    spread = (
+        "95 % intervals" if min(rounds, default=SURE_ROUNDS) >= SURE_ROUNDS else "the least and greatest of the rounds"
+    )
     sheet = Sheet(
         step_name(series[0], shown),
-        f"{unit.symbol}, {better}; medians with 95 % intervals{', logarithmic axis' if logarithmic else ''}",
+        f"{unit.symbol}, {better}; medians with {spread}{', logarithmic axis' if logarithmic else ''}",
         1,
         _changes(series, shown),
         [f"dbbench {shown.sides[-1].manifest.dbbench}, suite {shown.sides[-1].suite.name}"],
@@ -47,10 +52,11 @@ def step_chart(shown: History, scenario: str, step: str) -> Figure:
         axes.set_yscale("log")
     elif values:
         axes.set_ylim(0, max(*values, *(row.high or 0 for one in series for row in one.rows if row)) * 1.08)
-    for number, one in enumerate(series):
-        _line(axes, one, number)
+    order = list(dict.fromkeys(one.engine for one in shown.series))  # an engine has one colour in all charts
+    for one in series:
+        _line(axes, one, order.index(one.engine))
     _dress(axes, shown, unit, logarithmic=logarithmic)
-    _label(axes, series)
+    _label(axes, series, [order.index(one.engine) for one in series])
     return sheet.figure
 
 
@@ -95,21 +101,21 @@ def _dress(axes: Any, shown: History, unit: Unit, *, logarithmic: bool) -> None:
     axes.spines["bottom"].set_color(FAINT)
 
 
-def _label(axes: Any, series: Sequence[Series]) -> None:
-    """Each engine's name beside its last figure, moved apart where they would overlap."""
+def _label(axes: Any, series: Sequence[Series], numbers: Sequence[int]) -> None:
+    """Each engine's name beside its last figure, moved apart where they would overlap; `numbers` are those of their colours."""
     ends = []
-    for number, one in enumerate(series):
+    for place, one in enumerate(series):
         known = [(at, value) for at, value in enumerate(one.values) if value]
         if known:
             _, y = axes.transAxes.inverted().transform(axes.transData.transform(known[-1]))
-            ends.append([y, number])
+            ends.append([y, place])
     ends.sort()
     least = _LABEL / (axes.get_position().height * axes.figure.get_figheight())
     for before, end in pairwise(ends):
         end[0] = max(end[0], before[0] + least)
     beyond = max(0.0, ends[-1][0] - 1) if ends else 0.0
-    for y, number in ends:
+    for y, place in ends:
         axes.annotate(
-            series[number].title, (1, y - beyond), (6, 0), xycoords="axes fraction", textcoords="offset points",
-            fontsize=9, va="center", color=_COLOURS[number % len(_COLOURS)], annotation_clip=False,
+            series[place].title, (1, y - beyond), (6, 0), xycoords="axes fraction", textcoords="offset points",
+            fontsize=9, va="center", color=_COLOURS[numbers[place] % len(_COLOURS)], annotation_clip=False,
         )  # fmt: skip
