@@ -42,7 +42,7 @@ def _draw(shown: View, step: StepView) -> Figure:
     y = _texts(figure, _cut(shown.title, 52, 2), 0.42, 0.46, size=25, weight="bold", color=INK)
     y = _texts(figure, _cut(finding(step), 88, 2), y + 0.08, 0.31, size=15.5, color=INK)
     scale = " (logarithmic axis)" if step.wide else ""
-    y = _texts(figure, _cut(f"{step.step.title}: {step.measure}{scale}", 118, 2), y + 0.04, 0.3, size=11.5, color=GREY)
+    y = _texts(figure, _cut(f"{step.step.title}: {step.measure}{scale}", 126, 2), y + 0.04, 0.3, size=11.5, color=GREY)
     foot = _footer(shown, step)
     end = HEIGHT / _DPI - 0.3 - 0.2 * len(foot)
     _texts(figure, foot, end, 0.2, size=9.5, color=GREY)
