@@ -92,5 +92,5 @@ def summary(run: Path) -> dict[tuple[str, str], dict[str, str]]:
         return {
             (row["step"], row["engine"]): row
             for row in csv.DictReader(file)
-            if row["metric"] in ("time", "size", "throughput", "")
+            if row["metric"] in ("time", "size", "throughput", "latency", "highest rate", "")
         }

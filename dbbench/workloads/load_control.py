@@ -12,7 +12,7 @@ from typing import Any
 
 from dbbench.loadgen.histogram import Samples, fewest
 from dbbench.loadgen.job import ClientTimings, Job
-from dbbench.loadgen.search import search
+from dbbench.loadgen.search import Bracket, search
 from dbbench.results.outcome import Outcome
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Find, Rate, TimedStep
@@ -148,19 +148,26 @@ def _found(step: TimedStep, find: Find, job: Job, clients: Clients, drive: Drive
         return kept
 
     first = drive(replace(job, rate=None, duration=min(_FIRST_LOOK, find.trial)))
-    bracket = search(
-        passes,
-        first.per_second / 2,
-        least=needed / LONGEST_TRIAL,
-        most=MOST_PER_SECOND,
-        resolution=find.resolution,
-    )
+    # No latency is below the shortest call of a client that calls alone: to try lower rates would take minutes.
+    shortest = first.service.ends[0] if clients.count == 1 and first.service.count else 0
+    if shortest > find.limit * 1e9:
+        bracket = Bracket(None, None)
+        why = f"the shortest call takes {shortest / 1e6:.3g} ms; the limit is {find.limit * 1e3:g} ms"
+    else:
+        bracket = search(
+            passes,
+            first.per_second / 2,
+            least=needed / LONGEST_TRIAL,
+            most=MOST_PER_SECOND,
+            resolution=find.resolution,
+        )
+        why = "" if bracket.passed is not None else _why(find, trials[-1])
     looked: dict[str, Any] = {
         "percentile": find.percentile, "limit": find.limit, "highest": bracket.passed, "failed": bracket.failed,
         "trials": trials,
     }  # fmt: skip
     if bracket.passed is None:
-        detail = f"no rate: {_why(find, trials[-1])}"
+        detail = f"no rate: {why}"
         return StepMeasurement(
             "highest rate",
             "1/s",

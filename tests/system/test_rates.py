@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Dbbench, environment
+from tests.conftest import Dbbench, environment, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -215,3 +215,37 @@ def test_a_rate_that_is_none_is_a_fault_with_its_place(
         assert done.returncode == 2
         assert place in done.stdout + done.stderr
         assert f"bad.yaml:{line}:" in done.stdout + done.stderr
+
+
+NO_RATE = """
+dbbench: 1
+name: never
+title: Never
+description: A limit that no call keeps.
+datasets: {d: {tables: {T: {rows: 100, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}}}
+scenarios:
+  - name: never
+    title: Never
+    dataset: d
+    steps:
+      - {kind: load, name: load, title: Load}
+      - kind: query
+        name: highest
+        title: Highest
+        sql: SELECT Id FROM T
+        find: {p50: 0.05us, trial: 200ms}
+        answer: {table: T, select: [T.Id]}
+      - {kind: query, name: after, title: After, sql: SELECT Id FROM T, answer: {table: T, select: [T.Id]}}
+"""
+
+
+def test_a_limit_that_no_rate_keeps_is_an_outcome(dbbench: Dbbench, tmp_path: Path) -> None:
+    (tmp_path / "never.yaml").write_text(NO_RATE)
+    done = dbbench("suite", "never.yaml", "--rounds", "1", "--engine", "sqlite", "--out", "run")
+    rows = summary(tmp_path / "run")
+    row = rows["highest", "sqlite"]
+    assert (row["outcome"], row["value"], row["rank"]) == ("no rate", "", ""), done.stdout + done.stderr
+    assert row["detail"].startswith("no rate: the shortest call takes ")
+    assert "the limit is 5e-05 ms" in row["detail"]
+    assert rows["after", "sqlite"]["outcome"] == "ok"
+    assert "no rate" in (tmp_path / "run" / "report" / "index.md").read_text("utf-8")
