@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         SQLOperations,
         TransactionOperations,
     )
-    from dbbench.engine.options import Options, Program
+    from dbbench.engine.options import Options, Program, ServerSetting, server_setting_names, server_settings
     from dbbench.engine.private_server import PrivateServer, program
     from dbbench.engine.setup import Setup
     from dbbench.engine.size import File, FileRole, Size
@@ -82,6 +82,7 @@ __all__ = [
     "SQLOperations",
     "SQLSession",
     "ServerFailed",
+    "ServerSetting",
     "Session",
     "Setup",
     "Size",
@@ -104,6 +105,8 @@ __all__ = [
     "object_maker",
     "program",
     "raw_connection",
+    "server_setting_names",
+    "server_settings",
 ]
 
 _MODULES = {
@@ -127,7 +130,7 @@ _MODULES = {
         "SQLOperations",
         "TransactionOperations",
     ],
-    "dbbench.engine.options": ["Options", "Program"],
+    "dbbench.engine.options": ["Options", "Program", "ServerSetting", "server_setting_names", "server_settings"],
     "dbbench.engine.private_server": ["PrivateServer", "program"],
     "dbbench.engine.setup": ["Setup"],
     "dbbench.engine.size": ["File", "FileRole", "Size"],

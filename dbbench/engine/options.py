@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict
+
+M = TypeVar("M")
 
 
 class Options(BaseModel):
@@ -22,7 +26,37 @@ class _Named:
 Program = Annotated[str, _Named()]
 
 
+@dataclass(frozen=True)
+class ServerSetting:
+    """The mark of an option that is a setting of a private server, as it is written in an Options class.
+
+    `name` is the server's own name of it. `form` is how the server takes the value, like "{}MB". So each setting stands once:
+    the option is checked as all are, and `server_settings` has what to start the server with.
+    """
+
+    name: str
+    form: str = "{}"
+
+
 def programs(options: type[BaseModel]) -> list[str]:
     """The options that are a Program."""
-    fields = options.model_fields.items()
-    return [name for name, known in fields if any(isinstance(mark, _Named) for mark in known.metadata)]
+    return [name for name, _ in _marked(options, _Named)]
+
+
+def server_settings(options: BaseModel) -> dict[str, str]:
+    """The settings that a private server starts with: name -> value. An option that is None leaves the server's default."""
+    values = ((mark, getattr(options, name)) for name, mark in _marked(type(options), ServerSetting))
+    return {mark.name: mark.form.format(value) for mark, value in values if value is not None}
+
+
+def server_setting_names(options: type[BaseModel]) -> list[str]:
+    """The server's names of all settings that options may set: what to record of a server."""
+    return [mark.name for _, mark in _marked(options, ServerSetting)]
+
+
+def _marked(options: type[BaseModel], kind: type[M]) -> Iterator[tuple[str, M]]:
+    """The options with a mark of this kind, and the mark."""
+    for name, known in options.model_fields.items():
+        for mark in known.metadata:
+            if isinstance(mark, kind):
+                yield name, mark

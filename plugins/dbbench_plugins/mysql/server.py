@@ -7,7 +7,7 @@ import re
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -21,12 +21,15 @@ from dbbench.engine import (
     PrivateServer,
     Publication,
     Retry,
+    ServerSetting,
     Size,
     SQLSession,
     Tier,
     Unsupported,
     fetch,
     program,
+    server_setting_names,
+    server_settings,
 )
 from dbbench_plugins.dbapi import ClientServer, failed
 from dbbench_plugins.mysql.address import URL_EXAMPLE, Address, advice, parsed
@@ -38,12 +41,11 @@ _DATABASE = "dbbench"
 _SOCKET = "mysqld.sock"
 #: Of the directory, in bytes. The server crashes over a temporary file in one that is longer than 511 in all.
 _LONGEST_PATH = 450
+#: What is recorded besides the settings that are options.
 _SETTINGS = (
-    "innodb_buffer_pool_size",
     "innodb_doublewrite",
     "innodb_flush_log_at_trx_commit",
     "innodb_flush_method",
-    "innodb_log_file_size",
     "innodb_page_size",
     "innodb_redo_log_capacity",
     "log_bin",
@@ -68,8 +70,25 @@ _STATISTICS = {
 
 
 class MySQLOptions(Options):
-    max_connections: int = Field(default=1024, ge=10, description="connections at once (a private server's)")
-    buffer_pool_mib: int = Field(default=64, ge=5, description="InnoDB's page cache, MiB (a private server's)")
+    """Those that are settings are a private server's. None leaves MariaDB's default."""
+
+    max_connections: Annotated[int, ServerSetting("max_connections")] = Field(
+        default=1024, ge=10, le=100_000, description="connections at once (a private server's)"
+    )
+    buffer_pool_mib: Annotated[int, ServerSetting("innodb_buffer_pool_size", "{}M")] = Field(
+        default=64, ge=5, le=2**24, description="InnoDB's page cache, MiB (a private server's)"
+    )
+    log_file_size_mib: Annotated[int | None, ServerSetting("innodb_log_file_size", "{}M")] = Field(
+        default=None, ge=4, le=2**19, description="InnoDB's redo log, MiB (a private server's)"
+    )
+    sort_buffer_kib: Annotated[int | None, ServerSetting("sort_buffer_size", "{}K")] = Field(
+        default=None, ge=32, le=2**22, description="memory of a sort, KiB (a private server's)"
+    )
+
+
+def _recorded() -> list[str]:
+    """The settings that are told of a server."""
+    return sorted({*_SETTINGS, *server_setting_names(MySQLOptions)})
 
 
 @dataclass(frozen=True)
@@ -154,7 +173,7 @@ class MySQLServer(ClientServer):
 
     def settings(self) -> dict[str, Any]:
         """As the server has them."""
-        return {name: self.variables[name] for name in _SETTINGS if name in self.variables}
+        return {name: self.variables[name] for name in _recorded() if name in self.variables}
 
     def flush(self) -> None:
         """Write every changed page of the tables to its file, as the statement is documented to do.
@@ -206,7 +225,7 @@ class MySQLServer(ClientServer):
 
     def _look(self) -> None:
         """Learn what server it is and how it is set."""
-        names = ", ".join(f"'{name}'" for name in (*_SETTINGS, "version", "version_comment"))
+        names = ", ".join(f"'{name}'" for name in (*_recorded(), "version", "version_comment"))
         rows = fetch(self.session, f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})")
         self.variables = {str(name): str(value) for name, value in rows}
         said = f"{self.variables['version']} {self.variables['version_comment']}"
@@ -256,12 +275,13 @@ class MySQLServer(ClientServer):
             "--pid-file=mariadbd.pid",
             *self._network(server),
             "--local-infile=0",  # on only around a load
-            f"--max-connections={self.options.max_connections}",
-            f"--innodb-buffer-pool-size={self.options.buffer_pool_mib}M",
             # What was in the cache before a restart is not read again: a cold start is cold.
             "--innodb-buffer-pool-load-at-startup=OFF",
             "--innodb-buffer-pool-dump-at-shutdown=OFF",
-            *(f"--{name.replace('_', '-')}={value}" for name, value in self.durability[self.tier].items()),
+            *(
+                f"--{name.replace('_', '-')}={value}"
+                for name, value in {**server_settings(self.options), **self.durability[self.tier]}.items()
+            ),
         ]
         server.start(command, self._listens)
         session = self.session_class(self.raw(replace(self.address, database="")), self.sql)

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -22,11 +22,14 @@ from dbbench.engine import (
     Publication,
     Retry,
     ServerFailed,
+    ServerSetting,
     Size,
     SQLSession,
     Tier,
     Unsupported,
     fetch,
+    server_setting_names,
+    server_settings,
 )
 from dbbench_plugins.dbapi import ClientServer
 from dbbench_plugins.postgresql.address import URL_EXAMPLE, advised, checked
@@ -36,21 +39,15 @@ from dbbench_plugins.postgresql.programs import folder_of_programs
 if TYPE_CHECKING:
     from dbbench.engine import Table
 
-#: What is recorded: what a reader would ask for who has other figures.
+#: What is recorded besides the settings that are options: what a reader would ask for who has other figures.
 _SETTINGS = (
     "autovacuum",
     "checkpoint_timeout",
-    "effective_cache_size",
     "fsync",
     "full_page_writes",
-    "jit",
-    "max_parallel_workers_per_gather",
-    "max_wal_size",
-    "shared_buffers",
     "synchronous_commit",
     "wal_level",
     "wal_sync_method",
-    "work_mem",
 )
 _STATISTICS = """
     SELECT COALESCE(SUM(n_tup_ins), 0), COALESCE(SUM(n_tup_upd), 0), COALESCE(SUM(n_tup_del), 0), MAX(xact_commit),
@@ -108,9 +105,32 @@ class PostgreSQLSession(SQLSession):
 
 
 class PostgreSQLOptions(Options):
-    shared_buffers_mib: int = Field(default=64, ge=1, description="page cache, MiB (a private server's)")
-    work_mem_mib: int = Field(default=4, ge=1, description="memory of a sort or hash, MiB (a private server's)")
-    max_connections: int = Field(default=1024, ge=4, description="connections at once (a private server's)")
+    """Those that are settings are a private server's. None leaves PostgreSQL's default."""
+
+    shared_buffers_mib: Annotated[int, ServerSetting("shared_buffers", "{}MB")] = Field(
+        default=64, ge=1, le=2**20, description="page cache, MiB (a private server's)"
+    )
+    work_mem_mib: Annotated[int, ServerSetting("work_mem", "{}MB")] = Field(
+        default=4, ge=1, le=2**20, description="memory of a sort or hash, MiB (a private server's)"
+    )
+    maintenance_work_mem_mib: Annotated[int | None, ServerSetting("maintenance_work_mem", "{}MB")] = Field(
+        default=None, ge=1, le=2**20, description="memory to make an index, MiB (a private server's)"
+    )
+    effective_cache_size_mib: Annotated[int | None, ServerSetting("effective_cache_size", "{}MB")] = Field(
+        default=None, ge=1, le=2**24, description="what plans take for cached, MiB (a private server's)"
+    )
+    max_wal_size_mib: Annotated[int | None, ServerSetting("max_wal_size", "{}MB")] = Field(
+        default=None, ge=32, le=2**20, description="the log that brings about a checkpoint, MiB (a private server's)"
+    )
+    max_parallel_workers_per_gather: Annotated[int | None, ServerSetting("max_parallel_workers_per_gather")] = Field(
+        default=None, ge=0, le=1024, description="processes that help a query (a private server's)"
+    )
+    jit: Annotated[Literal["on", "off"] | None, ServerSetting("jit")] = Field(
+        default=None, description="whether long queries are compiled (a private server's)"
+    )
+    max_connections: Annotated[int, ServerSetting("max_connections")] = Field(
+        default=1024, ge=4, le=2**18 - 1, description="connections at once (a private server's)"
+    )
     bin: Program = Field(default="", description="folder of initdb and postgres; the newest that is found if not given")
 
 
@@ -174,9 +194,10 @@ class PostgreSQLServer(ClientServer):
 
     def settings(self) -> dict[str, Any]:
         """As the server has them."""
-        names = ", ".join(f"current_setting('{name}', true)" for name in _SETTINGS)
-        (values,) = self._ask(f"SELECT {names}")
-        return {name: value for name, value in zip(_SETTINGS, values, strict=True) if value is not None}
+        names = sorted({*_SETTINGS, *server_setting_names(PostgreSQLOptions)})
+        asked = ", ".join(f"current_setting('{name}', true)" for name in names)
+        (values,) = self._ask(f"SELECT {asked}")
+        return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
     def flush(self) -> None:
         """A checkpoint. What a server at a URL says of its size doesn't depend on one."""
@@ -226,13 +247,7 @@ class PostgreSQLServer(ClientServer):
     def _start(self) -> None:
         self.server = server = self._cluster()
         self.address = server.address
-        settings = {
-            **self.durability[self.tier],
-            "shared_buffers": f"{self.options.shared_buffers_mib}MB",
-            "work_mem": f"{self.options.work_mem_mib}MB",
-            "max_connections": self.options.max_connections,
-        }
-        server.open(settings, self.options.bin)
+        server.open({**server_settings(self.options), **self.durability[self.tier]}, self.options.bin)
 
     def _reach(self) -> None:
         """Raise ServerFailed, which says what to do, if the server at the URL can't be reached."""

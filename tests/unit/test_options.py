@@ -1,0 +1,68 @@
+"""Options that are settings of a private server: each stands once, and is checked, given to the server and recorded."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pytest
+from pydantic import Field, ValidationError
+
+from dbbench.engine import Options, Program, ServerSetting, server_setting_names, server_settings
+from dbbench.engine.options import programs
+from dbbench_plugins.mysql.server import MySQLOptions
+from dbbench_plugins.postgresql.server import PostgreSQLOptions, PostgreSQLServer
+
+
+class Some(Options):
+    cache_mib: Annotated[int, ServerSetting("cache", "{}MB")] = 64
+    log_mib: Annotated[int | None, ServerSetting("log_size", "{}M")] = Field(default=None, ge=4)
+    jit: Annotated[str | None, ServerSetting("jit")] = None
+    threads: int = 1
+    bin: Program = ""
+
+
+def test_settings_are_given_in_the_servers_words_and_none_leaves_its_default() -> None:
+    assert server_settings(Some()) == {"cache": "64MB"}
+    assert server_settings(Some(cache_mib=8, log_mib=4, jit="off")) == {"cache": "8MB", "log_size": "4M", "jit": "off"}
+
+
+def test_what_may_be_set_is_what_is_recorded_and_a_program_is_none() -> None:
+    assert server_setting_names(Some) == ["cache", "log_size", "jit"]
+    assert programs(Some) == ["bin"]
+
+
+@pytest.mark.parametrize("options", [PostgreSQLOptions, MySQLOptions])
+def test_no_option_changes_what_a_tier_promises(options: type[Options]) -> None:
+    """Settings of durability are the suite's to ask for."""
+    promised = {"fsync", "synchronous_commit", "full_page_writes", "wal_level", "innodb_flush_log_at_trx_commit",
+                "innodb_doublewrite", "innodb_flush_method", "sync_binlog"}  # fmt: skip
+    names = server_setting_names(options)
+    assert not {*names} & promised
+    assert len({*names}) == len(names)
+
+
+def test_a_server_of_postgresql_is_started_with_what_was_set() -> None:
+    options = PostgreSQLServer.options_class.model_validate({"shared_buffers_mib": "128", "jit": "off"})
+    assert server_settings(options) == {
+        "shared_buffers": "128MB",
+        "work_mem": "4MB",
+        "jit": "off",
+        "max_connections": "1024",
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        (PostgreSQLOptions, {"jit": "perhaps"}),
+        (PostgreSQLOptions, {"max_wal_size_mib": 1}),
+        (PostgreSQLOptions, {"shared_buffers": "1GB"}),
+        (MySQLOptions, {"log_file_size_mib": 1}),
+        (MySQLOptions, {"sort_buffer_kib": "x"}),
+    ],
+)
+def test_a_value_that_a_server_would_not_take_is_refused_before_it_is_started(
+    options: type[Options], wrong: dict[str, object]
+) -> None:
+    with pytest.raises(ValidationError):
+        options.model_validate(wrong)
