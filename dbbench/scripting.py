@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,27 +50,39 @@ def run(
     outcome is in the results. After KeyboardInterrupt the finished trials stay, to go on with `dbbench suite --resume`.
     """
     check_formats(formats)
-    request = Request(
-        suite=os.fspath(suite),
-        engines=tuple(engines),
-        rounds=rounds,
-        scale=scale,
-        seed=seed,
-        quick=quick,
-        precision=precision,
-        time_limit=time_limit,
-        options={name: {option: _text(value) for option, value in chosen.items()} for name, chosen in (settings or {}).items()},
-        urls=parse_urls([f"{name}={url}" for name, url in (urls or {}).items()]),
-        out=None if out is None else Path(out),
-        trial_seconds=trial_timeout,
-        trial_memory=trial_memory,
-        memory_limit=memory_limit,
-    )  # fmt: skip
-    swept = [f"{place}={','.join(map(_text, values))}" for place, values in (sweeps or {}).items()]
-    ready = new_run(with_sweeps(request, swept))
-    carry_out(ready)
-    write_report(view(ready.run, publish=publish), formats)
-    return RunFrames(ready.run.path)
+    with _kept_variables(urls or {}):
+        request = Request(
+            suite=os.fspath(suite),
+            engines=tuple(engines),
+            rounds=rounds,
+            scale=scale,
+            seed=seed,
+            quick=quick,
+            precision=precision,
+            time_limit=time_limit,
+            options={name: {option: _text(value) for option, value in chosen.items()} for name, chosen in (settings or {}).items()},
+            urls=parse_urls([f"{name}={url}" for name, url in (urls or {}).items()]),
+            out=None if out is None else Path(out),
+            trial_seconds=trial_timeout,
+            trial_memory=trial_memory,
+            memory_limit=memory_limit,
+        )  # fmt: skip
+        swept = [f"{place}={','.join(map(_text, values))}" for place, values in (sweeps or {}).items()]
+        ready = new_run(with_sweeps(request, swept))
+        carry_out(ready)
+        write_report(view(ready.run, publish=publish), formats)
+        return RunFrames(ready.run.path)
+
+
+@contextlib.contextmanager
+def _kept_variables(urls: Mapping[str, str]) -> Iterator[None]:
+    """Put back the environment variables that URLs are taken from: no trial may see them, and the next run asks for them again."""
+    names = [url.removeprefix("env:") for url in urls.values() if url.startswith("env:")]
+    before = {name: os.environ[name] for name in names if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(before)
 
 
 def _text(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -152,3 +153,19 @@ def test_the_test_of_the_page_says_what_the_run_shows(
     exec(example, names)
     with pytest.raises(AssertionError, match="failed at 10 %") if fails else nullcontext():
         names["test_the_small_cache_is_not_slower"](dbbench_run)
+
+
+def test_a_url_can_be_taken_from_a_variable_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a run lasts no trial sees the variable; the next run in the same process asks for it once more."""
+    seen: list[tuple[str, bool]] = []
+
+    def stop(request: Request) -> None:
+        seen.append((request.urls["postgresql"], "BENCH_URL" in os.environ))
+        raise UserError("far enough")
+
+    monkeypatch.setenv("BENCH_URL", "postgresql://me:secret@host/db")
+    monkeypatch.setattr(scripting, "new_run", stop)
+    for _ in range(2):
+        with pytest.raises(UserError, match="far enough"):
+            scripting.run("invoices", urls={"postgresql": "env:BENCH_URL"})
+    assert seen == [("postgresql://me:secret@host/db", False)] * 2
