@@ -17,7 +17,7 @@ from dbbench.report.export.html_page import _script, _template
 from dbbench.report.export.page_data import MOST_BYTES
 from dbbench.report.run_view import View, view
 from dbbench.report.write import write_report
-from tests.fabricated import FORBIDDEN, MANY, Fake, fabricate
+from tests.fabricated import FORBIDDEN, MANY, Fake, fabricate, longer_invoices
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -159,6 +159,27 @@ def test_the_script_loses_no_text_with_its_spaces() -> None:
     texts = re.findall(r'`[^`]*`|"(?:[^"\\]|\\.)*"', re.sub(r"(^|  )// .*$", "", written, flags=re.MULTILINE))
     assert len(texts) > 200
     assert [text for text in texts if text not in _script()] == []
+
+
+def test_a_choice_that_changes_nothing_of_a_row_leaves_it_as_it_is(open_page: Open) -> None:
+    page = open_page()
+    rows = page.locator("section:has([id='invoices.scan-1']) .bars li")
+    page.locator("summary", has_text="Engines").click()
+    count = rows.count()
+    rows.evaluate_all("(rows) => rows.forEach((row) => { row.dataset.kept = 'yes'; })")
+    page.get_by_label("MariaDB (mysqlclient)", exact=True).uncheck()  # neither the best nor the worst
+    assert rows.count() == count - 1
+    assert rows.evaluate_all("(rows) => rows.every((row) => row.dataset.kept)")
+    page.get_by_label("Scale").select_option("linear")
+    assert not rows.evaluate_all("(rows) => rows.some((row) => row.dataset.kept)")
+
+
+def test_a_page_of_ten_engines_and_twenty_steps_is_under_400_kb(tmp_path: Path) -> None:
+    ten = dict(list(MANY.items())[:10])
+    found = view(fabricate(tmp_path / "run", ten, suite=longer_invoices(tmp_path, 20), rounds=6))
+    assert len(found.scenarios[0].steps) == 20
+    write_report(found, ("html",))
+    assert (found.folder / "report" / "index.html").stat().st_size < 400_000
 
 
 def test_steps_can_be_chosen(open_page: Open) -> None:

@@ -217,8 +217,9 @@ def values(sheet: Sheet, view: StepView) -> None:
     for y, line in enumerate(view.lines):
         if line.withheld:
             words(sheet.axes, y, line)
-            continue
-        sheet.write(1, y, _text(line, view), 8, fontsize=9)
+        else:
+            sheet.write(1, y, _text(line, view), 8, fontsize=9)
+    for y, line in enumerate(view.lines):
         if faint := "  ".join(filter(None, (_ratio(line), harness(line).strip(), line.retries))):
             sheet.write(1, y, faint, beyond, fontsize=8, color=GREY)
     if has_ratios(view):

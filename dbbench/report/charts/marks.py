@@ -103,7 +103,8 @@ def boxes(axes: Axes, spans: Sequence[Span], height: float, colors: Sequence[Any
     if "alpha" in more:  # so that the grid isn't seen through it
         boxes(axes, spans, height, ["white"] * len(spans))
     axes.add_collection(
-        PolyCollection(corners, facecolors=colors, edgecolors="white", linewidths=0, **more), autolim=False
+        PolyCollection(corners, facecolors=colors, edgecolors="white", linewidths=0, clip_on=False, **more),
+        autolim=False,
     )
 
 

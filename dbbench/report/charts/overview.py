@@ -65,7 +65,6 @@ def overview(title: str, scenario: ScenarioView, captions: Sequence[str], colour
             [(number * deep + _HEAD + y + 0.5, -0.12, -0.05) for y in range(len(engines))],
             0.6,
             marks,
-            clip_on=False,
         )
     axes.set_xlim(0, max(map(len, bands)))
     axes.set_ylim(deep * len(bands), 0)
@@ -90,6 +89,7 @@ def _band(axes: Axes, top: float, band: Sequence[StepView | None], engines: Sequ
         weight = "bold" if step is None else "normal"
         _middle(axes, column + 0.5, top + _HEAD / 2, name, fontsize=8, weight=weight)
     cells: list[tuple[Span, tuple[float, ...]]] = []
+    texts: list[tuple[float, str, float, float, str]] = []
     for place, standing in enumerate(engines):
         y = top + _HEAD + place
         for column, step in enumerate(band):
@@ -97,10 +97,14 @@ def _band(axes: Axes, top: float, band: Sequence[StepView | None], engines: Sequ
             if step is None:
                 _mean(axes, column, y, standing)
             elif row is not None and row.value is not None:
-                cells.append(((y + 0.5, column + 0.02, column + 0.98), _cell(axes, column, y, row)))
-        for first, length, words in _outages(standing, band):
-            _middle(axes, first + length / 2, y + 0.5, words, fontsize=7, color=GREY, style="italic")
+                colour, words = _cell(row)
+                cells.append(((y + 0.5, column + 0.02, column + 0.98), colour))
+                texts += [(size, ink, column + 0.5, y + down, text) for size, ink, down, text in words]
+        for first, length, outage in _outages(standing, band):
+            _middle(axes, first + length / 2, y + 0.5, outage, fontsize=7, color=GREY, style="italic")
     boxes(axes, [span for span, _ in cells], 0.94, [colour for _, colour in cells])
+    for size, ink, x, y, text in sorted(texts):  # those of one style together, which makes an SVG smaller
+        _write(axes, x, y, text, fontsize=size, color=ink, **_MIDDLE)
 
 
 def _write(axes: Axes, x: float, y: float, text: str, **style: Any) -> None:
@@ -135,16 +139,18 @@ def _harness(steps: Sequence[StepView]) -> list[str]:
     ]
 
 
-def _cell(axes: Axes, column: int, y: float, row: Row) -> tuple[float, ...]:
-    """Write a result's ratio to the best, with the figure under it; its colour, the darker the further behind."""
+def _cell(row: Row) -> tuple[tuple[float, ...], list[tuple[float, str, float, str]]]:
+    """A result: its colour, the darker the further behind, and its ratio to the best with the figure under it.
+
+    Of each text the size, the colour, how far down the row, and the words.
+    """
     times = row.ratio.value if row.ratio else None
     shade = 0.0 if times is None else min(np.log10(times) / 2, 1) * 0.75
     ink = _ON_DARK if shade > 0.6 else _ON_LIGHT
     value = row.value or 0.0
     unit = fitting(row.unit or "s", [value])  # the step's own may take more room than a cell has
-    _write(axes, column + 0.5, y + 0.34, "" if times is None else _ratio(times), fontsize=8.5, color=ink, **_MIDDLE)
-    _write(axes, column + 0.5, y + 0.72, unit.text(value), fontsize=6.8, color=ink, **_MIDDLE)
-    return _shades()(shade)
+    words = [(8.5, ink, 0.34, "" if times is None else _ratio(times)), (6.8, ink, 0.72, unit.text(value))]
+    return _shades()(shade), words
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from xml.etree import ElementTree
 
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
@@ -11,6 +12,9 @@ FONTS = "Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif"
 _NUMBER = re.compile(r"-?\d+\.\d+")
 _UNREADABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML can't have
 _SPACES = re.compile(r"\s+")
+_COMMAND = re.compile(r" ?([MLHVCQz]) ?")
+#: What nearly all texts are filled with; the chart has it as a whole, so that they needn't say it.
+_INK = "fill:#1a1a1a"
 #: What a browser has as its own.
 _USUAL = ("font-family:", "text-anchor: start", "stroke-linecap: butt")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
@@ -28,11 +32,12 @@ def tidy(source: bytes, prefix: str, title: str, description: str, width: int | 
     for each in root.iter():
         _shorten(each, known, prefix)
     _flatten(root)
+    _gather(root)
     size = {name: root.attrib[name] for name in ("viewBox", "width", "height")}
     if width:
         _, _, across, down = map(float, size["viewBox"].split())
         size |= {"width": str(width), "height": f"{width * down / across:.0f}"}
-    looks = {"font-family": FONTS, "stroke-linejoin": "round", "style": "white-space:pre"}
+    looks = {"font-family": FONTS, "stroke-linejoin": "round", "style": f"white-space:pre;{_INK}"}
     root.attrib = {**size, **looks, "role": "img", "aria-labelledby": f"{prefix}-title {prefix}-desc"}
     for place, (name, text) in enumerate((("title", title), ("desc", description))):
         named = ElementTree.Element(f"{{{_SVG}}}{name}", {"id": f"{prefix}-{name}"})
@@ -52,17 +57,18 @@ def _shorten(each: ElementTree.Element, known: set[str], prefix: str) -> None:
         found["href"] = f"#{prefix}-{found.pop(_XLINK)[1:]}"
     if "clip-path" in found:
         found["clip-path"] = _REFERENCE.sub(rf"url(#{prefix}-\1)", found["clip-path"])
-    if found.get("transform", "").startswith("rotate(-0 "):
+    if found.get("transform", "").startswith(("rotate(-0 ", "rotate(0 ")):
         del found["transform"]
     for key in ("d", "x", "y", "width", "height", "transform", "points"):
         if key in found:
             short = _NUMBER.sub(lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), found[key])
-            found[key] = _SPACES.sub(" ", short).strip()
+            found[key] = _COMMAND.sub(r"\1", _SPACES.sub(" ", short).strip())
     if "style" in found:
         kept = [part.strip() for part in found.pop("style").split("; ")]
         kept = [_REFERENCE.sub(rf"url(#{prefix}-\1)", part) for part in kept if not part.startswith(_USUAL)]
+        kept = [short for part in kept if (short := part.replace(": ", ":")) != _INK]
         if kept:
-            found["style"] = ";".join(part.replace(": ", ":") for part in kept)
+            found["style"] = ";".join(kept)
     if each.tag != f"{{{_SVG}}}text" and each.text and not each.text.strip():
         each.text = None
     each.tail = "\n" if each.tag == f"{{{_SVG}}}text" else None
@@ -77,4 +83,19 @@ def _flatten(parent: ElementTree.Element) -> None:
             found += list(child)
         else:
             found.append(child)
+    parent[:] = found
+
+
+def _gather(parent: ElementTree.Element) -> None:
+    """Put texts of one style that follow one another into a group that has the style, where that is shorter."""
+    found: list[ElementTree.Element] = []
+    for style, several in groupby(parent, key=lambda each: each.tag == f"{{{_SVG}}}text" and each.get("style")):
+        texts = list(several)
+        if style and len(texts) > 1:
+            group = ElementTree.Element(f"{{{_SVG}}}g", {"style": style})
+            for each in texts:
+                del each.attrib["style"]
+            group.extend(texts)
+            texts = [group]
+        found += texts
     parent[:] = found

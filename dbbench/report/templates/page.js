@@ -97,7 +97,7 @@
     else {
       lines.push(withUnit(value, step) + (verified ? "" : ", not verified"));
       if (low !== null) lines.push(`${step.interval}: ${figure(low)} to ${withUnit(high, step)}`);
-      if (found) lines.push(`${times(found)} ${state.base ? "of " + state.base : all() ? "of the best" : "of the best chosen"}`);
+      if (found) lines.push(`${times(found)} ${state.base ? "of " + state.base : "of the best shown"}`);
       if (rank) lines.push(`rank ${rank} of all engines`);
       if (rounds.length > 1) lines.push(`${rounds.filter((each) => each !== null).length} rounds`);
       if (words) lines.push(words);
@@ -113,8 +113,10 @@
     const log = state.scale === "log" || (!state.scale && (step.log || (step.auto && least > 0 && most / least > 100)));
     const from = least / 1.8;
     const x = (value) => Math.max(0, log ? (Math.log(value / from) / Math.log(most / from)) * 100 : (value / most) * 100 || 0).toFixed(2);
-    const list = make("ul.bars");
-    for (const row of rows) {
+    const key = [best, most, log && from, state.base].join();  // what all rows depend on: while it stays, so do they
+    if (step.key !== key) for (const row of step.rows) row.li = null;
+    step.key = key;
+    for (const row of rows) if (!row.li) {
       const [engine, value, low, high, rank, words, , rounds] = row, found = ratio(step, row, best);
       const item = make("li", { tabIndex: 0, "aria-label": said(step, row, found).replace(/\n/g, "; ") });
       item.tip = () => said(step, row, found);
@@ -128,10 +130,10 @@
         item.append(make("span.bar", {}, draw(paths)), make("span.n", withUnit(value, step)),
           make("span.r.n", found ? times(found) : ""));
       }
-      list.append(item);
+      row.li = item;
     }
     const what = `${step.measure}${log ? " (logarithmic)" : ""}.${step.interval ? " Dots are rounds." : ""}${all() ? "" : " Ratios are of those chosen; ranks, headlines and tables of all."}`;
-    return [make("p.note", what), list, strip(step, rows)];
+    return [make("p.note", what), make("ul.bars", {}, ...rows.map((row) => row.li)), strip(step, rows)];
   };
 
   const strip = (step, rows) => {  // the rounds in their order, each engine's about its own median
