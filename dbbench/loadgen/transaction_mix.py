@@ -239,7 +239,17 @@ class TransactionMix:
             of=f"{plan.name}{OF}",
             stop=self._given_up,
         )
-        once = partial(attempt, body, reading=True) if plan.only_reads else partial(attempt, body)
+        reading = plan.only_reads
+        begin, commit = session.begin_reading if reading else session.begin, session.commit
+
+        def once(values: Any) -> None:
+            try:
+                begin()
+                body(session, values)
+                commit()
+            except Exception as exc:
+                attempt.again(body, session, values, exc, reading=reading)
+
         if not any(each.missing == "rollback" for group in plan.groups for each in group.statements):
             return once
 
@@ -309,7 +319,7 @@ def _added_by(what: int | str, plan: Plan, values: Sequence[Any]) -> int:
 # What runs inside the clock.
 
 
-def _body(engine: Engine, session: Any, plan: Plan) -> Callable[[Any, Sequence[Any]], None]:
+def _body(engine: Engine, session: Any, plan: Plan) -> Callable[[Any, list[Any]], None]:
     """The statements of a transaction, prepared -> body(session, values of a call)."""
     slots = {name: place for place, name in enumerate(plan.parameters)}
     repeated = [group for group in plan.groups if group.repeat is not None]
@@ -331,12 +341,12 @@ def _body(engine: Engine, session: Any, plan: Plan) -> Callable[[Any, Sequence[A
     blank = [None] * (width - lists - len(repeated))
     skips = any(text.missing == "skip" for group in plan.groups if group.repeat is None for text in group.statements)
 
-    def body(_session: Any, given: Sequence[Any]) -> None:
-        values = [*given, *blank]
+    def body(_session: Any, given: list[Any]) -> None:
+        values = [*given, *blank] if blank else given
         for action in actions:
             action(values)
 
-    def left_out(_session: Any, given: Sequence[Any]) -> None:
+    def left_out(_session: Any, given: list[Any]) -> None:
         try:
             body(_session, given)
         except _Skipped:
@@ -360,19 +370,14 @@ def _repeating(actions: Sequence[Action], place: int, start: int, end: int) -> A
 
 def _action(engine: Engine, session: Any, text: Text, slots: Mapping[str, int], name: str) -> Action:
     """A statement with its values -> done; its row is put among the values."""
-    run = prepare_text(engine, session, text)
-    places = [slots[each] for each in text.names]
-    picked = itemgetter(*places) if len(places) > 1 else None
-    only = places[0] if places else None
+    call = _spread(prepare_text(engine, session, text), [slots[each] for each in text.names])
     if not text.row:
-        if picked is not None:
-            return lambda values: run(*picked(values))
-        return (lambda _values: run()) if only is None else lambda values: run(values[only])
+        return call
     width, first = len(text.row), slots[text.row[0]]
     last = first + width
 
     def read(values: list[Any]) -> None:
-        row = run(*picked(values)) if picked is not None else run() if only is None else run(values[only])
+        row = call(values)
         if row is None or None in row:
             _miss(text, name)
         if len(row) != width:
@@ -380,6 +385,21 @@ def _action(engine: Engine, session: Any, text: Text, slots: Mapping[str, int], 
         values[first:last] = row
 
     return read
+
+
+def _spread(run: Callable[..., Any], places: Sequence[int]) -> Callable[[Any], Any]:
+    """`run` with the values at some places. Of a few they are named one by one, which takes half as long."""
+    match places:
+        case []:
+            return lambda _values: run()
+        case [a]:
+            return lambda values: run(values[a])
+        case [a, b]:
+            return lambda values: run(values[a], values[b])
+        case [a, b, c]:
+            return lambda values: run(values[a], values[b], values[c])
+    picked = itemgetter(*places)
+    return lambda values: run(*picked(values))
 
 
 def _miss(text: Text, name: str) -> None:

@@ -217,11 +217,12 @@ class Attempts(Generic[C]):
                 body(calls, key)
                 calls.commit()
             except Exception as exc:
-                self._again(body, calls, key, exc, reading=reading)
+                self.again(body, calls, key, exc, reading=reading)
         finally:
             self.give(calls)
 
-    def _again(self, body: Callable[[C, G], object], calls: C, key: G, exc: Exception, *, reading: bool) -> None:
+    def again(self, body: Callable[[C, G], object], calls: C, key: G, exc: Exception, *, reading: bool) -> None:
+        """A transaction that `exc` has ended, made again. Raises as a call does."""
         session: Any = getattr(calls, "session", calls)
         failed = exc
         since, mine = self.clock(), dict[str, int]()
