@@ -98,7 +98,7 @@ def _lay_out(source: Path) -> None:
         page = source / _name(path)
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(_linked(path, pages), "utf-8")
-    for path in (*ROOT.glob("docs/images/*"), *ROOT.glob("examples/*/*.png")):
+    for path in (*ROOT.glob("docs/images/*"), *ROOT.glob("examples/**/*.png")):
         image = source / path.relative_to(ROOT)
         image.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, image)
@@ -175,4 +175,7 @@ never ranked together.
 
 
 if __name__ == "__main__":
-    build(Path(sys.argv[1]), sys.argv[2:])
+    try:
+        build(Path(sys.argv[1]), sys.argv[2:])
+    except subprocess.CalledProcessError as exc:  # it has said what is wrong
+        sys.exit(exc.returncode)
