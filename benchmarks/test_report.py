@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from statistics import median
 
-from tests.fabricated import MANY, fabricate
+from tests.fabricated import MANY, fabricate, longer_invoices, many
 
 #: Matplotlib's own start and its smallest figures, as PNG and as SVG.
 TRIVIAL = """
@@ -23,8 +23,9 @@ for _ in range(8):
     FigureCanvasSVG(figure).print_svg(io.BytesIO())
 """
 ENGINES = ("sqlite", "sqlite+apsw", "duckdb", "duckdb+arrow", "firebird", "postgresql", "mysql", "h2")
-AT_MOST = 3.2
-PAIRS = 5
+#: On 2 cores of a Xeon they were 1.93 and 3.28, with nothing of Python compiled beforehand.
+AT_MOST, MANY_AT_MOST = 2.3, 4.0
+PAIRS = 3
 
 
 def cpu_seconds(*command: str | Path) -> float:
@@ -35,15 +36,25 @@ def cpu_seconds(*command: str | Path) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
+def ratio(path: Path) -> float:
+    """All formats of a report against the trivial figures, in turn."""
+    program = Path(sys.executable).with_name("dbbench")
+    cpu_seconds(program, "report", path)  # so that caches of fonts and templates are filled
+    pairs = [
+        (cpu_seconds(program, "report", path), cpu_seconds(sys.executable, "-P", "-c", TRIVIAL)) for _ in range(PAIRS)
+    ]
+    found = median(ours / theirs for ours, theirs in pairs)
+    print(f"\n  {min(ours for ours, _ in pairs):.1f} s, ratio {found:.2f}")
+    return found
+
+
 def test_a_report_of_eight_engines_and_eight_steps(tmp_path: Path) -> None:
     run = fabricate(tmp_path / "run", {name: MANY[name] for name in ENGINES}, rounds=6)
     assert len(run.suite.scenarios[0].steps) == 8
-    program = Path(sys.executable).with_name("dbbench")
-    cpu_seconds(program, "report", run.path)  # so that caches of fonts and templates are filled
-    pairs = [
-        (cpu_seconds(program, "report", run.path), cpu_seconds(sys.executable, "-P", "-c", TRIVIAL))
-        for _ in range(PAIRS)
-    ]
-    ratio = median(ours / theirs for ours, theirs in pairs)
-    print(f"\n  {min(ours for ours, _ in pairs):.1f} s, ratio {ratio:.2f}")
-    assert ratio <= AT_MOST
+    assert ratio(run.path) <= AT_MOST
+
+
+def test_a_report_of_forty_engines_and_ten_steps(tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "run", many(40), suite=longer_invoices(tmp_path, 10), rounds=10)
+    assert len(run.suite.scenarios[0].steps) == 10
+    assert ratio(run.path) <= MANY_AT_MOST

@@ -14,6 +14,7 @@ from dbbench.report.export import page
 from dbbench.report.export.exporter import Exporter
 from dbbench.report.export.page_data import page_data, place
 from dbbench.report.run_view import View
+from dbbench.report.templating import inline
 from dbbench.report.verdict import finding, verdict
 
 #: The charts' colours by their names in the style, which has others where the reader wants it dark.
@@ -39,19 +40,13 @@ def write(shown: View, stems: Sequence[str]) -> Path:
     """Write it into the report's folder. The page needs no other file."""
     from markupsafe import Markup
 
-    def inline(stem: str) -> Markup:
-        """An SVG file, made by `charts.svg`, which escapes the texts in it."""
-        path = shown.folder / "report" / f"{stem}.svg"
-        if not path.is_file():
-            return Markup()
-        text = path.read_text("utf-8")
-        return Markup(_COLOUR.sub(lambda match: f"{match[1]}:var(--{_COLOURS[match[2]]})", text))  # noqa: S704 - see above
+    folder = shown.folder / "report"
 
     script = _script()
     return page.write(
         shown, "html", stems,
         autoescape=True,
-        inline={stem: inline(stem) for stem in stems},
+        inline={stem: inline(folder / f"{stem}.svg", _named) for stem in stems},
         more={
             "style": Markup(_template("page.css").strip()),  # noqa: S704 - our own file
             "script": Markup(script),  # noqa: S704 - our own file
@@ -61,6 +56,11 @@ def write(shown: View, stems: Sequence[str]) -> Path:
             "verdict": verdict, "finding": finding, "place": place,
         },
     )  # fmt: skip
+
+
+def _named(text: str) -> str:
+    """A chart with its colours by their names."""
+    return _COLOUR.sub(lambda match: f"{match[1]}:var(--{_COLOURS[match[2]]})", text)
 
 
 def _template(name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from dbbench.analysis.units import duration, fitting
 from dbbench.host import plain_file
 from dbbench.report.run_view import View
+from dbbench.report.templating import render
 
 
 def write(
@@ -25,23 +26,17 @@ def write(
 
     `more` is what the template has besides.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from dbbench.report.charts.draw import stem
 
-    environment = Environment(
-        loader=PackageLoader("dbbench.report"),
-        autoescape=autoescape,  # noqa: S701 - Markdown has its own filters
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= filters or {}
-    environment.globals.update(stem=stem, amount=_amount, duration=duration)
-    text = environment.get_template(f"index.{form}.j2").render(
-        view=shown, stems=stems, inline=inline or {}, **(more or {})
-    )
+    values = {
+        "view": shown,
+        "stems": stems,
+        "inline": inline or {},
+        "stem": stem,
+        "amount": _amount,
+        "duration": duration,
+    }
+    text = render(f"index.{form}.j2", {**values, **(more or {})}, autoescape=autoescape, filters=filters)
     path = plain_file.folder(shown.folder, "report") / f"index.{form}"
     plain_file.write(path, text.encode())
     return path

@@ -8,11 +8,11 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from dbbench.errors import RunError, UserError
 from dbbench.host import plain_file
 from dbbench.report.site.entry import Entry, entries, page_name, places, read, share
+from dbbench.report.templating import render
 
 #: Names the files of a site, so that a later one may replace them.
 _LIST = "site.json"
@@ -39,7 +39,7 @@ def write(paths: Sequence[Path], out: Path, report: Report = lambda _done, _all:
                 left_out.append(str(exc))
             else:
                 name = page_name(shown, [*pages])
-                text = _rendered("site_run.html.j2", view=shown, places=places, share=share)
+                text = render("site_run.html.j2", {"view": shown, "places": places, "share": share})
                 plain_file.write(folder / f"{name}.html", text.encode())
                 pages[name] = entries(shown, name)
             report(number, len(paths))
@@ -78,16 +78,20 @@ def _earlier(out: Path) -> set[str]:
 
 
 def _index(found: Sequence[Entry]) -> str:
+    from markupsafe import Markup
+
     script = _script()
     engines = {title for entry in found for title in entry.titles}
-    return _rendered(
+    return render(
         "site.html.j2",
-        entries=found,
-        suites=dict.fromkeys(entry.suite for entry in found),
-        machines=dict.fromkeys(entry.machine for entry in found),
-        engines=sorted(engines, key=str.casefold),
-        script=script,
-        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        {
+            "entries": found,
+            "suites": dict.fromkeys(entry.suite for entry in found),
+            "machines": dict.fromkeys(entry.machine for entry in found),
+            "engines": sorted(engines, key=str.casefold),
+            "script": Markup(script),  # noqa: S704 - our own file
+            "digest": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        },
     )
 
 
@@ -96,15 +100,3 @@ def _script() -> str:
     from importlib.resources import files
 
     return files("dbbench.report").joinpath("templates", "site.js").read_text("utf-8")
-
-
-def _rendered(name: str, **values: Any) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=PackageLoader("dbbench.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    if "script" in values:
-        values["script"] = Markup(values["script"])  # noqa: S704 - our own file
-    return environment.get_template(name).render(**values)

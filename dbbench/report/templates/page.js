@@ -97,7 +97,7 @@
     else {
       lines.push(withUnit(value, step) + (verified ? "" : ", not verified"));
       if (low !== null) lines.push(`${step.interval}: ${figure(low)} to ${withUnit(high, step)}`);
-      if (found) lines.push(`${times(found)} ${state.base ? "of " + state.base : "of the best shown"}`);
+      if (found) lines.push(`${times(found)} of ${state.base || "the best shown"}`);
       if (rank) lines.push(`rank ${rank} of all engines`);
       if (rounds.length > 1) lines.push(`${rounds.filter((each) => each !== null).length} rounds`);
       if (words) lines.push(words);

@@ -1,0 +1,40 @@
+"""Pages from the templates of this package: the one set-up of jinja, and charts that stand in a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+
+def render(
+    name: str,
+    values: Mapping[str, Any],
+    *,
+    autoescape: bool = True,
+    filters: Mapping[str, Callable[[str], str]] | None = None,
+) -> str:
+    """The text of a template; a name that it asks for and `values` lacks is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("dbbench.report"),
+        autoescape=autoescape,  # noqa: S701 - Markdown has its own filters
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= filters or {}
+    return environment.get_template(name).render(**values)
+
+
+def inline(path: Path, change: Callable[[str], str] = str) -> Markup:
+    """An SVG file that `charts.svg` made, which escapes the texts in it, and changed; nothing where there is none."""
+    from markupsafe import Markup
+
+    text = path.read_text("utf-8") if path.is_file() else ""
+    return Markup(change(text))  # noqa: S704 - our own file, see above
