@@ -249,9 +249,9 @@
     if (kind === "iframe") {
       const kept = state;
       state = { ...state, s: step ? new Set([id]) : state.s, at: id };
-      const place = location.href.split("#")[0] + "#" + written();
+      const place = `${location.href.split("#")[0]}#${written()}`;
       state = kept;
-      return `<iframe src="${place.replace(/&/g, "&amp;")}" title="dbbench" width="100%" height="600" loading="lazy"></iframe>`;
+      return `<iframe src="${place.replace(/&/g, "&amp;")}" title="dbbench" width="100%" height="600"></iframe>`;
     }
     const table = box.querySelector(".heat") || document.querySelector(`[data-live="${id}"] ~ .wide table`);
     const lines = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => escaped[kind](cell.innerText.replace(/\s+/g, " ").trim())));
