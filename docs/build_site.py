@@ -33,6 +33,7 @@ CONTENTS = {
         "docs/compare",
         "docs/variants",
         "docs/history",
+        "docs/python",
     ),
     "Trust it": ("docs/method", "docs/durability", "docs/larger-than-memory", "docs/security", "docs/glossary"),
     "Suites": (
