@@ -10,7 +10,7 @@ from typing import Protocol
 #: The column that numbers the rows, where no other can be the key.
 ROW = "row_number"
 #: Names that YAML takes for something else than a text.
-_NO_TEXTS = ("null", "true", "false")
+_NO_TEXTS = ("true", "false", "null")
 
 
 class Column(Protocol):

@@ -70,7 +70,8 @@ def on_path() -> Iterator[None]:
 def verdicts(engine: type[Any], folder: Path, *, only: str = "", quick: bool = False) -> dict[str, Verdict]:
     """The kit on an engine, in this process: all of it, one clause, or all but what is slow."""
     found = Verdicts()
-    more = ["-p", "no:xdist", "-p", "no:benchmark", "-p", "no:cov", "--capture=no"]
+    # A faulthandler of its own would take a signal from a JVM that runs in this process, which lives by it.
+    more = ["-p", "no:faulthandler", "-p", "no:xdist", "-p", "no:benchmark", "-p", "no:cov", "--capture=no"]
     if quick:
         more += ["-k", " and ".join(f"not {word}" for word in SLOW)]
     folder.mkdir(exist_ok=True)

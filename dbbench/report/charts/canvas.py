@@ -21,6 +21,7 @@ class Canvas(FigureCanvasAgg):
     """Charts of a report share their captions and engines' names: to draw these again takes most of the time."""
 
     def get_renderer(self) -> RendererAgg:
+        """The one renderer of this canvas."""
         if not hasattr(self, "renderer"):
             width, height = self.get_width_height(physical=True)
             self.renderer: RendererAgg = _Renderer(width, height, self.figure.dpi)  # type: ignore[no-untyped-call]  # theirs

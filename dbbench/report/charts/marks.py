@@ -41,6 +41,7 @@ class Label(Text):
         self._drop = drop
 
     def draw(self, renderer: RendererBase) -> None:
+        """Draw the line by the renderer, without a layout of its own."""
         if not self.get_visible() or not self.get_text():
             return
         x, y = self._start()
@@ -52,6 +53,7 @@ class Label(Text):
         gc.restore()
 
     def get_window_extent(self, renderer: RendererBase | None = None, dpi: float | None = None) -> Bbox:
+        """The box about the line, in dots."""
         (x, y), dot = self._start(), self.figure.dpi / 72
         size = float(self.get_fontsize()) * dot
         width = self._width() * self.figure.dpi

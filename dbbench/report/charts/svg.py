@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import groupby
 from xml.etree import ElementTree
 
@@ -13,8 +14,6 @@ _NUMBER = re.compile(r"-?\d+\.\d+")
 _UNREADABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML can't have
 _SPACES = re.compile(r"\s+")
 _COMMAND = re.compile(r" ?([MLHVCQz]) ?")
-#: What nearly all texts are filled with; the chart has it as a whole, so that they needn't say it.
-_INK = "fill:#1a1a1a"
 #: What a browser has as its own.
 _USUAL = ("font-family:", "text-anchor: start", "stroke-linecap: butt")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
@@ -29,15 +28,16 @@ def tidy(source: bytes, prefix: str, title: str, description: str, width: int | 
             root.remove(child)
     known = {match[1] for each in root.iter() for value in each.attrib.values() for match in _REFERENCE.finditer(value)}
     known |= {each.attrib[_XLINK][1:] for each in root.iter() if _XLINK in each.attrib}
+    ink = _ink(root)
     for each in root.iter():
-        _shorten(each, known, prefix)
+        _shorten(each, known, prefix, ink)
     _flatten(root)
     _gather(root)
     size = {name: root.attrib[name] for name in ("viewBox", "width", "height")}
     if width:
         _, _, across, down = map(float, size["viewBox"].split())
         size |= {"width": str(width), "height": f"{width * down / across:.0f}"}
-    looks = {"font-family": FONTS, "stroke-linejoin": "round", "style": f"white-space:pre;{_INK}"}
+    looks = {"font-family": FONTS, "stroke-linejoin": "round", "style": f"white-space:pre;{ink}"}
     root.attrib = {**size, **looks, "role": "img", "aria-labelledby": f"{prefix}-title {prefix}-desc"}
     for place, (name, text) in enumerate((("title", title), ("desc", description))):
         named = ElementTree.Element(f"{{{_SVG}}}{name}", {"id": f"{prefix}-{name}"})
@@ -48,7 +48,18 @@ def tidy(source: bytes, prefix: str, title: str, description: str, width: int | 
     return found + b"\n"
 
 
-def _shorten(each: ElementTree.Element, known: set[str], prefix: str) -> None:
+def _ink(root: ElementTree.Element) -> str:
+    """What most texts are filled with; the chart has it as a whole, so that they needn't say it."""
+    fills = Counter(
+        part.strip().replace(": ", ":")
+        for each in root.iter(f"{{{_SVG}}}text")
+        for part in each.get("style", "").split(";")
+        if part.strip().startswith("fill:")
+    )
+    return fills.most_common(1)[0][0] if fills else "fill:#1a1a1a"
+
+
+def _shorten(each: ElementTree.Element, known: set[str], prefix: str, ink: str) -> None:
     found = each.attrib
     name = found.pop("id", "")
     if name in known:
@@ -66,7 +77,7 @@ def _shorten(each: ElementTree.Element, known: set[str], prefix: str) -> None:
     if "style" in found:
         kept = [part.strip() for part in found.pop("style").split("; ")]
         kept = [_REFERENCE.sub(rf"url(#{prefix}-\1)", part) for part in kept if not part.startswith(_USUAL)]
-        kept = [short for part in kept if (short := part.replace(": ", ":")) != _INK]
+        kept = [short for part in kept if (short := part.replace(": ", ":")) != ink]
         if kept:
             found["style"] = ";".join(kept)
     if each.tag != f"{{{_SVG}}}text" and each.text and not each.text.strip():
