@@ -33,7 +33,7 @@ from dbbench.suite.answer import Answer, Condition, last_part, parsed
 from dbbench.suite.expressions import names
 
 #: Raised whenever an oracle would come out otherwise than before; part of the cache's key.
-GENERATION = 3
+GENERATION = 4
 _log = logging.getLogger(__name__)
 
 
@@ -284,8 +284,13 @@ def _passed(
             return pc.is_null(column) if condition.missing else pc.is_valid(column)
         case _:
             assert condition.among is not None
-            within = pc.is_in(column, expected(condition.among, files, made).column(0).combine_chunks())
-            return pc.if_else(pc.is_null(column), pa.scalar(None, pa.bool_()), within)
+            values = expected(condition.among, files, made).column(0).combine_chunks()
+            within = pc.is_in(column, values.drop_null())
+            if not len(values):
+                return within
+            # As SQL has it: what is not among values of which one is missing may be that one.
+            unknown = pc.invert(within) if values.null_count else pc.is_null(column)
+            return pc.if_else(unknown, pa.scalar(None, pa.bool_()), within)
 
 
 def _compared(test: Callable[..., Any], column: pa.ChunkedArray, value: Any) -> pa.ChunkedArray:

@@ -33,7 +33,7 @@ _DAY = 24 * 3600
     default=30,
     show_default=True,
     metavar="DAYS",
-    help="What --prune takes for long: so many days. 0 is everything.",
+    help="How long ago was not lately, for --prune; 0 removes everything.",
 )
 @click.option("--yes", is_flag=True, help="Don't ask.")
 @click.pass_context

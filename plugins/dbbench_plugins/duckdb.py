@@ -34,6 +34,9 @@ _AT_ONCE = 2_048
 
 class DuckDBOptions(Options):
     threads: int | None = Field(default=None, ge=1, description="worker threads; DuckDB's own choice if not given")
+    memory_limit_mib: int | None = Field(
+        default=None, ge=16, description="memory that DuckDB may use, MiB; 80 % of the machine's if not given"
+    )
 
 
 class DuckDBSession(SQLSession):
@@ -130,7 +133,11 @@ class DuckDB(SQLEngine):
     def open(self) -> None:
         import duckdb
 
-        settings = {"threads": self.options.threads} if self.options.threads else {}
+        settings: dict[str, Any] = {}
+        if self.options.threads:
+            settings["threads"] = self.options.threads
+        if self.options.memory_limit_mib:
+            settings["memory_limit"] = f"{self.options.memory_limit_mib}MiB"
         self.connection = duckdb.connect(str(self.directory / "data.duckdb"), config=settings)
 
     def connect(self) -> Session:

@@ -74,6 +74,18 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
         "SELECT Id FROM Sale WHERE BuyerId NOT IN (SELECT Id FROM Buyer)",
         {"where": [{"column": "Sale.BuyerId", "among": {"table": "Buyer", "select": ["Buyer.Id"]}, "negated": True}]},
     ),
+    "not among values of which one is missing": (
+        "SELECT Id FROM Sale WHERE Id NOT IN (SELECT BuyerId FROM Sale) OR Price > 80",
+        {"where": [{"any_of": [{"column": "Sale.Id", "among": {"table": "Sale", "select": ["Sale.BuyerId"]}, "negated": True}, {"column": "Sale.Price", "above": 80}]}]},
+    ),
+    "among values of which one is missing": (
+        "SELECT Id FROM Sale WHERE Id IN (SELECT BuyerId FROM Sale)",
+        {"where": [{"column": "Sale.Id", "among": {"table": "Sale", "select": ["Sale.BuyerId"]}}]},
+    ),
+    "not among none": (
+        "SELECT Id FROM Sale WHERE BuyerId NOT IN (SELECT Id FROM Buyer WHERE Since < '2000-01-01')",
+        {"where": [{"column": "Sale.BuyerId", "among": {"table": "Buyer", "where": [{"column": "Buyer.Since", "below": "2000-01-01"}], "select": ["Buyer.Id"]}, "negated": True}]},
+    ),
     "left join": (
         "SELECT S.Id, B.Name, B.Id FROM Sale S LEFT JOIN Buyer B ON B.Id = S.BuyerId",
         {"join": [{"table": "Buyer", "column": "Buyer.Id", "equals": "Sale.BuyerId", "kind": "left"}], "select": ["Sale.Id", "Buyer.Name", "Buyer.Id"]},

@@ -15,6 +15,8 @@ from dbbench.testing.expect import expect, expect_equal, expect_error
 from dbbench.testing.sql.tables import (
     BATCH,
     KINDS,
+    MISSING,
+    MISSING_KINDS,
     TABLES,
     Loaded,
     TableContract,
@@ -23,6 +25,7 @@ from dbbench.testing.sql.tables import (
     count,
     expect_rows,
     filled,
+    load,
     sql_engine,
 )
 
@@ -50,6 +53,17 @@ class QueryContract(TableContract):
         """A value that changes on its way makes every answer that uses it wrong; declare a driver's own form in `reads`."""
         engine, session = loaded
         check(engine, session, "SELECT * FROM Order ORDER BY Id", pa.Table.from_batches([BATCH]))
+
+    @clause("how-rows-arrive")
+    def test_keeps_missing_values(self, opened: Opener) -> None:
+        """A column of `Table.columns` whose `nullable` is true may have rows without a value, in a load as well."""
+        engine = sql_engine(opened())
+        needs(engine, "load")
+        engine.create({"Order": MISSING_KINDS})
+        session = engine.connect()
+        load(session, [MISSING.slice(0, 3), MISSING.slice(3)], MISSING_KINDS)
+        check(engine, session, "SELECT * FROM Order ORDER BY Id", pa.Table.from_batches([MISSING]))
+        session.close()
 
     @clause("the-life-of-a-trial")
     def test_a_prepared_query_can_be_run_again(self, loaded: Loaded) -> None:

@@ -62,6 +62,31 @@ BATCH = pa.record_batch(
     [pa.array(_COLUMNS[field.name], field.type) for field in arrow_schema(KINDS)], schema=arrow_schema(KINDS)
 )
 
+#: The same columns, of which all but the key may be missing: whole, missing, and every other one.
+MISSING_KINDS = Table.model_validate(
+    {
+        "rows": 4,
+        "primary_key": "Id",
+        "columns": {
+            name: {"type": column.type, "values": _ANY, "nullable": name != "Id"}
+            for name, column in KINDS.columns.items()
+        },
+    }
+)
+MISSING = pa.record_batch(
+    [
+        pa.array(
+            [
+                value if row == 0 or field.name == "Id" or (row > 1 and (row + place) % 2) else None
+                for row, value in enumerate(_COLUMNS[field.name])
+            ],
+            field.type,
+        )
+        for place, field in enumerate(arrow_schema(MISSING_KINDS))
+    ],
+    schema=arrow_schema(MISSING_KINDS),
+)
+
 #: The session may be of any class: the operations are what counts.
 Loaded = tuple[SQLEngine, Any]
 
@@ -100,18 +125,19 @@ def filled(engine: Engine) -> Loaded:
     return made, session
 
 
-def chunk(session: Session, batch: pa.RecordBatch) -> Any:
+def chunk(session: Session, batch: pa.RecordBatch, kinds: Table = KINDS) -> Any:
     """A batch in the form that the session takes."""
-    return driver_rows.chunk(batch, KINDS, session.load_format, session.bind)
+    return driver_rows.chunk(batch, kinds, session.load_format, session.bind)
 
 
-def load(session: Any, batches: Iterable[pa.RecordBatch]) -> None:
+def load(session: Any, batches: Iterable[pa.RecordBatch], kinds: Table = KINDS) -> None:
     """Load some batches in one transaction."""
-    insert = session.prepare_load("Order", KINDS)
-    session.begin_load(TABLES)
+    tables = {"Order": kinds}
+    insert = session.prepare_load("Order", kinds)
+    session.begin_load(tables)
     for batch in batches:
-        insert(chunk(session, batch))
-    for run in session.prepare_finish(TABLES).values():
+        insert(chunk(session, batch, kinds))
+    for run in session.prepare_finish(tables).values():
         run()
 
 

@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
+import java.sql.Types;
 
 /**
  * Rows of a ResultSet into arrays, and arrays into the parameters of a PreparedStatement, many rows in one call.
@@ -40,11 +41,16 @@ public final class Columns {
         return row;
     }
 
-    /** Insert `count` rows, as a batch. */
-    public static void write(PreparedStatement statement, int count, String kinds, Object[] columns)
+    /** Insert `count` rows, as a batch. `nulls` has an array for each column in which some are null, else null. */
+    public static void write(
+            PreparedStatement statement, int count, String kinds, Object[] columns, boolean[][] nulls)
             throws SQLException {
         for (int row = 0; row < count; row++) {
             for (int c = 0; c < columns.length; c++) {
+                if (nulls[c] != null && nulls[c][row]) {
+                    statement.setNull(c + 1, type(kinds.charAt(c)));
+                    continue;
+                }
                 switch (kinds.charAt(c)) {
                     case 'i': statement.setLong(c + 1, ((long[]) columns[c])[row]); break;
                     case 'd': statement.setDouble(c + 1, ((double[]) columns[c])[row]); break;
@@ -58,6 +64,18 @@ public final class Columns {
             statement.addBatch();
         }
         statement.executeBatch();
+    }
+
+    private static int type(char kind) {
+        switch (kind) {
+            case 'i': return Types.BIGINT;
+            case 'd': return Types.DOUBLE;
+            case 't': return Types.TIMESTAMP;
+            case 'D': return Types.DATE;
+            case 'n': return Types.DECIMAL;
+            case 'b': return Types.VARBINARY;
+            default: return Types.VARCHAR;
+        }
     }
 
     /** Texts as one text in UTF-8, with a NUL between two; a null is an empty one. */

@@ -107,32 +107,48 @@ class Writer:
         self.statement = statement
 
     def batch(self, batch: pa.RecordBatch) -> None:
-        """Insert the rows of a batch that has no nulls."""
+        """Insert the rows of a batch."""
         kinds, arrays = zip(*map(self._array, batch.columns), strict=True)
-        self._write(batch.num_rows, "".join(kinds), arrays)
+        self._write(batch.num_rows, "".join(kinds), arrays, [_nulls(column) for column in batch.columns])
 
     def rows(self, rows: Sequence[Sequence[bytes]]) -> None:
         """Run the statement with each list of values."""
         columns = [pa.array(column, pa.binary()) for column in zip(*rows, strict=True)]
-        self._write(len(rows), "b" * len(columns), [self.columns.slices(*_buffers(column)) for column in columns])
+        arrays = [self.columns.slices(*_buffers(column)) for column in columns]
+        self._write(len(rows), "b" * len(columns), arrays, [None] * len(columns))
 
-    def _write(self, count: int, kinds: str, arrays: Sequence[Any]) -> None:
+    def _write(self, count: int, kinds: str, arrays: Sequence[Any], nulls: Sequence[Any]) -> None:
         import jpype
 
-        self.columns.write(self.statement, count, kinds, together(arrays, jpype.JObject))
+        missing = together(nulls, jpype.JArray(jpype.JBoolean))
+        self.columns.write(self.statement, count, kinds, together(arrays, jpype.JObject), missing)
 
     def _array(self, column: pa.Array) -> tuple[str, Any]:
         import jpype
 
         kind = column.type
         if pa.types.is_integer(kind):
-            return "i", jpype.JArray(jpype.JLong)(column.to_numpy().astype(np.int64))
+            return "i", jpype.JArray(jpype.JLong)(_known(column, 0).to_numpy().astype(np.int64))
         if pa.types.is_floating(kind):
-            return "d", jpype.JArray(jpype.JDouble)(column.to_numpy().astype(np.float64))
+            return "d", jpype.JArray(jpype.JDouble)(_known(column, 0).to_numpy().astype(np.float64))
         if pa.types.is_temporal(kind):
-            moments = column.cast(pa.timestamp("us")).cast(pa.int64()).to_numpy()
+            moments = _known(column.cast(pa.timestamp("us")).cast(pa.int64()), 0).to_numpy()
             return "D" if pa.types.is_date(kind) else "t", jpype.JArray(jpype.JLong)(moments)
         return "n" if pa.types.is_decimal(kind) else "s", self.columns.texts(*_buffers(column.cast(pa.string())))
+
+
+def _known(column: pa.Array, value: int) -> pa.Array:
+    """The column with a value where it has none."""
+    return column.fill_null(value) if column.null_count else column
+
+
+def _nulls(column: pa.Array) -> Any:
+    """Where a column has no value, as a Java array; None if it has one everywhere."""
+    import jpype
+
+    if not column.null_count:
+        return None
+    return jpype.JArray(jpype.JBoolean)(column.is_null().to_numpy(zero_copy_only=False))
 
 
 def together(arrays: Sequence[Any], kind: Any) -> Any:
