@@ -160,9 +160,12 @@ class MySQL(ByHand):
         return connection
 
     def rows(self, sql: str) -> Iterable[Any]:
-        cursor = self.connection.cursor()
+        from MySQLdb.cursors import SSCursor
+
+        cursor = self.connection.cursor(SSCursor)  # rows come while they are read, and no result is held whole
         cursor.execute(sql)
-        return cursor.fetchall()  # type: ignore[no-any-return]
+        while chunk := cursor.fetchmany(1_000):
+            yield from chunk
 
     def run(self, sql: str) -> None:
         self.connection.cursor().execute(sql)

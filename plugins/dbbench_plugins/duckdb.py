@@ -35,7 +35,9 @@ _AT_ONCE = 2_048
 class DuckDBOptions(Options):
     threads: int | None = Field(default=None, ge=1, description="worker threads; DuckDB's own choice if not given")
     memory_limit_mib: int | None = Field(
-        default=None, ge=16, description="memory that DuckDB may use, MiB; 80 % of the machine's, or of --memory-limit, if not given"
+        default=None,
+        ge=16,
+        description="memory that DuckDB may use, MiB; 80 % of the machine's, or of --memory-limit, if not given",
     )
 
 
