@@ -29,9 +29,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_has_every_package_and_file(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for folder in (PROJECT, PROJECT / "plugins", PROJECT / "scenarios"):
-        for path in folder.glob("dbbench*/**/*"):
-            name = str(path.relative_to(folder))
+    for package in ("dbbench", "plugins/dbbench_plugins", "scenarios/dbbench_scenarios"):
+        folder = PROJECT / package
+        for path in folder.rglob("*"):
+            name = str(path.relative_to(folder.parent))
             if path.is_file() and "__pycache__" not in name:
                 assert name in names
     assert not [name for name in names if name.startswith(("tests", "plugins", "scenarios"))]
