@@ -55,7 +55,7 @@ BUSY = "while True: pass"
 
 @contextmanager
 def busy(count: int) -> Iterator[None]:
-    """So many processes that do nothing but take a processor."""
+    """Processes that do nothing but take a processor."""
     others = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(count)]
     try:
         yield

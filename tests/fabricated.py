@@ -155,7 +155,7 @@ def fabricate(
 
 
 def longer_invoices(folder: Path, steps: int) -> str:
-    """The path of a suite: the invoices with their last scan again and again, up to so many steps, and charts of all."""
+    """The path of a suite: the invoices with their last scan repeated up to `steps` steps, and charts of all."""
     text = find_suite("invoices").read_text("utf-8")
     head, charts = text.split("    charts:\n")
     scan = head[head.rindex("      - kind: query\n") :]
@@ -170,7 +170,7 @@ def longer_invoices(folder: Path, steps: int) -> str:
 
 
 def many(count: int) -> dict[str, Fake]:
-    """So many engines, each slower than the last one."""
+    """As many engines as asked for, each slower than the last one."""
     return {
         f"engine{number}": Fake(f"Engine {number} (driver {number})", 1.1**number) for number in range(1, count + 1)
     }

@@ -23,7 +23,7 @@ class Budget:
     seconds: float | None = None
 
     def reached(self, suite: Suite, manifest: Manifest, results: Sequence[TrialResult], rounds: int) -> str:
-        """Why the run may stop after so many rounds, in words; empty if it should go on."""
+        """Why the run may stop after `rounds` rounds, in words; empty if it should go on."""
         if self.precision is not None and rounds >= fewest_rounds(
             sum(ranked(manifest, name) for name in manifest.usable)
         ):

@@ -11,7 +11,7 @@ from dbbench.analysis.student import trend_chance
 
 #: The greatest trial mean as a multiple of the least, above which rounds are spread too far.
 SPREAD = 1.5
-#: Two levels lie at least so far apart, and so many times as far as the trial means of either.
+#: How far apart two levels lie at least: as a ratio, and as a multiple of the range of the trial means of either.
 GAP, CLEARANCE = 1.1, 3
 #: The least change from the first half to the second, and the least spread, that are worth a word.
 CHANGE = 1.05

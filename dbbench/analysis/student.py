@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import accumulate, combinations
 from statistics import NormalDist
 
-#: More values than these have so many orders that the normal approximation is as good.
+#: The most values for which all orders are counted; for more the normal approximation is as good.
 _MOST_EXACT = 33
 
 
@@ -73,7 +73,7 @@ def trend_chance(values: Sequence[float]) -> float:
 
 
 def _orders(count: int, most: int) -> int:
-    """How many orders of `count` values have at most so many pairs the wrong way round."""
+    """How many orders of `count` values have at most `most` pairs the wrong way round."""
     ways = [1] + [0] * most
     for size in range(2, count + 1):
         sums = list(accumulate(ways))

@@ -37,7 +37,7 @@ _ROWS_AT_ONCE = 8_192
 #: Marks a column that an engine has computed: the suite says nothing of its type.
 COMPUTED = {"computed": "yes"}
 COMPUTED_KEY = b"computed"
-#: Engines keep at least so many decimal places of a mean, and the others round to as few.
+#: The fewest decimal places of a mean that any engine keeps; the others are rounded to as many.
 _PLACES_OF_MEANS = 4
 #: Characters of a value in a message.
 _SHOWN = 200

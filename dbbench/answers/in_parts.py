@@ -1,6 +1,6 @@
 """Answers on data of any size: the rows of large tables go by in parts, and what the parts give is put together.
 
-A part is so many rows of the one large table, or a range of the key that large tables are joined by. Small tables are whole
+A part is a number of rows of the one large table, or a range of the key that large tables are joined by. Small tables are whole
 in each part. Groups that have rows in several parts are merged from sums, counts and extremes. What can't be done in parts
 is computed as a whole, and a line in the log says so: its memory grows with the data.
 """

@@ -13,9 +13,7 @@ from dbbench.cli.common import (
     open_console,
     share,
 )
-
-#: The exit status of a gate that could not decide.
-UNDECIDED = 3
+from dbbench.cli.gates import exit_status
 
 
 @click.command(
@@ -75,7 +73,7 @@ def compare(
     """
     from dbbench.analysis.comparability import Side
     from dbbench.analysis.compare import compare as compared
-    from dbbench.analysis.gate import Answer, gated
+    from dbbench.analysis.gate import gated
     from dbbench.errors import UserError
     from dbbench.report.terminal import comparison
     from dbbench.results.metric import Metric
@@ -94,5 +92,4 @@ def compare(
             click.echo(line)
     else:
         comparison.show(found, open_console(), gate=gate)
-    statuses = {Answer.PASSED: 0, Answer.FAILED: 1, Answer.UNDECIDED: UNDECIDED}
-    return 0 if gate is None else statuses[gate.answer]
+    return exit_status([] if gate is None else [gate.answer])

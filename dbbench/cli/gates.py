@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,8 @@ from dbbench.cli.common import share
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from dbbench.analysis.gate import Answer
     from dbbench.results.run_directory import Run
-
-#: The exit status of a gate that could not decide.
-UNDECIDED = 3
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def check_gates(run: Run, gates: tuple[PairGate, ...]) -> None:
 
 
 def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publish: bool = False) -> int:
-    """Print what each gate says; the exit status: 1 if any failed, or else 3 if any is undecided.
+    """Print what each gate says; returns the exit status.
 
     With `publish` a gate of an engine whose licence forbids that is undecided: what it says would be a figure.
     """
@@ -91,4 +90,11 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
         answers.add(gate.answer)
         for line in pair_lines(wanted.new, wanted.old, pairs, gate, by):
             console.print(line, soft_wrap=True, highlight=False)
-    return 1 if Answer.FAILED in answers else UNDECIDED if Answer.UNDECIDED in answers else 0
+    return exit_status(answers)
+
+
+def exit_status(answers: Collection[Answer]) -> int:
+    """Of a command with gates: 1 if any failed, or else 3 if any could not decide."""
+    from dbbench.analysis.gate import Answer
+
+    return 1 if Answer.FAILED in answers else 3 if Answer.UNDECIDED in answers else 0

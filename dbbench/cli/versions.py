@@ -17,7 +17,7 @@ from dbbench.cli.common import command, engine_names, examples
 )
 @click.argument("engine", shell_complete=engine_names)
 @click.option(
-    "--last", type=click.IntRange(1, 1000), default=8, show_default=True, metavar="N", help="So many, newest first."
+    "--last", type=click.IntRange(1, 1000), default=8, show_default=True, metavar="N", help="How many, newest first."
 )
 @click.option("--minor", is_flag=True, help="Of each minor release (1.3, 1.4) only the newest.")
 @click.option("--fetch", is_flag=True, help="Fetch each into the cache now, so that a run needs no network.")

@@ -94,7 +94,7 @@ def _letters(texts: pa.Array) -> int:
 
 
 def _digits(numbers: np.ndarray, places: int = 0) -> int:
-    """Characters of whole numbers, in units of the last of so many decimal places."""
+    """Characters of whole numbers, in units of the last of `places` decimal places."""
     size = np.abs(numbers).view(np.uint64)  # the least number of all has no positive one
     most, least = int(size.max()), places + 1
     count = least * len(numbers) + int(np.count_nonzero(numbers < 0)) + (len(numbers) if places else 0)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: Without an answer for so long, the engine that is being looked at hangs.
 _SECONDS = 60.0
-#: So many engines are looked at by two processes: for fewer the second costs more than it brings.
+#: From this many engines on, two processes look at them: for fewer the second costs more than it brings.
 _MANY = 16
 
 

@@ -121,7 +121,7 @@ class _Client:
             stream(work.run, calls, record, through=work.through, at_once=work.at_once, seen=seen, around=around)
 
     def _share(self) -> int:
-        """Of calls that take inputs there are so many for all clients, of others for each."""
+        """The calls of this client: `job.calls` divided among the clients if they take inputs, else all of them."""
         job = self.job
         if job.inputs is None or job.each:
             return job.calls

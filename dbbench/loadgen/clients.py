@@ -47,7 +47,7 @@ class ClientFailed(DbbenchError):
 
 
 def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> ClientTimings:
-    """Measure a job. One client is the session given; raises Unsupported if the engine can't serve so many."""
+    """Measure a job. One client is the session given; raises Unsupported if the engine can't serve them all."""
     for what, count in (("threads", clients.threads), ("processes", clients.processes)):
         most = getattr(engine.info().concurrency, what)
         if most is not None and count > most:

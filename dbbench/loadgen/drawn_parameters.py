@@ -19,12 +19,12 @@ from dbbench.datasets.records import Zipfian, shuffled
 from dbbench.suite.parameters import Parameter
 
 Drawn = NDArray[Any]
-#: Draws so many values.
+#: Draws as many values as its second argument says.
 Draw = Callable[[np.random.Generator, int], Drawn]
 
-#: Of so many values at most the order is kept, in which the popular ones lie: 8 bytes for each.
+#: The order in which popular values lie is kept for at most this many values: 8 bytes for each.
 _MOST_PLACES = 1 << 20
-#: So many texts of a pattern are made before, if it has more.
+#: The most texts of a pattern that are made before the start.
 _TEXTS = 1 << 16
 _DIGITS = np.frombuffer(b"0123456789", np.uint8)
 
@@ -108,7 +108,7 @@ class Known:
 
 @lru_cache(maxsize=8)
 def _spread(count: int, seed: int) -> NDArray[np.int64]:
-    """Where each of so many ranks lies; for all clients of a process."""
+    """Where each of `count` ranks lies; for all clients of a process."""
     return shuffled(np.arange(count, dtype=np.uint64), count, seed).astype(np.int64)
 
 

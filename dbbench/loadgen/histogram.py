@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 Times = NDArray[np.int64]
 
-#: So many are kept as they are, 800 kB.
+#: The most samples that are kept as they are, 800 kB.
 EXACT = 100_000
 #: The percentiles that are told, where there are enough samples.
 PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
-#: So many samples must lie above a percentile: p99 from 1,000 samples, p99.9 from 10,000.
+#: The fewest samples that must lie above a percentile: p99 from 1,000 samples, p99.9 from 10,000.
 FEWEST_ABOVE = 10
 
 _BITS = 10
@@ -94,7 +94,7 @@ class Samples:
         return min(least for least, _ in found), max(greatest for _, greatest in found)
 
     def percentile(self, percentile: float) -> float | None:
-        """The least time that so many per cent are not above, or None where there are too few samples to tell."""
+        """The least time that `percentile` per cent of the samples don't exceed, or None if there are too few samples."""
         if self.count < fewest(percentile):
             return None
         rank = math.ceil(round(percentile * self.count / 100, 6))

@@ -41,11 +41,11 @@ class Job:
     seed: int = 0
     #: What each call takes, if it takes anything; it knows the operation and the number of calls then.
     inputs: Inputs | None = None
-    #: So many sessions for all clients together, for transactions alone; each process has its share. None: one each.
+    #: Sessions of all clients together, for transactions alone; each process has its share. None: one for each client.
     pool: int | None = None
     #: Whether each client's thread is bound to a processor of its own.
     affinity: bool = False
-    #: Calls count for so many seconds instead; a rate may say it itself.
+    #: Seconds for which calls count, in place of a number of calls; a rate may say it itself.
     duration: float | None = None
     #: Whether `calls` are of each client where they take inputs.
     each: bool = False

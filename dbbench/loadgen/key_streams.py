@@ -57,7 +57,7 @@ class CallStream:
     codes: deque[NDArray[np.int64]] | None = None
     #: What the calls count by themselves, such as retries by their reasons.
     counts: dict[str, int] = field(default_factory=dict)
-    #: Of endless calls: so many of all clients are made before the start.
+    #: Endless calls of all clients together that are made before the start.
     premade: int = 0
     #: Looks at what the last call of the warm-up returned. Raises Unsupported if it isn't what such calls return.
     look: Callable[[Any], None] | None = None
@@ -106,7 +106,7 @@ class KeySequence:
     count: int
     version: int = 0
     transaction: int = 1
-    #: In random order: drawn from so many from `first` on; 0 if from `count`.
+    #: In random order: how many records from `first` on are drawn from; 0 means `count`.
     among: int = 0
     #: Whether the calls go on for ever: each client takes its share again, in further versions, or inserts further on.
     endless: bool = False
@@ -166,7 +166,7 @@ class KeySequence:
         return range(self.count * number // of, self.count * (number + 1) // of)
 
     def taken(self, made: int, number: int, of: int) -> int:
-        """How many records one client has taken in so many calls: the last transaction of a share may be a short one."""
+        """How many records one client has taken in `made` calls: the last transaction of a share may be a short one."""
         if self.operation == "insert":
             return made * self.transaction
         share = len(self.share(number, of))

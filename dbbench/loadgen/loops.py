@@ -6,7 +6,7 @@ clock is read, a chunk at a time. Times are whole nanoseconds of `clock`, which 
 scripted one.
 
     timed        one long call
-    batch        so many calls between two readings: for an operation of less than a microsecond
+    batch        many calls between two readings: for an operation of less than a microsecond
     stream       one call after another, one reading each (closed loop)
     stream_until the same for a time instead of a number of calls
     open_loop    each call at its own moment, whether or not the one before it is done by then

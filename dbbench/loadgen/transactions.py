@@ -26,7 +26,7 @@ from dbbench.loadgen.key_streams import CallStream
 TEXTS = ("first object", "second object", "third object")
 CHANGED = "another value"
 
-#: A transaction is given up after so many tries, or so many seconds.
+#: A transaction is given up after this many tries, or this many seconds.
 MOST_TRIES = 100
 MOST_SECONDS = 60.0
 #: The second try comes at once, those after it within a pause that doubles up to the longest, in seconds.
@@ -84,7 +84,7 @@ class Transactions:
     compares: bool = True
 
     def counts(self, clients: int) -> Counts:
-        """What so many clients do in a round."""
+        """What `clients` clients do in a round."""
         rounds = clients * self.iterations
         return Counts(
             inserts=3 * rounds,
@@ -96,7 +96,7 @@ class Transactions:
         )
 
     def left(self, clients: int) -> dict[int, str]:
-        """The objects that so many clients leave behind."""
+        """The objects that `clients` clients leave behind."""
         rounds = range(clients * self.iterations)
         return {3 * number + place: TEXTS[place] for number in rounds for place in (1, 2)}
 

@@ -26,7 +26,7 @@ Facts = Sequence[Mapping[str, Any]]
 NOTABLE_SHARE, BOUND_SHARE = 0.05, 0.20
 #: One that is told at all.
 LEAST_SHARE = 0.001
-#: From so many rounds on an interval is one of 95 %; fewer give the range of the rounds.
+#: The fewest rounds that give an interval of 95 %; fewer give the range of the rounds.
 SURE_ROUNDS = 6
 #: Beyond this ratio of worst to best a scale is logarithmic, where the suite doesn't say.
 WIDE_RANGE = 100
@@ -268,7 +268,7 @@ def heading(unit: Unit) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio in words, without its sign: two decimals, or so many that a small one has two figures."""
+    """A ratio in words, without its sign: two decimals, or more where a small one needs them for two figures."""
     if ratio >= 100:
         return f"{ratio:,.0f}"
     return f"{ratio:.{1 - math.floor(math.log10(ratio)) if 0 < ratio < 0.1 else 2}f}"

@@ -16,7 +16,7 @@ from dbbench.suite.model import EngineName
 SHOWN = ("p50", "p90", "p99", "p99.9")
 PARTS = ("execute", "fetch", "materialise")
 
-#: A figure in base units: seconds, bytes, or so many a second.
+#: A figure in base units: seconds, bytes, or a number per second.
 Amount = Annotated[float, Field(ge=0, le=1e18)]
 
 if TYPE_CHECKING:

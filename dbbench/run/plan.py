@@ -14,7 +14,7 @@ from dbbench.suite.model import Suite
 DEFAULT_ROUNDS = 5
 #: The chance at which two engines count as different, over all pairs of a step together.
 SIGNIFICANCE = 0.05
-#: The fewest rounds that give ranks, and the most engines that so many rounds rank, one more round each.
+#: The fewest rounds that give ranks, and the most engines that they rank, then those for one more round each.
 LEAST_ROUNDS = 5
 _MOST_ENGINES = (4, 7, 12, 22, 40, 71, 127, 227, 408)
 
@@ -69,7 +69,7 @@ def fewest_rounds(engines: int) -> int:
 
 
 def too_few_rounds(engines: int, rounds: int) -> str:
-    """That so many rounds give no ranks, and how many do; empty if they are enough."""
+    """That this many rounds give no ranks, and how many do; empty if they are enough."""
     needed = fewest_rounds(engines)
     if engines < 2 or rounds >= needed:
         return ""
@@ -80,7 +80,7 @@ def too_few_rounds(engines: int, rounds: int) -> str:
 
 
 def fewest_blocks(tests: int) -> int:
-    """The fewest blocks on each side with which the first of so many tests can succeed.
+    """The fewest blocks on each side with which the first of `tests` tests can succeed.
 
     With n blocks each, the smallest p value of an exact two-sided Mann-Whitney test is 2 / C(2n, n);
     Holm's correction asks the first of the tests to stay under SIGNIFICANCE / tests.

@@ -259,7 +259,7 @@ def resumed_run(
     datasets = _drawn_again(run)
     folders = found_again(run.manifest.variants)
     if rounds is not None:
-        run.save()  # from now on it is a run of so many, also if it is interrupted
+        run.save()  # from now on the run has this many rounds, also if it is interrupted
     answers = with_agreements(run, answers_again(run, datasets))
     return Ready(run, _trials(run), datasets, answers, {}, urls or {}, folders=folders)
 

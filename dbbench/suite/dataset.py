@@ -159,7 +159,7 @@ class Choice(Model):
 
 
 class Pattern(Model):
-    """A text, so many times over, in which each `#` is a random digit."""
+    """A text, repeated `repeat` times, in which each `#` is a random digit."""
 
     kind: Literal["pattern"]
     text: str = Field(min_length=1, pattern=r"^[\x20-\x7e]+$")

@@ -38,7 +38,7 @@ SCENARIOS = "dbbench_scenarios"
 _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")}
 #: More levels, values, YAML nodes (values and keys) and bytes than any suite has.
 _DEEPEST, _MOST, _NODES, _BYTES = 40, 100_000, 120_000, 4 * 2**20
-#: So many faults are told; nobody reads more at once.
+#: The most faults that are shown; nobody reads more at once.
 _FAULTS = 100
 #: Characters of a faulty value that a message shows.
 _EXCERPT = 200

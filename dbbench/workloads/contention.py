@@ -22,7 +22,7 @@ from dbbench.workloads.context import StepContext, StepMeasurement
 def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     """Seconds of a round: from the common start to the end of the last client, and of the clearing after it.
 
-    Raises Unsupported for an engine without SQL, transactions, or so many clients, and WrongAnswer if a client finds
+    Raises Unsupported for an engine without SQL, transactions, or as many clients, and WrongAnswer if a client finds
     something else than it wrote, or the clients leave something else than they should.
     """
     engine = context.engine

@@ -1,4 +1,4 @@
-"""One operation on records under keys: so many of them a second. Everything that a store holds is checked after a write."""
+"""One operation on records under keys, in operations per second. Everything that a store holds is checked after a write."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _timed(step: KeyValueStep, context: StepContext, records: RecordSet, job: Jo
 
 
 def _left(before: ExpectedRecords, inputs: KeySequence, taken: Mapping[int, int], of: int) -> ExpectedRecords:
-    """The records after each client has inserted or updated so many, in the order of its endless calls."""
+    """The records after each client has inserted or updated as many as `taken` says, in the order of its endless calls."""
     if inputs.operation == "insert":
         if of == 1 and inputs.first == before.next:
             return replace(before, next=before.next + taken[0])

@@ -18,9 +18,9 @@ from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Find, Rate, TimedStep
 from dbbench.workloads.context import StepMeasurement
 
-#: So many samples are kept one by one in a result; of more, the histogram.
+#: The most samples that a result keeps one by one; of more it keeps the histogram.
 KEPT = 1_000
-#: A trial of a search takes at most so many seconds.
+#: The most seconds that a trial of a search takes.
 LONGEST_TRIAL = 60.0
 #: The most calls a second that are tried.
 MOST_PER_SECOND = 1e7
@@ -91,7 +91,7 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
 
 
 def _used(found: ClientTimings, count: int) -> float | None:
-    """CPU seconds of each of so many."""
+    """CPU seconds of each of `count` calls."""
     return None if found.cpu_seconds is None or not count else found.cpu_seconds / count
 
 

@@ -79,7 +79,7 @@ def _operations(step: MixStep, records: RecordSet, expected: ExpectedRecords) ->
 def _left(
     before: ExpectedRecords, operations: OperationMix, of: int, made: Mapping[int, int] | None = None
 ) -> ExpectedRecords:
-    """The records after so many clients did all that, or each as many calls as it `made`."""
+    """The records after `of` clients did all these operations, or each client as many calls as it `made`."""
     starts = [before.next + number for number in range(of)]
     added = [
         range(start, start + of * operations.inserted(number, of, made[number] if made else None), of)

@@ -164,7 +164,7 @@ def _database(engine: str) -> str:
 
 
 def calls(step: QueryStep, context: StepContext) -> list[Call]:
-    """The calls in order. In so many rounds as there are places the checked one has been at each.
+    """The calls in order. After as many rounds as there are places, the checked call has been at each place.
 
     Right before a timed call it is followed by a warm-up, for the comparing has used the processor's caches.
     """

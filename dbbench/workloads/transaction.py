@@ -22,7 +22,7 @@ from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
 
 
 def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
-    """Committed transactions in a second. Raises Unsupported for an engine without SQL, transactions, or so many clients."""
+    """Committed transactions in a second. Raises Unsupported for an engine without SQL, transactions, or as many clients."""
     engine = context.engine
     clients = engine.info().concurrency.arranged(step.clients)
     mix = _mix(step, context)

@@ -1,9 +1,11 @@
-"""No word that the glossary retired stands in messages, help or documentation."""
+"""No word that the glossary retired stands in messages, help, comments or documentation."""
 
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +22,7 @@ RETIRED = {
     r"\bwrong use\b": "wrong use",
     r"\bis there already\b": "is there already",
     r"\bleave it away\b": "leave it away",
-    r"\bso many in a second\b": "so many in a second",
+    r"\bso\s+many\b": "so many",
     r"\bkeeps? to the kit\b": "keeps to the kit",
     r"\bnot here\b": "not here",
     r"(?<!`)\byardsticks?\b(?!`)": "yardstick",
@@ -32,7 +34,7 @@ KEYS = {"yardstick"}
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
-    """Every text of a file with its line: of Python the strings, which are messages, help and docstrings."""
+    """Every text of a file with its line: of Python the comments, and the strings: messages, help and docstrings."""
     text = path.read_text("utf-8")
     if path.suffix != ".py":
         yield from enumerate(text.splitlines(), 1)
@@ -40,6 +42,9 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in KEYS:
             yield node.lineno, node.value
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
 
 
 def files() -> list[Path]:
@@ -72,9 +77,9 @@ def test_the_glossary_names_what_is_retired(word: str) -> None:
     assert any(word in cell for cell in retired)
 
 
-def test_a_retired_word_is_found_in_a_message_a_docstring_and_a_page(tmp_path: Path) -> None:
+def test_a_retired_word_is_found_in_a_message_a_docstring_a_comment_and_a_page(tmp_path: Path) -> None:
     module, page = tmp_path / "module.py", tmp_path / "page.md"
     module.write_text('"""A Prover."""\nprover = 1  # prover\nraise ValueError(f"the prover {prover} ended")\n')
     page.write_text("A page.\nIts provers.\n")
     assert [place.rpartition("/")[2] for place in faults([module, page], r"\bprovers?\b")] == [
-        "module.py:1", "module.py:3", "page.md:2"]  # fmt: skip
+        "module.py:1", "module.py:3", "module.py:2", "page.md:2"]  # fmt: skip

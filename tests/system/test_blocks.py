@@ -49,7 +49,7 @@ scenarios:
       - {kind: keyvalue, name: update, title: Update, operation: update, order: random}
     charts: [{kind: overview}]
 """
-#: Fails a call on the engine's files, after so many of them, as a disk does that breaks.
+#: Fails a call on the engine's files, after a number of them, as a disk that breaks does.
 FAULT = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -94,7 +94,7 @@ def key(number: int) -> bytes:
 
 
 def opened(name: str, directory: Path, tier: Tier = Tier.PROCESS, count: int = 100, **options: int) -> Engine:
-    """An engine with a store of so many blocks, or with the one that is there."""
+    """An engine with a new store of `count` blocks, or with the store that exists."""
     directory.mkdir(exist_ok=True)
     engine = registry.load(name)(Setup(directory, tier, options))
     there = any(directory.iterdir())

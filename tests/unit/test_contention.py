@@ -221,7 +221,7 @@ def test_the_time_of_a_round_is_that_of_the_clients_and_the_clearing(bench: Step
 
 
 def failing(what: str, times: int, exc: Callable[[], Exception]) -> Callable[[str], None]:
-    """Raises at the first so many of these."""
+    """Raises at the first `times` calls with `what`."""
     left = iter(range(times))
 
     def fail(now: str) -> None:

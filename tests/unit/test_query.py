@@ -82,7 +82,7 @@ def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., StepConte
 
 
 def outcomes(bench: Callable[..., StepContext], lie: Lie) -> list[Outcome]:
-    """In so many rounds as there are places."""
+    """In as many rounds as there are places."""
     return [query.measure(STEP, bench(lie, number)).outcome for number in range(1, PLACES + 1)]
 
 

@@ -116,7 +116,7 @@ def row(scenario: Scenario, step: str, number: int, clients: int, outcome: Outco
     }
     facts: dict[str, Any] = {"per_second": calls, "timeline": slots}
     if outcome is not Outcome.OK:
-        return Row(scenario.name, step, str(number), TITLES[number], outcome, detail="can't serve so many")
+        return Row(scenario.name, step, str(number), TITLES[number], outcome, detail="can't serve that many")
     return Row(
         scenario.name, step, str(number), TITLES[number], outcome, metric="time", unit="s", value=1 / calls,
         trial_means=(1 / calls,), facts=facts, rounds=(facts, {**facts, "per_second": calls * 1.1}),
@@ -158,7 +158,7 @@ def test_the_chart_of_a_sweep_has_a_curve_for_each_engine_and_says_who_is_missin
     found = words(figure)
     assert {"Q", "clients", *TITLES[:3]} <= set(found)
     assert any("calls per second" in text for text in found)
-    assert any("Engine number 0: can't serve so many (4 clients)." in text for text in found)
+    assert any("Engine number 0: can't serve that many (4 clients)." in text for text in found)
     assert_nothing_overlaps(figure)
 
 

@@ -74,7 +74,7 @@ class SQLKeyValue(Session):
         return self.prepare_call(self._from_key(1), 1)
 
     def prepare_range(self, *, snapshot: bool = False) -> Call:
-        """A callable that gives up to so many pairs from a key on."""
+        """A callable that gives up to `count` pairs from a key on."""
         # A statement for each length: a limit can't be a parameter everywhere, nor is it planned alike.
         prepared: dict[int, Call] = {}
 

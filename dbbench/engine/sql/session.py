@@ -46,7 +46,7 @@ class Dialect:
     quotes: tuple[str, str] = ('"', '"')
     #: What stands for a value.
     placeholder: str = "?"
-    #: The types of bytes of up to so many, as a key and as a value.
+    #: The types of a key and of a value in bytes; `{0}` is the longest length.
     binary: tuple[str, str] = ("VARBINARY({0})", "VARBINARY({0})")
     #: What is put after a query for its first rows.
     limit: str = "LIMIT {0}"

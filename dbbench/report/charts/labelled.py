@@ -57,7 +57,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[str, float]], height: float, col
 
 
 def lower(axes: Axes, rows: float) -> None:
-    """Leave room over axes of so many rows, of which `TOP` is for words."""
+    """Leave room over axes of `rows` rows, of which `TOP` is for words."""
     left, bottom, width, height = axes.get_position().bounds
     axes.set_position((left, bottom, width, height * (rows - TOP) / rows))
 

@@ -34,7 +34,7 @@ STYLE: Any = {
 }
 WIDTH = 8.0
 MARGIN = 0.2
-#: The height of a row, in inches, and a bar's share of it; from so many rows on they are closer.
+#: The height of a row, in inches, and a bar's share of it; from MANY_ROWS on they are closer.
 ROW, CLOSE_ROW, BAR = 0.42, 0.3, 0.62
 MANY_ROWS = 14
 #: A name that is longer, in characters, is broken into two lines.
@@ -42,12 +42,12 @@ NAME = 36
 
 
 def row_height(rows: float) -> float:
-    """Inches for each of so many rows."""
+    """Inches for each of `rows` rows."""
     return ROW if rows < MANY_ROWS else CLOSE_ROW
 
 
 def name_size(rows: float) -> float:
-    """Points of the names beside so many rows."""
+    """Points of the names beside `rows` rows."""
     return 10 if rows < MANY_ROWS else 9
 
 
@@ -102,7 +102,7 @@ class Sheet:
         self._texts(small, y, 0.15, size=6.8, color=GREY)
 
     def write(self, x: float, y: float, text: str, points: float = 0.0, **style: Any) -> None:
-        """A text level with a row: at a share `x` of the axes' width, and so many points further to the right."""
+        """A text level with a row: at a share `x` of the axes' width, and `points` further to the right."""
         if points not in self._columns:
             offset = ScaledTranslation(points / 72, 0, self.figure.dpi_scale_trans)
             self._columns[points] = blended_transform_factory(self.axes.transAxes + offset, self.axes.transData)

@@ -17,7 +17,7 @@ from dbbench.report.step_view import WIDE_RANGE, StepView, joined
 
 #: Rows of the usual height that the curves take.
 _ROWS = 8
-#: From so many times the fewest clients on, doubling them is one step to the right.
+#: From this many times the fewest clients on, doubling them is one step to the right.
 _DOUBLING = 8
 
 _Points = dict[int, Estimate]

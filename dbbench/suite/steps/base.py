@@ -189,7 +189,7 @@ def _count(clients: Any) -> int | None:
 
 
 def swept_name(name: str, clients: int) -> str:
-    """The name of a sweep's step with so many clients."""
+    """The name of a sweep's step with `clients` clients."""
     return f"{name}-{clients}"
 
 

@@ -20,7 +20,7 @@ class ContentionStep(ClientsStep):
     """Clients that insert, change, seek and delete objects in transactions of their own, all in one table.
 
     `iterations` (scaled) by each client: a transaction that inserts three objects, one that changes the first of them,
-    `sub_iterations` that look for it by its text, and one that deletes it. The clients share a `pool` of so many
+    `sub_iterations` that look for it by its text, and one that deletes it. The clients share `pool`
     sessions; without it each has its own.
     """
 

@@ -10,7 +10,7 @@ from dbbench.suite.steps.timed import TimedStep
 
 
 class KeyValueStep(TimedStep):
-    """One operation on records, one call after another: so many of them a second.
+    """One operation on records, one call after another, in operations per second.
 
     `count` of the records (all of them, if not given; scaled with them) are inserted after those that are there, or
     read, updated, deleted or sought among them. `transaction` of them are written and committed at once. `same` is one

@@ -40,7 +40,7 @@ datasets:
         primary_key: Id
         columns:
           Id: {{type: integer, values: {{kind: sequence}}}}
-          # Added up in 4 bytes, so many of them come out wrong.
+          # The sum of these doesn't fit into 4 bytes.
           Weight: {{type: real, values: {{kind: quantiles, points: {{0: 0.1, 1: 30}}, step: 0.1}}}}
 scenarios:
   - name: kit

@@ -108,7 +108,7 @@ class BlockSession(Session):
         return lambda: self._from(0, PIECE)
 
     def reader(self) -> Callable[[int, int], bytes]:
-        """Gives up to so many bytes at an offset."""
+        """A callable that gives the bytes at an offset, at most as many as asked for."""
         return partial(os.pread, self.blocks.descriptor)
 
     def writer(self, *, sync: bool = True) -> Callable[[int, bytes], None]:
@@ -236,7 +236,7 @@ class BlockFile(Engine):
 
 
 def refuse_what_is_no_block(engine: Engine, records: RecordSet, multiple: int = 1) -> None:
-    """Raise Unsupported unless keys are numbers of blocks, and values whole multiples of so many bytes."""
+    """Raise Unsupported unless keys are numbers of blocks, and values whole multiples of `multiple` bytes."""
     spec = records.spec
     if spec.key_order != "ascending" or spec.key_bytes != KEY_BYTES:
         raise Unsupported(f"{engine.name} has numbers of blocks for keys: ascending ones of {KEY_BYTES} bytes")

@@ -104,7 +104,7 @@ class Ring:
             self.descriptor = -1
 
     def _enter(self, submit: int, wait: int) -> int:
-        """Hand over so many requests and wait for so many ends; how many were taken, none if a signal came first."""
+        """Submit requests and wait for completions; returns how many were taken, 0 if a signal came first."""
         result: int = self.call(_ENTER, self.descriptor, submit, wait, _GETEVENTS, None, 0)
         if result < 0 and ctypes.get_errno() == errno.EINTR:
             return 0

@@ -172,7 +172,7 @@ class Functions:
         )
 
     def _walk(self, context: Tree, state: Tree, most: Tree) -> Tree:
-        """Put up to so many records into the data; how many it were."""
+        """Put up to `most` records into the data; returns how many there were."""
         count, used, key_size, pointer = variable(INT), variable(INT), variable(INT), variable(POINTER)
         key, value = variable(self.key.type), variable(BYTES)
         length = Expression.ArrayLength(value)
@@ -208,7 +208,7 @@ def _set(context: Tree, at: int, value: Tree) -> Tree:
 
 
 def _room(context: Tree, needed: Tree) -> Tree:
-    """Let the data have room for so many bytes; they stay where they are."""
+    """Let the data have space for `needed` bytes; what it holds stays where it is."""
     more = variable(INT)
     size = Expression.Convert(more, POINTER)
     return Expression.IfThen(

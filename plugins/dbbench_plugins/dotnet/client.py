@@ -100,7 +100,7 @@ class Client:
         return seek
 
     def range(self) -> Callable[[bytes, int], list[Pair]]:
-        """A function that gives up to so many records from a key on."""
+        """A function that gives up to `count` records from a key on."""
         run, null = self.functions["range"], FFI.NULL
 
         def read_range(key: bytes, count: int) -> list[Pair]:

@@ -9,7 +9,7 @@ from pydantic import Field
 from dbbench.engine import Dialect, FileRole, Tier
 from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
 
-#: So many rows may be in the cache if its size isn't what stops them first.
+#: The most rows in the cache, unless its size in bytes limits them first.
 _CACHE_ROWS = 1_000_000
 
 

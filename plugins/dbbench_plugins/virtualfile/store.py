@@ -58,7 +58,7 @@ class Store:
 
     @staticmethod
     def make(directory: Path, size: int, blocks: int, log_bytes: int) -> None:
-        """The files of a store without blocks, and with room for so many."""
+        """The files of an empty store, with space for `blocks` blocks."""
         pages = -(-blocks // Layout(size).per_page)
         with (directory / PAGES).open("wb", buffering=0) as file:
             for _ in range(pages):

@@ -47,7 +47,9 @@ class Slowed(SQLite):
 
 
 class RereadsOptions(SQLiteOptions):
-    percent: int = Field(default=0, ge=0, le=100, description="of so many reads in a hundred the work is done twice")
+    percent: int = Field(
+        default=0, ge=0, le=100, description="the share of the reads, in per cent, for which the work is done twice"
+    )
 
 
 class RereadsSession(SQLiteSession):
