@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 import os
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from statistics import median
 
+from dbbench.results.run_directory import Run
 from tests.fabricated import MANY, fabricate, longer_invoices, many
 
 #: Matplotlib's own start and its smallest figures, as PNG and as SVG.
@@ -26,6 +30,8 @@ ENGINES = ("sqlite", "sqlite+apsw", "duckdb", "duckdb+arrow", "firebird", "postg
 #: On 2 cores of a Xeon they were 1.93 and 3.28, with nothing of Python compiled beforehand.
 AT_MOST, MANY_AT_MOST = 2.3, 4.0
 PAIRS = 3
+#: A site: how many runs, and how long it may take at most.
+RUNS, SITE_SECONDS = 100, 60
 
 
 def cpu_seconds(*command: str | Path) -> float:
@@ -58,3 +64,19 @@ def test_a_report_of_forty_engines_and_ten_steps(tmp_path: Path) -> None:
     run = fabricate(tmp_path / "run", many(40), suite=longer_invoices(tmp_path, 10), rounds=10)
     assert len(run.suite.scenarios[0].steps) == 10
     assert ratio(run.path) <= MANY_AT_MOST
+
+
+def test_a_site_of_a_hundred_runs(tmp_path: Path) -> None:
+    """Of eight engines, eight steps and six rounds each, one run copied with other dates."""
+    first = fabricate(tmp_path / "run-0", {name: MANY[name] for name in ENGINES}, rounds=6)
+    paths = [first.path]
+    for day in range(1, RUNS):
+        paths.append(shutil.copytree(first.path, tmp_path / f"run-{day}"))
+        created = first.manifest.created + datetime.timedelta(days=day)
+        Run(paths[-1], first.manifest.model_copy(update={"created": created}), first.suite).save()
+    start = time.perf_counter()
+    spent = cpu_seconds(sys.executable, "-P", "-m", "dbbench", "site", *paths, "--out", tmp_path / "site")
+    taken = time.perf_counter() - start
+    print(f"\n  {taken:.1f} s, {spent:.1f} s of CPU time")
+    assert len([*(tmp_path / "site" / "runs").iterdir()]) == RUNS
+    assert taken < SITE_SECONDS

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from dbbench.report.run_view import ScenarioView
-from dbbench.report.step_view import StepView, joined, times
+from dbbench.report.step_view import Line, StepView, joined, times
+
+#: The most engines that a sentence names one by one.
+_NAMED = 3
 
 
 def verdict(scenario: ScenarioView) -> str:
@@ -14,33 +18,68 @@ def verdict(scenario: ScenarioView) -> str:
 
 
 def finding(step: StepView) -> str:
-    """One sentence on a step: who is ahead of the next and how far, or that the rounds can't tell; empty without two."""
-    known = [line for line in step.lines if line.row.value and line.row.verified]
-    if len(known) < 2:
+    """One sentence on a step: who is ahead of the next and how far, or whom the rounds can't tell apart; empty for one engine."""
+    if len(step.lines) + len(step.failed) < 2:
         return ""
-    first, second = known[:2]
-    one, other = first.row.title, second.row.title
-    costs = [1 / (line.row.value or 1) if step.higher else line.row.value or 1 for line in (first, second)]
-    ratio = times(costs[1] / costs[0])
+    known = [line for line in step.lines if line.row.value is not None and line.row.verified]
     if any(line.withheld for line in step.lines):
-        return f"Of the figures that may be shown, {one} has the best: {first.value} {step.unit.symbol}."
-    if first.row.rank is None:
-        return f"{one} has the best figure, but the rounds are too few for ranks."
-    if first.row.engine in second.row.better:
-        if step.step.unit == "B":
-            return f"{one} takes the least; the next, {other}, takes {ratio} times as much."
-        return f"{one} is {ratio} times as fast as the next, {other}."
-    level = [line.row.title for line in known if first.row.engine not in line.row.better]
-    named = joined(level) if len(level) <= 3 else f"{one} and {len(level) - 1} others"
-    return (
-        f"{named} are less than 2 % apart."
-        if step.step.unit == "B"
-        else f"{named} can't be told apart by these rounds."
-    )
+        return _shown(step, known)
+    if not known:
+        return "No engine's work was verified here." if step.lines else "No engine has a figure here."
+    first = known[0]
+    if len(known) == 1:
+        return f"Only {first.row.title} {'was verified' if len(step.lines) > 1 else 'has a figure'}."
+    ranked = [line for line in known if line.row.rank]
+    if not ranked:
+        return f"{first.row.title} has the best figure, but the rounds are too few for ranks."
+    if first not in ranked:
+        return f"{first.row.title} has the best figure, but no rank: it lacks rounds that others have."
+    # Nobody is shown to be better than one of these, so no two of them are told apart.
+    level = [line for line in ranked if not line.row.better]
+    rest = [line for line in ranked if line.row.better]
+    return f"{_first(level, step)}{_next(level, rest[0], step, known)}." if rest else f"{_first(level, step)}."
+
+
+def _shown(step: StepView, known: Sequence[Line]) -> str:
+    if not known:
+        return "No figure may be shown here."
+    first = known[0]
+    best = f"{first.row.title} has the best: {step.unit.text(first.row.value or 0)}"
+    return f"Of the figures that may be shown, {best}."
+
+
+def _first(level: Sequence[Line], step: StepView) -> str:
+    """Who comes first, one engine or several, without the full stop."""
+    titles = [line.row.title for line in level]
+    if len(titles) == 1:
+        return f"{titles[0]} takes the least" if step.counted else titles[0]
+    named = _named(titles)
+    return f"{named} are less than 2 % apart" if step.counted else f"{named} can't be told apart by these rounds"
+
+
+def _next(level: Sequence[Line], line: Line, step: StepView, known: Sequence[Line]) -> str:
+    """How far behind the first one the next is, who was shown to be behind somebody."""
+    between = known[: known.index(line)]
+    name = f"the next{'' if all(each.row.rank for each in between) else ' that has a rank'}, {line.row.title}"
+    ratio = times(line.row.ratio.value) if line.row.ratio else ""
+    if len(level) == 1 and not step.counted:
+        return f" is {ratio} times as fast as {name}" if ratio else f" is faster than {name}"
+    if not ratio:
+        return f"; {name}, takes more" if step.counted else f"; {name}, takes longer"
+    much = "much" if step.counted else "long"
+    than = "" if len(level) == 1 else f" as {level[0].row.title}"
+    return f"; {name}, takes {ratio} times as {much}{than}"
+
+
+def _named(titles: Sequence[str]) -> str:
+    """Titles in words, the last ones by their number where there are many."""
+    return joined(titles if len(titles) <= _NAMED else [*titles[: _NAMED - 1], f"{len(titles) - _NAMED + 1} others"])
 
 
 def _overall(scenario: ScenarioView) -> str:
     known = [item for item in scenario.standings if item.mean_ratio]
+    if len(scenario.standings) == 1:
+        return f"{scenario.standings[0].title} was run alone, so there is nothing to compare it with."
     if len(known) < 2:
         return (
             f"Only {known[0].title} has a figure in every timed step."
@@ -52,18 +91,26 @@ def _overall(scenario: ScenarioView) -> str:
         among = "Of the engines whose figures may be shown, "
     elif len(known) < len(scenario.standings):
         among = "Of the engines with a figure in every timed step, "
-    else:
+    elif all(any(line.row.ratio for line in step.lines) for step in _timed(scenario)):
         among = "Over all timed steps "
+    else:
+        among = "Over the timed steps that were verified "
     means = f"×{times(first.mean_ratio or 0)} the best of each step, {second.title} ×{times(second.mean_ratio or 0)}"
     if first.high is None or second.low is None:
         return f"{among}{first.title} has the best geometric mean ({means}), but the rounds are too few to be sure."
-    if first.high >= second.low:
-        return f"{among}{first.title} and {second.title} come first, too close to be told apart ({means})."
+    level = [item for item in known[1:] if item.low is not None and item.low <= first.high]
+    if len(level) == 1:
+        return f"{among}{first.title} and {level[0].title} come first, too close to be told apart ({means})."
+    if level:
+        close = _named([item.title for item in level])
+        return f"{among}{first.title} has the best geometric mean ({means}), but {close} are too close to it to be told apart."
     return f"{among}{first.title} comes first by the geometric mean: {means}."
 
 
 def _steps(scenario: ScenarioView) -> str:
-    timed = [step for step in scenario.steps if step.step.unit != "B"]
+    if len(scenario.standings) == 1:
+        return ""
+    timed = _timed(scenario)
     firsts = Counter(
         line.row.title for step in timed for line in step.lines if line.row.rank and line.row.rank.worst == 1
     )
@@ -73,3 +120,7 @@ def _steps(scenario: ScenarioView) -> str:
     more = len(firsts) - len(named)
     words = joined([*named, f"{more} more in one or more"] if more else named)
     return f"Shown to be the best of a step: {words}, of {len(timed)} steps."
+
+
+def _timed(scenario: ScenarioView) -> list[StepView]:
+    return [step for step in scenario.steps if not step.counted]

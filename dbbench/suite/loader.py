@@ -104,8 +104,22 @@ def load_suite(path: Path) -> Suite:
     return parse_suite(read_text(path), str(path))
 
 
+#: Texts that had no fault, and so need no check again: a site or a history reads a hundred runs of one suite.
+_PARSED: dict[str, Suite] = {}
+_MOST_PARSED = 16
+
+
 def parse_suite(text: str, file: str) -> Suite:
     """Check a suite's text; `file` is the name to use in messages. Raises SuiteError."""
+    if text not in _PARSED:
+        suite = _parse(text, file)
+        if len(_PARSED) >= _MOST_PARSED:
+            _PARSED.clear()
+        _PARSED[text] = suite
+    return _PARSED[text]
+
+
+def _parse(text: str, file: str) -> Suite:
     document = _Document(text, file)
     if document.data is None:
         document.stop_at_faults()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import html
-import os
 import re
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,37 +15,17 @@ from dbbench.report.export.html_page import _script, _template
 from dbbench.report.export.page_data import MOST_BYTES
 from dbbench.report.run_view import View, view
 from dbbench.report.write import write_report
+from tests.browser.conftest import Visit, serious_faults, smallest_text
 from tests.fabricated import FORBIDDEN, MANY, Fake, fabricate, longer_invoices
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.matrix
 
 HOSTILE = "<img src=x onerror=alert(1)></script><script>document.title='owned'</script> \"q\" ' \u202eleft \U0001f986 \x1b[31m"
 ENGINES = {**MANY, "hostile": Fake(HOSTILE, 5.0), "forbidden": Fake("Forbidden", 0.01, probed=FORBIDDEN)}
 Open = Callable[..., "Page"]
-
-
-def missing(what: str) -> None:
-    if "browser" in os.environ.get("DBBENCH_REQUIRE", "").split(","):
-        pytest.fail(f"{what} is required and missing")
-    pytest.skip(f"no {what}")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        missing("chromium: apt install chromium")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright: pip install playwright axe-playwright-python")
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")
@@ -58,25 +36,10 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> View:
 
 
 @pytest.fixture
-def open_page(browser: Browser, shown: View) -> Iterator[Open]:
-    """Opens the page, with a fragment and with what the browser is to be like; nothing may go wrong or be fetched."""
-    contexts, wrong = [], []
-
-    def load(fragment: str = "", **like: Any) -> Page:
-        context = browser.new_context(offline=True, **{"viewport": {"width": 1100, "height": 900}, **like})
-        context.set_default_timeout(60_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-        page.on("request", lambda request: None if request.url.startswith("file:") else wrong.append(request.url))
-        page.goto((shown.folder / "report" / "index.html").as_uri() + fragment)
-        return page
-
-    yield load
-    for context in contexts:
-        context.close()
-    assert wrong == []
+def open_page(visit: Visit, shown: View) -> Open:
+    """Opens the page, with a fragment and with what the browser is to be like."""
+    path = shown.folder / "report" / "index.html"
+    return lambda fragment="", **like: visit(path, fragment, **like)
 
 
 def bar_names(page: Page, step: str = "invoices.join-1") -> list[str]:
@@ -287,12 +250,7 @@ def test_what_is_withheld_is_not_in_the_figures(tmp_path: Path) -> None:
 def test_texts_are_large_enough_and_nothing_overflows(open_page: Open, width: int) -> None:
     page = open_page(viewport={"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    least = page.evaluate(
-        """() => Math.min(...[...document.querySelectorAll('body *')]
-            .filter((each) => each.checkVisibility() && !each.closest('svg, sup') && each.innerText?.trim())
-            .map((each) => parseFloat(getComputedStyle(each).fontSize)))"""
-    )
-    assert least >= 12
+    assert smallest_text(page) >= 12
     verdict = page.locator(".verdict").bounding_box()
     assert verdict is not None
     assert verdict["y"] + verdict["height"] < 800
@@ -300,8 +258,4 @@ def test_texts_are_large_enough_and_nothing_overflows(open_page: Open, width: in
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_accessibility_by_axe(open_page: Open, scheme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    page = open_page(color_scheme=scheme)
-    found = axe.Axe().run(page).response["violations"]
-    serious = [each for each in found if each["impact"] in ("serious", "critical")]
-    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in serious] == []
+    assert serious_faults(open_page(color_scheme=scheme)) == []

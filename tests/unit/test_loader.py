@@ -540,3 +540,10 @@ def test_the_json_schema_accepts_built_in_suites(name: str, validator: Any) -> N
 def test_the_json_schema_refuses_a_broken_suite(change: tuple[str, str], small_text: str, validator: Any) -> None:
     assert validator.is_valid(as_json(small_text))
     assert not validator.is_valid(as_json(changed(small_text, change)))
+
+
+def test_a_text_is_checked_once_and_a_faulty_one_each_time(small_text: str) -> None:
+    assert parse_suite(small_text, "a.yaml") is parse_suite(small_text, "b.yaml")
+    for file in ("a.yaml", "b.yaml"):
+        with pytest.raises(SuiteError, match=file):
+            parse_suite("dbbench: 1", file)

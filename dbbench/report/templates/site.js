@@ -13,9 +13,15 @@ function filter() {
   const chosen = new URLSearchParams(Object.entries(wanted).filter(([, value]) => value));
   history.replaceState(null, "", `#${chosen}`);
 }
-for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
-  if (form.elements[name]) form.elements[name].value = value;
+function read() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  for (const box of form.querySelectorAll("select")) {
+    const value = asked.get(box.name);
+    box.value = [...box.options].some((option) => option.value === value) ? value : "";
+  }
+  filter();
 }
 form.hidden = false;
 form.addEventListener("change", filter);
-filter();
+addEventListener("hashchange", read);
+read();

@@ -1,0 +1,133 @@
+"""The site of several runs in a real browser that has no network: filters, links, dark, phone, print, without scripts."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from dbbench.host.machine import in_words
+from dbbench.report.site.write import write
+from tests.browser.conftest import Visit, serious_faults, smallest_text
+from tests.fabricated import FORBIDDEN, MACHINE, MANY, Fake, fabricate
+
+pytestmark = pytest.mark.matrix
+
+HOSTILE = "<img src=x onerror=alert(1)></script><script>document.title='owned'</script> \"q\" ' \u202eleft \U0001f986 \x1b[31m"
+LAPTOP = {**MACHINE, "cpu": 'A laptop\'s <b>"CPU"</b>'}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four runs: of two suites, on two machines, with engines that fail, are withheld, or have a hostile name."""
+    folder = tmp_path_factory.mktemp("site")
+    few = {name: MANY[name] for name in ("sqlite", "duckdb", "turso")}
+    made = [
+        (few, "invoices", MACHINE),
+        (
+            {**few, "hostile": Fake(HOSTILE, 5.0), "forbidden": Fake("Forbidden", 0.01, probed=FORBIDDEN)},
+            "invoices",
+            LAPTOP,
+        ),
+        ({"lmdb": Fake("LMDB"), "sqlite": MANY["sqlite"]}, "esent", MACHINE),
+        ({"duckdb": MANY["duckdb"]}, "invoices", MACHINE),
+    ]
+    paths = []
+    for day, (engines, suite, machine) in enumerate(made, 1):
+        run = fabricate(folder / f"r{day}", engines, suite=suite, rounds=6)
+        created = datetime.datetime(2026, 11, day, tzinfo=datetime.UTC)
+        run.manifest = run.manifest.model_copy(update={"created": created, "machine": machine})
+        run.save()
+        paths.append(run.path)
+    assert write(paths, folder / "out") == []
+    return folder / "out"
+
+
+def test_runs_are_filtered_and_the_choice_is_in_the_address(visit: Visit, site: Path) -> None:
+    page = visit(site / "index.html")
+    rows = page.locator("tbody tr:visible")
+    assert rows.count() == 4
+    assert page.locator("output").inner_text() == "4 of 4"
+    page.get_by_label("Engine").select_option("SQLite (sqlite3)")
+    assert rows.count() == 3
+    page.get_by_label("Suite").select_option("esent")
+    assert rows.count() == 1
+    assert page.locator("output").inner_text() == "1 of 4"
+    again = visit(site / "index.html", "#" + page.url.partition("#")[2])
+    assert again.locator("tbody tr:visible").all_inner_texts() == rows.all_inner_texts()
+    page.evaluate("location.hash = 'engine=DuckDB (rows)'")
+    page.wait_for_function("document.querySelector('output').textContent === '3 of 4'")
+    page.get_by_label("Machine").select_option(in_words(LAPTOP))
+    assert [row.split("\t")[2] for row in rows.all_inner_texts()] == [in_words(LAPTOP)]
+
+
+@pytest.mark.parametrize("fragment", ["#suite=none&engine=%00", "#=&&=", "#a=%E0%A4", "#__proto__=x&length=9"])
+def test_any_fragment_leaves_a_whole_list(visit: Visit, site: Path, fragment: str) -> None:
+    page = visit(site / "index.html", fragment)
+    page.get_by_label("Engine").select_option("")
+    assert page.locator("tbody tr").count() == 4
+
+
+def test_each_link_leads_to_its_place_and_back(visit: Visit, site: Path) -> None:
+    page = visit(site / "index.html")
+    links = [link.get_attribute("href") or "" for link in page.locator("tbody a").all()]
+    assert len(links) == 4
+    for link in links:
+        path, _, place = link.partition("#")
+        run = visit(site / path, f"#{place}")
+        assert run.locator(f"[id='{place}']").count() == 1
+    run.get_by_role("link", name="All results").click()
+    assert run.locator("tbody tr").count() == 4
+
+
+def test_machines_are_never_ranked_together(visit: Visit, site: Path) -> None:
+    page = visit(site / "index.html")
+    machines = [row.locator("td").nth(2).inner_text() for row in page.locator("tbody tr").all()]
+    assert sorted({*machines}) == sorted([in_words(MACHINE), in_words(LAPTOP)])
+    assert "nothing here is ranked across them" in page.locator("body").inner_text()
+
+
+def test_without_scripts_all_is_there(visit: Visit, site: Path) -> None:
+    page = visit(site / "index.html", java_script_enabled=False)
+    assert page.locator("tbody tr:visible").count() == 4
+    assert not page.locator("form").is_visible()
+
+
+def test_in_print_the_filters_are_left_out(visit: Visit, site: Path) -> None:
+    page = visit(site / "index.html", "#suite=esent")
+    page.emulate_media(media="print")
+    assert page.locator("tbody tr:visible").count() == 1
+    assert not page.locator("form").is_visible()
+
+
+def pages(site: Path) -> list[Path]:
+    """The list, and the page with the longest names."""
+    return [site / "index.html", max((site / "runs").iterdir(), key=lambda page: "onerror" in page.read_text("utf-8"))]
+
+
+def test_nothing_becomes_markup(visit: Visit, site: Path) -> None:
+    for path in pages(site):
+        page = visit(path)
+        assert "owned" not in page.title()
+        assert page.locator("img").count() == 0
+        assert "<img src=x onerror=alert(1)>" in page.locator("body").inner_text()
+        assert '<b>"CPU"</b>' in page.locator("body").inner_text()
+    assert "withheld" in visit(pages(site)[1]).locator("body").inner_text()
+
+
+@pytest.mark.parametrize("width", [390, 700, 1200])
+def test_texts_are_large_enough_and_nothing_overflows(visit: Visit, site: Path, width: int) -> None:
+    for path in pages(site):
+        page = visit(path, viewport={"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert smallest_text(page) >= 12
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility_by_axe(visit: Visit, site: Path, scheme: str) -> None:
+    for path in pages(site):
+        page = visit(path, color_scheme=scheme)
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (ground == "rgb(255, 255, 255)") is (scheme == "light")
+        assert serious_faults(page) == []

@@ -1,0 +1,106 @@
+"""What stands over a step and a run in words is true whatever the run found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dbbench.report.run_view import View, view
+from dbbench.report.verdict import finding, verdict
+from dbbench.results.outcome import Outcome
+from tests.fabricated import FORBIDDEN, Fake, fabricate
+
+FAILED = {"join-1": (Outcome.FAILED, "no memory")}
+
+
+def shown(folder: Path, *fakes: Fake, rounds: int = 6, publish: bool = False) -> View:
+    """Engines a, b, c ... in a run without noise."""
+    named = dict(zip("abcdefgh", fakes, strict=False))
+    return view(fabricate(folder / "run", named, rounds=rounds, noise=0.0), publish=publish)
+
+
+@pytest.mark.parametrize(
+    ("fakes", "sentence"),
+    [
+        ([Fake("A"), Fake("B", 2.5), Fake("C", 9.0)], "A is 2.50 times as fast as the next, B."),
+        ([Fake("A"), Fake("B", 1.01)], "A and B can't be told apart by these rounds."),
+        (
+            [Fake("A"), Fake("B", 1.01), Fake("C", 5.0), Fake("D", 9.0)],
+            "A and B can't be told apart by these rounds; the next, C, takes 5.00 times as long as A.",
+        ),
+        # B is close to both, but A and C are not.
+        (
+            [Fake("A"), Fake("B", 1.012), Fake("C", 1.03)],
+            "A and B can't be told apart by these rounds; the next, C, takes 1.03 times as long as A.",
+        ),
+        (
+            [Fake(name, 1 + number / 1000) for number, name in enumerate("ABCDE")],
+            "A, B and 3 others can't be told apart by these rounds.",
+        ),
+        ([Fake("A")], ""),
+        ([Fake("A"), Fake("B", bad=FAILED)], "Only A has a figure."),
+        ([Fake("A", bad=FAILED), Fake("B", bad=FAILED)], "No engine has a figure here."),
+        (
+            [Fake("A", 1e-4), Fake("B", 1e4)],
+            "A is 100,000,000 times as fast as the next, B.",
+        ),
+    ],
+)
+def test_a_step_in_a_sentence(tmp_path: Path, fakes: list[Fake], sentence: str) -> None:
+    assert finding(shown(tmp_path, *fakes).scenarios[0].step("join-1")) == sentence
+
+
+def test_sizes_are_never_a_matter_of_rounds(tmp_path: Path) -> None:
+    three = shown(tmp_path / "1", Fake("A", size=10e6), Fake("B", size=10.1e6), Fake("C", size=30e6), rounds=1)
+    assert finding(three.scenarios[0].step("database-size")) == (
+        "A and B are less than 2 % apart; the next, C, takes 3.00 times as much as A."
+    )
+    two = shown(tmp_path / "2", Fake("A", size=10e6), Fake("B", size=15e6), rounds=1)
+    assert (
+        finding(two.scenarios[0].step("database-size")) == "A takes the least; the next, B, takes 1.50 times as much."
+    )
+
+
+def test_few_rounds_give_no_order(tmp_path: Path) -> None:
+    found = shown(tmp_path, Fake("A"), Fake("B", 2.0), rounds=2).scenarios[0]
+    assert finding(found.step("join-1")) == "A has the best figure, but the rounds are too few for ranks."
+
+
+def test_who_lacks_rounds_is_neither_first_nor_next(tmp_path: Path) -> None:
+    def without_a_round(engine: str, folder: Path) -> str:
+        def change(result: dict) -> None:  # type: ignore[type-arg]  # as the file has it
+            if (result["engine_name"], result["round"]) == (engine, 3):
+                result["steps"] = [step for step in result["steps"] if step["name"] != "join-1"]
+
+        fakes = {"a": Fake("A"), "b": Fake("B", 2.0), "c": Fake("C", 3.0)}
+        run = fabricate(folder / engine, fakes, rounds=8, noise=0.0, change=change)
+        return finding(view(run).scenarios[0].step("join-1"))
+
+    assert without_a_round("a", tmp_path) == "A has the best figure, but no rank: it lacks rounds that others have."
+    assert without_a_round("b", tmp_path) == "A is 3.00 times as fast as the next that has a rank, C."
+
+
+def test_nothing_withheld_is_told(tmp_path: Path) -> None:
+    one = shown(tmp_path / "1", Fake("A", probed=FORBIDDEN), Fake("B", 2.0), Fake("C", 3.0), publish=True).scenarios[0]
+    assert finding(one.step("join-1")) == "Of the figures that may be shown, B has the best: 120 ms."
+    none = shown(tmp_path / "2", Fake("A", probed=FORBIDDEN), Fake("B", probed=FORBIDDEN), publish=True).scenarios[0]
+    assert finding(none.step("join-1")) == "No figure may be shown here."
+
+
+@pytest.mark.parametrize(
+    ("fakes", "start"),
+    [
+        ([Fake("A"), Fake("B", 2.0)], "Over all timed steps A comes first by the geometric mean: ×1.00 "),
+        ([Fake("A"), Fake("B", 1.0)], "Over all timed steps A and B come first, too close to be told apart "),
+        (
+            [Fake("A"), Fake("B", 1.0), Fake("C", 1.0)],
+            "Over all timed steps A has the best geometric mean (×1.00 the best of each step, B ×1.00), but B and C are too close",
+        ),
+        ([Fake("A")], "A was run alone, so there is nothing to compare it with."),
+        ([Fake("A", bad=FAILED), Fake("B", bad=FAILED)], "Over the timed steps that were verified A and B come first"),
+        ([Fake("A"), Fake("B", bad=FAILED)], "Only A has a figure in every timed step."),
+    ],
+)
+def test_a_run_in_two_sentences(tmp_path: Path, fakes: list[Fake], start: str) -> None:
+    assert verdict(shown(tmp_path, *fakes).scenarios[0]).startswith(start)
