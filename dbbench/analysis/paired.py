@@ -45,10 +45,12 @@ def paired(rows: Sequence[Row], new: str, old: str, margin: float = MARGIN) -> l
     return sorted(pairs, key=lambda pair: (order.index(pair.verdict), -weight(pair)))
 
 
-def pair_gate(rows: Sequence[Row], new: str, old: str, share: float) -> tuple[list[Pair], Gate]:
-    """The pairs of two engines, and what a gate of `share` (0.1 is 10 %) says of them."""
+def pair_gate(
+    rows: Sequence[Row], new: str, old: str, share: float, *, strict: bool = False
+) -> tuple[list[Pair], Gate]:
+    """The pairs of two engines, and what a gate of `share` (0.1 is 10 %) says of them. `strict`: what can't be told fails too."""
     pairs = paired(rows, new, old, min(MARGIN, share))
-    return pairs, gated(pairs, share)
+    return pairs, gated(pairs, share, strict=strict)
 
 
 def _costs(mine: Row, theirs: Row) -> tuple[list[float], list[float]] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,6 +25,8 @@ class PairGate:
     old: str
     share: float
     metric: str = "wall"
+    #: Whether a timed step that can't be told fails it.
+    strict: bool = False
 
 
 def parse_gate(text: Any) -> PairGate:
@@ -50,6 +52,19 @@ gate_option = click.option(
     "OLD by more than SHARE, with 3 if the run can't show it. May be given again.",
 )
 
+unknown_option = click.option(
+    "--fail-on-unknown", is_flag=True, help="With --gate: exit with 1 for any step that can't be told."
+)
+
+
+def chosen_gates(gates: tuple[PairGate, ...], metric: str, *, fail_on_unknown: bool) -> tuple[PairGate, ...]:
+    """The gates with what other options say of them. Raises UserError for --fail-on-unknown without a gate."""
+    from dbbench.errors import UserError
+
+    if fail_on_unknown and not gates:
+        raise UserError("--fail-on-unknown makes a gate stricter: add one, like --gate duckdb@1.4/duckdb@1.3:10%")
+    return tuple(replace(gate, metric=metric, strict=fail_on_unknown) for gate in gates)
+
 
 def check_gates(run: Run, gates: tuple[PairGate, ...]) -> None:
     """Raise UserError for a gate of an engine that a run doesn't have."""
@@ -66,6 +81,7 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
     """Print what each gate says; returns the exit status.
 
     With `publish` a gate of an engine whose licence forbids that is undecided: what it says would be a figure.
+    A strict gate fails then too, as it does where any timed step can't be told.
     """
     if not gates:
         return 0
@@ -80,13 +96,14 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
     withheld = forbidden(run.manifest, results) if publish else {}
     for wanted in gates:
         if clauses := [withheld[name] for name in (wanted.new, wanted.old) if name in withheld]:
-            text = f"gate {wanted.new}/{wanted.old}: undecided, withheld: {'; '.join(clauses)}"
+            answer = Answer.FAILED if wanted.strict else Answer.UNDECIDED
+            text = f"gate {wanted.new}/{wanted.old}: {answer}, withheld: {'; '.join(clauses)}"
             console.print(text, soft_wrap=True, highlight=False, markup=False)
-            answers.add(Answer.UNDECIDED)
+            answers.add(answer)
             continue
         by = Metric(wanted.metric)
         rows = summarise(run.suite, run.manifest, by_metric(results, by))
-        pairs, gate = pair_gate(rows, wanted.new, wanted.old, wanted.share)
+        pairs, gate = pair_gate(rows, wanted.new, wanted.old, wanted.share, strict=wanted.strict)
         answers.add(gate.answer)
         for line in pair_lines(wanted.new, wanted.old, pairs, gate, by):
             console.print(line, soft_wrap=True, highlight=False)

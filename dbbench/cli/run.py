@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from dbbench.cli.common import (
     share,
     suite_names,
 )
-from dbbench.cli.gates import PairGate, check_gates, gate_option, show_gates
+from dbbench.cli.gates import PairGate, check_gates, chosen_gates, gate_option, show_gates, unknown_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -158,6 +158,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     "Cached pages of files count, too.",
 )
 @gate_option
+@unknown_option
 @metric_option
 @format_option
 @publish_option
@@ -183,6 +184,7 @@ def suite(
     trial_memory: int | None,
     memory_limit: int | None,
     gates: tuple[PairGate, ...],
+    fail_on_unknown: bool,
     metric: str,
     formats: str | None,
     publish: bool,
@@ -204,7 +206,7 @@ def suite(
     chosen = _formats(formats, shared=publish)
     if metric != "wall" and not gates:
         raise UserError("--metric says what a --gate compares; add one, like --gate duckdb@1.4/duckdb@1.3:10%")
-    gates = tuple(replace(gate, metric=metric) for gate in gates)
+    gates = chosen_gates(gates, metric, fail_on_unknown=fail_on_unknown)
     if quick and gates:
         raise UserError("--quick is one round, which can't decide a --gate; omit one of them")
     if resume is not None:
@@ -212,7 +214,18 @@ def suite(
             max(parameter.opts, key=len)
             for parameter in context.command.params
             if parameter.name
-            not in ("resume", "rounds", "suite", "urls", "settings", "gates", "metric", "formats", "publish")
+            not in (
+                "resume",
+                "rounds",
+                "suite",
+                "urls",
+                "settings",
+                "gates",
+                "fail_on_unknown",
+                "metric",
+                "formats",
+                "publish",
+            )
             and _given(context, str(parameter.name))
         ]
         if given:
@@ -304,6 +317,7 @@ def _given(context: click.Context, parameter: str) -> bool:
     help="Print the JSON Schema of results.json instead.",
 )
 @gate_option
+@unknown_option
 @metric_option
 @publish_option
 @command
@@ -318,6 +332,7 @@ def report(
     width: int | None,
     out: Path | None,
     gates: tuple[PairGate, ...],
+    fail_on_unknown: bool,
     metric: str,
     publish: bool,
 ) -> int:
@@ -344,7 +359,7 @@ def report(
     part = ChosenRun(opened, choice) if choice != Choice() else None
     if metric != "wall" and not (out or gates):
         raise UserError("--metric needs --out DIR, for a report by it, or a --gate")
-    gates = tuple(replace(gate, metric=metric) for gate in gates)
+    gates = chosen_gates(gates, metric, fail_on_unknown=fail_on_unknown)
     if out is None and (part or theme != "light" or width):
         raise UserError("choosing engines, steps, labels, a title, a theme or a width needs --out DIR")
     check_gates(opened, gates)

@@ -103,11 +103,14 @@ class RunFrames:
         ]  # fmt: skip
         return _frame(rows, _SIZES)
 
-    def assert_not_slower(self, engine: str, *, than: str, by: float, metric: str = "wall") -> None:
+    def assert_not_slower(
+        self, engine: str, *, than: str, by: float, metric: str = "wall", fail_on_unknown: bool = False
+    ) -> None:
         """Raise AssertionError if an engine is slower or larger than another by more than a share (0.1 is 10 %) in any step.
 
         It does what `--gate` does: both are compared round by round. Raises AssertionError as well where the rounds can't
         show it, which more rounds can; the message has a line for each step. `metric` is "wall" or "cpu", as of `--metric`.
+        `fail_on_unknown`: raise it too where any timed step can't be told, as the option of that name does.
         Raises UserError for an engine that the run doesn't have.
         """
         if not 0 < by < 1:
@@ -116,7 +119,9 @@ class RunFrames:
         if metric not in [*Metric]:
             raise UserError(f"there is no metric {metric!r}; there are {', '.join(Metric)}")
         results = by_metric(self._results, Metric(metric))
-        pairs, gate = pair_gate(summarise(self.run.suite, self.run.manifest, results), engine, than, by)
+        pairs, gate = pair_gate(
+            summarise(self.run.suite, self.run.manifest, results), engine, than, by, strict=fail_on_unknown
+        )
         if gate.answer is not Answer.PASSED:
             raise AssertionError(
                 "\n".join(line.plain for line in pair_lines(engine, than, pairs, gate, Metric(metric))).strip()

@@ -6,6 +6,7 @@ import io
 import math
 import random
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -16,7 +17,9 @@ from dbbench.analysis.paired import paired
 from dbbench.analysis.row import Row
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import ComparisonVerdict
-from dbbench.cli.gates import PairGate, parse_gate, show_gates
+from dbbench.cli.common import open_console
+from dbbench.cli.gates import PairGate, chosen_gates, parse_gate, show_gates
+from dbbench.errors import UserError
 from dbbench.report.terminal.pairs import pair_lines
 from dbbench.results.outcome import Outcome
 from tests.fabricated import Fake, fabricate
@@ -135,10 +138,33 @@ def test_a_gate_is_read() -> None:
 
 @pytest.mark.parametrize(("slow", "rounds", "status"), [(1.3, 6, 1), (1.0, 6, 0), (1.3, 3, 3)])
 def test_the_exit_status_is_that_of_compare(slow: float, rounds: int, status: int, tmp_path: Path) -> None:
-    from dbbench.cli.common import open_console
-
     run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]", slow)}, rounds=rounds)
     assert show_gates(run, open_console(), (PairGate("e@new", "e@old", 0.1),)) == status
+
+
+@pytest.mark.parametrize(("strict", "status", "said"), [(False, 0, "passed"), (True, 1, "failed at 10 %")])
+def test_a_strict_gate_fails_where_one_step_of_several_can_not_be_told(
+    strict: bool, status: int, said: str, tmp_path: Path
+) -> None:
+    def noisy(result: dict[str, Any]) -> None:
+        for step in result["steps"]:
+            if step["name"] == "join-1" and result["engine_name"] == "e@new":
+                step["value"] *= 1 + result["round"] % 3
+
+    run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]")}, rounds=6, change=noisy)
+    out = io.StringIO()
+    gate = PairGate("e@new", "e@old", 0.1, strict=strict)
+    assert show_gates(run, Console(file=out, width=80), (gate,)) == status
+    assert f"gate e@new/e@old: {said}" in out.getvalue()
+    assert "1 of 7 timed steps can't be told" in " ".join(out.getvalue().split())
+
+
+def test_strictness_without_a_gate_is_refused() -> None:
+    with pytest.raises(UserError, match="add one"):
+        chosen_gates((), "wall", fail_on_unknown=True)
+    assert chosen_gates((parse_gate("a/b:10%"),), "cpu", fail_on_unknown=True) == (
+        PairGate("a", "b", 0.1, "cpu", True),
+    )
 
 
 def test_a_gate_tells_nothing_of_what_is_withheld(tmp_path: Path) -> None:
@@ -149,6 +175,7 @@ def test_a_gate_tells_nothing_of_what_is_withheld(tmp_path: Path) -> None:
         out = io.StringIO()
         assert show_gates(run, Console(file=out, width=80), (PairGate("e@new", "e@old", 0.1),), publish=True) == 3
         said.append(out.getvalue())
+        assert show_gates(run, open_console(), (PairGate("e@new", "e@old", 0.1, strict=True),), publish=True) == 1
     assert said == ["gate e@new/e@old: undecided, withheld: clause 5\n"] * 2
 
 

@@ -46,6 +46,7 @@ def test_every_option_of_the_command_is_an_argument() -> None:
     options = {names.get(str(each.name), each.name) for each in suite_command.params} - {
         "resume",
         "gates",
+        "fail_on_unknown",
         "metric",
         "config",
     }
