@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
@@ -52,6 +52,17 @@ def server_settings(options: BaseModel) -> dict[str, str]:
 def server_setting_names(options: type[BaseModel]) -> list[str]:
     """The server's names of all settings that options may set: what to record of a server."""
     return [mark.name for _, mark in _marked(options, ServerSetting)]
+
+
+def misplaced(options: type[BaseModel], chosen: Iterable[str]) -> Iterator[str]:
+    """Why options that were chosen can't hold for a server at a URL: dbbench doesn't start it."""
+    names = {name: mark.name for name, mark in _marked(options, ServerSetting)}
+    for name in chosen:
+        if name in names:
+            yield (
+                f"{name}: it sets a server that dbbench starts, and --url names one that runs already; "
+                f"omit it, and set {names[name]} on the server itself"
+            )
 
 
 def _marked(options: type[BaseModel], kind: type[M]) -> Iterator[tuple[str, M]]:

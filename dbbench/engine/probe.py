@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from dbbench.engine import kept_imports, registry, variants
 from dbbench.engine.null import does_work
+from dbbench.engine.options import misplaced
 from dbbench.errors import Unavailable
 from dbbench.host.processes import environment, first_on_path, forbid_core_dumps, python
 from dbbench.message import clean, cleaned
@@ -205,7 +206,7 @@ def look(
         known = _described(known, plugin)
         registry.load(engine, imported=versions is None and (url or not plugin.url_required))
         _check_url(plugin, url=url)
-        fault = _fault(plugin, options)
+        fault = _fault(plugin, options, url=url)
         if not fault and not url:
             registry.require(engine, options)
         told = plugin.versions() if versions is None else dict(versions)
@@ -251,14 +252,15 @@ def _described(known: Probed, plugin: type[Engine]) -> Probed:
     )
 
 
-def _fault(engine: type[Engine], options: Mapping[str, object]) -> str:
+def _fault(engine: type[Engine], options: Mapping[str, object], *, url: bool) -> str:
+    """What is wrong with the options, the option's name first; empty if nothing is."""
     from pydantic import ValidationError
 
     try:
         engine.options_class.model_validate(options)
     except ValidationError as exc:
         return "; ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in exc.errors())
-    return ""
+    return "; ".join(misplaced(engine.options_class, options)) if url else ""
 
 
 def _ending(status: int) -> str:

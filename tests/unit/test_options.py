@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Annotated
 
 import pytest
 from pydantic import Field, ValidationError
 
 from dbbench.engine import Options, Program, ServerSetting, server_setting_names, server_settings
-from dbbench.engine.options import programs
+from dbbench.engine.options import misplaced, programs
+from dbbench.engine.probe import look
+from dbbench.errors import UserError
+from dbbench.run.request import check_options
 from dbbench_plugins.mysql.server import MySQLOptions
 from dbbench_plugins.postgresql.server import PostgreSQLOptions, PostgreSQLServer
 
@@ -29,6 +34,29 @@ def test_settings_are_given_in_the_servers_words_and_none_leaves_its_default() -
 def test_what_may_be_set_is_what_is_recorded_and_a_program_is_none() -> None:
     assert server_setting_names(Some) == ["cache", "log_size", "jit"]
     assert programs(Some) == ["bin"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "option", "name"),
+    [
+        ("postgresql", "shared_buffers_mib", "shared_buffers"),
+        ("mysql+pymysql", "buffer_pool_mib", "innodb_buffer_pool_size"),
+        ("mysql+orm", "buffer_pool_mib", "innodb_buffer_pool_size"),
+    ],
+)
+def test_a_setting_of_a_private_server_is_refused_for_one_at_a_url(engine: str, option: str, name: str) -> None:
+    chosen = {engine: {option: "128"}}
+    for url in (False, True):
+        found = replace(look(engine, engine, chosen[engine], url=url, versions={}), status="available")
+        if not url:
+            check_options(chosen, {engine: found})
+            continue
+        with pytest.raises(UserError, match=f"--set {re.escape(engine)}.{option}: .*--url.* set {name} on the server"):
+            check_options(chosen, {engine: found})
+
+
+def test_what_is_no_setting_of_the_server_may_be_set_with_a_url() -> None:
+    assert [why.partition(":")[0] for why in misplaced(Some, ["threads", "log_mib", "bin"])] == ["log_mib"]
 
 
 @pytest.mark.parametrize("options", [PostgreSQLOptions, MySQLOptions])
