@@ -96,8 +96,14 @@ class Engine(Description, Traits):
         if self.url_required and not setup.url:
             raise Unsupported(f"{self.name} needs a server: --url {self.name}={self.url_example}")
         self.options: Any = self.options_class.model_validate(dict(setup.options))
-        #: The tier that the engine gives: the one asked for, or the next that promises more.
-        self.tier = self.effective_tier(setup.tier)
+        self._tier = self.effective_tier(setup.tier)
+
+    @property
+    def tier(self) -> Tier:
+        """The tier to give: the one asked for, or the engine's next that promises more. Where a server that is set
+        otherwise may give more still, `info()` says so.
+        """
+        return self._tier
 
     @classmethod
     def effective_tier(cls, tier: Tier) -> Tier:
@@ -129,10 +135,12 @@ class Engine(Description, Traits):
         return {}
 
     def info(self) -> EngineInfo:
-        """What is known of an open engine. Override it where a server may be another product, with a licence, a dialect or
-        limits of its own.
+        """What is known of an open engine. Override it where a server may be another product, with a licence, a dialect,
+        limits or a durability of its own.
         """
-        return EngineInfo(self.title, self.publication, self.publication_note, self.dialect, self.concurrency)
+        return EngineInfo(
+            self.title, self.publication, self.publication_note, self.dialect, self.concurrency, self.tier
+        )
 
     def server_versions(self) -> dict[str, str]:
         """Versions that only an open engine knows: those of the server that answered, by name."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from dbbench.engine.traits import Concurrency
+    from dbbench.suite.model import Tier
 
 
 class Publication(StrEnum):
@@ -34,6 +35,8 @@ class EngineInfo:
     dialect: str
     #: How many clients at once.
     concurrency: Concurrency
+    #: The durability that it gives: the one asked for, or one that promises more.
+    tier: Tier
 
 
 class Description:

@@ -96,9 +96,8 @@ class Layer(Engine):
         return {**cls.over.versions(), cls.package: version(cls.package)}
 
     def open(self) -> None:
-        """Open the base engine, and take over what it knows now."""
+        """Open the base engine."""
         self.base_engine.open()
-        self.tier = self.base_engine.tier
 
     def info(self) -> EngineInfo:
         """What the base engine says of itself, with the layer in the title."""

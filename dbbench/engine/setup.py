@@ -16,7 +16,7 @@ class Setup:
 
     #: Private to this engine (mode 0700). Empty, unless an engine of the same kind has left a database there.
     directory: Path
-    #: The durability that was asked for. `Engine.tier` is the one that the engine gives.
+    #: The durability that was asked for. `Engine.info()` says which one the engine gives.
     tier: Tier
     #: What the user has set; `Engine.options` is the same, checked, with the defaults.
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -123,7 +123,7 @@ class Trial:
             "title": info.title,
             "versions": versions,
             "settings": {**engine.settings(), **self.env},
-            "tier": engine.tier,
+            "tier": info.tier,
             "publication": info.publication,
             "publication_note": info.publication_note,
         }
@@ -169,7 +169,7 @@ class Trial:
             return
         here = file_system(self.setup.directory)
         named = {**versions, "dbbench": dbbench.__version__}
-        check = crash_checks.find(Subject(self.engine_name, engine.tier, named, here, self.setup.options))
+        check = crash_checks.find(Subject(self.engine_name, engine.info().tier, named, here, self.setup.options))
         if check:
             self.record["engine"]["crash_check"] = asdict(check)
 

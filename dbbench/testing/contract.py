@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -59,6 +60,17 @@ def usable(name: str, options: Mapping[str, Any] | None = None, *, url: str = ""
     except Unavailable as exc:
         missing(name, "; ".join(filter(None, (exc.reason, exc.install))))
     return engine
+
+
+def said(engine: type[Engine]) -> set[str]:
+    """The class attributes of the contract by which an engine says what it is and what it can do."""
+    contract = [base for base in engine.__mro__ if base.__module__.startswith("dbbench.engine.")]
+    return {
+        name
+        for base in contract
+        for name, kind in inspect.get_annotations(base).items()
+        if str(kind).startswith("ClassVar")
+    }
 
 
 def expect_sized(engine: Engine) -> Size:
@@ -258,10 +270,8 @@ class EngineContract:
                 except Unsupported as exc:
                     raise AssertionError(f"tier {tier}: expected it to open, as durability offers it: {exc}") from exc
                 engine.connect().close()
-                expect(
-                    tiers.index(engine.tier) >= place,
-                    f"tier {tier}: expected this tier or a stronger one, got {engine.tier}",
-                )
+                given = engine.info().tier
+                expect(tiers.index(given) >= place, f"tier {tier}: expected this tier or a stronger one, got {given}")
 
     @clause("options")
     def test_refuses_an_unknown_option(self, engine_class: type[Engine], tmp_path: Path) -> None:
@@ -276,6 +286,19 @@ class EngineContract:
         for name, option in engine_class.options_class.model_fields.items():
             expect(option.description, f"option {name}: expected a description, got none")
             expect(not option.is_required(), f"option {name}: expected a default, got none")
+
+    @clause("the-life-of-a-trial")
+    def test_opens_without_changing_what_its_class_says(self, engine_class: type[Engine], opened: Opener) -> None:
+        """Plans and reports read the class before anything is open; what a server adds to it comes from info()."""
+        names = said(engine_class)
+        before = {name: getattr(engine_class, name, None) for name in names}
+        engine = opened()
+        changed = {name for name in names if getattr(engine_class, name, None) is not before[name]}
+        changed |= names & vars(engine).keys()
+        expect(
+            not changed,
+            f"expected open() to set none of these, but return them from info(): {', '.join(sorted(changed))}",
+        )
 
     @clause("the-life-of-a-trial")
     def test_tells_its_settings_as_json(self, opened: Opener) -> None:

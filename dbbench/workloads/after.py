@@ -29,7 +29,7 @@ def check(context: StepContext, wrote: Sequence[str], again: Again) -> dict[str,
     if not wrote:
         return {}
     engine = context.engine
-    if not engine.url and engine.tier is not Tier.MEMORY and page_cache.present(engine.directory):
+    if not engine.url and engine.info().tier is not Tier.MEMORY and page_cache.present(engine.directory):
         context.restart(lambda: None)
         return _checked(context, wrote, again)
     with context.new_session():

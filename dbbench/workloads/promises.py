@@ -28,9 +28,10 @@ def check_sync(context: StepContext) -> None:
     with context.beneath() as (engine, session):
         if not isinstance(engine, SQLEngine):
             return
-        for name, promised in engine.durability[engine.tier].items():
+        tier = engine.info().tier
+        for name, promised in engine.durability[tier].items():
             if name not in engine.sync_queries:
                 continue
             ((found,),) = fetch(session, engine.sync_queries[name])
             if found is not None and str(found) != str(promised):
-                raise WrongAnswer(f"durability {engine.tier} promises {name}={promised}, and the session has {found}")
+                raise WrongAnswer(f"durability {tier} promises {name}={promised}, and the session has {found}")

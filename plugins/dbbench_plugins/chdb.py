@@ -126,7 +126,6 @@ class ChDB(SQLEngine):
     license = "Apache-2.0"
     publication = Publication.ALLOWED
     dialect = "clickhouse"
-    sql = ClickHouseDialect()
     options_class = ChDBOptions
     session_class = ChDBSession
     modules = ("chdb",)
@@ -153,8 +152,11 @@ class ChDB(SQLEngine):
 
         return {"ClickHouse": chdb.engine_version, "chdb": chdb.__version__}
 
+    @property
+    def sql(self) -> Dialect:  # type: ignore[override]  # a table is made with the settings of the tier
+        return ClickHouseDialect(settings=self.durability[self.tier])
+
     def open(self) -> None:
-        self.sql = ClickHouseDialect(settings=self.durability[self.tier])
         self.connection = self._connection()
 
     def connect(self) -> Session:

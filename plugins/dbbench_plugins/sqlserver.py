@@ -146,7 +146,7 @@ class SQLServer(ClientServer):
         return odbc.connect(odbc.connection_string({"Driver": driver, **keywords(where, driver)}))
 
     def info(self) -> EngineInfo:
-        known = super().info()
+        known = replace(super().info(), tier=Tier.MEMORY if self._delayed() else Tier.POWER)
         return replace(known, title=self.title.replace("SQL Server", f"SQL Server {self.kind}")) if self.kind else known
 
     def open(self) -> None:
@@ -196,13 +196,15 @@ class SQLServer(ClientServer):
 
     def _check_tier(self) -> None:
         """Raise Unsupported if the database's setting gives less than was asked for; what gives more stands in."""
-        delayed = self.found["delayed_durability_desc"] == "FORCED"
-        if delayed and self.tier is not Tier.MEMORY:
+        if self._delayed() and self.tier is not Tier.MEMORY:
             raise Unsupported(
                 f"durability {self.tier} needs another setting of the database, where commits don't wait for the disk: "
                 "ALTER DATABASE CURRENT SET DELAYED_DURABILITY = DISABLED"
             )
-        self.tier = Tier.MEMORY if delayed else Tier.POWER
+
+    def _delayed(self) -> bool:
+        """Whether the database's commits don't wait for the disk."""
+        return bool(self.found["delayed_durability_desc"] == "FORCED")
 
 
 class SQLServerPython(SQLServer):

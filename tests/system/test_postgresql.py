@@ -132,7 +132,7 @@ def test_a_server_gives_the_tier_that_it_is_set_to(server: SQLEngine, tmp_path: 
     """It syncs: whoever asks for less gets more, and is told."""
     there = engine("postgresql", tmp_path, Tier.MEMORY, url(server))
     there.open()
-    assert there.tier is Tier.POWER
+    assert there.info().tier is Tier.POWER
     there.close()
 
 

@@ -24,7 +24,9 @@ class Plain(Engine):
 
 def test_an_engine_says_what_its_class_says(tmp_path: Path) -> None:
     info = Plain(Setup(tmp_path, Tier.MEMORY)).info()
-    assert info == EngineInfo("Plain (driver)", Publication.CONDITIONS, "section 3", "plain", Concurrency(threads=4))
+    assert info == EngineInfo(
+        "Plain (driver)", Publication.CONDITIONS, "section 3", "plain", Concurrency(threads=4), Tier.MEMORY
+    )
     with pytest.raises(FrozenInstanceError):
         info.title = "Another"  # type: ignore[misc]
 
@@ -34,7 +36,7 @@ def looked_at(engine: Any, rows: list[tuple[str, ...]], monkeypatch: pytest.Monk
     monkeypatch.setattr(f"{engine.__module__}.fetch", lambda _session, _sql: rows)
     made = object.__new__(engine)
     made.url = ""
-    made.session = None
+    made.session, made._tier = None, Tier.POWER
     made._look()
     found: EngineInfo = made.info()
     return found

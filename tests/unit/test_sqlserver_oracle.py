@@ -261,7 +261,7 @@ def test_sql_server_gives_what_the_database_is_set_to(
             made(sqlserver.SQLServerPython, tmp_path, asked, answers)
     else:
         engine, _ = made(sqlserver.SQLServerPython, tmp_path, asked, answers)
-        assert engine.tier is given
+        assert engine.info().tier is given
         assert engine.settings()["delayed_durability_desc"] == setting
 
 

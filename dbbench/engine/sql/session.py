@@ -223,8 +223,8 @@ class SQLEngine(Engine):
     session_class: ClassVar[type[Session]] = SQLSession
     #: A primary key refuses them.
     duplicates: ClassVar = "refused"
-    #: How the system writes types and names. `open()` may set one on the engine that knows more of the database it found.
-    sql: Dialect = Dialect()
+    #: How the system writes types and names. A property where only an open engine knows.
+    sql: ClassVar[Dialect] = Dialect()
     #: The options that hold through an access layer too, where not all do.
     layer_options: ClassVar[type[BaseModel] | None] = None
     #: Setting in `durability` -> a query that a session answers with the value it has.

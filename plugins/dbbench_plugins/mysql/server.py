@@ -145,6 +145,9 @@ class MySQLServer(ClientServer):
     }
     sync_queries: ClassVar = {"innodb_flush_log_at_trx_commit": "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit"}
 
+    #: The tier that the settings of a server at a URL give, once they were read.
+    given_tier: Tier | None = None
+
     def raw(self, address: Address) -> Any:
         """A connection of the driver: autocommit, utf8mb4, LOAD DATA LOCAL allowed."""
         raise NotImplementedError
@@ -217,7 +220,11 @@ class MySQLServer(ClientServer):
     # A server of either kind
 
     def info(self) -> EngineInfo:
-        known = replace(super().info(), title=self.title.replace("MariaDB/MySQL", self.product))
+        known = replace(
+            super().info(),
+            title=self.title.replace("MariaDB/MySQL", self.product),
+            tier=self.given_tier or self.tier,
+        )
         if not self.commercial:
             return known
         note = "MySQL's commercial licence is not known to dbbench"
@@ -315,7 +322,7 @@ class MySQLServer(ClientServer):
         tiers = list(Tier)
         for tier in tiers[tiers.index(self.tier) :]:
             if found == str(self.durability[tier][name]) and (synced or tier is not Tier.POWER):
-                self.tier = tier
+                self.given_tier = tier
                 return
         raise Unsupported(
             f"durability {self.tier} needs other settings than the server's: {name} is {found}, log_bin {binary}, "

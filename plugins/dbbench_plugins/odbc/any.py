@@ -114,6 +114,13 @@ class ODBC(ClientServer):
         known = self.known and resolve_name(self.known.engine)
         return replace(found, dialect=known.dialect, publication=known.publication) if known else found
 
+    @property
+    def sql(self) -> Dialect:  # type: ignore[override]  # that of the database that was found
+        if self.known:
+            known: Dialect = resolve_name(self.known.engine).sql
+            return replace(known, placeholder="?")
+        return _ACCESS if self.product == "ACCESS" else Dialect(quotes=(self.quote, self.quote))
+
     def open(self) -> None:
         import pyodbc
 
@@ -125,13 +132,10 @@ class ODBC(ClientServer):
         name = str(raw.getinfo(pyodbc.SQL_DBMS_NAME))
         self.found = {name: str(raw.getinfo(pyodbc.SQL_DBMS_VER)), **connection.told(raw)}
         self.product = name
-        quote = str(raw.getinfo(pyodbc.SQL_IDENTIFIER_QUOTE_CHAR)).strip()
-        self.sql = _ACCESS if name == "ACCESS" else Dialect(quotes=(quote, quote))
+        self.quote = str(raw.getinfo(pyodbc.SQL_IDENTIFIER_QUOTE_CHAR)).strip()
         self.known = _KNOWN.get(name)
         if self.known:
-            engine = resolve_name(self.known.engine)
-            self.sql = replace(engine.sql, placeholder="?")
-            self.knower = engine.session_class
+            self.knower = resolve_name(self.known.engine).session_class
         self.session = self._session(raw)
 
     def connect(self) -> SQLSession:

@@ -163,6 +163,10 @@ class PostgreSQLServer(ClientServer):
     address: str
     #: The folder of our database, as `size` finds it.
     ours = ""
+    #: What product the server is, once it has said so.
+    product = "PostgreSQL"
+    #: The tier that the settings of a server at a URL give, once they were read.
+    given_tier: Tier | None = None
 
     @classmethod
     def available_with(cls, options: Mapping[str, Any]) -> None:
@@ -185,7 +189,9 @@ class PostgreSQLServer(ClientServer):
         raise NotImplementedError
 
     def connect(self) -> SQLSession:
-        session = self.kept(self.session_class(self.raw(), self.sql))
+        # The catalogue of another product was never looked at.
+        dialect = self.sql if self.product == "PostgreSQL" else replace(self.sql, indexed="")
+        session = self.kept(self.session_class(self.raw(), dialect))
         session.truncates = not self.url
         return session
 
@@ -261,11 +267,12 @@ class PostgreSQLServer(ClientServer):
         return fetch(self.session, sql)
 
     def info(self) -> EngineInfo:
+        known = replace(super().info(), tier=self.given_tier or self.tier)
         if self.product == "PostgreSQL":
-            return super().info()
+            return known
         title = self.title.replace("PostgreSQL", self.product)
         note = f"the licence of {self.product} is not known to dbbench"
-        return replace(super().info(), title=title, publication=Publication.UNKNOWN, publication_note=note)
+        return replace(known, title=title, publication=Publication.UNKNOWN, publication_note=note)
 
     def _look(self) -> None:
         """Learn what server it is, and whether one at a URL gives the tier."""
@@ -273,8 +280,6 @@ class PostgreSQLServer(ClientServer):
         first, *rest = said.split()
         self.product = next((name for mark, name in _OTHERS.items() if mark in said), first)
         self.version = next((word for word in rest if re.match(r"v?\d", word)), "unknown")
-        if self.product != "PostgreSQL":
-            self.sql = replace(self.sql, indexed="")  # its catalogue was never looked at
         if self.url:
             self._check_tier()
 
@@ -288,7 +293,7 @@ class PostgreSQLServer(ClientServer):
         tiers = list(Tier)
         for tier in tiers[tiers.index(self.tier) :]:
             if self.durability[tier] == found:
-                self.tier = tier
+                self.given_tier = tier
                 return
         raise Unsupported(
             f"durability {self.tier} needs other settings than the server's: fsync is {fsync}, synchronous_commit "

@@ -101,7 +101,10 @@ class SQLAlchemy(SQLEngine):
                 connection.rollback()
             self.level = _transaction_level(connection)
         self.server = {product.title: found} if found else {}
-        self.sql = CoreDialect(core=core, explain=product.explain)
+
+    @property
+    def sql(self) -> CoreDialect:  # type: ignore[override]  # that of the database that was found
+        return CoreDialect(core=self.alchemy.dialect, explain=self.product.explain)
 
     def info(self) -> EngineInfo:
         named = " ".join([self.product.title, *self.server.values()])
@@ -112,6 +115,7 @@ class SQLAlchemy(SQLEngine):
             self.publication_note,
             self.product.dialect or self.alchemy.dialect.name,
             Concurrency(threads=None, processes=self.product.processes),
+            self.tier,
         )
 
     def server_versions(self) -> dict[str, str]:

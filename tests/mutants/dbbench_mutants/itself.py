@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 from dbbench_mutants.right import Store
 from pydantic import ConfigDict, Field
@@ -49,9 +50,8 @@ class NoTier(Store):
 class IgnoresTier(Store):
     clause = "gives a tier or refuses it"
 
-    def __init__(self, setup):
-        super().__init__(setup)
-        self.tier = Tier.PROCESS
+    def info(self):
+        return replace(super().info(), tier=Tier.PROCESS)
 
 
 class RefusesTier(Store):
@@ -86,6 +86,22 @@ class Settings(Store):
 
     def settings(self):
         return {"tier": object()}
+
+
+class Overwrites(Store):
+    clause = "opens without changing what its class says"
+
+    def open(self):
+        super().open()
+        self.ordered = False
+
+
+class OverwritesItsClass(Store):
+    clause = "opens without changing what its class says"
+
+    def open(self):
+        super().open()
+        type(self).title += ", opened"
 
 
 class Process(Store):
