@@ -267,6 +267,8 @@ class Looks:
     out: Path | None = None
     theme: str = "light"
     width: int | None = None
+    #: What engines are sorted by: "time", which is best first, or a key of `report.sorting`.
+    sort: str = "time"
 
 
 def _print_schema(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
@@ -305,6 +307,12 @@ def _given(context: click.Context, parameter: str) -> bool:
 @click.option("--step", "steps", multiple=True, metavar="STEP", help="Only these steps. Repeatable.")
 @click.option("--label", "labels", multiple=True, metavar="ENGINE=TEXT", help="What to call an engine. Repeatable.")
 @click.option("--title", default="", help="A title instead of the suite's.")
+@click.option(
+    "--sort",
+    type=click.Choice(["time", "memory", "cpu", "written", "size"]),
+    default="time",
+    help="Order engines by time (best first in each step), peak memory, CPU time, bytes written, or size.",
+)
 @click.option("--theme", type=click.Choice(["light", "dark", "transparent"]), default="light", help="Of the pictures.")
 @click.option("--width", type=click.IntRange(200, 4000), help="Of the pictures, in pixels.")
 @click.option("--out", type=click.Path(path_type=Path), help="A new folder to write to, instead of the run's own.")
@@ -328,6 +336,7 @@ def report(
     steps: tuple[str, ...],
     labels: tuple[str, ...],
     title: str,
+    sort: str,
     theme: str,
     width: int | None,
     out: Path | None,
@@ -338,7 +347,7 @@ def report(
 ) -> int:
     """Show a RUN again and draw its charts anew; no engine needs to be installed.
 
-    What chooses or changes anything (--engine, --step, --label, --title, --theme, --width) needs --out: the run's own
+    With --sort the figures, ranks and ratios stay what they are. What chooses or changes anything (--engine, --step, --label, --title, --theme, --width) needs --out: the run's own
     report stays whole. Ranks and ratios are then among what is chosen. With --out and --metric cpu they are of the CPU
     time of the calls.
 
@@ -363,7 +372,9 @@ def report(
     if out is None and (part or theme != "light" or width):
         raise UserError("choosing engines, steps, labels, a title, a theme or a width needs --out DIR")
     check_gates(opened, gates)
-    shown = _report(part or opened, console, chosen, publish=publish, looks=Looks(out, theme, width))
+    shown = _report(
+        part or opened, console, chosen, publish=publish, looks=Looks(out, theme, width, sort), whole=opened
+    )
     return _status(opened, console, shown, gates, publish=publish)
 
 
@@ -421,14 +432,21 @@ def _report(
     *,
     publish: bool,
     looks: Looks = Looks(),
+    whole: Run | None = None,
 ) -> View:
-    """Write the files, then show the result: a terminal may not take it, and what is written stays."""
+    """Write the files, then show the result: a terminal may not take it, and what is written stays.
+
+    `whole` is the run that `run` is a part of.
+    """
     from dbbench.errors import UserError
     from dbbench.report.run_view import view
+    from dbbench.report.sorting import sorted_by
     from dbbench.report.terminal import run as terminal
     from dbbench.report.write import write_report
 
     shown = view(run, publish=publish, out=looks.out)
+    if looks.sort != "time":
+        shown = sorted_by(shown, looks.sort, view(whole or run, publish=publish))
     try:
         written = write_report(shown, formats, theme=looks.theme, width=looks.width)
     except UserError:  # a run directory that can't be written to is shown all the same

@@ -47,6 +47,8 @@ class ScenarioView:
     durability: str
     #: Engines whose figures are withheld.
     withheld: frozenset[str] = frozenset()
+    #: What its engines are in the order of, in words; empty for the usual one.
+    order: str = ""
 
     def step(self, name: str) -> StepView:
         """A step's view by its name."""
@@ -89,6 +91,8 @@ class View:
     remarks: tuple[str, ...] = ()
     #: The folder to write to, if it isn't the run's own. Its pictures go out alone, and so name the systems.
     out: Path | None = None
+    #: What the engines are sorted by, a key of `sorting.KEYS`; empty for best first.
+    sort: str = ""
 
     @property
     def title(self) -> str:
@@ -115,12 +119,14 @@ class View:
     def captions(self, scenario: Scenario) -> tuple[str, ...]:
         """What every chart carries under it. One that is published goes out alone, so it names the systems too."""
         manifest = self.run.manifest
-        durability = next(view.durability for view in self.scenarios if view.scenario.name == scenario.name)
+        found = next(view for view in self.scenarios if view.scenario.name == scenario.name)
         line = (
             f"dbbench {manifest.dbbench} · {self.run.suite.name}, scale {manifest.scale:g}, seed {manifest.seed} · "
-            f"durability: {durability} · {machine.in_words(manifest.machine)} · "
+            f"durability: {found.durability} · {machine.in_words(manifest.machine)} · "
             f"{manifest.created:%Y-%m-%d}"
         )
+        if found.order:
+            line += f" · engines by {found.order}"
         if self.warnings:
             line += f" · ! {len(self.warnings)} warning{'s' if len(self.warnings) > 1 else ''}: see the page"
         if not self.published and not self.out:

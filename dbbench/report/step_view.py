@@ -52,6 +52,8 @@ class Line:
     retries: str = ""
     #: Operation -> how long its calls took, where there were enough.
     tails: Mapping[str, Tail] = field(default_factory=dict)
+    #: Its place best to worst, where the lines are in another order.
+    place: int = 0
 
     @property
     def withheld(self) -> bool:
@@ -80,7 +82,7 @@ class Data:
 
 @dataclass(frozen=True)
 class StepView:
-    """One step, best to worst. `failed` have no figure; `harness` words the null engine's time."""
+    """One step, best to worst unless `sorting` put it in another order. `failed` have no figure; `harness` words the null engine's time."""
 
     scenario: Scenario
     step: AnyStep
@@ -96,6 +98,11 @@ class StepView:
     details: tuple[str, ...] = ()
     #: The engines' plans of the query, best engine first.
     plans: tuple[QueryPlan, ...] = ()
+
+    @property
+    def best_first(self) -> list[Line]:
+        """The lines best to worst, whatever order they are shown in."""
+        return sorted(self.lines, key=lambda line: line.place)
 
     @property
     def wide(self) -> bool:

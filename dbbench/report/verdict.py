@@ -21,7 +21,7 @@ def finding(step: StepView) -> str:
     """One sentence on a step: who is ahead of the next and how far, or whom the rounds can't tell apart; empty for one engine."""
     if len(step.lines) + len(step.failed) < 2:
         return ""
-    known = [line for line in step.lines if line.row.value is not None and line.row.verified]
+    known = [line for line in step.best_first if line.row.value is not None and line.row.verified]
     if any(line.withheld for line in step.lines):
         return _shown(step, known)
     if not known:
@@ -77,7 +77,7 @@ def _named(titles: Sequence[str]) -> str:
 
 
 def _overall(scenario: ScenarioView) -> str:
-    known = [item for item in scenario.standings if item.mean_ratio]
+    known = sorted((item for item in scenario.standings if item.mean_ratio), key=lambda item: item.mean_ratio or 0)
     if len(scenario.standings) == 1:
         return f"{scenario.standings[0].title} was run alone, so there is nothing to compare it with."
     if len(known) < 2:

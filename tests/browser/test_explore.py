@@ -14,6 +14,7 @@ import pytest
 from dbbench.report.export.html_page import _script, _template
 from dbbench.report.export.page_data import MOST_BYTES
 from dbbench.report.run_view import View, view
+from dbbench.report.sorting import sorted_by
 from dbbench.report.write import write_report
 from tests.browser.conftest import Visit, serious_faults, smallest_text
 from tests.fabricated import FORBIDDEN, MANY, Fake, fabricate, longer_invoices
@@ -259,3 +260,19 @@ def test_texts_are_large_enough_and_nothing_overflows(open_page: Open, width: in
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_accessibility_by_axe(open_page: Open, scheme: str) -> None:
     assert serious_faults(open_page(color_scheme=scheme)) == []
+
+
+def test_a_page_that_was_sorted_begins_so_and_can_be_sorted_otherwise(visit: Visit, tmp_path: Path) -> None:
+    fakes = {
+        name: Fake(name.upper(), slow, more={"peak_memory": memory})
+        for name, slow, memory in (("a", 3.0, 95_000_000), ("b", 2.0, 300_000_000), ("c", 1.0, 200_000_000))
+    }
+    found = view(fabricate(tmp_path / "run", fakes, rounds=6))
+    found = sorted_by(found, "memory", found)
+    write_report(found, ("html",))
+    page = visit(found.folder / "report" / "index.html")
+    assert bar_names(page) == ["A", "C", "B"]
+    assert page.locator(".heat tbody th").all_text_contents() == ["A", "C", "B"]
+    page.get_by_label("Sort by").select_option("best")
+    assert bar_names(page) == ["C", "B", "A"]
+    assert page.url.endswith("#sort=best")

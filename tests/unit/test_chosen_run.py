@@ -11,9 +11,10 @@ from click.testing import CliRunner
 from dbbench.cli import main
 from dbbench.errors import UserError
 from dbbench.report.run_view import view
+from dbbench.report.sorting import KEYS, sorted_by
 from dbbench.results.chosen_run import Choice, ChosenRun
 from dbbench.results.run_directory import Run
-from tests.fabricated import Fake, fabricate
+from tests.fabricated import FORBIDDEN, Fake, fabricate
 
 ENGINES = {"a": Fake("A"), "b": Fake("B", 2.0), "c": Fake("C", 4.0)}
 
@@ -91,3 +92,53 @@ def test_the_runs_own_report_stays_whole(run: Run, option: list[str]) -> None:
 
 def test_a_label_without_a_text_is_refused(run: Run) -> None:
     assert "--label is ENGINE=TEXT" in report(run, "--label", "a", "--out", "x")[1]
+
+
+USED = {
+    "a": Fake("A", 3.0, size=5e6, more={"peak_memory": 100_000_000, "cpu_seconds": 9.0, "written_bytes": 3}),
+    "b": Fake("B", 2.0, size=9e6, more={"peak_memory": 300_000_000, "cpu_seconds": 7.0, "written_bytes": 2}),
+    "c": Fake("C", 1.0, size=7e6, more={"peak_memory": 200_000_000, "cpu_seconds": 8.0, "written_bytes": 1}),
+}
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return fabricate(tmp_path_factory.mktemp("used") / "run", USED, rounds=6)
+
+
+@pytest.mark.parametrize(
+    ("key", "order"), [("time", "CBA"), ("memory", "ACB"), ("cpu", "BCA"), ("written", "CBA"), ("size", "ACB")]
+)
+def test_engines_are_sorted_everywhere_and_keep_their_ranks(used: Run, tmp_path: Path, key: str, order: str) -> None:
+    out = tmp_path / "post"
+    status, text = report(used, "--sort", key, "--step", "join-1", "--out", str(out), "--format", "svg,md,html")
+    assert status == 0, text
+    bars = [line.split()[:2] for line in text.splitlines() if "█" in line]
+    assert bars == [[str("CBA".index(name) + 1), name.lower()] for name in order]
+    assert ("order: engines by" in text) is (key != "time")
+    svg = (out / "report" / "invoices-join-1.svg").read_text("utf-8")
+    root = ElementTree.fromstring(svg)
+    names = [text for each in root.iter() if (text := (each.text or "").strip()) in ("A", "B", "C")]
+    assert names == [*order]
+    ranks = [text for each in root.iter() if (text := (each.text or "").strip()) in ("1", "2", "3")]
+    assert ranks[:3] == [str("CBA".index(name) + 1) for name in order]
+    assert ("engines by" in " ".join(root.itertext())) is (key != "time")
+    page = (out / "report" / "index.html").read_text("utf-8")
+    assert "C is 2.00 times as fast as the next, B." in page
+    assert (f'"sort":"{key}"' in page) is (key != "time")
+
+
+def test_what_a_run_does_not_tell_is_no_order(tmp_path: Path) -> None:
+    unknown = {"a": Fake("A", more={"written_bytes": None}), "b": Fake("B", more={"written_bytes": None})}
+    found = fabricate(tmp_path / "run", unknown, rounds=1)
+    status, text = report(found, "--sort", "written", "--format", "csv")
+    assert (status, "the run has no bytes written to sort by" in text) == (2, True)
+
+
+def test_an_order_gives_away_nothing_that_is_withheld(tmp_path: Path) -> None:
+    engines = {**USED, "d": Fake("D", 1.5, size=1e6, probed=FORBIDDEN, more={"peak_memory": 95_000_000})}
+    published = view(fabricate(tmp_path / "run", engines, rounds=6), publish=True)
+    for key in KEYS:
+        (scenario,) = sorted_by(published, key, published).scenarios
+        assert scenario.standings[-1].engine == "d"
+        assert all((*step.lines, *step.failed)[-1].row.engine == "d" for step in scenario.steps)

@@ -36,8 +36,9 @@ def overview(title: str, scenario: ScenarioView, captions: Sequence[str], colour
     steps = scenario.steps
     engines = scenario.standings
     interval = ", with its interval" if any(item.low is not None for item in engines) else ""
+    order = f"engines by {scenario.order}; mean: " if scenario.order else "engines by "
     subtitle = (
-        "Multiple of the step's best, with the figure under it; engines by the geometric mean over the timed "
+        f"Multiple of the step's best, with the figure under it; {order}the geometric mean over the timed "
         f"steps{interval}. Darker is further behind."
     )
     rows = max(len(engines), 1)

@@ -37,6 +37,7 @@ def _document(shown: View, digits: int) -> dict[str, Any]:
     versions = {system.name: system.versions for system in shown.systems}
     numbers = {name: number for number, name in enumerate(engine_order(shown))}
     return {
+        **({"sort": shown.sort} if shown.sort else {}),
         "engines": [[name, titles[name], versions.get(name, "")] for name in numbers],
         "scenarios": [_scenario(scenario, shown, numbers, digits) for scenario in shown.scenarios],
     }
@@ -90,7 +91,7 @@ def _step(
                 line.row.verified,
                 _rounds(line.row, size, rounds, digits) if digits and line.row.unit != "B" else [],
             ]
-            for line in (*step.lines, *step.failed)
+            for line in (*step.best_first, *step.failed)
             if line.row.engine in numbers
         ],
     }

@@ -5,9 +5,10 @@
   const SORTS = [["best", "best first"], ["name", "name"], ["memory", "memory"], ["cpu", "CPU time"], ["written", "bytes written"], ["size", "size"]];
   const SCALES = [["", "as fits"], ["linear", "linear"], ["log", "logarithmic"]];
   const names = run.engines.map((e) => e[0]), steps = run.scenarios.flatMap((s) => s.steps.map((t) => t.id));
-  const usual = () => ({ e: new Set(names), s: new Set(steps), sort: "best", scale: "", base: "", at: "" });
+  const usual = () => ({ e: new Set(names), s: new Set(steps), sort: run.sort || "best", scale: "", base: "", at: "" });
   const every = (what) => document.querySelectorAll(what);
   const byId = (id) => document.getElementById(id);
+  const { max, min, log: ln } = Math, on = (target, kind, act) => target.addEventListener(kind, act);
   let state = usual();
 
   const make = (what, given = {}, ...children) => {  // "tag.class"; given, or the text alone
@@ -34,7 +35,7 @@
   const formats = {};  // to make one takes far longer than to use it
   const figure = (value) => {  // three significant digits, thousands separated
     if (!value) return "0";
-    const places = Math.min(20, Math.max(0, 2 - value.toExponential(2).split("e")[1]));
+    const places = min(20, max(0, 2 - value.toExponential(2).split("e")[1]));
     return (formats[places] ||= new Intl.NumberFormat("en", { minimumFractionDigits: places, maximumFractionDigits: places })).format(value);
   };
   const withUnit = (value, step) => figure(value) + step.unit;
@@ -57,7 +58,7 @@
     const found = new URLSearchParams();
     if (!all()) found.set("engines", names.filter((name) => state.e.has(name)).join(","));
     if (state.s.size < steps.length) found.set("steps", steps.filter((name) => state.s.has(name)).join(","));
-    if (state.sort !== "best") found.set("sort", state.sort);
+    if (state.sort !== usual().sort) found.set("sort", state.sort);
     for (const key of ["scale", "base", "at"]) if (state[key]) found.set(key, state[key]);
     return found.toString().replace(/%2C/g, ",");
   };
@@ -69,7 +70,7 @@
   const against = (step) => {
     if (state.base) return (step.rows.find((row) => names[row[0]] === state.base && row[1] && row[6]) || [])[1] || null;
     const known = chosen(step).filter((row) => row[1] && row[6]).map((row) => row[1]);
-    return known.length ? (step.higher ? Math.max(...known) : Math.min(...known)) : null;
+    return known.length ? (step.higher ? max(...known) : min(...known)) : null;
   };
   const ratio = (step, row, best) => (row && row[1] && row[6] && best ? cost(step, row[1]) / cost(step, best) : null);
   const mean = (scenario, engine, bests) => {
@@ -78,7 +79,7 @@
       if (!step.mean || !state.s.has(step.id) || !bests.get(step)) continue;
       const found = ratio(step, step.rows.find((row) => row[0] === engine), bests.get(step));
       if (!found) return null;
-      sum += Math.log(found); count += 1;
+      sum += ln(found); count += 1;
     }
     return count ? Math.exp(sum / count) : null;
   };
@@ -109,10 +110,10 @@
   const bars = (scenario, step) => {
     const rows = order(scenario, chosen(step), (row) => row[0]), best = against(step);
     const ends = rows.filter((row) => row[1]).flatMap((row) => [row[1], row[3] ?? row[1], ...row[7].filter((each) => each)]);
-    const most = Math.max(...ends, 0), least = Math.min(...ends, most);
+    const most = max(...ends, 0), least = min(...ends, most);
     const log = state.scale === "log" || (!state.scale && (step.log || (step.auto && least > 0 && most / least > 100)));
     const from = least / 1.8;
-    const x = (value) => Math.max(0, log ? (Math.log(value / from) / Math.log(most / from)) * 100 : (value / most) * 100 || 0).toFixed(2);
+    const x = (value) => max(0, log ? (ln(value / from) / ln(most / from)) * 100 : (value / most) * 100 || 0).toFixed(2);
     const key = [best, most, log && from, state.base].join();  // what all rows depend on: while it stays, so do they
     if (step.key !== key) for (const row of step.rows) row.li = null;
     step.key = key;
@@ -143,12 +144,12 @@
     const body = make("tbody"), found = make("details.strip", {}, make("summary", "Rounds in their order"),
       make("p.note", "The first round is at the left, the line is the median, the edges are ×1.5 from it."),
       make("div.wide", {}, make("table", {}, body)));
-    found.addEventListener("toggle", () => {
+    on(found, "toggle", () => {
       if (!found.open || body.firstChild) return;
       for (const [name, stroke, rounds, words] of shown) {
         const known = rounds.filter((each) => each).sort((a, b) => a - b);
         const middle = (known[Math.floor((known.length - 1) / 2)] + known[Math.ceil((known.length - 1) / 2)]) / 2;
-        const y = (value) => (12 - Math.max(-1, Math.min(1, Math.log(value / middle) / Math.log(1.5))) * 11).toFixed(2);
+        const y = (value) => (12 - max(-1, min(1, ln(value / middle) / ln(1.5))) * 11).toFixed(2);
         const at = (place) => ((place + 0.5) / rounds.length * 100).toFixed(2);
         const dots = draw([["m", "M0 12H100", "var(--line)"], ["d", rounds.map((each, place) => (each ? `M${at(place)} ${y(each)}h.01` : "")).join(""), stroke]]);
         dots.lastChild.style.cssText += "stroke-width:6px;stroke-linecap:round";
@@ -171,7 +172,7 @@
         const row = step.rows.find((each) => each[0] === engine), found = ratio(step, row, bests.get(step)), cell = make("td");
         if (row && row[1] !== null) {
           cell.append(found ? times(found, 10) : "", make("small", { textContent: withUnit(row[1], step) }));
-          if (found) cell.style.background = `rgba(var(--heat), ${(Math.min(Math.max(Math.log10(found), 0) / 2, 1) * 0.5).toFixed(2)})`;
+          if (found) cell.style.background = `rgba(var(--heat), ${(min(max(Math.log10(found), 0) / 2, 1) * 0.5).toFixed(2)})`;
         } else cell.append(make("small.note", row ? row[5].split(":")[0] : "–"));
         line.append(cell);
       }
@@ -186,7 +187,7 @@
     for (const [key, name, units] of [["memory", "Peak memory", BYTES], ["cpu", "CPU time", [[1e-3, " ms"], [1, " s"]]], ["written", "Bytes written", BYTES]]) {
       const rows = scenario.used.filter((each) => each[USED[key]] !== null && each[USED[key]] !== undefined);
       if (!rows.length) continue;
-      const most = Math.max(...rows.map((each) => each[USED[key]])), [size, unit] = units.filter(([least]) => most >= least).pop() || units[0];
+      const most = max(...rows.map((each) => each[USED[key]])), [size, unit] = units.filter(([least]) => most >= least).pop() || units[0];
       const step = { rows: rows.map((each) => [each[0], each[USED[key]] / size, null, null, "", "", true, []]).sort((a, b) => a[1] - b[1]), unit, higher: false, measure: "Less is better; medians over the rounds", interval: "", nulls: [], auto: true };
       found.push(make("h3", name), ...bars(scenario, step).slice(0, 2));
     }
@@ -196,9 +197,9 @@
   const places = [];
   const show = () => {
     for (const [box, build, step] of places) {
-      const on = !step || state.s.has(step.id);
-      if (step) box.closest("section").hidden = !on;
-      if (on) box.replaceChildren(...build());
+      const seen = !step || state.s.has(step.id);
+      if (step) box.closest("section").hidden = !seen;
+      if (seen) box.replaceChildren(...build());
     }
     for (const each of every("[data-engine]")) each.hidden = !state.e.has(each.dataset.engine);
     for (const box of every("#explore [name]")) {
@@ -214,7 +215,7 @@
     const boxes = make("div.choices");
     for (const [value, text] of known) {
       const box = make("input", { type: "checkbox", name: key, value });
-      box.addEventListener("change", () => { state[key][box.checked ? "add" : "delete"](value); changed(); });
+      on(box, "change", () => { state[key][box.checked ? "add" : "delete"](value); changed(); });
       boxes.append(make("label", {}, box, " ", text));
     }
     const set = (text, values) => button(text, () => changed({ ...state, [key]: new Set(values) }));
@@ -223,7 +224,7 @@
   const select = (key, name, known) => {
     const box = make("select", { name: key });
     for (const [value, text] of known) box.append(make("option", { value, textContent: text }));
-    box.addEventListener("change", () => { state[key] = box.value; changed(); });
+    on(box, "change", () => { state[key] = box.value; changed(); });
     return make("label", {}, `${name} `, box);
   };
   const controls = () => byId("explore").append(
@@ -239,7 +240,7 @@
     if (!item) return;
     tip.textContent = item.tip();
     const box = item.getBoundingClientRect();
-    tip.style.left = `${Math.max(8, Math.min(box.left + 60, innerWidth - 370)) + scrollX}px`;
+    tip.style.left = `${max(8, min(box.left + 60, innerWidth - 370)) + scrollX}px`;
     tip.style.top = `${box.bottom + scrollY}px`;
   };
 
@@ -270,8 +271,8 @@
   };
 
   document.body.append(tip);
-  for (const kind of ["mouseover", "focusin", "focusout"]) document.addEventListener(kind, point);
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.className = ""; });
+  for (const kind of ["mouseover", "focusin", "focusout"]) on(document, kind, point);
+  on(document, "keydown", (event) => { if (event.key === "Escape") tip.className = ""; });
   for (const scenario of run.scenarios) {
     for (const [id, build, step] of [[scenario.id, () => overview(scenario)], [`${scenario.id}-used`, () => used(scenario)], ...scenario.steps.map((each) => [each.id, () => bars(scenario, each), each])]) {
       const still = document.querySelector(`[data-live="${id}"]`);
@@ -282,13 +283,13 @@
       places.push([box, build, step]);
     }
   }
-  document.addEventListener("click", (event) => {  // a link to a heading takes the state with it
+  on(document, "click", (event) => {  // a link to a heading takes the state with it
     if (!event.target.matches?.(".anchor") || !written()) return;
     event.preventDefault();
     state.at = event.target.hash.slice(1);
     keep();
   });
   const go = () => byId(state.at)?.scrollIntoView();
-  addEventListener("hashchange", () => { read(); show(); go(); });
+  on(window, "hashchange", () => { read(); show(); go(); });
   read(); controls(); document.documentElement.classList.add("js"); show(); go();
 })();

@@ -31,7 +31,9 @@ def show(shown: View, console: Console) -> None:
         print_wrapped(console, f"not run: {name}: {why}", "yellow")
     if shown.stopped:
         print_wrapped(console, f"stopped: {shown.stopped}", "")
-    print_wrapped(console, f"durability: {dict(shown.facts)['Durability']}", "")
+    facts = dict(shown.facts)
+    print_wrapped(console, f"durability: {facts['Durability']}", "")
+    print_wrapped(console, f"order: {facts['Order']}" if "Order" in facts else "", "")
     for remark in shown.remarks:
         print_wrapped(console, remark, "")
     for warning in shown.warnings:
