@@ -8,6 +8,7 @@ DbbenchError
     ├── Unavailable      its driver or library is missing; says how to install it
     ├── Unsupported      it can't do what the step asks; says why
     ├── ServerFailed     a server doesn't start or can't be reached; says what to do
+    ├── TimedOut         it wasn't done within the time that its step gives it
     ├── WrongAnswer      it answered, and the oracle disagrees
     └── NotVerified      there was nothing to check its work by; no outcome of its own
 """
@@ -78,6 +79,10 @@ class Unsupported(TrialError):
 
 class ServerFailed(TrialError):
     """A private server that doesn't start, or one at a URL that can't be used. The message says what to do."""
+
+
+class TimedOut(TrialError):
+    """What a step asks for wasn't done within the time that it gives."""
 
 
 class WrongAnswer(TrialError):

@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,15 @@ from dbbench.engine.operations import prepared
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import DbbenchError, UserError
-from dbbench.host.processes import end_with_parent, environment, python
+from dbbench.host.processes import end_with_parent, ended, environment, python, stop_with_its_own
 from dbbench.message import cleaned
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.model import Tier
 
 #: Longest that an answer may take, in seconds.
-LIMIT = 3600
+LIMIT = 3600.0
+#: How long its server then has to end, in seconds.
+_GRACE = 5.0
 
 
 def compute(engine: str, dataset: Dataset, files: Files, sql: str, dialects: Mapping[str, str], out: Path) -> None:
@@ -45,20 +47,31 @@ def compute(engine: str, dataset: Dataset, files: Files, sql: str, dialects: Map
         "out": str(out.resolve()),
     }
     with tempfile.TemporaryDirectory(prefix="dbbench-reference-") as folder:
+        status, words = _run(python("dbbench.answers.reference", json.dumps(request)), folder)
+    if status is None:
+        raise UserError(f"the reference engine {engine} took more than {LIMIT:g} s for its answer")
+    if status:
+        said = cleaned(words.strip().splitlines()[-1] if words else "", 1_000)
+        raise UserError(f"the reference engine {engine} gives no answer: {said or f'exit status {status}'}")
+
+
+def _run(command: Sequence[str], folder: str) -> tuple[int | None, str]:
+    """A program's exit status, None if it had to be ended at the limit, and what it wrote to standard error.
+
+    A server of its own is asked to end before it is: else the kernel would kill the server, and its memory would stay.
+    """
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(command, cwd=folder, env=environment(), stdout=subprocess.DEVNULL, stderr=said) as child,
+    ):
         try:
-            done = subprocess.run(
-                python("dbbench.answers.reference", json.dumps(request)),
-                cwd=folder,
-                env=environment(),
-                capture_output=True,
-                timeout=LIMIT,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as exc:
-            raise UserError(f"the reference engine {engine} took more than {LIMIT} s for its answer") from exc
-    if done.returncode:
-        said = cleaned(done.stderr.decode("utf-8", "replace").strip().splitlines()[-1] if done.stderr else "", 1_000)
-        raise UserError(f"the reference engine {engine} gives no answer: {said or f'exit status {done.returncode}'}")
+            if not ended(child, LIMIT):
+                return None, ""
+            said.seek(0)
+            return child.returncode, said.read().decode("utf-8", "replace")
+        finally:
+            if child.poll() is None:
+                stop_with_its_own(child, _GRACE)
 
 
 def main(request: dict[str, Any]) -> None:

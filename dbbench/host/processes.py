@@ -82,6 +82,33 @@ def stop(process: subprocess.Popen[bytes], grace: float) -> None:
         process.wait()
 
 
+def stop_with_its_own(child: subprocess.Popen[bytes], grace: float) -> None:
+    """Kill a child and all that it has started, which is asked to end first and has `grace` seconds for it.
+
+    The child stands still meanwhile. What shared memory they leave is removed.
+    """
+    memory = SharedMemory()
+    child.send_signal(signal.SIGSTOP)
+    try:
+        started = psutil.Process(child.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        started = []
+    memory.note({process.pid for process in started})
+    for process in started:
+        with contextlib.suppress(psutil.Error):
+            if process.ppid() == child.pid:
+                process.terminate()
+    until = time.monotonic() + grace
+    while time.monotonic() < until and any(map(_alive, started)):
+        time.sleep(_POLL_SECONDS)
+    for process in started:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    child.kill()
+    child.wait()
+    memory.remove()
+
+
 def kill_all(child: subprocess.Popen[bytes], seen: Mapping[int, psutil.Process], grace: float = 0) -> list[str]:
     """Kill `child`, every other descendant of this process, and those `seen` that still run; their names.
 

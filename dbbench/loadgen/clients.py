@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import json
 import os
+import selectors
 import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -28,13 +29,13 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
 from dbbench.engine.setup import Setup
 from dbbench.engine.urls import VARIABLE
-from dbbench.errors import DbbenchError, Unsupported, WrongAnswer
+from dbbench.errors import DbbenchError, TimedOut, Unsupported, WrongAnswer
 from dbbench.host.cpu_time import CpuMeter, Served
 from dbbench.host.processes import end_with_parent, environment, python
 from dbbench.loadgen.client import bound, client_run
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.loops import collector_off
-from dbbench.loadgen.transactions import Pool, Transactions
+from dbbench.loadgen.transactions import Ended, Pool, Together, Transactions
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 
@@ -60,7 +61,11 @@ def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> Clien
         prepared(engine, session, job.operation)
     with collector_off():
         if clients.count == 1:
-            return client_run(engine, session, job, 0, 1, perf_counter_ns)
+            with _together_until(job) as failed:
+                try:
+                    return client_run(engine, session, job, 0, 1, perf_counter_ns)
+                except Ended:
+                    raise failed[0] from None
         if clients.processes == 1:
             return _threads(engine, job, range(clients.threads), clients.count, perf_counter_ns, engine)
         return _processes(engine, job, clients)
@@ -74,7 +79,6 @@ def _threads(
     Their CPU time is what this process used from their common start to their end, and what the processes of `served` did.
     """
     found: list[ClientTimings] = []
-    failed: list[BaseException] = []
     begin: list[int] = []
     meter = CpuMeter()
 
@@ -106,7 +110,7 @@ def _threads(
             barrier.abort()
 
     threads = [threading.Thread(target=work, args=(number,), name=f"client {number}") for number in numbers]
-    with _shared(engine, job, numbers, of) as pool, ExitStack() as counting:
+    with _together_until(job) as failed, _shared(engine, job, numbers, of) as pool, ExitStack() as counting:
         try:
             for thread in threads:
                 thread.start()
@@ -119,12 +123,33 @@ def _threads(
                     thread.join()
     if failed:
         raise failed[0]
-    return replace(_together(found), cpu_seconds=_countable(job, meter.seconds))
+    return replace(_merged(found), cpu_seconds=_countable(job, meter.seconds))
 
 
 def _countable(job: Job, seconds: float | None) -> float | None:
     """CPU seconds of clients from start to end, unless they did other things too: grew the load, or waited by reading the clock."""
     return None if job.rate is not None or job.ramp_up else seconds
+
+
+@contextmanager
+def _together_until(job: Job) -> Iterator[list[BaseException]]:
+    """Where clients put what they fail with, the first of it first. Transactions end as soon as anything is there.
+
+    After the job's `time_limit` that is there. A call that waits within the driver is waited for.
+    """
+    failed = job.inputs.reasons if isinstance(job.inputs, Together) else []
+    if job.time_limit is None:
+        yield failed
+        return
+    limit = TimedOut(f"not done within {job.time_limit:g} s, the step's time_limit")
+    timer = threading.Timer(job.time_limit, failed.append, [limit])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield failed
+    finally:
+        timer.cancel()
+        timer.join()
 
 
 @contextmanager
@@ -146,7 +171,7 @@ def share(pool: int, numbers: range, of: int) -> range:
     return range(pool * numbers.start // of, pool * numbers.stop // of)
 
 
-def _together(found: list[ClientTimings]) -> ClientTimings:
+def _merged(found: list[ClientTimings]) -> ClientTimings:
     whole, *rest = found
     for each in rest:
         whole.merge(each)
@@ -185,15 +210,14 @@ def _processes(engine: Engine, job: Job, clients: Clients) -> ClientTimings:
             ending.callback(child.kill)
             children.append(child)
             _tell(child, {**common, "first": number * clients.threads})
-        for child in children:
-            _hear(child)
+        _hear_all(children)
         meter = CpuMeter(engine, own=int)  # the clients' processes tell their own
         counting = ending.enter_context(ExitStack())
         counting.enter_context(meter)
         begin = perf_counter_ns() + _LEAD_NANOSECONDS
         for child in children:
             _tell(child, begin)
-        found = _together([ClientTimings.from_json(_hear(child)) for child in children])
+        found = _merged([ClientTimings.from_json(document) for document in _hear_all(children)])
         counting.close()
         for child in children:
             child.wait()
@@ -208,6 +232,20 @@ def _tell(child: subprocess.Popen[str], document: Any) -> None:
         print(json.dumps(document), file=child.stdin, flush=True)
 
 
+def _hear_all(children: Sequence[subprocess.Popen[str]]) -> list[Any]:
+    """What each process says. Raises as soon as one has failed: nobody waits for the others then, which are killed."""
+    found: dict[subprocess.Popen[str], Any] = {}
+    with selectors.DefaultSelector() as waiting:
+        for child in children:
+            assert child.stdout
+            waiting.register(child.stdout, selectors.EVENT_READ, child)
+        while waiting.get_map():
+            for key, _ in waiting.select():
+                waiting.unregister(key.fileobj)
+                found[key.data] = _hear(key.data)
+    return [found[child] for child in children]
+
+
 def _hear(child: subprocess.Popen[str]) -> Any:
     """The next thing that a process says. Raises ClientFailed if it failed or ended without a word."""
     assert child.stdout
@@ -217,6 +255,8 @@ def _hear(child: subprocess.Popen[str]) -> Any:
     document = json.loads(line)
     if "wrong" in document:
         raise WrongAnswer(document["wrong"])
+    if "timed out" in document:
+        raise TimedOut(document["timed out"])
     if "failed" in document:
         raise ClientFailed(f"in a client process: {document['failed']}")
     return document
@@ -257,6 +297,9 @@ def main() -> None:
         _serve(json.loads(sys.stdin.readline()), sys.stdin, say)
     except WrongAnswer as exc:
         say({"wrong": str(exc)})
+        sys.exit(1)
+    except TimedOut as exc:
+        say({"timed out": str(exc)})
         sys.exit(1)
     except Exception as exc:
         traceback.print_exc()

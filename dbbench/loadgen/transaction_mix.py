@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import count
 from operator import call, itemgetter
-from threading import Event
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from dbbench.errors import DbbenchError, WrongAnswer
 from dbbench.loadgen.drawn_parameters import Draw, Drawn, Known
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.loops import CHUNK
-from dbbench.loadgen.transactions import Attempts, refuse_without_transactions
+from dbbench.loadgen.transactions import Attempts, Ended, Together, refuse_without_transactions
 from dbbench.suite.parameters import Parameter
 
 #: What stands between the name of a transaction, or of an invariant, and what was counted for it.
@@ -101,7 +100,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class TransactionMix:
+class TransactionMix(Together):
     """All clients' calls, as plain data: `calls` of them. `grows`: invariant -> transaction -> what each call adds."""
 
     plans: Sequence[Plan]
@@ -180,11 +179,6 @@ class TransactionMix:
                     )
         return found
 
-    @property
-    def _given_up(self) -> Event:
-        """Set when one of the clients in this process gives up a transaction; one for all of them, whoever asks first."""
-        return self.__dict__.setdefault("given_up", Event())  # type: ignore[no-any-return]  # at once, unlike cached_property
-
     @cached_property
     def _lanes(self) -> dict[tuple[int, int, str], tuple[int, int]]:
         """Each counter's number among those of its column, and how many there are: by transaction, group and name."""
@@ -237,12 +231,15 @@ class TransactionMix:
             counts,
             random.Random(number),
             of=f"{plan.name}{OF}",
-            stop=self._given_up,
+            end=self.reasons,
         )
         reading = plan.only_reads
         begin, commit = session.begin_reading if reading else session.begin, session.commit
+        end = self.reasons
 
         def once(values: Any) -> None:
+            if end:
+                raise Ended("the step has ended for all clients") from end[0]
             try:
                 begin()
                 body(session, values)

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from queue import SimpleQueue
-from threading import Event
 from typing import Any, Generic, Protocol, TypeVar
 
 from dbbench.engine.base import Engine, Session
@@ -35,6 +34,19 @@ PAUSE, LONGEST_PAUSE = 0.001, 0.064
 
 class GivenUp(DbbenchError):
     """A transaction that the system refused again and again."""
+
+
+class Ended(DbbenchError):
+    """A client that makes no more transactions because the step has failed elsewhere, or has taken too long."""
+
+
+class Together:
+    """What the clients of a process have in common: why they are to end, as soon as one of them or the clock says so."""
+
+    @property
+    def reasons(self) -> list[BaseException]:
+        """Empty as long as all go on; one list for all of them, whoever asks first."""
+        return self.__dict__.setdefault("_reasons", [])  # type: ignore[no-any-return]  # at once, unlike cached_property
 
 
 @dataclass(frozen=True)
@@ -72,7 +84,7 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Transactions:
+class Transactions(Together):
     """The transactions of all clients, as plain data. Times of a client's calls are those of its iterations."""
 
     table: str
@@ -138,7 +150,7 @@ class Transactions:
             take, give = session.free.get, session.free.put
         else:
             take, give = partial(_itself, self.calls(engine, session)), _itself
-        attempt = Attempts(take, give, counts, random.Random(number))
+        attempt = Attempts(take, give, counts, random.Random(number), end=self.reasons)
         again = range(self.sub_iterations)
         look = _look if self.compares else _look_only
         change = _change if self.compares else _change_only
@@ -198,15 +210,17 @@ class Attempts(Generic[C]):
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
         of: str = "",
-        stop: Event | None = None,
+        end: Sequence[BaseException] = (),
     ) -> None:
         self.take, self.give, self.counts, self.chance = take, give, counts, chance
         self.clock, self.sleep, self.of = clock, sleep, of
-        #: Set where one of the clients has given up: the others don't go on with what the system refuses.
-        self.stop = stop or Event()
+        #: Why the clients are to end; no transaction is begun where it holds anything.
+        self.end = end
 
     def __call__(self, body: Callable[[C, G], object], key: G, *, reading: bool = False) -> None:
         """Begin, `body`, commit. `of` stands before the reasons that are counted. Raises GivenUp after too many tries, and what no further try would mend."""
+        if self.end:
+            raise Ended("the step has ended for all clients") from self.end[0]
         calls = self.take()
         try:
             try:
@@ -235,7 +249,7 @@ class Attempts(Generic[C]):
                 raise failed
             self.counts[self.of + reason] = self.counts.get(self.of + reason, 0) + 1
             mine[reason] = mine.get(reason, 0) + 1
-            if self.clock() - since > MOST_SECONDS or self.stop.is_set():
+            if self.clock() - since > MOST_SECONDS or self.end:
                 break
             if tried > 1:
                 self.sleep(self.chance.random() * min(PAUSE * 2 ** (tried - 2), LONGEST_PAUSE))
@@ -247,7 +261,9 @@ class Attempts(Generic[C]):
                 failed = again
             else:
                 return
-        self.stop.set()
+        else:
+            with suppress(Exception):  # the last try as well: what it holds would stand in the others' way
+                session.rollback()
         reasons = ", ".join(f"{count} times a {reason}" for reason, count in mine.items())
         which = f"the transaction {self.of.removesuffix(': ')}" if self.of else "a transaction"
         raise GivenUp(f"{which} was given up after {sum(mine.values())} tries: {reasons}") from failed

@@ -30,7 +30,8 @@ def step_view(
 ) -> StepView:
     """A step in words. `rows` are the step's own, in their order, `results` those of the whole run."""
     good = [row for row in rows if row.value is not None and row.ranked]
-    unit = fitting(next((row.unit for row in good if row.unit), step.unit), [row.value for row in good if row.value])
+    base = next((row.unit for row in good if row.unit), step.figure_unit)
+    unit = fitting(base, [row.value for row in good if row.value])
     footnotes: dict[str, list[str]] = {}
     lines: list[Line] = []
     failed: list[Line] = []

@@ -24,7 +24,7 @@ from dbbench.engine.base import Engine
 from dbbench.engine.null import does_work
 from dbbench.engine.setup import Setup
 from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
-from dbbench.errors import NotVerified, ServerFailed, Unavailable, Unsupported, WrongAnswer
+from dbbench.errors import NotVerified, ServerFailed, TimedOut, Unavailable, Unsupported, WrongAnswer
 from dbbench.host import atomic_json
 from dbbench.host.machine import file_system
 from dbbench.host.processes import end_with_parent
@@ -311,6 +311,8 @@ def described(exc: BaseException) -> tuple[Outcome, str]:
     match exc:
         case WrongAnswer():
             return Outcome.WRONG, str(exc)
+        case TimedOut():
+            return Outcome.TIMEOUT, str(exc)
         case Unsupported():
             return Outcome.UNSUPPORTED, str(exc)
         case ServerFailed():

@@ -43,7 +43,7 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
             numbers[name] = numbers.get(name, 0) + added
         return found
 
-    job = Job("statement", (), 0, mix.calls, seed=mix.known.seed, inputs=mix)
+    job = Job("statement", (), 0, mix.calls, seed=mix.known.seed, inputs=mix, time_limit=step.time_limit)
     measured = load_control.measure(step, job, clients, driven, records=1)
     facts = {**measured.facts, "retries": _retries(counts), "by_transaction": _by_transaction(step, counts, done)}
     samples, used = measured.samples, measured.cpu_seconds

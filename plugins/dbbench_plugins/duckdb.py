@@ -45,11 +45,11 @@ class DuckDBSession(SQLSession):
     load_format = "batches"
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
-        statement = f"INSERT INTO {self.sql.quoted(name)} SELECT * FROM dbbench_chunk"
+        quoted, relation = self.sql.quoted(name), self.connection.from_arrow
 
         def insert(batch: Any) -> None:
-            self.connection.register("dbbench_chunk", batch)
-            self.connection.execute(statement)
+            # A registered batch would be kept until the transaction ends: the whole dataset, in memory.
+            relation(batch).insert_into(quoted)
 
         return insert
 

@@ -249,3 +249,5 @@ def test_a_limit_that_no_rate_keeps_is_an_outcome(dbbench: Dbbench, tmp_path: Pa
     assert "the limit is 5e-05 ms" in row["detail"]
     assert rows["after", "sqlite"]["outcome"] == "ok"
     assert "no rate" in (tmp_path / "run" / "report" / "index.md").read_text("utf-8")
+    heading = done.stdout.splitlines()[done.stdout.splitlines().index("Highest") + 1]
+    assert heading.startswith("  operations per second, more is better")  # there is no figure that could tell the unit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dbbench.answers import reference
 from dbbench.answers.agreement import group
 from dbbench.answers.compare import as_table, check_rows
 from dbbench.answers.given import answer_of
@@ -85,6 +88,27 @@ def test_a_reference_engine_answers_in_a_process_of_its_own(files: Files) -> Non
 def test_a_reference_engine_that_fails_is_named(files: Files, engine: str, sql: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         answered({"engine": engine}, files, sql=sql)
+
+
+#: Starts a server, as an engine with a private one does, and waits for its answer for ever.
+ENDLESS = """
+import pathlib, subprocess, sys
+server = "trap 'echo ended > ended; exit' TERM; echo > ready; while :; do sleep 0.01; done"
+subprocess.Popen(["sh", "-c", server]).wait()
+"""
+
+
+def test_the_server_of_a_reference_engine_that_takes_too_long_is_asked_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(_process: object, _seconds: float) -> bool:
+        while not (tmp_path / "ready").exists():
+            time.sleep(0.001)
+        return False
+
+    monkeypatch.setattr(reference, "ended", never)
+    assert reference._run([sys.executable, "-c", ENDLESS], str(tmp_path)) == (None, "")
+    assert (tmp_path / "ended").read_text() == "ended\n"
 
 
 def test_an_answer_of_an_earlier_run_is_found_as_it_was_written(files: Files) -> None:

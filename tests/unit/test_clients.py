@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,7 +17,7 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.setup import Setup
 from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported
-from dbbench.loadgen.clients import ClientFailed, drive
+from dbbench.loadgen.clients import ClientFailed, _hear_all, drive
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.loops import ScheduleStats
 from dbbench.suite.model import Tier
@@ -179,6 +181,19 @@ def test_a_process_that_fails_is_an_error_with_its_reason(
     with pytest.raises(ClientFailed, match=words):
         drive(engine, engine.connect(), job(), Clients(processes=3))
     assert time.monotonic() - start < 60
+
+
+def test_what_one_process_fails_with_is_heard_while_others_are_at_work() -> None:
+    commands = ("import time; time.sleep(600)", 'print(\'{"failed": "no room"}\')')
+    children = [subprocess.Popen([sys.executable, "-c", each], stdout=subprocess.PIPE, text=True) for each in commands]
+    try:
+        with pytest.raises(ClientFailed, match="no room"):
+            _hear_all(children)
+        assert children[0].poll() is None
+    finally:
+        for child in children:
+            child.kill()
+            child.communicate()
 
 
 def test_what_a_driver_prints_in_a_process_hurts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

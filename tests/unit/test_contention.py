@@ -6,9 +6,8 @@ import json
 import random
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
@@ -31,6 +30,7 @@ from dbbench.loadgen.transactions import (
     TEXTS,
     Attempts,
     Calls,
+    Ended,
     GivenUp,
     Transactions,
 )
@@ -306,20 +306,40 @@ def test_locks_that_time_out_end_after_so_many_seconds(store: Store) -> None:
     assert len(back) == 1
 
 
-def test_when_one_client_gives_up_the_others_do_at_their_next_conflict(store: Store) -> None:
-    calls, stop = WORK.calls(store, store.connect()), Event()
-    script = Scripted(tick=1.0)
+def test_the_last_try_is_undone_before_the_session_goes_back(store: Store) -> None:
+    store.fail = failing("update", 10**6, lambda: Refused("deadlock"))
+    store.rows = {0: TEXTS[0]}
+    attempt, back, _ = attempts(store, Scripted())
+    with pytest.raises(GivenUp):
+        attempt(lambda calls, key: calls.update(CHANGED, key), 0)
+    assert store.events.count("begin") == store.events.count("rollback") == MOST_TRIES
+    assert len(back) == 1
+
+
+def test_when_clients_are_to_end_they_begin_no_transaction_and_try_none_again(store: Store) -> None:
+    calls, script, end = WORK.calls(store, store.connect()), Scripted(), list[BaseException]()
 
     def client() -> Attempts:
-        return Attempts(lambda: calls, lambda _calls: None, {}, random.Random(1), script.clock, script.sleep, stop=stop)
+        return Attempts(lambda: calls, lambda _calls: None, {}, random.Random(1), script.clock, script.sleep, end=end)
 
-    first, second = client(), client()
-    second(lambda _calls, _key: None, 0)  # nothing stands in its way yet
-    store.fail = failing("commit", 10**6, lambda: Refused("deadlock"))
-    with pytest.raises(GivenUp, match=r"after \d\d tries"):
-        first(lambda _calls, _key: None, 0)
+    def ending(_calls: Calls, _key: int) -> None:
+        end.append(GivenUp("elsewhere"))
+        raise Refused("deadlock")
+
     with pytest.raises(GivenUp, match="after 1 tries: 1 times a deadlock"):
-        second(lambda _calls, _key: None, 0)
+        client()(ending, 0)
+    begun = store.events.count("begin")
+    with pytest.raises(Ended):
+        client()(lambda _calls, _key: None, 0)
+    assert store.events.count("begin") == begun
+
+
+def test_what_one_of_several_clients_fails_with_ends_all_of_them(store: Store) -> None:
+    work = replace(WORK, iterations=2_000)
+    store.fail = failing("commit", 1, lambda: ValueError("disk full"))
+    with pytest.raises(ValueError, match="disk full"):
+        drive(store, store.connect(), Job("statement", (), 0, 0, inputs=work), Clients(threads=3))
+    assert store.events.count("commit") < work.counts(3).transactions / 2
 
 
 def test_any_other_error_is_raised_at_once_and_undone(store: Store) -> None:

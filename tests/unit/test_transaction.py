@@ -15,10 +15,12 @@ import pytest
 from dbbench.datasets.cache import Files, materialise
 from dbbench.engine import registry
 from dbbench.engine.setup import Setup
-from dbbench.errors import NotVerified, SuiteError, Unsupported, WrongAnswer
+from dbbench.errors import NotVerified, SuiteError, TimedOut, Unsupported, WrongAnswer
 from dbbench.loadgen.drawn_parameters import Known
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.transaction_mix import TransactionMix
+from dbbench.results.outcome import Outcome
+from dbbench.run.worker import described
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.parameters import Parameter
@@ -190,6 +192,22 @@ def test_the_null_engine_goes_through_all_of_it(files: Files, tmp_path: Path) ->
         found = transaction.measure(STEP, context)
     assert found.facts["calls"] == 600
     assert found.facts["by_transaction"]["refused"]["rolled_back"] == 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_is_not_done_within_its_time_ends(context: StepContext, threads: int) -> None:
+    step = changed(calls=10**6, time_limit=0.05, clients=Clients(threads=threads))
+    with pytest.raises(TimedOut, match=r"not done within 0.05 s, the step's time_limit"):
+        transaction.measure(step, context)
+    assert described(TimedOut("x")) == (Outcome.TIMEOUT, "x")
+
+
+def test_a_time_limit_is_for_a_number_of_calls() -> None:
+    document = {**STEP.model_dump(mode="json", exclude_defaults=True), "time_limit": "1s"}
+    assert TransactionStep.model_validate(document).time_limit == 1
+    del document["calls"]
+    with pytest.raises(ValueError, match="end by themselves"):
+        TransactionStep.model_validate({**document, "duration": "1s"})
 
 
 def test_without_invariants_nothing_is_verified(context: StepContext) -> None:

@@ -95,6 +95,11 @@ class Step(Model):
         return None
 
     @property
+    def figure_unit(self) -> Literal["s", "B", "1/s"]:
+        """The unit of this step's own figure, where what is asked for makes it another than its kind's."""
+        return self.unit
+
+    @property
     def statements(self) -> ReadOnly[str, str]:
         """Its SQL: under an empty name as the suite has it, under a dialect's as that overrides it."""
         return {}

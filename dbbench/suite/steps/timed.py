@@ -151,6 +151,11 @@ class TimedStep(ClientsStep):
         """Whether it isn't a number of calls alone, known before, that are made."""
         return any((self.seconds, self.find, self.warm_up, self.ramp_up))
 
+    @property
+    def figure_unit(self) -> Literal["s", "B", "1/s"]:
+        """Calls in a second, where the highest rate is searched for."""
+        return "1/s" if self.find else self.unit
+
     @model_validator(mode="after")
     def _fits_together(self) -> TimedStep:
         if self.find and (self.rate or self.duration):

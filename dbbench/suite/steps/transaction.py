@@ -13,7 +13,7 @@ from dbbench.suite.parameters import Parameter
 from dbbench.suite.plain import Dangling, Mapping
 from dbbench.suite.sql_text import returns_rows
 from dbbench.suite.steps.base import Note, Slug, Sql, Step
-from dbbench.suite.steps.timed import TimedStep
+from dbbench.suite.steps.timed import Time, TimedStep
 from dbbench.suite.transaction_names import in_transactions
 
 #: What becomes of a transaction where a statement finds no row, or none but a NULL.
@@ -91,10 +91,14 @@ class Invariant(Model):
 
 
 class TransactionStep(TimedStep):
-    """Transactions drawn by their weights, `calls` of them in all (scaled), and what must hold when they are done."""
+    """Transactions drawn by their weights, `calls` of them in all (scaled), and what must hold when they are done.
+
+    Calls that aren't done within `time_limit` are no longer made, and the step has no figure.
+    """
 
     kind: Literal["transaction"]
     calls: int | None = Field(default=None, ge=1, le=10**9)
+    time_limit: Time | None = None
     transactions: tuple[Transaction, ...] = Field(min_length=1, max_length=100)
     invariants: tuple[Invariant, ...] = ()
 
@@ -127,6 +131,8 @@ class TransactionStep(TimedStep):
                 raise ValueError("a name of its own for each transaction and each invariant")
         if self.calls is None and not (self.seconds or self.find):
             raise ValueError("how many calls there are, or a rate, duration or find")
+        if self.time_limit and self.calls is None:
+            raise ValueError("no `time_limit`: a rate, a duration and a search end by themselves")
         return self
 
     @classmethod
