@@ -1,4 +1,4 @@
-"""The sheet that a chart is drawn on. Colours are Okabe and Ito's, which the colour-blind tell apart."""
+"""The sheet that a chart is drawn on. The colours here are Okabe and Ito's; those of the engines are in `palette`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""One colour for each engine, the same in all charts of a report, which the colour-blind tell apart."""
+"""One colour for each engine, the same in all charts of a report.
+
+Neighbours are light and dark in turn, so that grey print tells them apart. With any of the three colour blindnesses, as
+Machado, Oliveira and Fernandes (2009) simulate them, all eight differ; `tests/unit/test_palette.py` says by how much. On
+their own page they can be read as text (a contrast of 4.5), as names beside curves are.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +11,12 @@ from collections.abc import Mapping
 
 from dbbench.report.run_view import View
 
-#: Okabe and Ito's, some darker so that they can be read on white; those that page.css has as --c0 to --c7, in its order.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b3548a", "#a67300", "#3a8fc4", "#6a6a6a", "#7a4fb5")
-#: The same on a dark page, as page.css has them.
-ON_DARK = ("#3d9ad6", "#f0793a", "#2fbf96", "#d98cb8", "#d9a520", "#8fcdf2", "#aab1b9", "#b195e0")
+#: On white; those that page.css has as --c0 to --c7, in its order.
+COLOURS = ("#0072b2", "#682e09", "#6d7a52", "#642d5c", "#d1420f", "#392b93", "#bd4380", "#184333")
+#: On a dark page, as page.css has them.
+ON_DARK = ("#3d9ad6", "#f5c27a", "#7f9c5c", "#ff9fd2", "#e8702a", "#cfd4ff", "#d9649a", "#a5f2dc")
+#: On a page of any colour: those of both that a white and a dark page bear (a contrast of 3).
+ON_ANY = ("#0072b2", "#e8702a", "#6d7a52", "#d9649a", "#d1420f", "#3d9ad6", "#bd4380", "#7f9c5c")
 
 Colours = Mapping[str, str]
 

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from dbbench.report.charts.layout import BLUE, FAINT, GREY, INK, ORANGE, SKY, VERMILION
-from dbbench.report.charts.palette import COLOURS, ON_DARK
+from dbbench.report.charts.palette import COLOURS, ON_ANY, ON_DARK
 
 _DARK = {
     "#ffffff": "#14171b", INK: "#e8e8e8", GREY: "#aab1b9", FAINT: "#3d444d",
@@ -20,7 +20,9 @@ _DARK = {
     **dict(zip(COLOURS, ON_DARK, strict=True)),
 }  # fmt: skip
 #: A grey that can be read on white and on black.
-_TRANSPARENT = {"#ffffff": "none", INK: "#767676", GREY: "#767676", FAINT: "#9a9a9a"}
+_TRANSPARENT = {
+    "#ffffff": "none", INK: "#767676", GREY: "#767676", FAINT: "#9a9a9a", **dict(zip(COLOURS, ON_ANY, strict=True)),
+}  # fmt: skip
 
 
 def dress(figure: Figure, theme: str) -> None:

@@ -24,7 +24,7 @@ _COLOURS = {
     # Those of a chart that was drawn dark.
     "#14171b": "page", "#e8e8e8": "ink", "#aab1b9": "grey", "#3d444d": "line",
     "#3d9ad6": "blue", "#8fcdf2": "sky", "#f0793a": "vermilion",
-    # Those of the engines; two of them are as above.
+    # Those of the engines; the first is as above.
     **{colour: f"c{number}" for colours in (COLOURS, ON_DARK) for number, colour in enumerate(colours)},
 }  # fmt: skip
 _COLOUR = re.compile(rf"\b(fill|stroke):({'|'.join(_COLOURS)})\b")

@@ -12,11 +12,11 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from dbbench.analysis.history import History, Series
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report.charts.layout import FAINT, GREY, INK, Sheet, inches
+from dbbench.report.charts.palette import COLOURS
 from dbbench.report.history.words import change_lines, step_name
 from dbbench.report.step_view import SURE_ROUNDS
 
-#: Okabe and Ito's colours but yellow, which paper swallows; then other markers, so that colour alone tells nothing.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#1a1a1a")
+#: One after another, so that no two engines next to each other differ by their colours alone.
 _MARKERS = ("o", "s", "D", "^", "v")
 #: Inches of the plot, and of each label at a line's end.
 _HEIGHT, _LABEL = 2.6, 0.17
@@ -71,7 +71,7 @@ def _changes(series: Sequence[Series], shown: History) -> list[str]:
 
 
 def _line(axes: Any, one: Series, number: int) -> None:
-    colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number // len(_COLOURS) % len(_MARKERS)]
+    colour, marker = COLOURS[number % len(COLOURS)], _MARKERS[number % len(_MARKERS)]
     known = [(at, row) for at, row in enumerate(one.rows) if row and row.value]
     places = [at for at, _ in known]
     axes.plot(places, [row.value for _, row in known], color=colour, marker=marker, markersize=4, linewidth=1.4)
@@ -117,5 +117,5 @@ def _label(axes: Any, series: Sequence[Series], numbers: Sequence[int]) -> None:
     for y, place in ends:
         axes.annotate(
             series[place].title, (1, y - beyond), (6, 0), xycoords="axes fraction", textcoords="offset points",
-            fontsize=9, va="center", color=_COLOURS[numbers[place] % len(_COLOURS)], annotation_clip=False,
+            fontsize=9, va="center", color=COLOURS[numbers[place] % len(COLOURS)], annotation_clip=False,
         )  # fmt: skip
