@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.selection import Selection
+from tests.sharing import Sharing
 
 TESTS = Path(__file__).parent
 
@@ -30,6 +31,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Selection())
+    config.pluginmanager.register(Sharing())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -197,6 +197,7 @@ def test_every_type_is_described() -> None:
         assert re.search(rf"`{name}[`(]", section(SUITES, "### Types"))
 
 
+@pytest.mark.matrix
 def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: Dbbench) -> None:
     yaml = YAML(typ="safe", pure=True)
     datasets: dict[str, Any] = {}

@@ -14,6 +14,7 @@ LAYERS = ["core", "core-text", "orm", "sqlmodel", "peewee", "django"]
 ENGINES = ["sqlite", *(f"sqlite+{layer}" for layer in LAYERS)]
 
 
+@pytest.mark.matrix
 def test_layers_load_objects_and_are_drawn_in_parts(tmp_path: Path, dbbench: Dbbench) -> None:
     for module in ("sqlalchemy", "sqlmodel", "peewee", "django"):
         pytest.importorskip(module)

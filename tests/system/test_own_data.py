@@ -149,6 +149,7 @@ def test_what_nobody_checked_has_no_rank_and_says_so(folder: Path) -> None:
         assert "not verified" in (folder / "run" / "report" / name).read_text()
 
 
+@pytest.mark.matrix
 def test_a_run_is_resumed_without_the_file(folder: Path) -> None:
     (lost,) = (folder / "run" / "trials").glob("*-sqlite")
     (lost / "result.json").unlink()

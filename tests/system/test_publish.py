@@ -7,6 +7,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from dbbench.results.run_directory import Run
 from tests.conftest import TESTS, Dbbench
 
@@ -55,6 +57,7 @@ def test_a_run_for_publication_shows_and_writes_nothing_of_what_is_forbidden(tmp
     assert "is not a run directory" in refused.stderr
 
 
+@pytest.mark.matrix
 def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path, dbbench: Dbbench) -> None:
     names = ("sqlite", "faulty-plan-panics", "faulty-plan-refused", "faulty-plan-kills")
     engines = [part for name in names for part in ("-e", name)]

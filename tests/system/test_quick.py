@@ -16,7 +16,12 @@ TINY = (TESTS.parent / "docs" / "examples" / "tiny.yaml").read_text()
 
 @pytest.mark.parametrize(
     ("how", "scale", "seconds"),
-    [((), 0.1, 55), (("--scale", "1"), 1, 600), (("--trial-timeout", "99"), 0.1, 99), (("--scale", "0.5"), 0.5, 600)],
+    [
+        ((), 0.1, 55),
+        pytest.param(("--scale", "1"), 1, 600, marks=pytest.mark.matrix),
+        pytest.param(("--trial-timeout", "99"), 0.1, 99, marks=pytest.mark.matrix),
+        pytest.param(("--scale", "0.5"), 0.5, 600, marks=pytest.mark.matrix),
+    ],
 )
 def test_a_first_look_does_what_the_suite_says_unless_a_scale_is_given(
     tmp_path: Path, how: tuple[str, ...], scale: float, seconds: float

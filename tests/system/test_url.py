@@ -52,6 +52,7 @@ def test_a_table_that_is_there_is_not_touched(tmp_path: Path, dbbench: Dbbench) 
         assert connection.execute("SELECT precious FROM Shipment").fetchall() == [(1,)]
 
 
+@pytest.mark.matrix
 def test_after_an_interruption_the_tables_are_gone(tmp_path: Path) -> None:
     database = tmp_path / "mine.db"
     command = [sys.executable, "-m", "dbbench.cli", "suite", "invoices", "--quick", "--out", "run"]
@@ -86,6 +87,7 @@ def test_a_password_is_seen_nowhere(tmp_path: Path, dbbench: Dbbench) -> None:
     assert SECRET not in written
 
 
+@pytest.mark.matrix
 def test_a_run_at_a_url_goes_on_with_the_same_url_only(tmp_path: Path, dbbench: Dbbench) -> None:
     url = f"mine=sqlite:///{tmp_path}/mine.db?password={SECRET}"
     done = dbbench(*SMALL, "-e", "sqlite", "--url", f"mine=sqlite:///{tmp_path}/mine.db", "--out", "run")

@@ -6,6 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import Dbbench, summary
 
 SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
@@ -44,6 +46,7 @@ def test_variants_run_beside_their_engine_with_settings_of_their_own(tmp_path: P
     assert json.loads(trials["sqlite@written"].read_text())["engine"]["settings"]["MALLOC_ARENA_MAX"] == "2"
 
 
+@pytest.mark.matrix
 def test_a_configuration_file_is_read_where_it_is_named_and_only_there(tmp_path: Path, dbbench: Dbbench) -> None:
     shutil.copy(SMALL, tmp_path)
     (tmp_path / "dbbench.toml").write_text(

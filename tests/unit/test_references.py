@@ -10,7 +10,7 @@ from dbbench.suite.references import dangling
 from dbbench.suite.sql_text import tables_of
 from tests.unit.shapes import WRONG, places, put
 
-LONG = 500
+LONG = 200
 
 
 @pytest.mark.parametrize("name", builtin_suites())

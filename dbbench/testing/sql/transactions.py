@@ -28,7 +28,7 @@ from dbbench.testing.sql.tables import (
 
 #: Seconds for which a transaction waits for the other to come so far: longer than most engines' own limits for a lock,
 #: so that these limits are met. One that waits longer gets the lock then.
-_PATIENCE = 15.0
+_PATIENCE = 6.0
 
 
 class TransactionContract(TableContract):
