@@ -6,6 +6,7 @@ import datetime
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -68,3 +69,33 @@ def test_before_a_fourth_run_nothing_is_said_of_changes(runs: list[str]) -> None
     assert done.exit_code == 0
     assert "no change can be seen in fewer than 4 runs: add runs" in done.output
     assert "no change in 16 steps of engines over 3 runs" in done.output
+
+
+def test_cpu_time_shows_what_a_busy_machine_hides(tmp_path: Path) -> None:
+    paths = []
+    for day, load in enumerate((1.0, 4.0, 1.5, 6.0, 2.0, 3.0), 1):
+
+        def cost(result: dict[str, Any], slow: float = 1.5 if day >= SLOWER_FROM else 1.0) -> None:
+            for step in result["steps"]:
+                if step.get("unit") == "s":
+                    step["cpu_seconds"] = 0.01 * slow * (1 + 0.001 * result["round"])
+
+        run = fabricate(tmp_path / f"r{day}", {"slowed": Fake("Slowed", load)}, rounds=3, change=cost)
+        created = datetime.datetime(2026, 11, day, tzinfo=datetime.UTC)
+        run.manifest = run.manifest.model_copy(update={"created": created})
+        run.save()
+        paths.append(str(run.path))
+    by_clock = CliRunner().invoke(main, ["history", *paths])
+    assert "no change in 8 steps of engines over 6 runs" in by_clock.output
+    out = tmp_path / "out"
+    by_cpu = CliRunner().invoke(main, ["history", *paths, "--metric", "cpu", "--out", str(out)])
+    assert by_cpu.output.count("×1.50 slower  from run 4 (2026-11-04)") == len(TIMED), by_cpu.output
+    assert "times are CPU time of the calls" in by_cpu.output
+    assert "ms of CPU time, less is better" in (out / "invoices-join-1.svg").read_text("utf-8")
+    assert json.loads((out / "history.json").read_text("utf-8"))["metric"] == "cpu"
+
+
+def test_a_run_without_cpu_time_has_no_history_of_it(runs: list[str]) -> None:
+    done = CliRunner().invoke(main, ["history", *runs, "--metric", "cpu"])
+    assert done.exit_code == 2
+    assert "keeps no CPU time" in done.stderr

@@ -7,6 +7,7 @@ import hashlib
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -87,3 +88,19 @@ def test_hostile_titles_are_escaped(tmp_path: Path) -> None:
     for page in (tmp_path / "site").rglob("*.html"):
         assert "<script>alert" not in page.read_text()
         assert "alert(1)" in page.read_text()
+
+
+def test_a_site_by_cpu_time_says_so_and_leaves_out_who_keeps_none(runs: list[Path], tmp_path: Path) -> None:
+    def cost(result: dict[str, Any]) -> None:
+        for step in result["steps"]:
+            if step.get("unit") == "s":  # the other way round than by the clock
+                step["cpu_seconds"] = 0.01 if result["engine_name"] == "duckdb" else 0.02
+
+    few = {name: MANY[name] for name in ("sqlite", "duckdb")}
+    kept = fabricate(tmp_path / "kept", few, change=cost).path
+    done = CliRunner().invoke(site, [str(kept), str(runs[0]), "--metric", "cpu", "--out", str(tmp_path / "site")])
+    assert done.exit_code == 1
+    assert f"left out: {runs[0]}: the run keeps no CPU time" in done.stderr
+    text = (tmp_path / "site" / "index.html").read_text()
+    assert "Invoices, by CPU time" in text
+    assert text.index("DuckDB (rows) ×1.00") < text.index("SQLite (sqlite3) ×2.00")

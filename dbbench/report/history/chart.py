@@ -15,6 +15,7 @@ from dbbench.report.charts.layout import FAINT, GREY, INK, Sheet, inches
 from dbbench.report.charts.palette import COLOURS
 from dbbench.report.history.words import change_lines, step_name
 from dbbench.report.step_view import SURE_ROUNDS
+from dbbench.results.metric import CPU_TIME
 
 #: One after another, so that no two engines next to each other differ by their colours alone.
 _MARKERS = ("o", "s", "D", "^", "v")
@@ -31,6 +32,7 @@ def step_chart(shown: History, scenario: str, step: str) -> Figure:
     unit = fitting(series[0].unit, values)
     labels = [one.title for one in series]
     better = "less is better" if series[0].direction == "lower" else "more is better"
+    what = " of CPU time" if any(row.metric == CPU_TIME for one in series for row in one.rows if row) else ""
     logarithmic = bool(values) and max(values) > _NARROW * min(values)
     rounds = [len(row.trial_means) for one in series for row in one.rows if row and row.low is not None]
     spread = (
@@ -38,7 +40,7 @@ def step_chart(shown: History, scenario: str, step: str) -> Figure:
     )
     sheet = Sheet(
         step_name(series[0], shown),
-        f"{unit.symbol}, {better}; medians with {spread}{', logarithmic axis' if logarithmic else ''}",
+        f"{unit.symbol}{what}, {better}; medians with {spread}{', logarithmic axis' if logarithmic else ''}",
         1,
         _changes(series, shown),
         [f"dbbench {shown.sides[-1].manifest.dbbench}, suite {shown.sides[-1].suite.name}"],

@@ -45,6 +45,7 @@ def _json(document: Any) -> str:
 def _document(shown: History) -> dict[str, Any]:
     return {
         "suite": shown.sides[-1].suite.name,
+        "metric": str(shown.sides[-1].metric),
         "runs": [
             {
                 "name": Path(side.name).name,

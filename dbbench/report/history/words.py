@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dbbench.analysis.history import FEWEST_RUNS, Change, History, Series
 from dbbench.analysis.units import fitting
+from dbbench.results.metric import Metric
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ def remarks(shown: History) -> Iterator[str]:
     """What limits the history."""
     if len(shown.sides) < FEWEST_RUNS:
         yield f"no change can be seen in fewer than {FEWEST_RUNS} runs: add runs"
+    if shown.sides[-1].metric is Metric.CPU:
+        yield "times are CPU time of the calls: of the worker, and of its private server"
     for text in shown.machines:
         yield f"not one machine, so the machine may be the cause: {text}"
     for engine, clause in shown.withheld:

@@ -9,6 +9,8 @@ from pathlib import Path
 from dbbench.host import machine
 from dbbench.report.run_view import ScenarioView, View, view
 from dbbench.report.step_view import Line, StepView
+from dbbench.results.chosen_run import Choice, ChosenRun
+from dbbench.results.metric import Metric
 from dbbench.results.run_directory import Run
 
 
@@ -41,9 +43,10 @@ class Entry:
         return [place.title for place in self.places]
 
 
-def read(path: Path) -> View:
-    """What may be published of the run at `path`: a site is public. Raises RunError."""
-    return view(Run.open(path), publish=True)
+def read(path: Path, metric: Metric = Metric.WALL) -> View:
+    """What may be published of the run at `path`: a site is public. Raises RunError, or UserError without figures of the metric."""
+    run = Run.open(path)
+    return view(ChosenRun(run, Choice(metric=metric)) if metric is not Metric.WALL else run, publish=True)
 
 
 def page_name(shown: View, taken: Sequence[str]) -> str:

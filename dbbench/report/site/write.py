@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from dbbench.errors import RunError, UserError
+from dbbench.errors import UserError
 from dbbench.host import plain_file
 from dbbench.report.site.entry import Entry, entries, page_name, places, read, share
 from dbbench.report.templating import render
+from dbbench.results.metric import Metric
 
 #: Names the files of a site, so that a later one may replace them.
 _LIST = "site.json"
@@ -21,7 +22,12 @@ _PAGE = re.compile(r"runs/[a-z0-9][a-z0-9.-]*\.html")
 Report = Callable[[int, int], object]
 
 
-def write(paths: Sequence[Path], out: Path, report: Report = lambda _done, _all: None) -> list[str]:
+def write(
+    paths: Sequence[Path],
+    out: Path,
+    report: Report = lambda _done, _all: None,
+    metric: Metric = Metric.WALL,
+) -> list[str]:
     """Write a site of the runs to `out`; what was left out, in words.
 
     `report` is called after each run with how many are done, of how many. Raises UserError if no run can be read, or if
@@ -34,9 +40,10 @@ def write(paths: Sequence[Path], out: Path, report: Report = lambda _done, _all:
         folder = plain_file.folder(_made(out), "runs")
         for number, path in enumerate(paths, 1):
             try:
-                shown = read(path)
-            except RunError as exc:
-                left_out.append(str(exc))
+                shown = read(path, metric)
+            except UserError as exc:
+                text = str(exc)
+                left_out.append(text if str(path) in text else f"{path}: {text}")
             else:
                 name = page_name(shown, [*pages])
                 text = render("site_run.html.j2", {"view": shown, "places": places, "share": share})
