@@ -22,7 +22,7 @@ from dbbench.host.cpu_time import CpuMeter
 from dbbench.loadgen.arrivals import constant, growing, poisson
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.key_streams import CallStream
-from dbbench.loadgen.loops import LATE, Around, Record, open_loop, stream, stream_until
+from dbbench.loadgen.loops import LATE, Around, Record, open_loop, paced, stream, stream_until
 from dbbench.loadgen.transactions import Pool
 
 #: An open loop works off what has piled up for a quarter of its time; what is left then is dropped.
@@ -66,7 +66,7 @@ class _Client:
         if job.warm_up:
             last: deque[Any] = deque(maxlen=1)
             kept = partial(_keep, last, work.run) if work.look else work.run
-            stream(kept, islice(self.given, job.warm_up), warm, through=work.through, at_once=work.at_once)
+            self._made(kept, islice(self.given, job.warm_up), warm)
             if work.look and last:
                 work.look(last.pop())
         if job.warm_up_seconds:
@@ -117,8 +117,7 @@ class _Client:
             self._until(begin + round(job.duration * 1e9), record, seen, self.meter)
         else:
             calls = islice(self.given, self._share()) if job.endless else self.given
-            around = self.meter or nullcontext()
-            stream(work.run, calls, record, through=work.through, at_once=work.at_once, seen=seen, around=around)
+            self._made(work.run, calls, record, seen, self.meter)
 
     def _share(self) -> int:
         """The calls of this client: `job.calls` divided among the clients if they take inputs, else all of them."""
@@ -127,8 +126,29 @@ class _Client:
             return job.calls
         return job.calls * (self.number + 1) // self.of - job.calls * self.number // self.of
 
+    def _made(
+        self,
+        run: Callable[..., object],
+        calls: Iterable[Any],
+        record: Record,
+        seen: Any = None,
+        around: Around | None = None,
+    ) -> None:
+        """One call after another, to the last of them."""
+        work, around = self.work, around or nullcontext()
+        if work.pauses is not None:
+            paced(run, calls, work.pauses, record, sleep=work.pause, at_once=work.at_once, seen=seen, around=around)
+        else:
+            stream(run, calls, record, through=work.through, at_once=work.at_once, seen=seen, around=around)
+
     def _until(self, end: int, record: Record, seen: Any = None, around: Around | None = None) -> None:
         work, around = self.work, around or nullcontext()
+        if work.pauses is not None:
+            paced(
+                work.run, self.given, work.pauses, record, end,
+                sleep=work.pause, at_once=work.at_once, seen=seen, around=around,
+            )  # fmt: skip
+            return
         stream_until(
             work.run, self.given, record, end, through=work.through, at_once=work.at_once, seen=seen, around=around
         )

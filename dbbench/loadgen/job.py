@@ -52,7 +52,7 @@ class Job:
     #: Each client's warm-up in seconds, besides its calls, and the time in which the load grows.
     warm_up_seconds: float = 0.0
     ramp_up: float = 0.0
-    #: Transactions end, and the step with them, if they take longer than so many seconds.
+    #: Transactions end, and the step with them, if they take longer than this, in seconds.
     time_limit: float | None = None
 
     @property

@@ -6,6 +6,7 @@ clients can be told of them, and both can say afterwards what a store must hold.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -65,6 +66,10 @@ class CallStream:
     names: Sequence[str] = OPERATIONS
     #: Of calls whose answers are compared afterwards: the number of each from 0, and the rows that it returned.
     kept: list[tuple[int, Any]] = field(default_factory=list)
+    #: Seconds for which the client pauses after each call, given out with the calls; None if it never does.
+    pauses: Iterator[float] | None = None
+    #: How it pauses.
+    pause: Callable[[float], object] = time.sleep
 
     def recorder(self, whole: Samples, by: dict[str, Samples]) -> Record:
         """Takes times into `whole`, and by operation where there are several."""

@@ -9,6 +9,7 @@ scripted one.
     batch        many calls between two readings: for an operation of less than a microsecond
     stream       one call after another, one reading each (closed loop)
     stream_until the same for a time instead of a number of calls
+    paced        one call after another, with a pause after each that no call's time includes
     open_loop    each call at its own moment, whether or not the one before it is done by then
 """
 
@@ -150,6 +151,51 @@ def _chunk(
         seen(times[1:], taken)
     gc.collect(0)
     return readings[-1] - readings[0]
+
+
+def paced(
+    operation: Callable[[K], object],
+    keys: Iterable[K],
+    pauses: Iterator[float],
+    record: Record,
+    end: int | None = None,
+    clock: Clock = perf_counter_ns,
+    *,
+    sleep: Callable[[float], object] = time.sleep,
+    at_once: int = CHUNK,
+    seen: Seen | None = None,
+    around: Around = _NOTHING,
+) -> None:
+    """One call for each key, and after it a pause in seconds; until the clock reads `end`, if it is given.
+
+    A pause is asked for after its call was made, and ends at `end`. The times of `at_once` calls are held.
+    """
+    readings: list[tuple[int, int]] = []
+
+    def books() -> None:
+        times = np.array(readings, np.int64).reshape(-1, 2)
+        taken = times[:, 1] - times[:, 0]
+        record(taken)
+        if seen is not None:
+            seen(times[:, 1], taken)
+        readings.clear()
+        gc.collect(0)
+
+    rest = iter(keys)
+    while (end is None or clock() < end) and (one := list(islice(rest, 1))):
+        with around:
+            start = clock()
+            operation(one[0])
+            now = clock()
+        readings.append((start, now))
+        resume = now + round(next(pauses) * 1e9)
+        if len(readings) == at_once:
+            books()
+        left = (resume if end is None else min(resume, end)) - clock()
+        if left > 0:
+            sleep(left / 1e9)
+    if readings:
+        books()
 
 
 @dataclass(frozen=True)

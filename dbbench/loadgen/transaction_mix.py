@@ -7,9 +7,10 @@ the committed transactions must have done without noting anything while they run
 from __future__ import annotations
 
 import random
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import count
 from operator import call, itemgetter
@@ -32,6 +33,8 @@ from dbbench.suite.parameters import Parameter
 OF = ": "
 #: Endless calls that all clients together make ready before the start.
 PREMADE = 20_000
+#: A client that thinks looks so often whether it is to end, in seconds.
+_LOOK = 0.1
 ROLLED_BACK = "rolled back"
 #: Of an invariant: what its transactions that were rolled back would have added.
 NOT_ADDED = "not added to"
@@ -77,6 +80,9 @@ class Plan:
     parameters: Mapping[str, Mapping[str, Any]]
     groups: Sequence[Group]
     only_reads: bool
+    #: How long the client thinks after it: seconds that are always the same, and the mean and the most of those that
+    #: are drawn by a negative exponential distribution.
+    think: Sequence[float] = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -135,8 +141,14 @@ class TransactionMix(Together):
         runs = [self._run(engine, session, plan, counts, number) for plan in self.plans]
         codes: deque[NDArray[np.int64]] = deque()
         names = [plan.name for plan in self.plans]
-        given = self._given(runs, codes, number, of)
-        return CallStream(call, given, codes=codes, counts=counts, names=names, premade=PREMADE)
+        found = CallStream(
+            call, self._given(runs, codes, number, of), codes=codes, counts=counts, names=names, premade=PREMADE
+        )
+        if not does_work(engine) or not any(any(plan.think) for plan in self.plans):  # nobody waits for nothing
+            return found
+        thoughts: deque[float] = deque()
+        given = self._given(runs, codes, number, of, thoughts)
+        return replace(found, given=given, pauses=iter(thoughts.popleft, None), pause=partial(_pause, self.reasons))
 
     def drawn(self, number: int, of: int, calls: int | None) -> Iterator[tuple[NDArray[np.int64], list[Columns]]]:
         """One client's first `calls` calls, or calls without an end, a block at a time.
@@ -213,11 +225,25 @@ class TransactionMix(Together):
             return self.known.counter(parameter["counter"], *self._lanes[key], number, of)
         return self.known.draw(Parameter.model_validate(parameter))
 
+    def thinking(self, number: int, of: int) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+        """One client's seconds of thought after calls of some kinds, drawn apart from all else."""
+        chance = np.random.default_rng((self.known.seed, number, of, 1))
+        always, mean, most = np.array([plan.think for plan in self.plans], np.float64).T
+        return lambda kinds: always[kinds] + np.minimum(mean[kinds] * chance.exponential(size=len(kinds)), most[kinds])
+
     def _given(
-        self, runs: Sequence[Action], codes: deque[NDArray[np.int64]], number: int, of: int
+        self,
+        runs: Sequence[Action],
+        codes: deque[NDArray[np.int64]],
+        number: int,
+        of: int,
+        thoughts: deque[float] | None = None,
     ) -> Iterator[Callable[[], object]]:
+        think = self.thinking(number, of)
         for kinds, blocks in self.drawn(number, of, None if self.endless else self.share(number, of)):
             codes.append(kinds)
+            if thoughts is not None:
+                thoughts.extend(think(kinds).tolist())
             values = [_calls(block, plan) for block, plan in zip(blocks, self.plans, strict=True)]
             for code in kinds.tolist():
                 yield partial(runs[code], next(values[code]))
@@ -266,6 +292,13 @@ class TransactionMix(Together):
                 found[f"{name}{OF}{NOT_ADDED}"] = _added_by(each[plan.name], plan, values)
         for name, more in found.items():
             counts[name] = counts.get(name, 0) + more
+
+
+def _pause(end: Sequence[BaseException], seconds: float) -> None:
+    """Think so long, or until the clients are to end."""
+    until = time.monotonic() + seconds
+    while not end and (left := until - time.monotonic()) > 0:
+        time.sleep(min(left, _LOOK))
 
 
 def _first(columns: Columns, count: int) -> Columns:

@@ -15,7 +15,7 @@ from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, Group, P
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.sql_text import tables_of
 from dbbench.suite.steps.base import Step
-from dbbench.suite.steps.transaction import Invariant, Repeated, Statement, Transaction, TransactionStep
+from dbbench.suite.steps.transaction import Invariant, Repeated, Statement, Think, Transaction, TransactionStep
 from dbbench.workloads import drawn, load_control
 from dbbench.workloads.contents import forget
 from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
@@ -135,12 +135,13 @@ def _by_transaction(step: TransactionStep, counts: Mapping[str, int], done: Mapp
 def _mix(step: TransactionStep, context: StepContext) -> TransactionMix:
     manifest = context.files.manifest
     calls = max(1, round((step.calls or 1) * manifest["scale"]))
-    plans = [_plan(each, context) for each in step.transactions]
+    plans = [_plan(each, step.think, context) for each in step.transactions]
     grows = {each.name: each.grows for each in step.invariants if each.grows is not None}
     return TransactionMix(plans, grows, drawn.known(_parameters(step), context), calls)
 
 
-def _plan(transaction: Transaction, context: StepContext) -> Plan:
+def _plan(transaction: Transaction, think: Think | None, context: StepContext) -> Plan:
+    think = transaction.think or think
     groups: list[Group] = []
     for each in transaction.statements:
         if isinstance(each, Repeated):
@@ -152,7 +153,12 @@ def _plan(transaction: Transaction, context: StepContext) -> Plan:
         else:
             groups.append(Group(None, {}, [_text(each, context)]))
     return Plan(
-        transaction.name, transaction.weight, drawn.plain(transaction.parameters), groups, transaction.only_reads
+        transaction.name,
+        transaction.weight,
+        drawn.plain(transaction.parameters),
+        groups,
+        transaction.only_reads,
+        think.seconds if think else (0.0, 0.0, 0.0),
     )
 
 

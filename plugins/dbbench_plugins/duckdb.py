@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,6 +19,7 @@ from dbbench.engine import (
     Retry,
     Rows,
     Session,
+    Setup,
     SQLEngine,
     SQLSession,
     Tier,
@@ -26,6 +28,18 @@ from dbbench.engine import (
 
 if TYPE_CHECKING:
     from dbbench.engine import Table
+
+
+@dataclass(frozen=True)
+class _WithoutIndexes(Dialect):
+    """Tables without any index, also without the one that keeps a primary key unique."""
+
+    def create_table(self, name: str, table: Table) -> str:
+        with_key = super().create_table(name, table)
+        return f"{with_key[: with_key.rindex(', PRIMARY KEY')]})"
+
+    def create_indexes(self, name: str, table: Table) -> list[str]:
+        return []
 
 
 #: Rows that are fetched at a time: as many as there are in a vector of DuckDB's.
@@ -38,6 +52,10 @@ class DuckDBOptions(Options):
         default=None,
         ge=16,
         description="memory that DuckDB may use, MiB; 80 % of the machine's, or of --memory-limit, if not given",
+    )
+    indexes: bool = Field(
+        default=True,
+        description="whether it has the suite's primary keys and indexes; it holds all of them in memory",
     )
 
 
@@ -126,6 +144,13 @@ class DuckDB(SQLEngine):
     concurrency = Concurrency(threads=None, processes=1)  # a file that is written belongs to one process
     durability: ClassVar = {Tier.POWER: {}}  # one fdatasync for each commit, and no switch to turn it off
 
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        if not self.options.indexes:
+            why = "the option `indexes` is off"
+            self.sql = _WithoutIndexes(binary=self.sql.binary, indexed=self.sql.indexed)  # type: ignore[misc]  # this one's
+            self.missing_features = {"indexes": why, "unique keys": why}  # type: ignore[misc]  # this one's
+
     @classmethod
     def versions(cls) -> dict[str, str]:
         import duckdb
@@ -149,7 +174,7 @@ class DuckDB(SQLEngine):
         names = ("threads", "memory_limit")
         query = "SELECT " + ", ".join(f"current_setting('{name}')" for name in names)
         (values,) = self.connection.execute(query).fetchall()
-        return dict(zip(names, values, strict=True))
+        return {**dict(zip(names, values, strict=True)), "indexes": self.options.indexes}
 
     def flush(self) -> None:
         self.connection.execute("CHECKPOINT")

@@ -25,7 +25,7 @@ from dbbench.loadgen.clients import drive
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.key_streams import CallStream, KeySequence, OperationMix
-from dbbench.loadgen.loops import stream_until
+from dbbench.loadgen.loops import paced, stream_until
 from dbbench.loadgen.query_calls import QueryCalls
 from dbbench.loadgen.search import Bracket, search
 from dbbench.loadgen.timeline import MOST_SLOTS, Timeline
@@ -146,6 +146,28 @@ def test_a_loop_ends_a_piece_or_a_call_after_its_time(each: int) -> None:
     assert len(taken) == len(ends) == time.now // each
     assert ends[-1] == time.now
     assert SECOND <= time.now < SECOND + 20 * MS + each
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 1_024])
+def test_a_pause_is_in_no_call_and_in_the_span(at_once: int) -> None:
+    time, taken, ends = Time(), list[int](), list[int]()
+    paced(
+        time.work, [1, 2, 3], iter([0.0, 2e-6, 1e-6]), lambda times: taken.extend(times.tolist()), None, time.clock,
+        sleep=lambda seconds: time.work(round(seconds * 1e9)), at_once=at_once,
+        seen=lambda readings, _: ends.extend(readings.tolist()),
+    )  # fmt: skip
+    assert taken == [1, 2, 3]
+    assert ends == [1, 3, 2_006]
+    assert time.now == 3_006  # the last pause as well
+
+
+def test_pauses_end_with_the_time_and_take_no_call_that_is_not_made() -> None:
+    time, taken, keys = Time(), list[int](), iter([10] * 100)
+    paced(
+        time.work, keys, iter(lambda: 1e-6, 0), lambda times: taken.extend(times.tolist()), 2_500, time.clock,
+        sleep=lambda seconds: time.work(round(seconds * 1e9)),
+    )  # fmt: skip
+    assert (taken, time.now, len(list(keys))) == ([10] * 3, 2_500, 97)
 
 
 def test_a_loop_ends_with_its_keys() -> None:

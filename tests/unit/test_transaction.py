@@ -18,7 +18,8 @@ from dbbench.engine.setup import Setup
 from dbbench.errors import NotVerified, SuiteError, TimedOut, Unsupported, WrongAnswer
 from dbbench.loadgen.drawn_parameters import Known
 from dbbench.loadgen.job import Job
-from dbbench.loadgen.transaction_mix import TransactionMix
+from dbbench.loadgen.transaction_mix import TransactionMix, _pause
+from dbbench.report.steps import wording
 from dbbench.results.outcome import Outcome
 from dbbench.run.worker import described
 from dbbench.suite.loader import parse_suite
@@ -29,7 +30,7 @@ from dbbench.suite.steps.base import Clients, Step
 from dbbench.suite.steps.query import QueryStep
 from dbbench.suite.steps.statement import StatementStep
 from dbbench.suite.steps.timed import Rate
-from dbbench.suite.steps.transaction import TransactionStep
+from dbbench.suite.steps.transaction import Think, TransactionStep
 from dbbench.workloads import after, load, transaction
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
@@ -208,6 +209,88 @@ def test_a_time_limit_is_for_a_number_of_calls() -> None:
     del document["calls"]
     with pytest.raises(ValueError, match="end by themselves"):
         TransactionStep.model_validate({**document, "duration": "1s"})
+
+
+# Think times
+
+
+def thoughtful(**more: Any) -> TransactionStep:
+    return TransactionStep.model_validate({**STEP.model_dump(mode="json", exclude_defaults=True), **more})
+
+
+@pytest.mark.parametrize(
+    ("think", "seconds", "words"),
+    [
+        ("2s", (2, 0, 0), "2 s"),
+        (0.5, (0.5, 0, 0), "0.5 s"),
+        ({"mean": "12s"}, (0, 12, 120), "12 s on average, at most 120 s"),
+        ({"constant": "18s", "mean": 12, "at_most": "2min"}, (18, 12, 120), "18 s and 12 s on average, at most 120 s"),
+    ],
+)
+def test_think_times_are_stated(think: Any, seconds: tuple[float, ...], words: str) -> None:
+    found = thoughtful(think=think).think
+    assert found is not None
+    assert (found.seconds, str(found)) == (seconds, words)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"think": {}}, "a time, like 2s, or {mean: 2s}"),
+        ({"think": "soon"}, "a time, like 500ms"),
+        ({"think": 0}, "greater than 0"),
+        ({"think": {"mean": 2, "at_most": 1}}, "not below it"),
+        ({"think": {"constant": 2, "at_most": 3}}, "only with a `mean`"),
+        ({"think": 1, "calls": None, "rate": {"per_second": 10, "seconds": 10}}, "calls come at moments of their own"),
+        ({"think": 1, "calls": None, "find": {"p99": "10ms"}}, "calls come at moments of their own"),
+    ],
+)
+def test_think_times_that_say_nothing_are_refused(more: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        thoughtful(**more)
+
+
+def test_thoughts_are_of_each_transaction_and_change_no_call(context: StepContext) -> None:
+    plain = transaction._mix(STEP, context)
+    first = STEP.transactions[0].model_copy(update={"think": Think(mean=2.0, at_most=5.0)})
+    step = changed(think=Think(constant=3.0), transactions=(first, *STEP.transactions[1:]))
+    mix = transaction._mix(step, context)
+    assert [plan.think for plan in mix.plans] == [(0, 2, 5), (3, 0, 0), (3, 0, 0)]
+    kinds = np.array([0, 1, 2] * 20_000)
+    found = mix.thinking(0, 1)(kinds)
+    drawn_, always = found[kinds == 0], found[kinds > 0]
+    assert set(always) == {3.0}
+    # The mean of min(X, 5) for an exponential X of mean 2 is 2 * (1 - exp(-2.5)).
+    assert drawn_.mean() == pytest.approx(2 * (1 - np.exp(-2.5)), rel=0.02)
+    assert drawn_.max() == 5.0
+    assert (found == mix.thinking(0, 1)(kinds)).all()
+    assert (found != mix.thinking(1, 2)(kinds)).any()
+    calls = [each.drawn(0, 1, 100) for each in (plain, mix)]
+    assert all((one[0] == other[0]).all() for one, other in zip(*calls, strict=True))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_thoughts_are_in_the_throughput_alone(context: StepContext, threads: int) -> None:
+    step = changed(calls=20, think=Think(constant=0.004), clients=Clients(threads=threads))
+    found = transaction.measure(step, context)
+    context.accept(step, found)
+    transaction.check(step, context)
+    committed = sum(each["committed"] for each in found.facts["by_transaction"].values())
+    assert found.samples[0] <= committed / 20 * threads / 0.004
+    assert found.facts["times"]["service time"]["count"] == 20
+
+
+def test_thoughts_are_told(context: StepContext) -> None:
+    step = thoughtful(think="2s")
+    assert wording(step).work(step).endswith("; clients think 2 s after each")
+    first = step.transactions[0].model_copy(update={"think": Think(mean=1.0)})
+    step = step.model_copy(update={"think": None, "transactions": (first, *step.transactions[1:])})
+    told = f"Clients think 1 s on average, at most 10 s after {first.name}."
+    assert told in wording(step).conditions(step, [], [], None)
+
+
+def test_a_thought_ends_when_the_clients_are_to_end() -> None:
+    _pause([ValueError()], 3_600)
 
 
 def test_without_invariants_nothing_is_verified(context: StepContext) -> None:

@@ -27,7 +27,7 @@ class Wording(step_view.Wording[TransactionStep]):
     def work(self, step: TransactionStep) -> str:
         """Number, weights and clients."""
         how = load(step) or f"{step.calls or 0:,} transactions"
-        return f"{how}: {_shares(step)}; {step.clients}"
+        return "; ".join(filter(None, (f"{how}: {_shares(step)}", str(step.clients), _thinking(step))))
 
     def conditions(self, step: TransactionStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
         """How many calls, by whom, and what must hold afterwards."""
@@ -36,7 +36,9 @@ class Wording(step_view.Wording[TransactionStep]):
         names = ", ".join(each.name for each in step.invariants)
         checked = f"Checked afterwards: {names}." if names else "The suite has no invariants: not verified."
         # The note stands here too, as a chart may go its own way: what a benchmark is derived from belongs on it.
-        return " ".join(filter(None, (f"{calls} by {by(step.clients)}: {_shares(step)}.", checked, step.note)))
+        made = f"{calls} by {by(step.clients)}: {_shares(step)}."
+        thinking = f"{thinking[0].upper()}{thinking[1:]}." if (thinking := _thinking(step)) else ""
+        return " ".join(filter(None, (made, thinking, checked, step.note)))
 
     def detailed(self, step: TransactionStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
         """A column for each transaction."""
@@ -61,6 +63,14 @@ def _shares(step: TransactionStep) -> str:
     if len(step.transactions) == 1:
         return step.transactions[0].name
     return ", ".join(f"{each.name} {100 * each.weight / whole:.3g} %" for each in step.transactions)
+
+
+def _thinking(step: TransactionStep) -> str:
+    """How long clients pause after which transactions; empty if they don't."""
+    own = [(each.name, each.think or step.think) for each in step.transactions]
+    if len({think for _, think in own}) == 1:
+        return f"clients think {own[0][1]} after each" if own[0][1] else ""
+    return f"clients think {', '.join(f'{think} after {name}' for name, think in own if think)}"
 
 
 def _cells(step: TransactionStep, line: Line) -> tuple[str, ...]:

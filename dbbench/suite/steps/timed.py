@@ -152,6 +152,11 @@ class TimedStep(ClientsStep):
         return any((self.seconds, self.find, self.warm_up, self.ramp_up))
 
     @property
+    def thinks(self) -> bool:
+        """Whether clients pause between their calls."""
+        return False
+
+    @property
     def figure_unit(self) -> Literal["s", "B", "1/s"]:
         """Calls in a second, where the highest rate is searched for."""
         return "1/s" if self.find else self.unit

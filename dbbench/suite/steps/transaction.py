@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from dbbench.suite.dataset import Identifier, Model
 from dbbench.suite.parameters import Parameter
@@ -45,6 +45,50 @@ class Repeated(Model):
     statements: tuple[Statement, ...] = Field(min_length=1)
 
 
+class Think(Model):
+    """How long a client thinks after a transaction: `constant` seconds, and some that are drawn, or one of both.
+
+    Those are drawn by a negative exponential distribution with a `mean`; none is above `at_most`, 10 times the mean.
+    """
+
+    constant: Time | None = None
+    mean: Time | None = None
+    at_most: Time | None = None
+
+    @model_validator(mode="after")
+    def _some_time(self) -> Think:
+        if self.constant is None and self.mean is None:
+            raise ValueError("a time, like 2s, or {mean: 2s}")
+        if self.at_most is not None and (self.mean is None or self.at_most < self.mean):
+            raise ValueError("`at_most` only with a `mean`, and not below it")
+        return self
+
+    @property
+    def seconds(self) -> tuple[float, float, float]:
+        """The constant part, the mean, and the most that is drawn."""
+        mean = self.mean or 0.0
+        return self.constant or 0.0, mean, self.at_most or 10 * mean
+
+    def __str__(self) -> str:
+        always, mean, most = self.seconds
+        drawn = f"{mean:g} s on average, at most {most:g} s" if mean else ""
+        return " and ".join(filter(None, (f"{always:g} s" if always else "", drawn)))
+
+
+def _as_think(given: Any) -> Any:
+    return given if given is None or isinstance(given, dict | Think) else {"constant": given}
+
+
+_TIME = {"type": ["number", "string"], "description": "seconds, or a time such as 500ms, 10s, 2min"}
+_DRAWN = {
+    "type": "object",
+    "properties": {"constant": _TIME, "mean": _TIME, "at_most": _TIME},
+    "additionalProperties": False,
+}
+#: A pause after a transaction; a suite may write a time.
+SomeThink = Annotated[Think, BeforeValidator(_as_think), WithJsonSchema({"anyOf": [_TIME, _DRAWN]})]
+
+
 def _form(value: Any) -> str:
     repeated = "repeat" in value if isinstance(value, dict) else isinstance(value, Repeated)
     return "statement:repeated" if repeated else "statement:one"
@@ -60,6 +104,8 @@ class Transaction(Model):
 
     name: Slug
     weight: float = Field(default=1, gt=0, le=1e9)
+    #: The pause after it, in place of that of the step.
+    think: SomeThink | None = None
     parameters: dict[Identifier, Parameter] = {}
     statements: tuple[AnyStatement, ...] = Field(min_length=1)
 
@@ -99,6 +145,8 @@ class TransactionStep(TimedStep):
     kind: Literal["transaction"]
     calls: int | None = Field(default=None, ge=1, le=10**9)
     time_limit: Time | None = None
+    #: The pause of a client after each transaction that has none of its own.
+    think: SomeThink | None = None
     transactions: tuple[Transaction, ...] = Field(min_length=1, max_length=100)
     invariants: tuple[Invariant, ...] = ()
 
@@ -117,6 +165,11 @@ class TransactionStep(TimedStep):
         return not all(each.only_reads for each in self.transactions)
 
     @property
+    def thinks(self) -> bool:
+        """Whether its clients pause after some of the transactions."""
+        return any((self.think, *(each.think for each in self.transactions)))
+
+    @property
     def statements(self) -> ReadOnly[str, str]:
         """All of them, one after another."""
         every = [each for transaction in self.transactions for each in transaction.every]
@@ -131,6 +184,8 @@ class TransactionStep(TimedStep):
                 raise ValueError("a name of its own for each transaction and each invariant")
         if self.calls is None and not (self.seconds or self.find):
             raise ValueError("how many calls there are, or a rate, duration or find")
+        if self.thinks and (self.rate or self.find):
+            raise ValueError("no `think` with a rate or find: calls come at moments of their own")
         if self.time_limit and self.calls is None:
             raise ValueError("no `time_limit`: a rate, a duration and a search end by themselves")
         return self
