@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+
+from dbbench.results.facts import StepFacts
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class ClientStats:
     counted: dict[str, int]
 
 
-def client_stats(rounds: Sequence[dict[str, Any]]) -> ClientStats | None:
+def client_stats(rounds: Sequence[StepFacts]) -> ClientStats | None:
     """None for a step without fairness in its facts."""
     if not rounds or not all("fairness" in facts for facts in rounds):
         return None

@@ -6,7 +6,7 @@ may be the machine. Versions and settings are often what is compared: they are t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import zip_longest
@@ -14,6 +14,7 @@ from typing import Any
 
 from dbbench.errors import UserError
 from dbbench.host import machine
+from dbbench.results.facts import ToldFacts
 from dbbench.results.metric import Metric, by_metric
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
@@ -168,7 +169,9 @@ def _circumstances(manifest: Manifest) -> dict[str, dict[str, Any]]:
 
 def _system(engine: str, side: Side) -> dict[str, Any]:
     """An engine's versions and settings, as its first trial that came so far told them."""
-    told: Mapping[str, Any] = next((one.engine for one in side.results if one.engine_name == engine and one.engine), {})
+    told: ToldFacts = next(
+        (one.engine for one in side.results if one.engine_name == engine and one.engine), ToldFacts()
+    )
     probed = side.manifest.engines[engine]
     return {**(told.get("versions") or probed.get("versions", {})), **told.get("settings", {})}
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from dbbench.analysis.units import fitting
+from dbbench.results.facts import NoiseFacts
 from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import TrialResult
 
@@ -36,11 +36,12 @@ def upper_limits(manifest: Manifest) -> list[str]:
 
 def _during(results: Sequence[TrialResult]) -> Iterator[str]:
     """What the readings at both ends of each trial tell."""
-    for key, limit, text in (
-        ("others", MOST_OTHERS, "other processes used up to {} of the machine during {}: stop them, or use a quieter machine"),
-        ("steal", MOST_STEAL, "other virtual machines took up to {} of this one's CPU time during {}: use a machine of its own, or another hour"),
+    noise = [result.noise for result in results]
+    for known, limit, text in (
+        ([each.get("others") for each in noise], MOST_OTHERS, "other processes used up to {} of the machine during {}: stop them, or use a quieter machine"),
+        ([each.get("steal") for each in noise], MOST_STEAL, "other virtual machines took up to {} of this one's CPU time during {}: use a machine of its own, or another hour"),
     ):  # fmt: skip
-        shares = [result.noise[key] for result in results if result.noise.get(key) is not None]
+        shares = [share for share in known if share is not None]
         many = sum(share > limit for share in shares)
         if many:
             yield text.format(f"{max(shares):.0%}", _of(many, len(shares)))
@@ -52,7 +53,7 @@ def _during(results: Sequence[TrialResult]) -> Iterator[str]:
         )
 
 
-def _cpu(noise: dict[str, Any]) -> Iterator[str]:
+def _cpu(noise: NoiseFacts) -> Iterator[str]:
     governor, limit, most = noise.get("governor"), noise.get("frequency_limit_hz"), noise.get("frequency_most_hz")
     if governor and governor != "performance":
         yield (
@@ -68,12 +69,15 @@ def _cpu(noise: dict[str, Any]) -> Iterator[str]:
         yield "the machine ran on its battery, which slows it down: plug it in"
 
 
-def _room(noise: dict[str, Any]) -> Iterator[str]:
-    for what, free, total, least, remedy in (
-        ("memory", "memory_available", "memory_total", LEAST_MEMORY, "stop other programs, or choose a smaller --scale"),
-        ("the disk", "disk_free", "disk_total", LEAST_DISK, "make room, or name another place with --out"),
+def _room(noise: NoiseFacts) -> Iterator[str]:
+    memory, disk = (
+        (noise.get("memory_available"), noise.get("memory_total")),
+        (noise.get("disk_free"), noise.get("disk_total")),
+    )
+    for what, (left, whole), least, remedy in (
+        ("memory", memory, LEAST_MEMORY, "stop other programs, or choose a smaller --scale"),
+        ("the disk", disk, LEAST_DISK, "make room, or name another place with --out"),
     ):  # fmt: skip
-        left, whole = noise.get(free), noise.get(total)
         if left is not None and whole and left < least * whole:
             yield f"only {fitting('B', [left]).text(left)} ({left / whole:.0%}) of {what} were free: {remedy}"
 

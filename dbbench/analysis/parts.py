@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from dbbench.analysis.row import Row
-from dbbench.results.facts import PARTS
+from dbbench.results.facts import PARTS, StepFacts
 
 #: A share that is nothing but what is left of rounding.
 _TRIFLE = 1e-6
@@ -27,7 +26,7 @@ class Parts:
     why: str = ""
 
 
-def parts(figure: float | None, rounds: Sequence[dict[str, Any]]) -> Parts | None:
+def parts(figure: float | None, rounds: Sequence[StepFacts]) -> Parts | None:
     """The parts of a step's figure, by the medians of its rounds' shares; None for a step that loads no objects."""
     mine = [facts for facts in rounds if "connect" in facts and "prepare" in facts]
     if figure is None or not mine:

@@ -17,13 +17,12 @@ from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing, standings
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.systems import ranked, titles
+from dbbench.results.facts import StepFacts
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import StepResult, TrialResult
 
 #: What an engine says of itself, as `engine.Publication` has it.
 ALLOWED, CONDITIONS, FORBIDDEN = "allowed", "with conditions", "forbidden"
-#: Facts of a step that are none of the engine's doing: the rows of the answer, and the form that they came in.
-_PLAIN_FACTS = ("rows", "gives")
 
 
 @dataclass(frozen=True)
@@ -143,9 +142,19 @@ def _bare_row(row: Row, clause: str) -> Row:
         unit=row.unit,
         direction=row.direction,
         detail=f"withheld: {clause}",
-        facts={key: row.facts[key] for key in _PLAIN_FACTS if key in row.facts} if row.facts else None,
+        facts=_plain(row.facts) if row.facts else None,
         withheld=clause,
     )
+
+
+def _plain(facts: StepFacts) -> StepFacts:
+    """Those that are none of the engine's doing: the rows of the answer, and the form that they came in."""
+    plain: StepFacts = {}
+    if "rows" in facts:
+        plain["rows"] = facts["rows"]
+    if "gives" in facts:
+        plain["gives"] = facts["gives"]
+    return plain
 
 
 def _bare_result(result: TrialResult) -> TrialResult:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from dbbench.analysis.ranking import Rank
 from dbbench.analysis.statistics import Estimate
+from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
 
 
@@ -46,9 +46,9 @@ class Row:
     original: float | None = None
     detail: str = ""
     #: The facts of the last round.
-    facts: dict[str, Any] | None = None
+    facts: StepFacts | None = None
     #: The facts of each round, in order.
-    rounds: tuple[dict[str, Any], ...] = ()
+    rounds: tuple[StepFacts, ...] = ()
     #: The clause by which there are no figures here, where there would be some: see `publication`.
     withheld: str = ""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
-from dbbench.results.facts import SHOWN
+from dbbench.results.facts import SHOWN, StepFacts, TimesFacts
 
 #: Those of calls of several kinds, and of the charts of percentiles.
 TAIL = ("p50", "p95", "p99", "p99.9")
@@ -31,7 +30,7 @@ class Spread:
     due: int | None = None
 
 
-def spread(rounds: Sequence[dict[str, Any]]) -> Spread | None:
+def spread(rounds: Sequence[StepFacts]) -> Spread | None:
     """The spread of a step's calls; None for a step that records none, or that has lost percentiles to saturation."""
     times = [facts.get("times", {}) for facts in rounds]
     kind = "latency" if times and "latency" in times[0] else "service time"
@@ -41,7 +40,7 @@ def spread(rounds: Sequence[dict[str, Any]]) -> Spread | None:
     arrivals = [facts["arrivals"] for facts in rounds if "arrivals" in facts]
     return Spread(
         percentiles=tuple(_median([each["percentiles"][name] for each in mine]) for name in SHOWN),
-        greatest=median(each["max"] for each in mine) / 1e9,
+        greatest=_greatest(mine),
         service=median(each["service time"]["sum"] / each["service time"]["count"] for each in times) / 1e9,
         per_second=median(facts["per_second"] for facts in rounds),
         late=sum(each["late"] for each in arrivals) if arrivals else None,
@@ -65,7 +64,7 @@ class Tail:
         return (*self.percentiles, self.greatest)
 
 
-def tails(rounds: Sequence[dict[str, Any]]) -> dict[str, Tail]:
+def tails(rounds: Sequence[StepFacts]) -> dict[str, Tail]:
     """Operation -> its tail, where a step has several; else that of all calls. Without those of too few calls."""
     times = [facts.get("times", {}) for facts in rounds]
     if not times:
@@ -79,8 +78,13 @@ def tails(rounds: Sequence[dict[str, Any]]) -> dict[str, Tail]:
         if len(mine) == len(rounds):
             percentiles = tuple(_median([each["percentiles"].get(name) for each in mine]) for name in TAIL)
             if percentiles[0] is not None:
-                found[kind] = Tail(percentiles, median(each["max"] for each in mine) / 1e9)
+                found[kind] = Tail(percentiles, _greatest(mine))
     return found
+
+
+def _greatest(times: Sequence[TimesFacts]) -> float:
+    """Seconds: the median of the longest calls. Each has one if it has percentiles."""
+    return median(most for each in times if (most := each["max"]) is not None) / 1e9
 
 
 def _median(nanoseconds: Sequence[float | None]) -> float | None:

@@ -21,4 +21,4 @@ def titles(manifest: Manifest, results: Sequence[TrialResult]) -> dict[str, str]
 
 def ranked(manifest: Manifest, engine: str) -> bool:
     """Whether an engine takes part, which the null engine doesn't."""
-    return bool(manifest.engines.get(engine, {}).get("ranked", True))
+    return engine not in manifest.engines or manifest.engines[engine].get("ranked", True)

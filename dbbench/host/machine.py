@@ -48,7 +48,7 @@ def describe(directory: Path) -> dict[str, Any]:
     }
 
 
-def in_words(machine: dict[str, Any]) -> str:
+def in_words(machine: Mapping[str, Any]) -> str:
     """A machine in one line, as far as it is known."""
     memory = f"{machine['memory_bytes'] / 2**30:.0f} GiB" if "memory_bytes" in machine else ""
     threads = f"{machine['threads']} threads" if machine.get("threads") else ""

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbbench.results.facts import TimesFacts
+
 Times = NDArray[np.int64]
 
 #: The most samples that are kept as they are, 800 kB.
@@ -104,10 +106,10 @@ class Samples:
         least, greatest = self.ends
         return min(max(_middle(found), least), greatest)
 
-    def to_json(self, *, percentiles: bool = True) -> dict[str, Any]:
+    def to_json(self, *, percentiles: bool = True) -> TimesFacts:
         """Everything in a form for a file, exact samples as bins too. Without percentiles, no bins either."""
         least, greatest = self.ends if self.count else (None, None)
-        told = {"unit": "ns", "count": self.count, "sum": self.total, "min": least, "max": greatest}
+        told: TimesFacts = {"unit": "ns", "count": self.count, "sum": self.total, "min": least, "max": greatest}
         if not percentiles:
             return told
         histogram = self._histogram()

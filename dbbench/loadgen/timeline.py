@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbbench.loadgen.histogram import Times, bins_of, bounds, number_of_bins
+from dbbench.results.facts import TimelineFacts
 
 #: Nanoseconds of a slot at first, and how many slots are kept at most.
 WIDTH, MOST_SLOTS = 1_000_000_000, 300
-#: The percentiles that are told of each slot.
-PERCENTILES = (50, 99)
 
 #: Chunks of calls that are put by before they are counted: 4 MB of a client.
 _PUT_BY = 256
@@ -68,23 +67,20 @@ class Timeline:
             at = slot * other.width // self.width
             self._slots[at] = self._slots[at] + counts if at in self._slots else counts.copy()
 
-    def summary(self, end: int) -> dict[str, Any]:
-        """What is kept of it: of each slot that had ended `end` nanoseconds after the beginning, or {} for fewer than two."""
+    def summary(self, end: int) -> TimelineFacts | None:
+        """What is kept of it: of each slot that had ended `end` nanoseconds after the beginning; None for fewer than two."""
         self._count()
         whole = min(end // self.width, MOST_SLOTS)
         if whole < 2:
-            return {}
-        found: dict[str, Any] = {"seconds": self.width / 1e9, "calls": []}
-        found |= {f"p{percentile}": [] for percentile in PERCENTILES}
+            return None
+        found: TimelineFacts = {"seconds": self.width / 1e9, "calls": [], "p50": [], "p99": []}
         nothing = np.zeros(_BINS, np.int64)
         for slot in range(whole):
             counts = self._slots.get(slot, nothing)
             below = np.cumsum(counts)
             found["calls"].append(int(below[-1]))
-            for percentile in PERCENTILES:
-                rank = -(-percentile * int(below[-1]) // 100)
-                told = _middle(int(np.searchsorted(below, rank))) if rank else None
-                found[f"p{percentile}"].append(told)
+            found["p50"].append(_percentile(below, 50))
+            found["p99"].append(_percentile(below, 99))
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -119,6 +115,12 @@ class Timeline:
         for slot, counts in slots.items():
             at = slot // 2
             self._slots[at] = self._slots[at] + counts if at in self._slots else counts
+
+
+def _percentile(below: NDArray[np.int64], percentile: int) -> int | None:
+    """Nanoseconds, of the calls of a slot by their bins; None if there were none. `below` adds up the bins."""
+    rank = -(-percentile * int(below[-1]) // 100)
+    return _middle(int(np.searchsorted(below, rank))) if rank else None
 
 
 def _middle(number: int) -> int:

@@ -21,6 +21,7 @@ from dbbench.report.published_comparison import PublishedComparison, published_c
 from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import NOTABLE_SHARE, Data, StepView
 from dbbench.report.tiers import durability
+from dbbench.results.facts import Rows, ToldFacts
 from dbbench.results.metric import CPU_TIME
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest, Run
@@ -173,12 +174,12 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
 
 def _scenario(run: Run, scenario: Scenario, found: Figures) -> ScenarioView:
     used = resources(run.manifest, found.results, scenario.name)
-    drawn = run.manifest.datasets.get(scenario.dataset, {})
+    drawn = run.manifest.datasets.get(scenario.dataset)
     records = run.suite.datasets[scenario.dataset].records
     data = Data(
-        csv_bytes=drawn.get("csv_bytes"),
+        csv_bytes=drawn["csv_bytes"] if drawn else None,
         records=records,
-        count=drawn.get("rows", {}).get("records", 0),
+        count=drawn["rows"].get("records", 0) if drawn else 0,
         memory={each.engine: each.peak_memory for each in used},
     )
     steps = []
@@ -269,7 +270,7 @@ def _facts(run: Run, scenarios: Sequence[ScenarioView], stopped: str) -> list[tu
     ]
 
 
-def _data(name: str, facts: dict[str, Any], suite: Suite) -> str:
+def _data(name: str, facts: Rows, suite: Suite) -> str:
     count, size = sum(facts["rows"].values()), facts["csv_bytes"] / 1e6
     steps = [step for scenario in suite.scenarios if scenario.dataset == name for step in scenario.steps]
     if all(step.leaves_tables_empty for step in steps):
@@ -293,7 +294,7 @@ def _systems(run: Run, results: Sequence[TrialResult]) -> list[System]:
     found = []
     called = titles(run.manifest, results)
     for name, probed in run.manifest.engines.items():
-        told: dict[str, Any] = next((r.engine for r in results if r.engine_name == name and r.engine), {})
+        told: ToldFacts = next((r.engine for r in results if r.engine_name == name and r.engine), ToldFacts())
         if not ranked(run.manifest, name) or probed["status"] != "available":
             continue
         versions = told.get("versions") or probed.get("versions", {})

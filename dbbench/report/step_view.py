@@ -11,6 +11,7 @@ from dbbench.analysis.queryplans import QueryPlan
 from dbbench.analysis.row import Row
 from dbbench.analysis.spread import Tail
 from dbbench.analysis.units import Unit, duration
+from dbbench.results.facts import StepFacts
 from dbbench.results.trial import TrialResult
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Scenario
@@ -20,7 +21,7 @@ from dbbench.suite.steps.timed import TimedStep
 
 S = TypeVar("S", bound=Step)
 #: What each engine's results say of a step besides their figures.
-Facts = Sequence[Mapping[str, Any]]
+Facts = Sequence[StepFacts]
 
 #: A harness's share of a result above which it is told, and above which the result is the harness's.
 NOTABLE_SHARE, BOUND_SHARE = 0.05, 0.20

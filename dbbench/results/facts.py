@@ -1,14 +1,21 @@
 """What the open mappings of a run directory hold, as far as dbbench reads it: the shape of each key, checked when it is read.
 
-Other keys are kept as they are. For those who use them they are plain dictionaries.
+A type checker knows these keys and their types. Other keys are kept as they are, so that a run of a later version, or
+with an engine's own words, is read whole. What dbbench writes and never reads is declared, but not checked.
 """
 
 from __future__ import annotations
 
 import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Required,  # pydantic asks for this one before Python 3.12
+)
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, SkipValidation, with_config
+from typing_extensions import TypedDict
 
 from dbbench.suite.model import EngineName
 
@@ -18,125 +25,332 @@ PARTS = ("execute", "fetch", "materialise")
 
 #: A figure in base units: seconds, bytes, or a number per second.
 Amount = Annotated[float, Field(ge=0, le=1e18)]
+#: A title stands on every chart.
+_Title = Annotated[str, Field(max_length=300)]
+_Count = Annotated[int, Field(ge=0, le=10**18)]
+#: Whole or not, as it was written.
+_Number = Annotated[int | float, Field(ge=0, le=1e18)]
+_Words = dict[str, str]
 
-if TYPE_CHECKING:
-    EngineFacts = dict[str, Any]
-    MachineFacts = dict[str, Any]
-    NoiseFacts = dict[str, Any]
-    Rows = dict[str, Any]
-    StepFacts = dict[str, Any]
-    ToldFacts = dict[str, Any]
-else:
-    from typing_extensions import TypedDict  # pydantic asks for this one before Python 3.12
+_open = with_config(ConfigDict(extra="allow"))
 
-    #: A title stands on every chart.
-    _Title = Annotated[str, Field(max_length=300)]
-    _Count = Annotated[int, Field(ge=0, le=10**18)]
-    #: Whole or not, as it was written.
-    _Number = Annotated[int | float, Field(ge=0, le=1e18)]
 
-    def _open(name: str, *required: str, **keys: Any) -> Any:
-        """A mapping with these keys, of which none but the required ones need be there, and any others."""
-        shape = TypedDict(name, keys, total=False)
-        shape.__pydantic_config__ = ConfigDict(extra="allow")
-        return Annotated[shape, AfterValidator(lambda found: _with(found, *required))]
+def _with(found: Any, *required: str) -> Any:
+    """The mapping, which must have these keys. Raises ValueError."""
+    if missing := [key for key in required if key not in found]:
+        raise ValueError(f"the key {missing[0]!r} is missing")
+    return found
 
-    def _with(found: dict[str, Any], *required: str) -> dict[str, Any]:
-        if missing := [key for key in required if key not in found]:
-            raise ValueError(f"the key {missing[0]!r} is missing")
-        return found
 
-    def _if_any(*required: str) -> Any:
-        return AfterValidator(lambda found: _with(found, *required) if found else found)
+@_open
+class EngineFacts(TypedDict, total=False):
+    """What the probe found of an engine."""
 
-    _Words = dict[str, str]
-    #: What the probe found of an engine.
-    EngineFacts = _open(
-        "EngineFacts", "status",
-        status=str, engine=EngineName | Literal[""], detail=str, install=str, title=_Title | None, license=str, publication=str,
-        publication_note=str, ranked=bool, versions=_Words, lacks=_Words, url=str,
-    )  # fmt: skip
-    #: What a worker recorded of the engine that it opened.
-    ToldFacts = _open(
-        "ToldFacts",
-        title=_Title, versions=_Words, settings=dict[str, Any], tier=str, publication=str, publication_note=str,
-        crash_check=_open("CrashCheck", "passed", "kills", "day", passed=bool, kills=_Count, day=datetime.date),
-    )  # fmt: skip
-    #: See `machine.describe`.
-    MachineFacts = _open(
-        "MachineFacts",
-        cpu=str, threads=_Count | None, memory_bytes=_Count, system=str, kernel=str, file_system=str, python=str,
-        packages=_Words,
-    )  # fmt: skip
-    #: See `noise.before` and `noise.between`.
-    NoiseFacts = _open(
-        "NoiseFacts",
-        others=_Number | None, steal=_Number | None, throttled=_Number | None, governor=str | None,
-        frequency_limit_hz=_Number | None, frequency_most_hz=_Number | None, on_battery=bool | None,
-        memory_available=_Number | None, memory_total=_Number | None, disk_free=_Number | None,
-        disk_total=_Number | None, overwritten=_Number | None,
-        fdatasync=_open("Fdatasync", "median", median=_Number) | None,
-    )  # fmt: skip
-    #: A dataset's size.
-    Rows = _open("Rows", "rows", "csv_bytes", rows=dict[str, _Count], csv_bytes=_Count)
+    status: Required[str]
+    engine: EngineName | Literal[""]
+    detail: str
+    install: str
+    title: _Title | None
+    license: str
+    publication: str
+    publication_note: str
+    ranked: bool
+    versions: _Words
+    lacks: _Words
+    url: str
 
-    def _some(times: dict[str, Any]) -> dict[str, Any]:
-        if "percentiles" in times and (not times["count"] or times["max"] is None):
-            raise ValueError("percentiles of no calls")
-        return times
 
-    _Percentiles = Annotated[dict[str, _Number | None], AfterValidator(lambda found: _with(found, *SHOWN))]
-    _Times = Annotated[
-        _open("Times", "count", "sum", "max", count=_Count, sum=_Number, max=_Number | None, percentiles=_Percentiles),
-        AfterValidator(_some),
-    ]
-    #: One for each second or so of a step.
-    _Counts = Annotated[list[_Count], Field(max_length=1_000)]
-    _Latencies = Annotated[list[_Number | None], Field(max_length=1_000)]
-    #: Of one transaction of several.
-    _Transaction = _open(
-        "Transaction",
-        "committed",
-        "rolled_back",
-        "retries",
-        committed=_Count,
-        rolled_back=_Count,
-        retries=dict[str, _Count],
-    )
-    _Clients = _open("Clients", "threads", "processes", threads=_Count, processes=_Count)
-    _FACTS = _open(
-        "StepFacts",
-        agrees=_Count, checked_by=str, compared=_Count, rows=_Count, csv_bytes=_Count, gives=str, takes=str, cache=str, why=str, operations=_Count, objects=_Count,
-        times=Annotated[dict[str, _Times], _if_any("service time")], per_second=_Number, clients=_Clients,
-        arrivals=_open("Arrivals", "late", "due", late=_Count, due=_Count),
-        timeline=_open("Timeline", "seconds", "calls", "p50", "p99", seconds=_Number, calls=_Counts, p50=_Latencies, p99=_Latencies),
-        find=_open("Find", "failed", failed=_Number | None),
-        retries=dict[str, _Count], counted=dict[str, int], by_transaction=dict[str, _Transaction],
-        other_forms=list[str], outside=_open("Outside", "bytes", "files", bytes=_Count, files=list[str]),
-        fairness=_open("Fairness", "fastest", "slowest", "jain", fastest=_Number, slowest=_Number, jain=_Number),
-        connect=_Number, prepare=_Number, not_parted=str,
-        parts=Annotated[dict[str, _Number], _if_any(*PARTS)],
-        files=list[_open("File", "part", "apparent", "allocated", part=str, apparent=_Count, allocated=_Count)],
-        load_parts=dict[str, _Number], making_rows=_Number,
-        index=_Number | None, before_flush=_Number | None, flush_seconds=_Number,
-        transactions=_Count, inserts=_Count, updates=_Count, deletes=_Count, selects=_Count, left=_Count,
-    )  # fmt: skip
-    #: Keys that come together.
-    _TOGETHER = (
-        ("fairness", "retries", "counted", "clients"),
-        ("transactions", "inserts", "updates", "deletes", "selects", "left", "retries"),
-        ("arrivals", "per_second"),
-        ("by_transaction", "per_second"),
-        ("load_parts", "making_rows"),
-        ("times", "per_second"),
-        ("connect", "prepare", "parts", "not_parted"),
-    )
+@_open
+class CrashCheckFacts(TypedDict, total=False):
+    """What `dbbench durability` had found of it before."""
 
-    def _whole(facts: dict[str, Any]) -> dict[str, Any]:
-        for first, *others in _TOGETHER:
-            if first in facts:
-                _with(facts, *others)
-        return facts
+    passed: Required[bool]
+    kills: Required[_Count]
+    day: Required[datetime.date]
 
-    #: What a workload tells of a step besides its figure.
-    StepFacts = Annotated[_FACTS, AfterValidator(_whole)]
+
+@_open
+class ToldFacts(TypedDict, total=False):
+    """What a worker recorded of the engine that it opened."""
+
+    title: _Title
+    versions: _Words
+    settings: dict[str, Any]
+    tier: str
+    publication: str
+    publication_note: str
+    crash_check: CrashCheckFacts
+
+
+@_open
+class MachineFacts(TypedDict, total=False):
+    """See `machine.describe`."""
+
+    cpu: str
+    threads: _Count | None
+    memory_bytes: _Count
+    system: str
+    kernel: str
+    file_system: str
+    python: str
+    packages: _Words
+
+
+@_open
+class FdatasyncFacts(TypedDict, total=False):
+    """Seconds that a sync of the disk took."""
+
+    median: Required[_Number]
+
+
+@_open
+class NoiseFacts(TypedDict, total=False):
+    """See `noise.before` and `noise.between`."""
+
+    others: _Number | None
+    steal: _Number | None
+    throttled: _Number | None
+    governor: str | None
+    frequency_limit_hz: _Number | None
+    frequency_most_hz: _Number | None
+    on_battery: bool | None
+    memory_available: _Number | None
+    memory_total: _Number | None
+    disk_free: _Number | None
+    disk_total: _Number | None
+    overwritten: _Number | None
+    fdatasync: FdatasyncFacts | None
+
+
+@_open
+class Rows(TypedDict, total=False):
+    """A dataset's size."""
+
+    rows: Required[dict[str, _Count]]
+    csv_bytes: Required[_Count]
+    key: SkipValidation[str]
+
+
+def _some(times: TimesFacts) -> TimesFacts:
+    if "percentiles" in times and (not times["count"] or times["max"] is None):
+        raise ValueError("percentiles of no calls")
+    return times
+
+
+@_open
+class TimesFacts(TypedDict, total=False):
+    """What calls took, in nanoseconds; with percentiles come the bins of the histogram and their counts."""
+
+    unit: SkipValidation[Literal["ns"]]
+    min: SkipValidation[_Number | None]
+    bins: SkipValidation[list[int]]
+    counts: SkipValidation[list[_Count]]
+    count: Required[_Count]
+    sum: Required[_Number]
+    max: Required[_Number | None]
+    percentiles: Annotated[dict[str, _Number | None], AfterValidator(lambda found: _with(found, *SHOWN))]
+
+
+_Times = Annotated[TimesFacts, AfterValidator(_some)]
+#: One for each second or so of a step.
+_Counts = Annotated[list[_Count], Field(max_length=1_000)]
+_Latencies = Annotated[list[_Number | None], Field(max_length=1_000)]
+
+
+@_open
+class TimelineFacts(TypedDict, total=False):
+    """A step by slots of `seconds` each."""
+
+    seconds: Required[_Number]
+    calls: Required[_Counts]
+    p50: Required[_Latencies]
+    p99: Required[_Latencies]
+
+
+@_open
+class TransactionCounts(TypedDict, total=False):
+    """Of one transaction of several."""
+
+    committed: Required[_Count]
+    rolled_back: Required[_Count]
+    retries: Required[dict[str, _Count]]
+
+
+@_open
+class ClientsFacts(TypedDict, total=False):
+    """Who called."""
+
+    threads: Required[_Count]
+    processes: Required[_Count]
+
+
+@_open
+class ArrivalsFacts(TypedDict, total=False):
+    """Calls of a schedule."""
+
+    dropped: SkipValidation[_Count]
+    saturated: SkipValidation[bool]
+    in_time: SkipValidation[_Count]
+    late: Required[_Count]
+    due: Required[_Count]
+
+
+@_open
+class RateTrial(TypedDict, total=False):
+    """A rate that a search tried; `latency` is the percentile that is limited, in seconds."""
+
+    per_second: Required[_Number]
+    seconds: Required[_Number]
+    latency: Required[_Number | None]
+    saturated: Required[bool]
+    kept: Required[bool]
+
+
+@_open
+class FindFacts(TypedDict, total=False):
+    """What a search for the highest rate found."""
+
+    failed: Required[_Number | None]
+    highest: SkipValidation[_Number | None]
+    percentile: SkipValidation[_Number]
+    limit: SkipValidation[_Number]
+    trials: SkipValidation[list[RateTrial]]
+
+
+@_open
+class OutsideFacts(TypedDict, total=False):
+    """Files beside the database's folder."""
+
+    bytes: Required[_Count]
+    files: Required[list[str]]
+
+
+@_open
+class FairnessFacts(TypedDict, total=False):
+    """How alike the clients of a round fared."""
+
+    fastest: Required[_Number]
+    slowest: Required[_Number]
+    jain: Required[_Number]
+
+
+@_open
+class FileFacts(TypedDict, total=False):
+    """A file of a database, in bytes."""
+
+    name: SkipValidation[str]
+    part: Required[str]
+    apparent: Required[_Count]
+    allocated: Required[_Count]
+
+
+class AnswerFacts(TypedDict, total=False):
+    """Of queries, and whatever else is compared."""
+
+    agrees: _Count
+    checked_by: str
+    compared: _Count
+    rows: _Count
+    gives: str
+    other_forms: list[str]
+    cache: str
+    why: str
+    resident: SkipValidation[_Number | None]
+
+
+class LoadFacts(TypedDict, total=False):
+    """Of loads, and whatever else is written."""
+
+    takes: str
+    csv_bytes: _Count
+    passes: SkipValidation[list[_Number]]
+    load_parts: dict[str, _Number]
+    making_rows: _Number
+
+
+class SizeFacts(TypedDict, total=False):
+    """Of the size of a database, in bytes and seconds."""
+
+    files: list[FileFacts]
+    index: _Number | None
+    before_flush: _Number | None
+    flush_seconds: _Number
+    outside: OutsideFacts
+
+
+class CallFacts(TypedDict, total=False):
+    """Of calls by one or more clients."""
+
+    operations: _Count
+    calls: _Count
+    times: Annotated[dict[str, _Times], AfterValidator(lambda found: _with(found, "service time") if found else found)]
+    per_second: _Number
+    clients: ClientsFacts
+    arrivals: ArrivalsFacts
+    timeline: TimelineFacts
+    find: FindFacts
+
+
+class ObjectFacts(TypedDict, total=False):
+    """Of objects that were made of rows."""
+
+    objects: _Count
+    members: SkipValidation[_Count]
+    connect: _Number
+    prepare: _Number
+    not_parted: str
+    parts: Annotated[dict[str, _Number], AfterValidator(lambda found: _with(found, *PARTS) if found else found)]
+
+
+class TransactionFacts(TypedDict, total=False):
+    """Of transactions that may be made again, and what the database counted of them."""
+
+    retries: dict[str, _Count]
+    counted: dict[str, int]
+    by_transaction: dict[str, TransactionCounts]
+    fairness: FairnessFacts
+    transactions: _Count
+    inserts: _Count
+    updates: _Count
+    deletes: _Count
+    selects: _Count
+    left: _Count
+    iterations: SkipValidation[_Count]
+    pool: SkipValidation[_Count | None]
+    shares: SkipValidation[list[_Count] | None]
+    clients_seconds: SkipValidation[_Number]
+    clearing_seconds: SkipValidation[_Number]
+
+
+class TotalFacts(TypedDict, total=False):
+    """Of a sum of steps."""
+
+    of: SkipValidation[list[str]]
+
+
+#: Keys that come together.
+_TOGETHER = (
+    ("fairness", "retries", "counted", "clients"),
+    ("transactions", "inserts", "updates", "deletes", "selects", "left", "retries"),
+    ("arrivals", "per_second"),
+    ("by_transaction", "per_second"),
+    ("load_parts", "making_rows"),
+    ("times", "per_second"),
+    ("connect", "prepare", "parts", "not_parted"),
+)
+
+
+@_open
+class StepFacts(AnswerFacts, LoadFacts, SizeFacts, CallFacts, ObjectFacts, TransactionFacts, TotalFacts, total=False):
+    """What a workload tells of a step besides its figure."""
+
+
+def _whole(facts: StepFacts) -> StepFacts:
+    for first, *others in _TOGETHER:
+        if first in facts:
+            _with(facts, *others)
+    return facts
+
+
+#: The same, of which keys that belong together are there together.
+CheckedStepFacts = Annotated[StepFacts, AfterValidator(_whole)]

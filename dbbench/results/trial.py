@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dbbench.results.facts import Amount, NoiseFacts, StepFacts, ToldFacts
+from dbbench.results.facts import Amount, CheckedStepFacts, NoiseFacts, ToldFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.model import EngineName
 from dbbench.suite.steps.base import Slug
@@ -46,7 +46,7 @@ class StepResult(BaseModel):
     verified: bool = True
     samples: tuple[Amount, ...] = ()
     warm_up: tuple[Amount, ...] = ()
-    facts: StepFacts = {}
+    facts: CheckedStepFacts = {}
     #: What the worker wrote to storage in the step itself, its check left out; None where the system doesn't tell.
     written_bytes: int | None = None
     #: CPU seconds of what `value` is of: of a call, of an operation where it is a rate, of all servers' processes too.

@@ -310,7 +310,8 @@ def _drawn_again(run: Run) -> dict[str, Files]:
     found = {}
     for name, dataset in run.suite.datasets.items():
         if dataset.from_files:
-            found[name] = kept(str(run.manifest.datasets.get(name, {}).get("key", "")))
+            known = run.manifest.datasets.get(name)
+            found[name] = kept(str(known.get("key", "")) if known else "")
         else:
             found[name] = materialise(dataset, scale=run.manifest.scale, seed=run.manifest.seed)
     return found

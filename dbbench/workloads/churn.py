@@ -12,6 +12,7 @@ from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.operations import prepared
 from dbbench.host.cpu_time import CpuMeter
 from dbbench.loadgen.loops import collector_off, timed
+from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.churn import ChurnStep
 from dbbench.workloads.contents import check_table
 from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
@@ -41,7 +42,7 @@ def measure(step: ChurnStep, context: StepContext) -> StepMeasurement:
                 count += batch.num_rows
                 inserted += csv_bytes(batch)
             passes.append(sum(pieces) / 1e9)
-    facts = {"rows": count, "csv_bytes": inserted, "passes": passes, "takes": session.load_format}
+    facts: StepFacts = {"rows": count, "csv_bytes": inserted, "passes": passes, "takes": session.load_format}
     return StepMeasurement(
         "time", "s", [sum(passes)], facts=facts, leaves=Leaves(filled=[step.table]), cpu_seconds=meter.seconds
     )

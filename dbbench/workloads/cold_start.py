@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from dbbench.errors import Unsupported
 from dbbench.host import page_cache
 from dbbench.host.page_cache import Dropped
+from dbbench.results.facts import StepFacts
 from dbbench.workloads.context import StepContext
 
 
@@ -22,9 +22,11 @@ def start_cold(context: StepContext) -> Dropped:
     return dropped
 
 
-def facts(drops: Sequence[Dropped]) -> dict[str, Any]:
+def facts(drops: Sequence[Dropped]) -> StepFacts:
     """How cold the warmest of some starts was; why, if it was not."""
     warmest = max(drops, key=lambda drop: (not drop.cold, drop.resident or 0), default=None)
     if warmest is None:
         return {}
-    return {"resident": warmest.resident} | ({} if warmest.cold else {"cache": "lukewarm", "why": warmest.why})
+    if warmest.cold:
+        return {"resident": warmest.resident}
+    return {"resident": warmest.resident, "cache": "lukewarm", "why": warmest.why}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,7 @@ from dbbench.loadgen.clients import drive, share
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.loadgen.transactions import Transactions
+from dbbench.results.facts import FairnessFacts, StepFacts
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.contention import ContentionStep
 from dbbench.workloads.context import StepContext, StepMeasurement
@@ -37,10 +37,15 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     clearing, used = _clear(context, work, clients.count)
     after = engine.statistics()
     seconds = (found.end - found.begin) / 1e9
-    facts: dict[str, Any] = {
-        **asdict(counts),
+    facts: StepFacts = {
+        "inserts": counts.inserts,
+        "updates": counts.updates,
+        "selects": counts.selects,
+        "deletes": counts.deletes,
+        "left": counts.left,
+        "transactions": counts.transactions,
         "iterations": work.iterations,
-        "clients": clients.model_dump(),
+        "clients": {"threads": clients.threads, "processes": clients.processes},
         "pool": step.pool,
         "shares": _shares(step.pool, clients),
         "clients_seconds": seconds,
@@ -62,7 +67,7 @@ def check(step: ContentionStep, context: StepContext) -> None:
         raise WrongAnswer(f"{count:,} objects are there after all were deleted")
 
 
-def fairness(spans: Sequence[int]) -> dict[str, float]:
+def fairness(spans: Sequence[int]) -> FairnessFacts:
     """How alike the clients, who all had the same to do, were served; times in seconds.
 
     Jain's index of their rates is 1 if all are alike, and 1/n if one has everything (R. Jain, D. Chiu, W. Hawe, DEC

@@ -17,6 +17,7 @@ from dbbench.engine.null import does_work, query_of
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.host.usage import forget_peak, peak_memory, resident
+from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.dataset import Table
 from dbbench.suite.steps.base import Step
@@ -179,7 +180,7 @@ class StepMeasurement:
     unit: Literal["s", "B", "1/s"]
     samples: list[float]
     warm_up: list[float] = field(default_factory=list)
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: StepFacts = field(default_factory=StepFacts)
     direction: Literal["lower", "higher"] = "lower"
     mean: float | None = None
     outcome: Outcome = Outcome.OK

@@ -19,6 +19,7 @@ from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.drawn_calls import DrawnCalls
 from dbbench.loadgen.job import ClientTimings, Job, Kept
+from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.answer import Answer, bound
 from dbbench.suite.steps.query import QueryStep
@@ -49,7 +50,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
 
     job = Job("query", (), 0, step.iterations, seed=calls.mix.known.seed, inputs=calls, each=True)
     measured = load_control.measure(step, job, clients, driven)
-    facts = {**measured.facts, "gives": "rows", "cache": step.cache}
+    facts: StepFacts = {**measured.facts, "gives": "rows", "cache": step.cache}
     if not context.does_work or step.answer is None:
         return replace(measured, facts=facts)
     chosen = random.Random(calls.mix.known.seed).sample(kept, min(COMPARED, len(kept)))
@@ -58,7 +59,9 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
             others = _compare(step, context, calls, clients.count, chosen)
     except WrongAnswer as exc:
         return replace(measured, facts=facts, outcome=Outcome.WRONG, detail=str(exc))
-    facts |= {"compared": len(chosen), **({"other_forms": sorted(others)} if others else {})}
+    facts["compared"] = len(chosen)
+    if others:
+        facts["other_forms"] = sorted(others)
     return replace(measured, facts=facts)
 
 

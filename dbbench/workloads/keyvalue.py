@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice, pairwise
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.key_streams import KeySequence
 from dbbench.loadgen.loops import collector_off, timed
+from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.keyvalue import KeyValueStep
 from dbbench.workloads import cold_start, load_control
@@ -143,11 +143,11 @@ def throughput(found: ClientTimings, count: int, clients: Clients) -> StepMeasur
     """`count` operations in what was measured. One client's own pauses, in which its keys are made, don't count."""
     seconds = found.service.total / 1e9 if clients.count == 1 else (found.end - found.begin) / 1e9
     times = {"service time": found.service, **found.by}
-    facts: dict[str, Any] = {
+    facts: StepFacts = {
         "operations": count,
         "calls": found.service.count,
         "per_second": found.per_second,
-        "clients": clients.model_dump(),
+        "clients": {"threads": clients.threads, "processes": clients.processes},
         "times": {name: samples.to_json() for name, samples in times.items()},
     }
     return StepMeasurement(

@@ -10,6 +10,7 @@ from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported
 from dbbench.host.cpu_time import CpuMeter
 from dbbench.loadgen.loops import collector_off, timed
+from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads.contents import check_table
 from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
@@ -46,7 +47,7 @@ def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasure
                 parts[part] = timed(run)[0]
     manifest = context.files.manifest
     rows = {name: table["rows"] for name, table in manifest["tables"].items()}
-    facts = {
+    facts: StepFacts = {
         "rows": sum(rows.values()),
         "csv_bytes": manifest["csv_bytes"],
         "takes": session.load_format,

@@ -7,12 +7,12 @@ called with. Each time the clients have made their calls it hears what they did,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
 from dbbench.loadgen.histogram import Samples, fewest
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.search import Bracket, search
+from dbbench.results.facts import FindFacts, RateTrial, StepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Find, Rate, TimedStep
@@ -103,18 +103,25 @@ def _kept_up(found: ClientTimings, rate: Rate) -> str:
     return f"{kept}; {schedule.in_time:,} of {schedule.due:,} arrivals in time"
 
 
-def _facts(found: ClientTimings, clients: Clients, *, percentiles: bool = True) -> dict[str, Any]:
+def _facts(found: ClientTimings, clients: Clients, *, percentiles: bool = True) -> StepFacts:
     kinds = {"service time": found.service, **found.by}
     if found.schedule is not None:
         kinds["latency"] = found.latency
-    facts: dict[str, Any] = {
+    facts: StepFacts = {
         "calls": found.service.count,
         "per_second": found.per_second,
-        "clients": clients.model_dump(),
+        "clients": {"threads": clients.threads, "processes": clients.processes},
         "times": {name: samples.to_json(percentiles=percentiles) for name, samples in kinds.items()},
     }
     if found.schedule is not None:
-        facts["arrivals"] = {**asdict(found.schedule), "in_time": found.schedule.in_time}
+        kept = found.schedule
+        facts["arrivals"] = {
+            "due": kept.due,
+            "late": kept.late,
+            "dropped": kept.dropped,
+            "saturated": kept.saturated,
+            "in_time": kept.in_time,
+        }
     if timeline := found.timeline.summary(found.end - found.begin):
         facts["timeline"] = timeline
     return facts
@@ -130,7 +137,7 @@ def _found(step: TimedStep, find: Find, job: Job, clients: Clients, drive: Drive
     """The highest rate that keeps the limit. The outcome is `no rate` if none does."""
     needed = 1.2 * fewest(find.percentile)  # random arrivals may be fewer than expected
     best: dict[float, ClientTimings] = {}
-    trials: list[dict[str, Any]] = []
+    trials: list[RateTrial] = []
 
     def passes(per_second: float) -> bool:
         seconds = min(max(find.trial, needed / per_second), LONGEST_TRIAL)
@@ -163,7 +170,7 @@ def _found(step: TimedStep, find: Find, job: Job, clients: Clients, drive: Drive
             resolution=find.resolution,
         )
         why = "" if bracket.passed is not None else _why(find, trials[-1])
-    looked: dict[str, Any] = {
+    looked: FindFacts = {
         "percentile": find.percentile, "limit": find.limit, "highest": bracket.passed, "failed": bracket.failed,
         "trials": trials,
     }  # fmt: skip
@@ -178,11 +185,11 @@ def _found(step: TimedStep, find: Find, job: Job, clients: Clients, drive: Drive
             outcome=Outcome.NO_RATE,
             detail=detail,
         )
-    facts = {**_facts(best[bracket.passed], clients), "find": looked}
+    facts: StepFacts = {**_facts(best[bracket.passed], clients), "find": looked}
     return StepMeasurement("highest rate", "1/s", [bracket.passed], facts=facts, direction="higher")
 
 
-def _why(find: Find, trial: dict[str, Any]) -> str:
+def _why(find: Find, trial: RateTrial) -> str:
     """Why even the lowest rate failed."""
     rate, limit = f"{trial['per_second']:,.3g} calls/s", f"the limit is {find.limit * 1e3:g} ms"
     if trial["saturated"] or trial["latency"] is None:

@@ -27,6 +27,7 @@ from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.host.cpu_time import CpuMeter
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.loops import Around, Clock, collector_off, stream, timed
+from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.objects import ObjectStep
 from dbbench.workloads.context import StepContext, StepMeasurement
 
@@ -100,7 +101,7 @@ def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_
             watched.session.close()
     figures = [each / 1e9 for each in passes]
     mean = sum(passes[step.warm_up :]) / step.iterations
-    facts: dict[str, Any] = {
+    facts: StepFacts = {
         "objects": count,
         "members": len(context.tables[step.table].columns),
         "connect": connect / 1e9,

@@ -26,6 +26,7 @@ from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import collector_off, read_batches, read_column, read_rows, timed
 from dbbench.loadgen.query_calls import QueryCalls
+from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.answer import AnswerFile, EngineAnswer
 from dbbench.suite.steps.query import QueryStep
@@ -127,7 +128,7 @@ def _under_load(step: QueryStep, context: StepContext, known: pa.Table | None) -
     return replace(measured, outcome=Outcome.WRONG, detail=answer.wrong) if answer.wrong else measured
 
 
-def _own(step: QueryStep, context: StepContext, run: Callable[[], Any]) -> tuple[pa.Table, dict[str, Any]]:
+def _own(step: QueryStep, context: StepContext, run: Callable[[], Any]) -> tuple[pa.Table, StepFacts]:
     """The rows of a first call, off the clock, where the suite doesn't know them: the other calls must give the same."""
     with context.aside():
         own = as_table(run())
@@ -136,7 +137,7 @@ def _own(step: QueryStep, context: StepContext, run: Callable[[], Any]) -> tuple
     return own, {}
 
 
-def _checked_by(step: QueryStep) -> dict[str, Any]:
+def _checked_by(step: QueryStep) -> StepFacts:
     """By what an answer was checked, where that isn't the oracle."""
     match step.answer:
         case EngineAnswer(engine=name):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from dbbench.errors import WrongAnswer
 from dbbench.loadgen.loops import timed
+from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.size import SizeStep
 from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.ondisk import on_disk
@@ -18,7 +18,7 @@ def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
     flush, _ = timed(context.engine.flush)
     size = on_disk(context.engine)
     expected = context.expected_records
-    facts: dict[str, Any] = {
+    facts: StepFacts = {
         "before_flush": before.total,
         "flush_seconds": flush / 1e9,
         "index": size.index,

@@ -12,6 +12,7 @@ from dbbench.errors import NotVerified, WrongAnswer
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, Group, Plan, Text, TransactionMix
+from dbbench.results.facts import StepFacts, TransactionCounts
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.sql_text import tables_of
 from dbbench.suite.steps.base import Step
@@ -45,10 +46,11 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
 
     job = Job("statement", (), 0, mix.calls, seed=mix.known.seed, inputs=mix, time_limit=step.time_limit)
     measured = load_control.measure(step, job, clients, driven, records=1)
-    facts = {**measured.facts, "retries": _retries(counts), "by_transaction": _by_transaction(step, counts, done)}
+    by_transaction = _by_transaction(step, counts, done)
+    facts: StepFacts = {**measured.facts, "retries": _retries(counts), "by_transaction": by_transaction}
     samples, used = measured.samples, measured.cpu_seconds
     if measured.metric == "throughput":
-        rolled_back = sum(each["rolled_back"] for each in facts["by_transaction"].values())
+        rolled_back = sum(each["rolled_back"] for each in by_transaction.values())
         share = done.total() / (done.total() + rolled_back)
         samples = [each * share for each in samples]
         used = used / share if used is not None and share else None
@@ -118,7 +120,9 @@ def _reasons(counts: Mapping[str, int]) -> list[str]:
     return [key for key in counts if key.partition(OF)[2] not in (ROLLED_BACK, NOT_ADDED)]
 
 
-def _by_transaction(step: TransactionStep, counts: Mapping[str, int], done: Mapping[str, int]) -> dict[str, Any]:
+def _by_transaction(
+    step: TransactionStep, counts: Mapping[str, int], done: Mapping[str, int]
+) -> dict[str, TransactionCounts]:
     """Of each transaction: how many were committed and rolled back, and the retries by their reasons."""
     return {
         each.name: {

@@ -14,6 +14,7 @@ from dbbench.report.charts.labelled import MOST, TOP, by_title, dress, label_end
 from dbbench.report.charts.layout import ROW, Sheet
 from dbbench.report.charts.palette import Colours
 from dbbench.report.step_view import WIDE_RANGE, StepView
+from dbbench.results.facts import TimelineFacts
 
 #: Rows of the usual height that each of the two halves takes, and that lie between them.
 _ROWS, _BETWEEN = 5, 1.3
@@ -21,8 +22,6 @@ _ROWS, _BETWEEN = 5, 1.3
 _DOTS = 40
 #: Within this ratio an axis has figures between the powers of ten.
 _NARROW = 50
-
-_Seconds = dict[str, Any]
 
 
 def has_timeline(view: StepView) -> bool:
@@ -79,7 +78,7 @@ def timeline(view: StepView, captions: Sequence[str], colours: Colours) -> Figur
     return sheet.figure
 
 
-def _known(view: StepView) -> dict[str, _Seconds]:
+def _known(view: StepView) -> dict[str, TimelineFacts]:
     """Title -> figures over the seconds, best engine first; without those whose figures are withheld."""
     return {
         line.row.title: line.row.facts["timeline"]

@@ -38,10 +38,8 @@ class Wording(step_view.Wording[ContentionStep]):
         one = next((each for each in facts if "transactions" in each), None)
         if one is None:
             return ""
-        written = ", ".join(f"{one[f'{what}s']:,} {what}d" for what in ("update", "delete"))
-        words = [
-            f"{one['transactions']:,} transactions: {one['inserts']:,} objects inserted, {written}; {one['selects']:,} selects."
-        ]
+        written = f"{one['inserts']:,} objects inserted, {one['updates']:,} updated, {one['deletes']:,} deleted"
+        words = [f"{one['transactions']:,} transactions: {written}; {one['selects']:,} selects."]
         words.append(f"Of the deletes {one['left']:,} come after the last client, in one transaction that counts too.")
         retries = sum(sum(each.get("retries", {}).values()) for each in facts)
         words.append("Retries are of all rounds." if retries else "No transaction had to be made again.")

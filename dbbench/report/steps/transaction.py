@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
-from typing import Any
 
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, Line, StepView, load, percentiles_note
 from dbbench.report.steps.keyvalue import by
+from dbbench.results.facts import StepFacts
 from dbbench.results.trial import TrialResult
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.transaction import TransactionStep
@@ -96,7 +96,7 @@ def _cells(step: TransactionStep, line: Line) -> tuple[str, ...]:
     return (*cells, _counted(retries), _counted(rolled_back))
 
 
-def _rate(facts: Mapping[str, Any], name: str) -> float:
+def _rate(facts: StepFacts, name: str) -> float:
     """Commits of a transaction in a second: its share of all calls."""
     every = sum(each["committed"] + each["rolled_back"] for each in facts["by_transaction"].values())
     return float(facts["by_transaction"][name]["committed"] * facts["per_second"] / max(every, 1))
