@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from dbbench.results.facts import StepFacts
 from dbbench.results.trial import TrialResult
 from dbbench.suite.model import Scenario
 
@@ -77,6 +78,28 @@ def footprint(
         written=_median(written),
         given=_median(given),
     )
+
+
+def footprints(
+    scenario: Scenario, step: str, titles: Mapping[str, str], results: Sequence[TrialResult], csv_bytes: int | None
+) -> dict[str, Footprint]:
+    """Engine -> its footprint at a size step, for those of `titles` that have a size there."""
+    found = {engine: footprint(scenario, step, engine, title, results, csv_bytes) for engine, title in titles.items()}
+    return {engine: known for engine, known in found.items() if known is not None}
+
+
+def size_parts(facts: StepFacts) -> dict[str, float]:
+    """Bytes of a size by what they are for. The index, where it is known, is taken out of the data; else both are one."""
+    found: dict[str, float] = {}
+    for file in facts.get("files", []):
+        found[file["part"]] = found.get(file["part"], 0) + file["apparent"]
+    index = facts.get("index")
+    if index is None:
+        found["both"] = found.pop("data", 0)
+    elif index:
+        found["index"] = index
+        found["data"] = found.get("data", 0) - index
+    return found
 
 
 def _median(values: Iterable[float | None]) -> float | None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from dbbench.analysis.row import Row
 from dbbench.results.facts import PARTS, StepFacts
 
 #: A share that is nothing but what is left of rounding.
@@ -47,13 +46,13 @@ class LoadParts:
     making: float
 
 
-def load_parts(row: Row) -> LoadParts | None:
+def load_parts(figure: float | None, rounds: Sequence[StepFacts]) -> LoadParts | None:
     """The parts of a load's figure, by the medians of its rounds' shares; None where no parts were recorded."""
-    mine = [facts for facts in row.rounds if facts.get("load_parts")]
-    if row.value is None or not mine or len(mine) < len(row.rounds):
+    mine = [facts for facts in rounds if facts.get("load_parts")]
+    if figure is None or not mine or len(mine) < len(rounds):
         return None
     making = median(facts["making_rows"] for facts in mine)
-    return LoadParts(_portions(row.value, [facts["load_parts"] for facts in mine]), making)
+    return LoadParts(_portions(figure, [facts["load_parts"] for facts in mine]), making)
 
 
 def _portions(figure: float, rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
+from dbbench.analysis.client_stats import ClientStats, client_stats
+from dbbench.analysis.footprint import size_parts
+from dbbench.analysis.parts import LoadParts, Parts, load_parts, parts
 from dbbench.analysis.ranking import Rank
+from dbbench.analysis.spread import Spread, Tail, spread, tails
 from dbbench.analysis.statistics import Estimate
+from dbbench.analysis.throughput import throughput
+from dbbench.analysis.transaction_stats import TransactionStats, transaction_stats
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
 
@@ -66,3 +74,57 @@ class Row:
     def checked(self) -> bool | None:
         """Whether its figure is of verified work; None where it has no figure, and for a null engine."""
         return self.verified if self.measured and self.ranked else None
+
+    # What its rounds recorded besides, for those that word or draw it. None or empty where they recorded nothing of it.
+
+    @cached_property
+    def spread(self) -> Spread | None:
+        """The spread of its calls."""
+        return spread(self.rounds)
+
+    @cached_property
+    def tails(self) -> Mapping[str, Tail]:
+        """Operation -> how long its calls took."""
+        return tails(self.rounds)
+
+    @cached_property
+    def parts(self) -> Parts | None:
+        """Where the time of loading an object went."""
+        return parts(self.value, self.rounds)
+
+    @cached_property
+    def load_parts(self) -> LoadParts | None:
+        """Where the time of a load went."""
+        return load_parts(self.value, self.rounds)
+
+    @cached_property
+    def size_parts(self) -> Mapping[str, float]:
+        """What the bytes of a size are for."""
+        return size_parts(self.facts or {})
+
+    @cached_property
+    def client_stats(self) -> ClientStats | None:
+        """How clients that got into each other's way were served."""
+        return client_stats(self.rounds)
+
+    @cached_property
+    def throughput(self) -> Estimate | None:
+        """Calls or operations per second, whatever its own figure is."""
+        if self.value is not None and self.unit == "1/s":
+            return Estimate(self.value, self.low, self.high)
+        return None if self.value is None else throughput(self.rounds)
+
+    def transaction_stats(self, names: Collection[str]) -> TransactionStats | None:
+        """What came of transactions with these names."""
+        return transaction_stats(self.rounds, names)
+
+    @property
+    def retries(self) -> int:
+        """Transactions that were made again, in all rounds."""
+        return sum(sum(facts.get("retries", {}).values()) for facts in self.rounds)
+
+    @property
+    def failing_rate(self) -> float:
+        """The highest of the rates, in calls per second, that a search found to be too high; 0 if it found none."""
+        failed = [facts["find"]["failed"] for facts in self.rounds if "find" in facts]
+        return max((rate for rate in failed if rate is not None), default=0.0)

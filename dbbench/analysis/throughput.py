@@ -1,16 +1,14 @@
-"""Calls or operations in a second, whatever a step's own figure is."""
+"""Calls or operations per second of a step whose figure is another."""
 
 from __future__ import annotations
 
-from dbbench.analysis.row import Row
+from collections.abc import Sequence
+
 from dbbench.analysis.statistics import Estimate, estimate
+from dbbench.results.facts import StepFacts
 
 
-def throughput(row: Row) -> Estimate | None:
-    """A row's figure if that is one in a second, else of the calls in each round; None if nothing is known or shown."""
-    if row.value is None:
-        return None
-    if row.unit == "1/s":
-        return Estimate(row.value, row.low, row.high)
-    rates = [facts["per_second"] for facts in row.rounds if "per_second" in facts]
+def throughput(rounds: Sequence[StepFacts]) -> Estimate | None:
+    """Of the calls in each round; None if nothing is known."""
+    rates = [facts["per_second"] for facts in rounds if "per_second" in facts]
     return estimate(rates) if rates else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dbbench.analysis.spread import Spread, spread
+from dbbench.analysis.spread import Spread
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report.step_view import Line, StepView, percentiles_note, reference_note
 from dbbench.results.facts import SHOWN
@@ -13,7 +13,7 @@ from dbbench.suite.steps.timed import TimedStep
 
 def with_spread(step: TimedStep, view: StepView) -> StepView:
     """The view with percentiles and rates of its calls, where they say more than the mean."""
-    found = {line.row.engine: known for line in view.lines if (known := spread(line.row.rounds)) is not None}
+    found = {line.row.engine: known for line in view.lines if (known := line.row.spread) is not None}
     if not step.controlled and not any(any(each.percentiles[1:]) for each in found.values()):
         return view
     open_loop = bool(step.rate or step.find)
@@ -46,7 +46,6 @@ def _cells(step: TimedStep, line: Line, found: Spread, unit: Unit | None) -> tup
 
     per_second = found.per_second
     if step.find:
-        failed = [facts["find"]["failed"] for facts in line.row.rounds]
-        per_second = max((rate for rate in failed if rate is not None), default=0)
+        per_second = line.row.failing_rate
     cells = (*map(time, found.percentiles), time(found.greatest), Unit(1, "").figure(per_second) if per_second else "–")
     return (*cells, time(found.service), f"{found.late:,} of {found.due:,}") if found.due is not None else cells

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import datetime
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dbbench.analysis.environment import disturbances, upper_limits
+from dbbench.analysis.footprint import footprints
 from dbbench.analysis.publication import Figures, doubts, figures, forbidden, remarks, withhold
 from dbbench.analysis.remarks import stronger
 from dbbench.analysis.resources import Resources, resources
 from dbbench.analysis.row import Row
+from dbbench.analysis.series import Series, changes, series
 from dbbench.analysis.standings import Standing
 from dbbench.analysis.systems import ranked, titles
+from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.host import machine
 from dbbench.report.published_comparison import PublishedComparison, published_comparisons
 from dbbench.report.step_builder import step_view
@@ -88,6 +91,8 @@ class View:
     published_comparisons: tuple[PublishedComparison, ...] = ()
     #: Whether this is what may be published.
     published: bool = False
+    #: Variants that form a series, and where one of them is shown to be slower or faster than the one before it.
+    series: tuple[tuple[Series, Mapping[tuple[str, str, str], ComparisonVerdict]], ...] = ()
     #: What has to stand under it: what engines lack that others have, and what publishing asks for.
     remarks: tuple[str, ...] = ()
     #: The folder to write to, if it isn't the run's own. Its pictures go out alone, and so name the systems.
@@ -162,6 +167,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
             run.suite.source, [step for scenario in scenarios for step in scenario.steps]
         ),
         published=publish,
+        series=tuple((each, changes(found.rows, each)) for each in series(run.manifest)),
         out=out,
         remarks=(
             *_lacks(run, found.results),
@@ -187,7 +193,9 @@ def _scenario(run: Run, scenario: Scenario, found: Figures) -> ScenarioView:
         mine = [row for row in found.rows if (row.scenario, row.step) == (scenario.name, step.name)]
         if mine:
             plans = [plan for plan in found.plans[scenario.name] if plan.step == step.name]
-            steps.append(step_view(scenario, step, mine, data, plans, found.results))
+            named = {row.engine: row.title for row in mine} if step.unit == "B" else {}
+            sizes = footprints(scenario, step.name, named, found.results, data.csv_bytes)
+            steps.append(step_view(scenario, step, mine, data, plans, sizes))
     return ScenarioView(
         scenario=scenario,
         steps=tuple(steps),

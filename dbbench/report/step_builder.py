@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from dbbench.analysis.footprint import Footprint
 from dbbench.analysis.queryplans import QueryPlan
 from dbbench.analysis.row import Row
-from dbbench.analysis.spread import tails
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report.step_view import BOUND_SHARE, LEAST_SHARE, Data, Line, StepView, times
 from dbbench.report.steps import wording
-from dbbench.results.trial import TrialResult
 from dbbench.suite.model import Scenario
 from dbbench.suite.steps import AnyStep
 
@@ -26,9 +25,9 @@ def step_view(
     rows: Sequence[Row],
     data: Data,
     plans: Sequence[QueryPlan],
-    results: Sequence[TrialResult],
+    footprints: Mapping[str, Footprint],
 ) -> StepView:
-    """A step in words. `rows` are the step's own, in their order, `results` those of the whole run."""
+    """A step in words. `rows` are the step's own, in their order, `footprints` its engines' at a size step."""
     good = [row for row in rows if row.value is not None and row.ranked]
     base = next((row.unit for row in good if row.unit), step.figure_unit)
     unit = fitting(base, [row.value for row in good if row.value])
@@ -51,9 +50,9 @@ def step_view(
     view = StepView(
         scenario, step, worded, data, unit, rounds, tuple(lines), tuple(failed), words,
         tuple(f"{', '.join(titles)}: {detail}" for detail, titles in footnotes.items()),
-        plans=_plans(plans, order),
+        plans=_plans(plans, order), footprints=footprints,
     )  # fmt: skip
-    return worded.detailed(step, view, results)
+    return worded.detailed(step, view)
 
 
 def _plans(plans: Sequence[QueryPlan], order: Sequence[str]) -> tuple[QueryPlan, ...]:
@@ -89,13 +88,12 @@ def _line(row: Row, unit: Unit, mark: str) -> Line:
         share=_percent(row.harness_share),
         original="" if row.original is None else unit.figure(row.original),
         retries=_retries(row),
-        tails=tails(row.rounds),
+        tails=row.tails,
     )
 
 
 def _retries(row: Row) -> str:
-    count = sum(sum(facts.get("retries", {}).values()) for facts in row.rounds)
-    return f"{count:,} {'retry' if count == 1 else 'retries'}" if count else ""
+    return f"{row.retries:,} {'retry' if row.retries == 1 else 'retries'}" if row.retries else ""
 
 
 def _percent(share: float | None) -> str:

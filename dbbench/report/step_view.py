@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from dbbench.analysis.footprint import Footprint
 from dbbench.analysis.queryplans import QueryPlan
 from dbbench.analysis.row import Row
 from dbbench.analysis.spread import Tail
 from dbbench.analysis.units import Unit, duration
 from dbbench.results.facts import StepFacts
-from dbbench.results.trial import TrialResult
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Scenario
 from dbbench.suite.steps import AnyStep
@@ -99,6 +99,8 @@ class StepView:
     details: tuple[str, ...] = ()
     #: The engines' plans of the query, best engine first.
     plans: tuple[QueryPlan, ...] = ()
+    #: Of a size: engine -> its footprint.
+    footprints: Mapping[str, Footprint] = field(default_factory=dict)
 
     @property
     def best_first(self) -> list[Line]:
@@ -240,7 +242,7 @@ class Wording(Generic[S]):
         """Sentences on what a figure was made of. `arrow` are the engines that gave batches where others gave rows."""
         return ""
 
-    def detailed(self, step: S, view: StepView, results: Sequence[TrialResult]) -> StepView:
+    def detailed(self, step: S, view: StepView) -> StepView:
         """The view with the further figures of its lines, where it has some."""
         return view
 

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pytest
 
-from dbbench.analysis.parts import load_parts
 from dbbench.analysis.row import Row
 from dbbench.datasets.driver_rows import CsvChunk, chunk
 from dbbench.engine.base import Engine, Session
@@ -106,13 +105,13 @@ def test_csv_of_a_null_where_none_may_be_is_refused() -> None:
 def test_parts_are_dealt_out_by_the_medians_of_the_rounds_shares() -> None:
     rounds = [{"load_parts": {"insert": 3.0, "commit": 1.0}, "making_rows": each} for each in (1.0, 2.0, 9.0)]
     row = Row("s", "load", "e", "E", Outcome.OK, value=8.0, rounds=tuple(rounds))
-    found = load_parts(row)
+    found = row.load_parts
     assert found is not None
     assert (dict(found.parts), found.making) == ({"insert": 6.0, "commit": 2.0}, 2.0)
 
 
 def test_rounds_of_before_parts_were_recorded_have_none() -> None:
-    assert load_parts(Row("s", "load", "e", "E", Outcome.OK, value=8.0, rounds=({"rows": 2},))) is None
+    assert Row("s", "load", "e", "E", Outcome.OK, value=8.0, rounds=({"rows": 2},)).load_parts is None
 
 
 def test_values_of_every_kind_as_csv() -> None:

@@ -127,7 +127,7 @@ def known_intervals(lines: Iterable[tuple[float, Line]], unit: Unit) -> list[Spa
 def sizes(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
     """Sizes in parts, with the size of what the engine was given as a line."""
     csv_bytes = view.data.csv_bytes
-    parts = [_parts(line) for line in view.lines]
+    parts = [line.row.size_parts for line in view.lines]
     unit = view.unit
     subtitle = f"{view.measure}; all files after a flush"
     row = row_height(rows(view))
@@ -159,21 +159,6 @@ def sizes(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
         with mpl.rc_context({"hatch.linewidth": 0.8}):
             sheet.legend(handles=keys, ncols=5, columnspacing=1.2, handlelength=1.6)
     return sheet.figure
-
-
-def _parts(line: Line) -> dict[str, float]:
-    """Bytes of a size's parts; the index, where it is known, is taken out of the data."""
-    facts = line.row.facts or {}
-    parts: dict[str, float] = {}
-    for file in facts.get("files", []):
-        parts[file["part"]] = parts.get(file["part"], 0) + file["apparent"]
-    index = facts.get("index")
-    if index is None:
-        parts["both"] = parts.pop("data", 0)
-    elif index:
-        parts["index"] = index
-        parts["data"] = parts.get("data", 0) - index
-    return parts
 
 
 def rows(view: StepView) -> float:

@@ -9,7 +9,6 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from dbbench.analysis.series import changes, series
 from dbbench.report.charts.bars import bars, sizes
 from dbbench.report.charts.card import card
 from dbbench.report.charts.curves import curves
@@ -54,8 +53,8 @@ def stem(scenario: ScenarioView, name: str) -> str:
 def figures(shown: View, scenario: ScenarioView) -> Iterator[tuple[str, Figure]]:
     """Each chart of a scenario that the suite asks for and that has something to show, with its stem."""
     captions, colours = shown.captions(scenario.scenario), engine_colours(shown)
-    for found in series(shown.run.manifest):
-        figure = curves(shown.title, scenario, found, changes(shown.rows, found), captions)
+    for found, changes in shown.series:
+        figure = curves(shown.title, scenario, found, changes, captions)
         if figure is not None:
             yield stem(scenario, f"over_{found.name}"), figure
     there = [view.step.name for view in scenario.steps]

@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from dbbench.analysis.statistics import Estimate
-from dbbench.analysis.throughput import throughput
 from dbbench.analysis.units import fitting
 from dbbench.report.charts.labelled import MOST, TOP, by_title, dress, label_ends, label_width, lower, style
 from dbbench.report.charts.layout import ROW, Sheet
@@ -81,7 +80,7 @@ def _curves(views: Sequence[StepView]) -> dict[str, _Points]:
     found: dict[str, _Points] = {}
     for view in views:
         for line in view.lines:
-            if (point := throughput(line.row)) is not None:
+            if (point := line.row.throughput) is not None:
                 found.setdefault(line.row.title, {})[view.step.concurrent_clients.count] = point
     return found
 

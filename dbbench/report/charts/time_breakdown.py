@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from dbbench.analysis.parts import parts
 from dbbench.analysis.units import fitting
 from dbbench.report.charts.bars import (
     HEAD,
@@ -64,7 +63,7 @@ def time_breakdown(view: StepView, captions: Sequence[str], colours: Colours) ->
     for place, line in enumerate(view.lines):
         if line.withheld:
             continue
-        found = parts(line.row.value, line.row.rounds)
+        found = line.row.parts
         left = 0.0
         for name, seconds in ((found.parts if found else {}) or {_WHOLE: line.row.value or 0.0}).items():
             width = seconds / view.unit.size

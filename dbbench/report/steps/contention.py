@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dbbench.analysis.client_stats import ClientStats, client_stats
+from dbbench.analysis.client_stats import ClientStats
 from dbbench.analysis.units import fitting
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, Line, StepView
-from dbbench.results.trial import TrialResult
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.contention import ContentionStep
 
@@ -45,11 +44,11 @@ class Wording(step_view.Wording[ContentionStep]):
         words.append("Retries are of all rounds." if retries else "No transaction had to be made again.")
         return " ".join(words)
 
-    def detailed(self, step: ContentionStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+    def detailed(self, step: ContentionStep, view: StepView) -> StepView:
         """How the clients fared."""
         lines = []
         for line in view.lines:
-            found = client_stats(line.row.rounds)
+            found = line.row.client_stats
             lines.append(line if found is None else replace(line, details=_cells(found, line)))
         columns: tuple[str, ...] = CLIENTS if any(line.details for line in lines) else ()
         if all(line.details[-1:] in ((), ("–",)) for line in lines):  # no system here counts by itself

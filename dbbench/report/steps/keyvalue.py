@@ -9,7 +9,6 @@ from dbbench.analysis.spread import TAIL
 from dbbench.analysis.units import fitting
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, Line, StepView, load, percentiles_note, reference_note, reference_ratio
-from dbbench.results.trial import TrialResult
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.keyvalue import KeyValueStep
@@ -35,7 +34,7 @@ class Wording(step_view.Wording[KeyValueStep]):
         """How many records, by whom, and in which order."""
         return f"{_records(step, operation_count(facts), records)}{sizes(records)}."
 
-    def detailed(self, step: KeyValueStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+    def detailed(self, step: KeyValueStep, view: StepView) -> StepView:
         """Percentiles, and multiples of the reference's figure."""
         return with_reference(with_tails(view))
 

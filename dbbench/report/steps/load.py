@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from dbbench.analysis.parts import LoadParts, load_parts
+from dbbench.analysis.parts import LoadParts
 from dbbench.report import step_view
 from dbbench.report.step_view import StepView
-from dbbench.results.trial import TrialResult
 from dbbench.suite.steps.load import LoadStep
 
 #: The parts of a load; beside them stands what making the rows for the driver took, off the clock.
@@ -19,9 +17,9 @@ MAKING = "(rows made)"
 class Wording(step_view.Wording[LoadStep]):
     """A load's parts, which add up to its figure, and the making of its rows, which is not in it."""
 
-    def detailed(self, step: LoadStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+    def detailed(self, step: LoadStep, view: StepView) -> StepView:
         """Its parts, and what making the rows took."""
-        found = {line.row.engine: known for line in view.lines if (known := load_parts(line.row)) is not None}
+        found = {line.row.engine: known for line in view.lines if (known := line.row.load_parts) is not None}
         there = [name for name in LOADS if any(name in known.parts for known in found.values())]
         if not there:
             return view

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, StepView, percentiles_note, reference_note
 from dbbench.report.steps.keyvalue import by, operation_count, sizes, with_reference, with_tails
-from dbbench.results.trial import TrialResult
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.mix import MixStep
 
@@ -37,7 +36,7 @@ class Wording(step_view.Wording[MixStep]):
         mixed = f"{calls} by {by(step.clients)}: {shares}; {_KEYS[step.keys]}{scans}"
         return f"{mixed}{sizes(records)}."
 
-    def detailed(self, step: MixStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+    def detailed(self, step: MixStep, view: StepView) -> StepView:
         """Percentiles, and multiples of the reference's figure."""
         return with_reference(with_tails(view))
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dbbench.analysis.parts import parts
 from dbbench.analysis.units import fitting
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, StepView, mean_of
 from dbbench.results.facts import PARTS
-from dbbench.results.trial import TrialResult
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.objects import ObjectStep
 
@@ -34,11 +32,11 @@ class Wording(step_view.Wording[ObjectStep]):
         held = ", all of them loaded before and still held" if step.identity_map == "warm" else ""
         return f"A round is {mean_of(step.iterations, 'pass', 'passes')} after {step.warm_up} to warm up: {how}{held}."
 
-    def detailed(self, step: ObjectStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+    def detailed(self, step: ObjectStep, view: StepView) -> StepView:
         """The parts of each figure, and what happens once."""
         lines = []
         for line in view.lines:
-            found = parts(line.row.value, line.row.rounds)
+            found = line.row.parts
             if found is not None:
                 cells = [view.unit.figure(found.parts[name]) if name in found.parts else "–" for name in PARTS]
                 once = [fitting("s", [seconds]).text(seconds) for seconds in (found.connect, found.prepare)]

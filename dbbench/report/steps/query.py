@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dbbench.report import step_view
 from dbbench.report.load_details import spread_note, with_spread
 from dbbench.report.step_view import Facts, StepView, joined, mean_of
-from dbbench.results.trial import TrialResult
 from dbbench.suite.answer import Answer, AnswerFile, EngineAnswer, GivenRows
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.query import QueryStep
@@ -58,7 +57,7 @@ class Wording(step_view.Wording[QueryStep]):
             )
         return " ".join(words)
 
-    def detailed(self, step: QueryStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+    def detailed(self, step: QueryStep, view: StepView) -> StepView:
         """How its calls were spread, under load."""
         return with_spread(step, view) if step.controlled else view
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from dbbench.analysis.footprint import Footprint, footprint
+from dbbench.analysis.footprint import Footprint
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report import step_view
 from dbbench.report.step_view import StepView
-from dbbench.results.trial import TrialResult
 from dbbench.suite.steps.size import SizeStep
 
 #: The further figures of a size.
@@ -21,12 +19,12 @@ RECORD_SIZES = ("allocated", "before flush", "flush took", "disk/1,000", "writte
 class Wording(step_view.Wording[SizeStep]):
     """A size, with what lies behind it."""
 
-    def detailed(self, step: SizeStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+    def detailed(self, step: SizeStep, view: StepView) -> StepView:
         """The parts of each size, and what was written for it."""
         data, lines = view.data, []
         for line in view.lines:
             engine = line.row.engine
-            found = footprint(view.scenario, view.step.name, engine, line.row.title, results, data.csv_bytes)
+            found = view.footprints.get(engine)
             if found:
                 memory = data.memory.get(engine)
                 cells = _of_records(found, view.unit, data.each(memory)) if data.records else _of_rows(found, view.unit)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dbbench.report import step_view
 from dbbench.report.load_details import spread_note, with_spread
 from dbbench.report.step_view import Facts, StepView, mean_of
-from dbbench.results.trial import TrialResult
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.statement import StatementStep
 
@@ -26,7 +25,7 @@ class Wording(step_view.Wording[StatementStep]):
             words.append("The suite says nothing to check its effect by: not verified.")
         return " ".join(words)
 
-    def detailed(self, step: StatementStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+    def detailed(self, step: StatementStep, view: StepView) -> StepView:
         """How its calls were spread, where that says more than the mean."""
         return with_spread(step, view)
 

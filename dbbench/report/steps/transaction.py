@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import median
 
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, Line, StepView, load, percentiles_note
 from dbbench.report.steps.keyvalue import by
-from dbbench.results.facts import StepFacts
-from dbbench.results.trial import TrialResult
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.transaction import TransactionStep
 
@@ -40,7 +36,7 @@ class Wording(step_view.Wording[TransactionStep]):
         thinking = f"{thinking[0].upper()}{thinking[1:]}." if (thinking := _thinking(step)) else ""
         return " ".join(filter(None, (made, thinking, checked, step.note)))
 
-    def detailed(self, step: TransactionStep, view: StepView, results: Sequence[TrialResult]) -> StepView:
+    def detailed(self, step: TransactionStep, view: StepView) -> StepView:
         """A column for each transaction."""
         lines = tuple(replace(line, details=_cells(step, line)) for line in view.lines)
         if not any(line.details for line in lines):
@@ -74,33 +70,19 @@ def _thinking(step: TransactionStep) -> str:
 
 
 def _cells(step: TransactionStep, line: Line) -> tuple[str, ...]:
-    names = {each.name for each in step.transactions}
-    rounds = [facts for facts in line.row.rounds if names <= {*facts.get("by_transaction", ())}]
-    if not rounds:
+    found = line.row.transaction_stats([each.name for each in step.transactions])
+    if found is None:
         return ()
     several = len(step.transactions) > 1
     cells = []
     for each in step.transactions:
-        rates = [_rate(facts, each.name) for facts in rounds]
         tail = line.tails.get(each.name) if several else next(iter(line.tails.values()), None)
         points = [tail.percentiles[0], tail.percentiles[2]] if tail else [None, None]
         times = ["–" if point is None else fitting("s", [point]).text(point) for point in points]
-        cells.append(", ".join([f"{Unit(1, '').figure(median(rates))}/s", *times]))
-    retries: Counter[str] = Counter()
-    rolled_back: Counter[str] = Counter()
-    for facts in rounds:
-        for name, counts in facts["by_transaction"].items():
-            rolled_back[name] += counts["rolled_back"]
-            for reason, count in counts["retries"].items():
-                retries[f"{reason} in {name}"] += count
-    return (*cells, _counted(retries), _counted(rolled_back))
+        cells.append(", ".join([f"{Unit(1, '').figure(found.per_second[each.name])}/s", *times]))
+    retries = {f"{reason} in {name}": count for (reason, name), count in found.retries.items()}
+    return (*cells, _counted(retries), _counted(found.rolled_back))
 
 
-def _rate(facts: StepFacts, name: str) -> float:
-    """Commits of a transaction in a second: its share of all calls."""
-    every = sum(each["committed"] + each["rolled_back"] for each in facts["by_transaction"].values())
-    return float(facts["by_transaction"][name]["committed"] * facts["per_second"] / max(every, 1))
-
-
-def _counted(counts: Counter[str]) -> str:
+def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()) if count) or "0"
