@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil, isnan, nan
+from math import ceil, isnan, nan, radians, sin
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -13,16 +13,16 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from dbbench.analysis.series import Series
 from dbbench.analysis.units import Unit
 from dbbench.analysis.verdicts import ComparisonVerdict
-from dbbench.report.charts.layout import BLUE, FAINT, GREY, INK, MARGIN, SKY, VERMILION, WIDTH, Sheet
+from dbbench.report.charts.layout import BLUE, FAINT, GREY, INK, MARGIN, SKY, VERMILION, WIDTH, Sheet, inches
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import StepView
 
 _COLUMNS = 2
-#: Inches of a panel with its title and axis, of the plot itself, and of the figures left of it.
-_PANEL, _PLOT, _LEFT = 1.75, 1.02, 0.62
+#: Inches of a panel without the labels of its axis, of its title, of the plot itself, and of the figures left of it.
+_PANEL, _TITLE, _PLOT, _LEFT = 1.6, 0.3, 1.02, 0.62
 _GAP = 0.3
-#: More labels than this, in characters over a panel, are turned.
-_CHARACTERS = 34
+#: Points and characters of a label, inches between two of them, and degrees by which those that are too wide are turned.
+_SIZE, _LONGEST, _APART, _TURN = 8, 14, 0.08, 35
 
 Marks = Mapping[tuple[str, str, str], ComparisonVerdict]
 
@@ -33,8 +33,10 @@ def curves(title: str, scenario: ScenarioView, found: Series, marks: Marks, capt
     views = [view for view in scenario.steps if any(value is not None for value, *_ in _values(view, engines))]
     if not views:
         return None
-    turned = sum(len(point.label) + 1 for point in found.points) > _CHARACTERS
-    panel = _PANEL + 0.3 * turned
+    width = (WIDTH - 2 * MARGIN - _GAP * (_COLUMNS - 1)) / _COLUMNS
+    widest = inches([_short(point.label, _LONGEST) for point in found.points], _SIZE)
+    turned = widest + _APART > (width - _LEFT) / len(found.points)
+    panel = _PANEL + (widest * sin(radians(_TURN)) if turned else _SIZE / 72)
     rows = ceil(len(views) / _COLUMNS)
     called = next(
         (line.row.title.partition(" [")[0] for view in views for line in view.lines if line.row.engine in engines),
@@ -57,10 +59,9 @@ def curves(title: str, scenario: ScenarioView, found: Series, marks: Marks, capt
     )
     box = sheet.axes.get_position()
     sheet.axes.remove()
-    width = (WIDTH - 2 * MARGIN - _GAP * (_COLUMNS - 1)) / _COLUMNS
     for place, view in enumerate(views):
         left = MARGIN + (place % _COLUMNS) * (width + _GAP) + _LEFT
-        top = box.y1 - ((place // _COLUMNS) * panel + 0.3) / sheet.height
+        top = box.y1 - ((place // _COLUMNS) * panel + _TITLE) / sheet.height
         axes = sheet.figure.add_axes(
             (left / WIDTH, top - _PLOT / sheet.height, (width - _LEFT) / WIDTH, _PLOT / sheet.height)
         )
@@ -81,9 +82,9 @@ def _panel(axes: Axes, view: StepView, found: Series, marks: Marks, *, turned: b
     unit: Unit = view.unit
     values = [tuple(nan if each is None else each / unit.size for each in one) for one in _values(view, engines)]
     places = range(len(values))
-    axes.plot(places, [value for value, *_ in values], color=BLUE, linewidth=1.4, marker="o", markersize=4, zorder=2)
+    axes.plot(places, [value for value, *_ in values], color=BLUE, linewidth=1.4, marker="o", markersize=4, zorder=3)
     for place, (_, low, high) in zip(places, values, strict=True):
-        axes.plot([place, place], [low, high], color=INK, linewidth=1.2, solid_capstyle="butt", zorder=3)
+        axes.plot([place, place], [low, high], color=INK, linewidth=1.2, solid_capstyle="butt", zorder=2)
     for place, name in zip(places, engines, strict=True):
         verdict = marks.get((view.scenario.name, view.step.name, name))
         if verdict is not None:
@@ -105,8 +106,8 @@ def _panel(axes: Axes, view: StepView, found: Series, marks: Marks, *, turned: b
     axes.yaxis.set_major_formatter(
         FuncFormatter(lambda value, _place: f"{value:,.0f}" if value == int(value) else f"{value:g}")
     )
-    style: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if turned else {}
-    axes.set_xticks(places, [_short(point.label, 14) for point in found.points], fontsize=8, **style)
+    style: dict[str, Any] = {"rotation": _TURN, "ha": "right", "rotation_mode": "anchor"} if turned else {}
+    axes.set_xticks(places, [_short(point.label, _LONGEST) for point in found.points], fontsize=_SIZE, **style)
     axes.tick_params(axis="both", length=0, labelsize=8, colors=GREY)
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
