@@ -29,7 +29,7 @@ from dbbench.host import kept_folder
 from dbbench.host.processes import environment
 from dbbench.message import cleaned
 
-_FOLDER, _MANIFEST, _PACKAGES = "environments", "environment.json", "packages"
+_FOLDER, MANIFEST, PACKAGES = "environments", "environment.json", "packages"
 #: How long making one may take: some wheels have hundreds of megabytes.
 _SECONDS = 900.0
 #: So much of what an installer says is told.
@@ -58,9 +58,9 @@ def prepared(package: str, version: str, release: str = "") -> Environment:
     wanted = release or version
     folder = _folder(package, wanted)
     with contextlib.suppress(OSError):
-        kept_folder.remove(folder, lambda: folder.exists() and _damage(folder))
+        kept_folder.remove(folder, lambda: folder.exists() and damage(folder))
     try:
-        kept_folder.make(folder, _MANIFEST, lambda made: _filled(made, package, wanted))
+        kept_folder.make(folder, MANIFEST, lambda made: _filled(made, package, wanted))
     except OSError as exc:
         raise Unavailable(f"no environment for {package} {wanted} could be made: {exc.strerror or exc}") from exc
     made = _kept(package, wanted)
@@ -103,46 +103,50 @@ def _folder(package: str, version: str) -> Path:
     """Named by a hash of what it is made of: the same packages for another Python are other ones."""
     made_of = [package, specifier(version), sys.implementation.cache_tag, sysconfig.get_platform(), 1]
     key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
-    return kept_folder.cache_folder() / _FOLDER / f"{plain_name(package)}-{version}-{key}"
+    return folder_of(f"{plain_name(package)}-{version}-{key}")
+
+
+def folder_of(name: str) -> Path:
+    """Where the cache keeps an environment."""
+    return kept_folder.cache_folder() / _FOLDER / name
 
 
 def _kept(package: str, version: str) -> Environment | None:
     folder = _folder(package, version)
-    if not folder.exists() or _damage(folder):
+    if not folder.exists() or damage(folder):
         return None
-    manifest = kept_folder.sealed(folder / _MANIFEST)
-    return Environment(folder / _PACKAGES, package, str(manifest["release"]))
+    manifest = kept_folder.sealed(folder / MANIFEST)
+    return Environment(folder / PACKAGES, package, str(manifest["release"]))
 
 
-def _damage(folder: Path) -> str:
+def damage(folder: Path) -> str:
     """What is wrong with an environment: a file that is gone, or has another length."""
     try:
-        for name, size in kept_folder.sealed(folder / _MANIFEST)["files"].items():
-            if (folder / _PACKAGES / name).stat().st_size != size:
+        for name, size in kept_folder.sealed(folder / MANIFEST)["files"].items():
+            if (folder / PACKAGES / name).stat().st_size != size:
                 return f"{name} is not as it was written"
     except OSError as exc:
         return exc.strerror or str(exc)
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        return f"{_MANIFEST}: {exc}"
+        return f"{MANIFEST}: {exc}"
     return ""
 
 
 def _filled(made: Path, package: str, version: str) -> dict[str, Any]:
     """Install into `made`, check what came, and say what it is."""
-    packages = made / _PACKAGES
-    packages.mkdir()
-    with tempfile.TemporaryDirectory(dir=made) as scratch:  # not /tmp, where a setting of another user may stand
-        needs = Path(scratch, "needs.txt")
-        needs.write_text("\n".join(_needs()))
-        _install([f"{package}{specifier(version)}", "--constraint", str(needs)], packages, Path(scratch))
+    packages = installed(made, [f"{package}{specifier(version)}"])
     found = {_canonical(each.name): each for each in distributions(path=[str(packages)])}
     name = _canonical(plain_name(package))
     if name not in found:
         raise Unavailable(f"the installer put no {package} into {packages}")
     check_needs(found.values())
+    return {"release": found[name].version, **contents(packages, found.values())}
+
+
+def contents(packages: Path, found: Iterable[Distribution]) -> dict[str, Any]:
+    """What is in an environment: its packages with their versions, and its files with their lengths."""
     return {
-        "release": found[name].version,
-        "packages": {key: each.version for key, each in sorted(found.items())},
+        "packages": dict(sorted((_canonical(each.name), each.version) for each in found)),
         "files": {
             str(path.relative_to(packages)): path.stat().st_size
             for path in sorted(packages.rglob("*"))
@@ -155,19 +159,19 @@ def check_needs(found: Iterable[Distribution]) -> None:
     """Raise Unavailable if a package that a release brings is one that dbbench can't work with."""
     from packaging.requirements import Requirement
 
-    needs = {_canonical(need.name): need for need in map(Requirement, _needs())}
+    known = {_canonical(need.name): need for need in map(Requirement, needs())}
     for each in found:
-        need = needs.get(_canonical(each.name))
+        need = known.get(_canonical(each.name))
         if need and not need.specifier.contains(each.version, prereleases=True):
             raise Unavailable(f"it brings {each.name} {each.version}, and dbbench needs {need}")
 
 
-def _needs() -> list[str]:
+def needs() -> list[str]:
     """What dbbench itself requires, without its extras."""
     from packaging.requirements import Requirement
 
-    needs = map(Requirement, distribution("dbbench").requires or ())
-    return [str(need) for need in needs if need.marker is None]
+    found = map(Requirement, distribution("dbbench").requires or ())
+    return [str(need) for need in found if need.marker is None]
 
 
 def _canonical(name: str) -> str:
@@ -176,13 +180,35 @@ def _canonical(name: str) -> str:
     return canonicalize_name(name)
 
 
-def _install(wanted: Sequence[str], packages: Path, scratch: Path) -> None:
-    """Have packages installed into a folder by uv or pip. Raises Unavailable with the last that it said."""
+def installed(made: Path, wanted: Sequence[str], what: str = "", program: str = "") -> Path:
+    """Have packages installed into a new folder in `made`, for this Python or another `program`; the folder.
+
+    Raises Unavailable with the last that uv or pip said.
+    """
+    packages = made / PACKAGES
+    packages.mkdir()
+    with tempfile.TemporaryDirectory(dir=made) as scratch:  # not /tmp, where a setting of another user may stand
+        limits = Path(scratch, "needs.txt")
+        limits.write_text("\n".join(needs()))
+        _install([*wanted, "--constraint", str(limits)], packages, Path(scratch), what or wanted[0], program)
+    return packages
+
+
+def _install(wanted: Sequence[str], packages: Path, scratch: Path, what: str, program: str) -> None:
     if uv := shutil.which("uv"):
-        command = [uv, "--quiet", "pip", "install", "--python", sys.executable, "--compile-bytecode"]
+        command = [uv, "--quiet", "pip", "install", "--python", program or sys.executable, "--compile-bytecode"]
     else:
-        command = [*pip(scratch), "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
-    run_installer([*command, "--target", str(packages), "--only-binary", ":all:", *wanted], scratch, wanted[0])
+        other = ["--python", program] if program else []
+        command = [
+            *pip(scratch),
+            *other,
+            "install",
+            "--disable-pip-version-check",
+            "--no-input",
+            "--progress-bar",
+            "off",
+        ]
+    run_installer([*command, "--target", str(packages), "--only-binary", ":all:", *wanted], scratch, what)
 
 
 def run_installer(command: Sequence[str], scratch: Path, what: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import queue
 import subprocess
 import sys
@@ -18,14 +19,13 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from dbbench.engine import kept_imports, registry, variants
 from dbbench.engine.null import does_work
 from dbbench.engine.options import misplaced
 from dbbench.errors import Unavailable
-from dbbench.host.processes import environment, first_on_path, forbid_core_dumps, python
+from dbbench.host.processes import Packages, environment, first_on_path, forbid_core_dumps, python
 from dbbench.message import clean, cleaned
 
 if TYPE_CHECKING:
@@ -80,12 +80,12 @@ def probe(
     names: Sequence[str],
     options: Mapping[str, Mapping[str, object]] | None = None,
     urls: Mapping[str, str] | None = None,
-    folders: Mapping[str, Path] | None = None,
+    folders: Mapping[str, Packages] | None = None,
 ) -> dict[str, Probed]:
     """Look at the named engines in child processes; another one goes on after an engine that crashes.
 
     A name that no plugin has, but that a URL was given for, is looked at as the engine that reaches it. `folders`: name ->
-    the folder of packages that come before ours where that engine is looked at.
+    the packages that come before ours, and the Python, where that engine is looked at.
     """
     known = set(registry.names())
     requests = {
@@ -99,8 +99,9 @@ def probe(
     elsewhere = folders or {}
     imported = kept_imports.known(str(asked["engine"]) for name, asked in requests.items() if name not in elsewhere)
     for name, asked in requests.items():
+        asked["python"] = bool(name in elsewhere and elsewhere[name].python)
         asked["versions"] = None if name in elsewhere else imported.get(str(asked["engine"]))
-    parts: list[tuple[Sequence[str], Path | None]] = [
+    parts: list[tuple[Sequence[str], Packages | None]] = [
         (part, None) for part in _parts([name for name in names if name not in elsewhere], imported)
     ]
     parts += [([name], elsewhere[name]) for name in names if name in elsewhere]
@@ -121,7 +122,9 @@ def _parts(names: Sequence[str], imported: Mapping[str, object]) -> list[Sequenc
     return [part for part in (layered, [name for name in names if "+" not in name]) if part]
 
 
-def _looked(names: Sequence[str], requests: Mapping[str, Mapping[str, Any]], folder: Path | None) -> dict[str, Probed]:
+def _looked(
+    names: Sequence[str], requests: Mapping[str, Mapping[str, Any]], folder: Packages | None
+) -> dict[str, Probed]:
     """Look at engines one after another, in a new process after one that crashes."""
     found: dict[str, Probed] = {}
     while left := [name for name in names if name not in found]:
@@ -144,7 +147,7 @@ def _looked(names: Sequence[str], requests: Mapping[str, Mapping[str, Any]], fol
     return found
 
 
-def _asked(request: Mapping[str, object], folder: Path | None) -> tuple[list[str], str, str]:
+def _asked(request: Mapping[str, object], folder: Packages | None) -> tuple[list[str], str, str]:
     """What a process that looks has printed, its last words, and how it ended; it is killed when it hangs."""
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
@@ -156,11 +159,11 @@ def _asked(request: Mapping[str, object], folder: Path | None) -> tuple[list[str
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as error,
         subprocess.Popen(
-            python("dbbench.engine.probe", json.dumps(request)),
+            python("dbbench.engine.probe", json.dumps(request), program=folder.python if folder else ""),
             stdout=subprocess.PIPE,
             stderr=error,
             encoding="utf-8",
-            env=environment(**(first_on_path(folder) if folder else {})),
+            env=environment(**(first_on_path(folder.folder) if folder else {})),
             cwd="/",  # drivers look for files of theirs in the current folder
         ) as child,
     ):
@@ -276,6 +279,8 @@ def main() -> None:
     imported = {}
     for name, asked in json.loads(sys.argv[1]).items():
         found = look(name, asked["engine"], asked["options"], url=asked["url"], versions=asked["versions"])
+        if asked["python"]:
+            found = replace(found, versions={**found.versions, "Python": platform.python_version()})
         print(json.dumps(asdict(found), default=str), file=out, flush=True)
         if found.status == "available" and asked["versions"] is None and registry.find(found.engine).modules:
             imported[found.engine] = found.versions

@@ -21,12 +21,15 @@ from dbbench.engine.renamed import old_names
 from dbbench.errors import DbbenchError, Unavailable, UserError
 
 if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
     from dbbench.engine.base import Engine
 
 __all__ = [
     "GROUP",
     "Broken",
     "check_names",
+    "driver_requirements",
     "extras",
     "find",
     "install_steps",
@@ -139,6 +142,16 @@ def versioned_package(name: str) -> str:
         raise UserError(f"{name} {why}, so that a label can't choose a version of it; use a label that is no version")
     (found,) = brought
     return f"{found.name}[{','.join(sorted(found.extras))}]" if found.extras else found.name
+
+
+def driver_requirements(name: str) -> list[Requirement]:
+    """What the extras of an engine, and of the engine that it is a layer over, require. Raises as `find` does."""
+    found = []
+    for each in filter(None, (name, declared()[name].base)):
+        engine = find(each)
+        if engine.modules and (driver := _driver(declared()[each].point, engine)):
+            found += requirements(driver)
+    return found
 
 
 def _loaded(point: EntryPoint) -> Any:

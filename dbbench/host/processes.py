@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -23,9 +25,20 @@ _POLL_SECONDS = 0.02
 FOLDER = "DBBENCH_FOLDER"
 
 
-def python(module: str, *arguments: str) -> list[str]:
-    """The command of a child: one of our modules, in a Python that imports nothing from the current folder."""
-    return [sys.executable, "-P", "-m", module, *arguments]
+@dataclass(frozen=True)
+class Packages:
+    """A folder in which a child looks for packages before anywhere else, and the Python that it runs in if it isn't ours."""
+
+    folder: Path
+    python: str = ""
+
+
+def python(module: str, *arguments: str, program: str = "") -> list[str]:
+    """The command of a child: one of our modules, in a Python that imports nothing from the current folder.
+
+    `program` is another Python than ours.
+    """
+    return [program or sys.executable, "-P", "-m", module, *arguments]
 
 
 def environment(**more: str) -> dict[str, str]:

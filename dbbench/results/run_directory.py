@@ -62,6 +62,9 @@ class VariantFacts(BaseModel):
     version: Annotated[str, Field(pattern=r"^[0-9a-z.]{0,60}$")] = ""
     package: Annotated[str, Field(max_length=200)] = ""
     release: Annotated[str, Field(max_length=100), AfterValidator(_checked_release)] = ""
+    #: The Python that it asks for, and the exact one that was found.
+    python: Annotated[str, Field(pattern=r"^(3\.\d{1,2}(\.\d{1,3})?)?$")] = ""
+    python_release: Annotated[str, Field(max_length=40)] = ""
     #: The option whose values `--sweep` goes through, of which it has one.
     sweep: Annotated[str, Field(max_length=100)] = ""
     #: Environment variables of its trials.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from dbbench.engine import registry, variants
+from dbbench.engine import other_python, registry, variants
 from dbbench.engine.environments import prepared
+from dbbench.engine.interpreters import asked_for, interpreter
 from dbbench.engine.options import programs
 from dbbench.errors import Unavailable, UserError
+from dbbench.host.processes import Packages
 from dbbench.results.run_directory import VariantFacts
+from dbbench.suite.model import Variant
 
 
 @dataclass(frozen=True)
@@ -18,62 +20,78 @@ class Releases:
     """What the variants of a run are, where the packages of some lie, and why others can't be had."""
 
     facts: Mapping[str, VariantFacts]
-    folders: Mapping[str, Path] = field(default_factory=dict)
+    folders: Mapping[str, Packages] = field(default_factory=dict)
     missing: Mapping[str, Unavailable] = field(default_factory=dict)
 
 
 def found(
     names: Iterable[str],
     options: Mapping[str, Mapping[str, object]],
-    versions: Mapping[str, str],
+    known: Mapping[str, Variant],
     report: Callable[[str], None],
 ) -> Releases:
-    """Have an environment for each variant that asks for a version: by `versions`, or else by its label.
+    """Have an environment for each variant that asks for a version or a Python: as `known` has it, or else by its label.
 
     `report` gets a line before each. A label chooses no version where the variant names programs of its own. Raises
     UserError for an engine that has no package to choose a version of.
     """
     facts: dict[str, VariantFacts] = {}
-    folders: dict[str, Path] = {}
+    folders: dict[str, Packages] = {}
     missing: dict[str, Unavailable] = {}
     for name in names:
         engine, label = variants.base(name), variants.label(name)
         own = program_options(engine)
         named = any(options.get(name, {}).get(option) for option in own)
-        version = versions.get(name) or (label if variants.is_version(label) and not named else "")
+        written = known.get(name) or Variant()
+        version = written.version or (label if variants.is_version(label) and not named else "")
+        python = written.python or ("" if named else asked_for(label))
         facts[name] = VariantFacts(engine=engine)
-        if not version:
+        if not (version or python):
             continue
         try:
-            package = registry.versioned_package(engine)
+            package = registry.versioned_package(engine) if version else ""
         except (Unavailable, registry.Broken):
             continue  # the probe tells what is wrong with it
-        facts[name] = VariantFacts(engine=engine, version=version, package=package)
-        report(f"{name}: looking for {package} {version}")
+        facts[name] = VariantFacts(engine=engine, version=version, package=package, python=python)
+        wanted = " ".join(filter(None, (package, version, f"for Python {python}" if python else "")))
+        report(f"{name}: looking for {wanted if version else f'Python {python}'}")
         try:
-            made = prepared(package, version)
+            facts[name], folders[name] = _had(facts[name])
         except Unavailable as exc:
             hint = f"for a server of version {version} name its programs: --set {name}.{own[0]}=..." if own else ""
-            missing[name] = Unavailable(exc.reason, hint)
-            continue
-        folders[name] = made.folder
-        facts[name] = VariantFacts(engine=engine, version=version, package=package, release=made.release)
+            missing[name] = Unavailable(exc.reason, exc.install or hint)
     return Releases(facts, folders, missing)
 
 
-def found_again(known: Mapping[str, VariantFacts]) -> dict[str, Path]:
+def _had(asked: VariantFacts) -> tuple[VariantFacts, Packages]:
+    """A variant with the exact releases that were found, and where they are. Raises Unavailable."""
+    if not asked.python:
+        made = prepared(asked.package, asked.version, asked.release)
+        return asked.model_copy(update={"release": made.release}), Packages(made.folder)
+    python = interpreter(asked.python_release or asked.python)
+    folder = other_python.prepared(asked.engine, python, asked.release or asked.version)
+    update = {"python_release": python.release}
+    if asked.version:
+        update["release"] = other_python.release(folder, asked.package)
+    return asked.model_copy(update=update), Packages(folder, python.program)
+
+
+def found_again(known: Mapping[str, VariantFacts]) -> dict[str, Packages]:
     """The environments of a run that goes on, with the very releases that it began with. Raises UserError.
 
     A run directory may come from elsewhere: the package is the one that the engine itself names.
     """
     folders = {}
     for name, variant in known.items():
-        if variant.release:
+        if variant.release or variant.python_release:
             try:
-                package = registry.versioned_package(variant.engine)
-                folders[name] = prepared(package, variant.version, variant.release).folder
+                package = registry.versioned_package(variant.engine) if variant.release else ""
+                _, folders[name] = _had(variant.model_copy(update={"package": package}))
             except (Unavailable, registry.Broken) as exc:
-                raise UserError(f"{name} {variant.release} can't be run again: {exc}") from exc
+                what = " ".join(
+                    filter(None, (variant.release, variant.python_release and f"in Python {variant.python_release}"))
+                )
+                raise UserError(f"{name} {what} can't be run again: {exc}") from exc
     return folders
 
 

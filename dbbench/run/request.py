@@ -25,6 +25,7 @@ from dbbench.engine.probe import Probed, probe
 from dbbench.engine.urls import redacted
 from dbbench.errors import RunError, UserError
 from dbbench.host import control_group, interference, machine
+from dbbench.host.processes import Packages
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import MOST_ROUNDS as MOST_RUN_ROUNDS
 from dbbench.results.trial import Trial
@@ -93,8 +94,8 @@ class Ready:
     urls: Mapping[str, str] = field(default_factory=dict, repr=False)
     #: Those of them that have none of the suite's operations.
     idle: Sequence[str] = ()
-    #: Variant -> the folder with another release of its package.
-    folders: Mapping[str, Path] = field(default_factory=dict)
+    #: Variant -> the folder with another release of its package, and the Python that it runs in.
+    folders: Mapping[str, Packages] = field(default_factory=dict)
 
 
 def with_sweeps(request: Request, texts: Sequence[str]) -> Request:
@@ -155,7 +156,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     for name in request.needed:
         if name not in names:
             raise UserError(f"--gate names {name}, which is not among the engines to run; add -e {name}")
-    releases = releases_of(mine, options, {name: each.version for name, each in known_variants.items()}, report)
+    releases = releases_of(mine, options, known_variants, report)
     at_first = interference.reading()
     quick = suite.quick if request.quick and request.scale is None else None
     if quick:

@@ -13,7 +13,7 @@ from dbbench.datasets.cache import Files
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import RunError
 from dbbench.host import atomic_json, control_group
-from dbbench.host.processes import ended, environment, python, stop
+from dbbench.host.processes import Packages, ended, environment, python, stop
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Trial, TrialResult
@@ -53,12 +53,12 @@ def run_trials(
     report: Callable[[Progress], None],
     enough: Enough = lambda _results, _rounds: "",
     urls: Mapping[str, str] | None = None,
-    folders: Mapping[str, Path] | None = None,
+    folders: Mapping[str, Packages] | None = None,
 ) -> str:
     """Run every trial that has no result yet; `report` is called as each goes on.
 
     Gives `enough`'s reason if that ended the run early. Raises RunError if the run directory can't be written any more. On KeyboardInterrupt the trial at
-    work is ended and cleared up before it goes on up. `folders`: name -> the folder of packages that come before ours.
+    work is ended and cleared up before it goes on up. `folders`: name -> the packages that come before ours, and the Python.
     """
     limit = run.manifest.time_limit
     with run.locked() as lock:
@@ -76,7 +76,7 @@ def run_trials(
             directory = run.begin(trial)
             document = _document(run, trial, datasets, answers[trial.scenario])
             if packages := (folders or {}).get(trial.engine):
-                document["packages"] = str(packages)
+                document |= {"packages": str(packages.folder), "python": packages.python}
             if (variant := run.manifest.variants.get(trial.engine)) and variant.env:
                 document["env"] = variant.env
             atomic_json.write(directory / "trial.json", document)

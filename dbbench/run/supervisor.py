@@ -89,7 +89,7 @@ class Supervisor:
         work.mkdir(mode=0o700, parents=True)
         (work / "tmp").mkdir(mode=0o700)
         worker = subprocess.Popen(
-            python("dbbench.run.worker", str(self.directory)),
+            python("dbbench.run.worker", str(self.directory), program=self.trial.get("python", "")),
             stdin=subprocess.DEVNULL,
             stdout=self.output.writer,
             stderr=self.error.writer,
@@ -184,7 +184,7 @@ class Supervisor:
         with contextlib.suppress(subprocess.TimeoutExpired):
             work.mkdir(mode=0o700, parents=True, exist_ok=True)
             subprocess.run(
-                python("dbbench.run.worker", str(self.directory), "remove"),
+                python("dbbench.run.worker", str(self.directory), "remove", program=self.trial.get("python", "")),
                 stdin=subprocess.DEVNULL,
                 stdout=self.error.writer,
                 stderr=self.error.writer,

@@ -7,6 +7,7 @@ whatever happens to this process, what was finished stands and what was running 
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import time
 import traceback
@@ -62,6 +63,8 @@ class Trial:
         self.hidden = secrets(url)
         #: What a variant sets, as this process has it.
         self.env = {name: os.environ.get(name, "") for name in plan.get("env", {})}
+        #: Whether this Python is another than dbbench's own.
+        self.other_python = bool(plan.get("python"))
         self.last_round: bool = plan["round"] == plan["rounds"]
         self.setup = Setup(Path(plan["work"]) / "data", Tier(self.scenario.durability), plan["options"], url)
         self.record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None, "made": False}
@@ -118,6 +121,8 @@ class Trial:
             records=self.records, setup=self.setup, round=self.round, last_round=self.last_round,
         )  # fmt: skip
         versions = {**engine.versions(), **engine.server_versions()}
+        if self.other_python:
+            versions["Python"] = platform.python_version()
         info = engine.info()  # of the server that answered, where the engine tells them apart
         self.record["engine"] = {
             "title": info.title,

@@ -136,6 +136,9 @@ class Variant(Model):
     #: The version of the engine's package, like "1.3"; a label that looks like one says the same.
     version: str = Field(default="", pattern=r"^(\d{1,5}(\.\d{1,9}){0,4}((a|b|rc|\.post|\.dev)\d{1,20})?)?$")
 
+    #: The Python that its trials run in, like "3.12"; a label like py3.12 says the same.
+    python: str = Field(default="", pattern=r"^(3\.\d{1,2}(\.\d{1,3})?)?$")
+
     #: Environment variables of its trials.
     env: dict[Variable, Value] = Field(default={}, max_length=20)
 

@@ -1,0 +1,54 @@
+"""A trial in another Python: a fake that says it is newer, and then runs what it is given in this one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.conftest import environment, summary
+
+SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
+_PROGRAM = """#!/bin/sh
+if [ "$1" = -I ]; then echo '{said}'; exit; fi
+echo "$3" >> {log}
+exec {real} "$@"
+"""
+
+
+def test_a_trial_runs_in_the_python_of_its_variant(tmp_path: Path) -> None:
+    folder, log = tmp_path / "bin", tmp_path / "log.txt"
+    folder.mkdir()
+    program, uv = folder / "python3.98", folder / "uv"
+    said = json.dumps([str(program), "3.98.1", "cpython-398", "linux-x86_64"])
+    program.write_text(_PROGRAM.format(said=said, log=log, real=sys.executable))
+    uv.write_text("#!/bin/sh\nexit 0\n")  # all that dbbench needs is in this Python
+    for each in (program, uv):
+        each.chmod(0o755)
+    command = [
+        sys.executable,
+        "-m",
+        "dbbench.cli",
+        "suite",
+        str(SMALL),
+        "-e",
+        "sqlite@py398",
+        "-e",
+        "sqlite",
+        "--quick",
+    ]
+    done = subprocess.run(
+        [*command, "--out", "run", "--format", "csv"],
+        cwd=tmp_path,
+        env=environment(PATH=f"{folder}{os.pathsep}{os.environ['PATH']}", DBBENCH_CACHE=str(tmp_path / "cache")),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {row["outcome"] for row in summary(tmp_path / "run").values()} == {"ok"}
+    assert log.read_text().split() == ["dbbench.engine.probe", "dbbench.run.worker"]
+    facts = json.loads((tmp_path / "run" / "run.json").read_text())["variants"]["sqlite@py398"]
+    assert (facts["python"], facts["python_release"]) == ("3.98", "3.98.1")
