@@ -660,7 +660,7 @@ def test_a_gate_that_could_not_decide_says_so_and_what_to_do(small: Suite) -> No
 def test_names_that_are_long_get_a_line_of_their_own() -> None:
     names = {"step": "s" * 45, "engine": "e" * 40}
     pairs = compare_rows(six_runs([row(**names)]), six_runs([row(times(2), **names)]))
-    lines = [str(text) for text in comparison._table([comparison._line(pairs[0], shown_of(pairs))])]
+    lines = [str(text) for text in comparison._table([comparison.worded(pairs[0], shown_of(pairs))])]
     assert max(map(len, lines)) <= 90
     assert lines[-1].split() == ["1.00", "s", "2.00", "s", "×2.00", "1.99", "to", "2.01"]
 

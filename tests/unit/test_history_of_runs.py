@@ -90,7 +90,7 @@ def test_cpu_time_shows_what_a_busy_machine_hides(tmp_path: Path) -> None:
     out = tmp_path / "out"
     by_cpu = CliRunner().invoke(main, ["history", *paths, "--metric", "cpu", "--out", str(out)])
     assert by_cpu.output.count("×1.50 slower  from run 4 (2026-11-04)") == len(TIMED), by_cpu.output
-    assert "times are CPU time of the calls" in by_cpu.output
+    assert "Times are CPU time of the calls" in by_cpu.output
     assert "ms of CPU time, less is better" in (out / "invoices-join-1.svg").read_text("utf-8")
     assert json.loads((out / "history.json").read_text("utf-8"))["metric"] == "cpu"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dbbench.analysis.history import History
 from dbbench.host import plain_file
-from dbbench.report.history.words import HOW, change_lines, remarks, runs, step_name, summary
+from dbbench.report.history.words import change_lines, how, remarks, runs, step_name, summary
 from dbbench.report.templating import inline, render
 
 
@@ -32,7 +32,7 @@ def write(shown: History, folder: Path) -> list[Path]:
         "summary": summary(shown),
         "remarks": list(remarks(shown)),
         "changes": change_lines(shown),
-        "how": HOW,
+        "how": how(shown),
         "charts": charts,
         "runs": list(zip(runs(shown), shown.sides, strict=True)),
     }

@@ -84,8 +84,6 @@ def remarks(shown: History) -> Iterator[str]:
     """What limits the history."""
     if len(shown.sides) < FEWEST_RUNS:
         yield f"no change can be seen in fewer than {FEWEST_RUNS} runs: add runs"
-    if shown.sides[-1].metric is Metric.CPU:
-        yield "times are CPU time of the calls: of the worker, and of its private server"
     for text in shown.machines:
         yield f"not one machine, so the machine may be the cause: {text}"
     for engine, clause in shown.withheld:
@@ -102,7 +100,13 @@ def summary(shown: History) -> str:
     return f"{changed} of {total} steps of engines changed over {len(shown.sides)} runs, {worse} for the worse"
 
 
-HOW = (
+def how(shown: History) -> str:
+    """What counts as a change, and of what."""
+    by_cpu = "Times are CPU time of the calls: of the worker, and of its private server. "
+    return f"{by_cpu if shown.sides[-1].metric is Metric.CPU else ''}{_HOW}"
+
+
+_HOW = (
     "A change is where the medians of the runs before and from then on differ, by Student's t test with Bonferroni's "
     "correction for the places and for the engine's steps, below 5 %, and by 2 % or more."
 )

@@ -133,8 +133,8 @@
       }
       row.li = item;
     }
-    const what = `${step.measure}${log ? " (logarithmic)" : ""}.${step.interval ? " Dots are rounds." : ""}${all() ? "" : " Ratios are of those chosen; ranks, headlines and tables of all."}`;
-    return [make("p.note", what), make("ul.bars", {}, ...rows.map((row) => row.li)), strip(step, rows)];
+    const what = `${step.measure}${log ? " (logarithmic)" : ""}.${rows.some((row) => row[7].length > 1) ? " Dots are rounds." : ""}${all() ? "" : " Ratios are of those chosen; ranks, headlines and tables of all."}`;
+    return [make("p.note", what), make("ul.bars" + (rows.length > 12 ? ".many" : ""), {}, ...rows.map((row) => row.li)), strip(step, rows)];
   };
 
   const strip = (step, rows) => {  // the rounds in their order, each engine's about its own median

@@ -108,14 +108,14 @@ def show(shown: Comparison, console: Console, *, gate: Gate | None = None) -> No
 def _terminal(shown: Comparison, gate: Gate | None) -> Iterator[Text]:
     for name, sides in (("old", shown.old), ("new", shown.new)):
         for side in sides:
-            yield from _wrapped(f"{name}: {_side(side)}")
+            yield from _wrapped(f"{name}: {side_words(side)}")
     if shown.machines:
         differing = "; ".join(map(str, shown.machines))
         yield from _wrapped(f"NOT ONE MACHINE, so the machine may be the cause: {differing}", "bold red")
     for item in shown.causes:
         yield from _wrapped(f"differs: {item}", "yellow")
     for verdict in ComparisonVerdict:
-        lines = [_line(pair, shown) for pair in shown.of(verdict)]
+        lines = [worded(pair, shown) for pair in shown.of(verdict)]
         if lines and verdict not in _QUIET:
             yield Text()
             yield Text(f"{verdict} ({len(lines)})", style=_STYLES[verdict])
@@ -130,7 +130,7 @@ def _terminal(shown: Comparison, gate: Gate | None) -> Iterator[Text]:
         yield from _wrapped(text)
     for text in (*_needed(shown), *shown.warnings):
         yield from _wrapped(f"warning: {text}", "yellow")
-    yield from _wrapped(_how(shown), "dim")
+    yield from _wrapped(how(shown), "dim")
     yield Text()
     yield from _wrapped(headline(shown), "bold")
     if gate is not None:
@@ -191,8 +191,8 @@ def markdown(shown: Comparison, *, gate: Gate | None = None) -> Iterator[str]:
     if shown.machines:
         yield f"> **Not one machine**, so the machine may be the cause: {_listed(map(str, shown.machines))}"
         yield ""
-    loud = [_line(pair, shown) for verdict in ComparisonVerdict if verdict not in _QUIET for pair in shown.of(verdict)]
-    quiet = [_line(pair, shown) for verdict in _QUIET for pair in shown.of(verdict)]
+    loud = [worded(pair, shown) for verdict in ComparisonVerdict if verdict not in _QUIET for pair in shown.of(verdict)]
+    quiet = [worded(pair, shown) for verdict in _QUIET for pair in shown.of(verdict)]
     if loud:
         yield from _rows(loud)
     if quiet:
@@ -202,18 +202,11 @@ def markdown(shown: Comparison, *, gate: Gate | None = None) -> Iterator[str]:
         yield from _rows(quiet)
         yield "</details>"
         yield ""
-    for text in (
-        *(f"differs: {item}" for item in shown.causes),
-        *shown.alone,
-        *_withheld(shown),
-        *_needed(shown),
-        *_visible(shown),
-        *shown.warnings,
-    ):
+    for text in notes(shown):
         yield f"- {_code(text)}"
     yield ""
-    old, new = (_listed(map(_side, sides)) for sides in (shown.old, shown.new))
-    yield f"Old: {old}; new: {new}; {_code(_machine(shown.new[0]))}. {_how(shown)}"
+    old, new = (_listed(map(side_words, sides)) for sides in (shown.old, shown.new))
+    yield f"Old: {old}; new: {new}; {_code(_machine(shown.new[0]))}. {how(shown)}"
 
 
 def _rows(lines: Sequence[ComparisonLine]) -> Iterator[str]:
@@ -238,7 +231,20 @@ def _listed(texts: Iterable[str]) -> str:
 # Words
 
 
-def _line(pair: Pair, shown: Comparison) -> ComparisonLine:
+def notes(shown: Comparison) -> list[str]:
+    """What there is to say besides the pairs."""
+    return [
+        *(f"differs: {item}" for item in shown.causes),
+        *shown.alone,
+        *_withheld(shown),
+        *_needed(shown),
+        *_visible(shown),
+        *shown.warnings,
+    ]
+
+
+def worded(pair: Pair, shown: Comparison) -> ComparisonLine:
+    """A pair in words."""
     known = [value for value in (pair.old, pair.new) if value is not None]
     unit = fitting(pair.unit, known) if known else None
     old, new = ("" if unit is None or value is None else unit.text(value) for value in (pair.old, pair.new))
@@ -263,7 +269,8 @@ def _why(pair: Pair) -> str:
     return f"{pair.verdict}, ×{times(pair.ratio.value)}{at_least}"
 
 
-def _how(shown: Comparison) -> str:
+def how(shown: Comparison) -> str:
+    """How the verdicts come about."""
     start = "" if shown.old[0].metric is Metric.WALL else "Compared is the CPU time of the calls. "
     start += "A ratio is new to old, above 1 is worse, with its 95 % interval. "
     if len(shown.old) > 1:
@@ -312,7 +319,8 @@ def _withheld(shown: Comparison) -> Iterator[str]:
     yield from (f"withheld: {engine}: {clause}" for engine, clause in shown.withheld)
 
 
-def _side(side: Side) -> str:
+def side_words(side: Side) -> str:
+    """A run: its name, date, rounds and dbbench."""
     manifest = side.manifest
     rounds = f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''}"
     created = manifest.created.astimezone(datetime.UTC)

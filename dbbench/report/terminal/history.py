@@ -10,7 +10,7 @@ from rich.text import Text
 
 from dbbench.analysis.history import History
 from dbbench.report.export.markdown_page import cell as escaped
-from dbbench.report.history.words import HOW, change_lines, remarks, runs, summary
+from dbbench.report.history.words import change_lines, how, remarks, runs, summary
 
 _WIDTH = 80
 
@@ -39,7 +39,7 @@ def _terminal(shown: History) -> Iterator[Text]:
     yield Text()
     for text in remarks(shown):
         yield from _wrapped(f"warning: {text}", "yellow")
-    yield from _wrapped(HOW, "dim")
+    yield from _wrapped(how(shown), "dim")
     yield Text(summary(shown), style="bold")
 
 
@@ -60,6 +60,6 @@ def markdown(shown: History) -> Iterator[str]:
     for line in lines:
         cells = (line.engine, line.step, line.before, line.after, line.verdict, line.since, "; ".join(line.notes))
         yield f"| {' | '.join(escaped(cell) for cell in cells)} |"
-    for text in (*remarks(shown), HOW):
+    for text in (*remarks(shown), how(shown)):
         yield ""
         yield escaped(text)

@@ -1,0 +1,85 @@
+"""Comparisons of runs for other programs, as JSON, and as a page of their own."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from dbbench.analysis.comparability import Side
+from dbbench.analysis.compare import Comparison
+from dbbench.analysis.gate import Gate
+from dbbench.analysis.verdicts import ComparisonVerdict, Pair
+from dbbench.report.templating import render
+from dbbench.report.terminal.comparison import gate_words, headline, how, notes, side_words, worded
+
+#: A comparison, and its gate if there is one.
+Compared = tuple[Comparison, Gate | None]
+_WORSE = (ComparisonVerdict.BROKE, ComparisonVerdict.SLOWER, ComparisonVerdict.LARGER)
+_BETTER = (ComparisonVerdict.MENDED, ComparisonVerdict.FASTER, ComparisonVerdict.SMALLER)
+
+
+def as_json(found: Sequence[Compared]) -> str:
+    """All of them as JSON; what is not known, or no number, is null. Seconds, bytes, rates by second."""
+    document = {"comparisons": [_document(shown, gate) for shown, gate in found]}
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def page(found: Sequence[Compared]) -> str:
+    """The text of a page, which loads nothing."""
+    values = {
+        "found": found, "gate_words": gate_words, "headline": headline, "how": how, "notes": notes,
+        "sides": lambda sides: "; ".join(map(side_words, sides)), "lines": lambda shown: [worded(pair, shown) for pair in shown.pairs], "look": _look,
+    }  # fmt: skip
+    return render("compare.html.j2", values)
+
+
+def _look(pair: Pair) -> str:
+    """The class of a verdict in the page's style."""
+    return "worse" if pair.verdict in _WORSE else "better" if pair.verdict in _BETTER else "note"
+
+
+def _document(shown: Comparison, gate: Gate | None) -> dict[str, Any]:
+    return {
+        "old": [_run(side) for side in shown.old],
+        "new": [_run(side) for side in shown.new],
+        "metric": str(shown.new[0].metric),
+        "machines_differ": [str(item) for item in shown.machines],
+        "verdicts": {str(verdict): len(shown.of(verdict)) for verdict in ComparisonVerdict if shown.of(verdict)},
+        "pairs": [_pair(pair) for pair in shown.pairs],
+        "notes": notes(shown),
+        "gate": None
+        if gate is None
+        else {"share": gate.share, "answer": str(gate.answer), "words": gate_words(shown, gate)},
+    }
+
+
+def _run(side: Side) -> dict[str, Any]:
+    manifest = side.manifest
+    return {
+        "name": side.name,
+        "created": manifest.created.isoformat(),
+        "rounds": manifest.rounds,
+        "dbbench": manifest.dbbench,
+    }
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    ratio = pair.ratio
+    known = ratio is not None and math.isfinite(ratio.value)
+    return {
+        "scenario": pair.scenario,
+        "step": pair.step,
+        "engine": pair.engine,
+        "verdict": str(pair.verdict),
+        "unit": pair.unit,
+        "old": pair.old,
+        "new": pair.new,
+        "cost_ratio": ratio.value if ratio and known else None,
+        "interval": [ratio.low, ratio.high] if ratio and ratio.low is not None and ratio.high is not None else None,
+        "detail": pair.detail,
+        "verified": pair.verified,
+        "rounds_needed": pair.needed,
+        "smallest_visible_ratio": pair.visible,
+    }

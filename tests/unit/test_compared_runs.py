@@ -1,0 +1,86 @@
+"""`dbbench compare A B C`: each run with the first, on the terminal, as Markdown, JSON and a page."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dbbench.cli import main
+from tests.fabricated import FORBIDDEN, Fake, fabricate
+
+HOSTILE = '"><script>alert(1)</script>'
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The second run is as the first; in the third everything takes twice as long."""
+    folder, paths = tmp_path_factory.mktemp("runs"), []
+    for day, factor in enumerate((1.0, 1.0, 2.0), 1):
+        fakes = {"a": Fake("A", factor, told={"settings": {"note": HOSTILE if day == 3 else "-"}}), "b": Fake("B", 2.0)}
+        fakes["forbidden"] = Fake("F", 0.7, probed=FORBIDDEN)
+        run = fabricate(folder / f"r{day}", fakes, rounds=6)
+        created = datetime.datetime(2026, 11, day, tzinfo=datetime.UTC)
+        run.manifest = run.manifest.model_copy(update={"created": created})
+        run.save()
+        paths.append(str(run.path))
+    return paths
+
+
+def compare(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["compare", *arguments])
+
+
+def test_each_run_is_compared_with_the_first(runs: list[str]) -> None:
+    done = compare(*runs)
+    assert done.exit_code == 0, done.output
+    heads = re.findall(r"^(old|new): (?:.*\n\s+)?.*/(r\d),?", done.output, re.MULTILINE)
+    assert [name for _, name in heads] == ["r1", "r2", "r1", "r3"]
+    assert re.findall(r"^slower \((\d)\)", done.output, re.MULTILINE) == ["7"]
+
+
+def test_the_worst_gate_is_the_exit_status(runs: list[str]) -> None:
+    assert compare(*runs[:2], "--fail-above", "20%").exit_code == 0
+    assert compare(*runs, "--fail-above", "20%").exit_code == 1
+    assert compare(*reversed(runs), "--fail-above", "20%").exit_code == 0
+
+
+def test_json_has_all_figures_and_verdicts(runs: list[str]) -> None:
+    done = compare(*runs, "--json", "--fail-above", "20%")
+    first, second = json.loads(done.stdout)["comparisons"]
+    assert [run["name"] for one in (first, second) for run in one["old"] + one["new"]] == [
+        runs[0], runs[1], runs[0], runs[2],
+    ]  # fmt: skip
+    assert "slower" not in first["verdicts"]
+    assert second["verdicts"]["slower"] == 7
+    (pair,) = [each for each in second["pairs"] if (each["engine"], each["step"]) == ("a", "join-1")]
+    assert pair["new"] / pair["old"] == pytest.approx(2, rel=0.02)
+    assert pair["interval"][0] < pair["cost_ratio"] < pair["interval"][1]
+    assert (first["gate"]["answer"], second["gate"]["answer"]) == ("passed", "failed")
+
+
+def test_the_page_has_both_and_escapes_what_comes_from_files(runs: list[str]) -> None:
+    text = compare(*runs, "--html").stdout
+    assert text.count("<h2>") == 2
+    assert len(re.findall(r'<td class="worse">slower</td><td>a</td>', text)) == 7
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert "default-src &#39;none&#39;" in text or "default-src 'none'" in text
+
+
+@pytest.mark.parametrize("form", ["--html", "--json", "--markdown"])
+def test_what_is_withheld_is_in_no_form(runs: list[str], form: str) -> None:
+    assert "forbidden" in compare(*runs, form).stdout
+    told = compare(*runs, form, "--publish").stdout
+    assert not re.search(r"forbidden[^:]*join-1", told)
+    assert "withheld: forbidden: Benchmark clause 5(e)" in told
+
+
+@pytest.mark.parametrize("extra", [[], ["--new", "x"]])
+def test_one_run_or_three_and_sides_are_refused(runs: list[str], extra: list[str]) -> None:
+    done = compare(*(runs if extra else runs[:1]), *extra)
+    assert done.exit_code == 2
+    assert "name two runs or more, OLD and NEW, or several a side" in done.stderr
