@@ -9,6 +9,7 @@ DbbenchError
     ├── Unsupported      it can't do what the step asks; says why
     ├── ServerFailed     a server doesn't start or can't be reached; says what to do
     ├── TimedOut         it wasn't done within the time that its step gives it
+    ├── HostLost         a host of a cluster ended, froze or can't be reached in mid-step
     ├── WrongAnswer      it answered, and the oracle disagrees
     └── NotVerified      there was nothing to check its work by; no outcome of its own
 """
@@ -83,6 +84,10 @@ class ServerFailed(TrialError):
 
 class TimedOut(TrialError):
     """What a step asks for wasn't done within the time that it gives."""
+
+
+class HostLost(TrialError):
+    """A host of a cluster that ended, stands still or can't be reached. The message names it."""
 
 
 class WrongAnswer(TrialError):

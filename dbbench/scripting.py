@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dbbench.analysis.budget import Budget
+from dbbench.cluster.place import place
 from dbbench.engine.urls import parse as parse_urls
 from dbbench.report.export.registry import check_formats
 from dbbench.report.frames import RunFrames
@@ -33,6 +34,8 @@ def run(
     settings: Mapping[str, Mapping[str, object]] | None = None,
     sweeps: Mapping[str, Sequence[object]] | None = None,
     urls: Mapping[str, str] | None = None,
+    cluster: str | None = None,
+    hosts: int | None = None,
     out: str | os.PathLike[str] | None = None,
     trial_timeout: float | None = None,
     trial_memory: int | None = None,
@@ -62,6 +65,7 @@ def run(
             time_limit=time_limit,
             options={name: {option: _text(value) for option, value in chosen.items()} for name, chosen in (settings or {}).items()},
             urls=parse_urls([f"{name}={url}" for name, url in (urls or {}).items()]),
+            cluster=place(cluster, hosts),
             out=None if out is None else Path(out),
             trial_seconds=trial_timeout,
             trial_memory=trial_memory,

@@ -32,6 +32,7 @@ CONTENTS = {
         "docs/commands",
         "docs/compare",
         "docs/variants",
+        "docs/cluster",
         "docs/history",
         "docs/python",
     ),

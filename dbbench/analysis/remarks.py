@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 
+from dbbench.analysis import hosts
 from dbbench.analysis.agreement import checked_by
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult, TrialResult
@@ -33,6 +34,7 @@ def remarks(
         *_other_forms(steps),
         *_lukewarm(steps),
         *_elsewhere(steps),
+        *(_in_rounds(words, times, len(steps)) for words, times in hosts.warnings(steps) if part),
         *_stronger(scenario, steps[0].unit, results, part=part),
         *of_trials(results, len(results)),
     ]

@@ -64,6 +64,8 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
         "dbbench suite invoices -e duckdb@1.3 -e duckdb@1.4 --rounds 10 --gate duckdb@1.4/duckdb@1.3:10%",
         "dbbench suite invoices --url postgresql=postgresql://me@db.example/bench",
         "dbbench suite invoices --url cockroach=env:COCKROACH_URL",
+        "dbbench suite mixes --url postgresql=env:PG_URL --cluster local:2",
+        "dbbench suite mixes --url postgresql=env:PG_URL --cluster tls://head:8786 --hosts 4",
         "dbbench suite --resume r1",
         "dbbench suite --resume r1 --rounds 10",
     ),
@@ -130,6 +132,13 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     "env:VAR reads a variable.",
 )
 @click.option(
+    "--cluster",
+    metavar="PLACE",
+    help="Have the clients of each step on several hosts: local:N for N of them here, or the address of a Dask scheduler, "
+    "like tls://head:8786. Each host has as many clients as the suite says. Needs --url.",
+)
+@click.option("--hosts", type=click.IntRange(1, 1000), help="How many hosts of --cluster to use.")
+@click.option(
     "--out", type=click.Path(path_type=Path), help="The run directory to make. [default: dbbench-runs/SUITE-TIME]"
 )
 @click.option(
@@ -178,6 +187,8 @@ def suite(
     settings: tuple[str, ...],
     sweeps: tuple[str, ...],
     urls: tuple[str, ...],
+    cluster: str | None,
+    hosts: int | None,
     out: Path | None,
     resume: Path | None,
     trial_timeout: float | None,
@@ -194,6 +205,7 @@ def suite(
     Exit status: 0 all went well; 1 something was unsuccessful or failed its --gate, and the report stands; 2 usage
     error; 3 the run can't show whether a --gate is kept; 130 interrupted, with all finished trials kept.
     """
+    from dbbench.cluster.place import place
     from dbbench.engine.urls import parse as parse_urls
     from dbbench.errors import UserError
     from dbbench.run.config import Config as Nothing
@@ -209,6 +221,7 @@ def suite(
     gates = chosen_gates(gates, metric, fail_on_unknown=fail_on_unknown)
     if quick and gates:
         raise UserError("--quick is one round, which can't decide a --gate; omit one of them")
+    where = place(cluster, hosts)
     if resume is not None:
         given = [
             max(parameter.opts, key=len)
@@ -219,6 +232,8 @@ def suite(
                 "rounds",
                 "suite",
                 "urls",
+                "cluster",
+                "hosts",
                 "settings",
                 "gates",
                 "fail_on_unknown",
@@ -230,7 +245,7 @@ def suite(
         ]
         if given:
             raise UserError(f"--resume continues the run as it was started; omit {', '.join(given)}")
-        ready = resumed_run(resume, suite, parse_urls(urls), parse_settings(settings), rounds)
+        ready = resumed_run(resume, suite, parse_urls(urls), parse_settings(settings), rounds, where)
         check_gates(ready.run, gates)
     elif suite is None:
         raise UserError("name a suite, like `dbbench suite invoices` (`dbbench suites` lists them)")
@@ -246,6 +261,7 @@ def suite(
             seed=seed,
             options=parse_settings(settings),
             urls=parse_urls(urls),
+            cluster=where,
             out=out,
             trial_seconds=trial_timeout,
             trial_memory=trial_memory,

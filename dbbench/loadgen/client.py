@@ -74,6 +74,7 @@ class _Client:
         with bound(self.number if job.affinity else None):
             begin = start()
             time.sleep(max(begin - perf_counter_ns(), 0) / 1e9)
+            found.late = max(perf_counter_ns() - begin, 0)
             if job.ramp_up:
                 begin = self._grow(begin, warm)
             found.begin = begin

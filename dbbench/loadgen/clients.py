@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
 from time import perf_counter_ns
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
@@ -49,16 +49,7 @@ class ClientFailed(DbbenchError):
 
 def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> ClientTimings:
     """Measure a job. One client is the session given; raises Unsupported if the engine can't serve them all."""
-    for what, count in (("threads", clients.threads), ("processes", clients.processes)):
-        most = getattr(engine.info().concurrency, what)
-        if most is not None and count > most:
-            raise Unsupported(f"{engine.name} can't serve clients from {count} {what} at once (at most {most})")
-    if clients.count > 1 and (reason := engine.one_client.get(job.operation)):
-        raise Unsupported(f"{engine.name} can't {job.operation} with several clients at once: {reason}")
-    if job.inputs is not None:
-        job.inputs.check(engine, session)  # refused here, where the reason is told
-    else:
-        prepared(engine, session, job.operation)
+    refuse(engine, session, job, clients)
     with collector_off():
         if clients.count == 1:
             with _together_until(job) as failed:
@@ -69,6 +60,20 @@ def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> Clien
         if clients.processes == 1:
             return _threads(engine, job, range(clients.threads), clients.count, perf_counter_ns, engine)
         return _processes(engine, job, clients)
+
+
+def refuse(engine: Engine, session: Session, job: Job, clients: Clients) -> None:
+    """Raise Unsupported where the engine can't do the job, or can't serve all of the clients at once."""
+    for what, count in (("threads", clients.threads), ("processes", clients.processes)):
+        most = getattr(engine.info().concurrency, what)
+        if most is not None and count > most:
+            raise Unsupported(f"{engine.name} can't serve clients from {count} {what} at once (at most {most})")
+    if clients.count > 1 and (reason := engine.one_client.get(job.operation)):
+        raise Unsupported(f"{engine.name} can't {job.operation} with several clients at once: {reason}")
+    if job.inputs is not None:
+        job.inputs.check(engine, session)  # refused here, where the reason is told
+    else:
+        prepared(engine, session, job.operation)
 
 
 def _threads(
@@ -123,7 +128,7 @@ def _threads(
                     thread.join()
     if failed:
         raise failed[0]
-    return replace(_merged(found), cpu_seconds=_countable(job, meter.seconds))
+    return replace(together(found), cpu_seconds=_countable(job, meter.seconds))
 
 
 def _countable(job: Job, seconds: float | None) -> float | None:
@@ -171,7 +176,8 @@ def share(pool: int, numbers: range, of: int) -> range:
     return range(pool * numbers.start // of, pool * numbers.stop // of)
 
 
-def _merged(found: list[ClientTimings]) -> ClientTimings:
+def together(found: list[ClientTimings]) -> ClientTimings:
+    """What some clients measured, as one: the first one's, that the others' are merged into."""
     whole, *rest = found
     for each in rest:
         whole.merge(each)
@@ -179,14 +185,22 @@ def _merged(found: list[ClientTimings]) -> ClientTimings:
 
 
 def _processes(engine: Engine, job: Job, clients: Clients) -> ClientTimings:
-    """Clients in processes of their own, each with an engine of its own on the same directory.
+    """Clients in processes of their own, each with an engine of its own on the same directory."""
+    with ClientProcesses(order_of(engine, job, clients), range(clients.processes)) as processes:
+        processes.ready()
+        meter = CpuMeter(engine, own=int)  # the clients' processes tell their own
+        with meter:
+            processes.begin(perf_counter_ns() + _LEAD_NANOSECONDS)
+            found = processes.timings()
+    if found.cpu_seconds is None or meter.seconds is None:
+        return replace(found, cpu_seconds=None)
+    return replace(found, cpu_seconds=found.cpu_seconds + meter.seconds)
 
-    A process of several threads that ask a server keeps to one processor where there are as many processes as
-    processors. Where the threads do the work themselves the system's own, which end their writes, would stand behind them.
-    """
+
+def order_of(engine: Engine, job: Job, clients: Clients) -> dict[str, Any]:
+    """What processes of clients are told: the same for all of them, and plain data. The URL isn't in it."""
     kind = type(engine)
-    served = bool(engine.processes() or engine.url)
-    common = {
+    return {
         "engine": f"{kind.__module__}:{kind.__qualname__}",
         "directory": str(engine.directory),
         "tier": engine.tier,
@@ -194,36 +208,63 @@ def _processes(engine: Engine, job: Job, clients: Clients) -> ClientTimings:
         "job": job.to_json(),
         "threads": clients.threads,
         "of": clients.count,
-        "bound": served and clients.threads > 1 and clients.processes >= (os.cpu_count() or 1),
+        "served": bool(engine.processes() or engine.url),
     }
-    with ExitStack() as ending:
-        children = []
-        for number in range(clients.processes):
-            child = subprocess.Popen(
-                python("dbbench.loadgen.clients"),
-                env=environment(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            ending.enter_context(child)
-            ending.callback(child.kill)
-            children.append(child)
-            _tell(child, {**common, "first": number * clients.threads})
-        _hear_all(children)
-        meter = CpuMeter(engine, own=int)  # the clients' processes tell their own
-        counting = ending.enter_context(ExitStack())
-        counting.enter_context(meter)
-        begin = perf_counter_ns() + _LEAD_NANOSECONDS
-        for child in children:
-            _tell(child, begin)
-        found = _merged([ClientTimings.from_json(document) for document in _hear_all(children)])
-        counting.close()
-        for child in children:
-            child.wait()
-        if found.cpu_seconds is None or meter.seconds is None:
-            return replace(found, cpu_seconds=None)
-        return replace(found, cpu_seconds=found.cpu_seconds + meter.seconds)
+
+
+class ClientProcesses:
+    """Some of the processes of clients that have one order; `numbers` are theirs among all of them.
+
+    A process of several threads that ask a server keeps to one processor where there are as many processes as
+    processors. Where the threads do the work themselves the system's own, which end their writes, would stand behind them.
+    """
+
+    def __init__(self, order: Mapping[str, Any], numbers: range, variables: Mapping[str, str] | None = None) -> None:
+        self._order, self._numbers, self._variables = order, numbers, variables or {}
+        self._children: list[subprocess.Popen[str]] = []
+        self._ending = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Start them."""
+        threads = self._order["threads"]
+        bound = self._order["served"] and threads > 1 and len(self._numbers) >= (os.cpu_count() or 1)
+        try:
+            for number in self._numbers:
+                child = subprocess.Popen(
+                    python("dbbench.loadgen.clients"),
+                    env=environment(**self._variables),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+                self._ending.enter_context(child)
+                self._ending.callback(child.kill)
+                self._children.append(child)
+                _tell(child, {**self._order, "bound": bound, "first": number * threads})
+        except BaseException:
+            self._ending.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_exc: object) -> None:
+        """Wait for their end, or kill those that still run where something went wrong."""
+        with self._ending:
+            if kind is None:
+                for child in self._children:
+                    child.wait()
+
+    def ready(self) -> None:
+        """Wait until all have warmed up. Raises what one of them says went wrong."""
+        _hear_all(self._children)
+
+    def begin(self, moment: int) -> None:
+        """Have all begin at this reading of the clock."""
+        for child in self._children:
+            _tell(child, moment)
+
+    def timings(self) -> ClientTimings:
+        """What they measured, when the last one is done. Raises WrongAnswer, TimedOut and ClientFailed."""
+        return together([ClientTimings.from_json(document) for document in _hear_all(self._children)])
 
 
 def _tell(child: subprocess.Popen[str], document: Any) -> None:

@@ -131,6 +131,8 @@ class ClientTimings:
     timeline: Timeline = field(default_factory=Timeline)
     #: CPU seconds of the calls that count, of all clients together; None where they can't be told from other work.
     cpu_seconds: float | None = None
+    #: Nanoseconds from the common start to when the last of the clients really began.
+    late: int = 0
 
     @property
     def per_second(self) -> float:
@@ -156,6 +158,7 @@ class ClientTimings:
         self.timeline.merge(other.timeline)
         if self.cpu_seconds is not None:
             self.cpu_seconds = None if other.cpu_seconds is None else self.cpu_seconds + other.cpu_seconds
+        self.late = max(self.late, other.late)
         both = [schedule for schedule in (self.schedule, other.schedule) if schedule]
         if both:
             due, late, dropped = (
@@ -178,6 +181,7 @@ class ClientTimings:
             "begin": self.begin,
             "end": self.end,
             "cpu_seconds": self.cpu_seconds,
+            "late": self.late,
         }
 
     @classmethod
@@ -200,6 +204,7 @@ class ClientTimings:
             [Kept.from_json(each) for each in document["kept"]],
             Timeline.from_json(document["timeline"]),
             document["cpu_seconds"],
+            document["late"],
         )
 
     def _samples(self) -> tuple[Samples, ...]:

@@ -12,6 +12,7 @@ from dbbench.analysis.queryplans import QueryPlan
 from dbbench.analysis.row import Row
 from dbbench.analysis.spread import Tail
 from dbbench.analysis.units import Unit, duration
+from dbbench.report.host_words import host_notes
 from dbbench.results.facts import StepFacts
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Scenario
@@ -189,7 +190,11 @@ class StepView:
         """How much was read or called for a figure, and what the figures don't say."""
         facts = [line.row.facts or {} for line in self.lines]
         arrow = [line.row.title for line in self.lines if line.arrow] if self.mixed else []
-        words = [self.wording.conditions(self.step, facts, arrow, self.data.records), *self._in_one_process()]
+        words = [
+            self.wording.conditions(self.step, facts, arrow, self.data.records),
+            *self._in_one_process(),
+            *host_notes(self.lines),
+        ]
         best = "Ratios are to the best figure that is shown." if any(line.withheld for line in self.lines) else ""
         span = f"{self.rank_note[0].upper()}{self.rank_note[1:]}." if self.rank_note else ""
         return " ".join(filter(None, (*words, span, best)))

@@ -244,6 +244,31 @@ class FileFacts(TypedDict, total=False):
     allocated: Required[_Count]
 
 
+@_open
+class HostFacts(TypedDict, total=False):
+    """A host that clients of a step were on: see `cluster.hosts`. Times in seconds, `busy` a share of its processors."""
+
+    name: Required[Annotated[str, Field(max_length=100)]]
+    clients: Required[_Count]
+    calls: Required[_Count]
+    per_second: Required[_Number]
+    busy: Required[Annotated[float, Field(ge=0, le=1)] | None]
+    round_trip: Required[_Number]
+    bound: Required[_Number]
+    late: Required[_Number]
+    cpu: str
+    threads: _Count | None
+    kernel: str
+
+
+@_open
+class ClusterFacts(TypedDict, total=False):
+    """The hosts of a step, and the seconds from the first start to the last end."""
+
+    hosts: Required[Annotated[list[HostFacts], Field(min_length=1, max_length=1_000)]]
+    span: Required[_Number]
+
+
 class AnswerFacts(TypedDict, total=False):
     """Of queries, and whatever else is compared."""
 
@@ -289,6 +314,7 @@ class CallFacts(TypedDict, total=False):
     arrivals: ArrivalsFacts
     timeline: TimelineFacts
     find: FindFacts
+    cluster: ClusterFacts
 
 
 class ObjectFacts(TypedDict, total=False):

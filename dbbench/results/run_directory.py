@@ -101,6 +101,9 @@ class Manifest(BaseModel):
     time_limit: float | None = None
     #: Whether the suite's own settings for `--quick` apply.
     quick: bool = False
+    #: Where the clients were, and on how many hosts; empty and 0 where they were with dbbench.
+    cluster: Annotated[str, Field(max_length=300)] = ""
+    hosts: int = Field(default=0, ge=0, le=1_000)
     #: Why the run ended before all rounds, in words.
     stopped: str = ""
 
@@ -159,7 +162,8 @@ class Run:
         except (OSError, ValueError, TypeError, KeyError) as exc:
             raise RunError(f"{file} is damaged: {_first(exc)}") from exc
         suite = parse_suite(text, str(path / "suite.yaml"))
-        return cls(path, manifest, suite.first_look() if manifest.quick else suite)
+        suite = suite.first_look() if manifest.quick else suite
+        return cls(path, manifest, suite.over_hosts(manifest.hosts) if manifest.hosts > 1 else suite)
 
     @property
     def report(self) -> Path:

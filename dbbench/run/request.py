@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 import dbbench
+from dbbench.cluster.place import Place
 from dbbench.datasets.cache import Files, kept, materialise
 from dbbench.did_you_mean import did_you_mean
 from dbbench.engine import registry, variants
@@ -32,11 +33,12 @@ from dbbench.results.trial import Trial
 from dbbench.run.answers import answers_again, answers_of, with_agreements
 from dbbench.run.config import Config
 from dbbench.run.extension import extend
+from dbbench.run.over_hosts import again, look_at_hosts, refuse
 from dbbench.run.plan import DEFAULT_ROUNDS, fewest_rounds, plan
 from dbbench.run.releases import found as releases_of
 from dbbench.run.releases import found_again, program_options
 from dbbench.suite.loader import find_suite, parse_suite, read_text
-from dbbench.suite.model import Suite, Variant
+from dbbench.suite.model import Quick, Suite, Variant
 
 #: The most rounds of a run that goes on until a budget is reached.
 MOST_ROUNDS = 50
@@ -76,6 +78,8 @@ class Request:
     sweeps: Mapping[str, str] = field(default_factory=dict)
     #: Engines that a gate compares, which have to be among those that run.
     needed: Sequence[str] = ()
+    #: The hosts that the clients are on, if not this machine.
+    cluster: Place | None = None
     #: What a configuration file says; all else goes before it.
     config: Config = field(default_factory=Config)
 
@@ -141,8 +145,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     text = read_text(path)
     suite = parse_suite(text, str(path))
     known_variants = {**request.config.variants, **suite.variants}
-    only = request.engines or request.config.engines
-    asked = request.engines or tuple(dict.fromkeys([*request.config.engines, *known_variants]))
+    only, asked = _asked(request, suite, known_variants)
     variants.check(name for name in asked if name not in request.urls)
     mine = [name for name in asked if "@" in name and name not in request.urls]
     engines_of = [variants.base(name) for name in (*asked, *request.options) if name not in request.urls]
@@ -158,9 +161,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
             raise UserError(f"--gate names {name}, which is not among the engines to run; add -e {name}")
     releases = releases_of(mine, options, known_variants, report)
     at_first = interference.reading()
-    quick = suite.quick if request.quick and request.scale is None else None
-    if quick:
-        suite = suite.first_look()
+    suite, quick = _sized(suite, request)
     scale = request.scale or (quick.scale if quick else 1.0)
     with ThreadPoolExecutor(1) as pool:  # a process imports every driver meanwhile
         looking = pool.submit(probe, names, options, request.urls, releases.folders)
@@ -190,6 +191,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     engines |= {name: probed[name] for name in nulls(found.gives for found in usable)}
     out = request.out or Path("dbbench-runs") / f"{suite.name}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
     check_out(out)
+    look_at_hosts(request.cluster, [str(found.engine) for found in engines.values()])
     seed = request.seed if request.seed is not None else next(iter(suite.datasets.values())).seed
     datasets = draw(suite, scale, seed, path.parent)
     _check_room(out, datasets)
@@ -208,6 +210,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
         time_limit=request.time_limit,
         scale=scale,
         quick=quick is not None,
+        **({"cluster": request.cluster.address, "hosts": request.cluster.hosts} if request.cluster else {}),
         seed=seed,
         options=options,
         variants={
@@ -234,12 +237,33 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     return Ready(run, _trials(run), datasets, with_agreements(run, known), absent, request.urls, idle, releases.folders)
 
 
+def _asked(
+    request: Request, suite: Suite, known_variants: Mapping[str, Variant]
+) -> tuple[Sequence[str], Sequence[str]]:
+    """The engines to look among, none for all of them; and those that are named. Raises UserError."""
+    if request.cluster:
+        refuse(suite, request.cluster, request.engines, request.urls)
+        return tuple(request.urls), request.engines
+    only = request.engines or request.config.engines
+    asked = request.engines or tuple(dict.fromkeys([*request.config.engines, *known_variants]))
+    return only, asked
+
+
+def _sized(suite: Suite, request: Request) -> tuple[Suite, Quick | None]:
+    """The suite as it is to run, and what it has for `--quick` if that is asked for."""
+    quick = suite.quick if request.quick and request.scale is None else None
+    if quick:
+        suite = suite.first_look()
+    return suite.over_hosts(request.cluster.hosts) if request.cluster else suite, quick
+
+
 def resumed_run(
     path: Path,
     suite: str | None,
     urls: Mapping[str, str] | None = None,
     settings: Mapping[str, Mapping[str, str]] | None = None,
     rounds: int | None = None,
+    cluster: Place | None = None,
 ) -> Ready:
     """The run at `path`, to go on with, or to add rounds to, so that it has `rounds` in all.
 
@@ -254,6 +278,7 @@ def resumed_run(
     with control_group.limited(run.manifest.memory_limit):
         pass  # refused now, if it can't be made
     _check_urls(run, urls or {})
+    again(run, cluster)
     _check_programs(run, settings or {})
     if rounds is not None:
         extend(run, rounds)

@@ -77,6 +77,8 @@ def run_trials(
             document = _document(run, trial, datasets, answers[trial.scenario])
             if packages := (folders or {}).get(trial.engine):
                 document |= {"packages": str(packages.folder), "python": packages.python}
+            if run.manifest.hosts:
+                document["cluster"] = {"address": run.manifest.cluster, "hosts": run.manifest.hosts}
             if (variant := run.manifest.variants.get(trial.engine)) and variant.env:
                 document["env"] = variant.env
             atomic_json.write(directory / "trial.json", document)

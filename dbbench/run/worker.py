@@ -11,13 +11,15 @@ import platform
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dbbench
+from dbbench.cluster.place import Place
 from dbbench.datasets.cache import Files
 from dbbench.datasets.records import RecordSet
 from dbbench.engine import registry
@@ -25,7 +27,7 @@ from dbbench.engine.base import Engine
 from dbbench.engine.null import does_work
 from dbbench.engine.setup import Setup
 from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
-from dbbench.errors import NotVerified, ServerFailed, TimedOut, Unavailable, Unsupported, WrongAnswer
+from dbbench.errors import HostLost, NotVerified, ServerFailed, TimedOut, Unavailable, Unsupported, WrongAnswer
 from dbbench.host import atomic_json
 from dbbench.host.machine import file_system
 from dbbench.host.processes import end_with_parent
@@ -39,6 +41,9 @@ from dbbench.suite.model import Scenario, Tier
 from dbbench.suite.steps import AnyStep
 from dbbench.workloads import after, promises, workload
 from dbbench.workloads.context import StepContext, StepMeasurement
+
+if TYPE_CHECKING:
+    from dbbench.cluster.hosts import Hosts
 
 #: Outcomes of a step that did its work, whatever became of its figure.
 _WORKED = (Outcome.OK, Outcome.SATURATED, Outcome.NO_RATE)
@@ -67,6 +72,9 @@ class Trial:
         self.other_python = bool(plan.get("python"))
         self.last_round: bool = plan["round"] == plan["rounds"]
         self.setup = Setup(Path(plan["work"]) / "data", Tier(self.scenario.durability), plan["options"], url)
+        #: The hosts that the clients are on.
+        self.place = Place(**plan["cluster"]) if "cluster" in plan else None
+        self.hosts: Hosts | None = None
         self.record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None, "made": False}
 
     def run(self) -> None:
@@ -82,7 +90,8 @@ class Trial:
             self.engine.open()
             try:
                 self._make_tables(self.engine)
-                self._run_steps(self.engine)
+                with self._entered():
+                    self._run_steps(self.engine)
                 self.engine.remove(self.tables)
             finally:
                 died = self.engine.exit_reason()
@@ -93,6 +102,17 @@ class Trial:
                 outcome, detail = Outcome.CRASHED, died
             self._give_up(outcome, detail, exc)
             self._save()
+
+    @contextmanager
+    def _entered(self) -> Iterator[None]:
+        """Within it the hosts of the cluster are there, if the run has one."""
+        if self.place is None:
+            yield
+            return
+        from dbbench.cluster.hosts import Hosts
+
+        with Hosts(self.place) as self.hosts:
+            yield
 
     def remove(self) -> None:
         """Remove what the trial made at its URL and, being killed, could not remove itself."""
@@ -120,6 +140,8 @@ class Trial:
             engine, engine.connect(), self.tables, self.files, self.answers,
             records=self.records, setup=self.setup, round=self.round, last_round=self.last_round,
         )  # fmt: skip
+        if self.hosts:
+            context.driver = self.hosts.drive
         versions = {**engine.versions(), **engine.server_versions()}
         if self.other_python:
             versions["Python"] = platform.python_version()
@@ -218,6 +240,8 @@ class Trial:
             servers = context.engine.processes()
             result["written_bytes"] = usage(servers).since(before).written
             result |= measured.recorded
+            if self.hosts and (told := self.hosts.take_facts()):
+                result["facts"]["cluster"] = told
             context.accept(step, measured)
             peak = max((peak_memory() or 0) + resident(servers), context.peak)
             self.record["peak_memory"] = max(peak, self.record["peak_memory"] or 0)
@@ -320,7 +344,7 @@ def described(exc: BaseException) -> tuple[Outcome, str]:
             return Outcome.TIMEOUT, str(exc)
         case Unsupported():
             return Outcome.UNSUPPORTED, str(exc)
-        case ServerFailed():
+        case ServerFailed() | HostLost():
             return Outcome.FAILED, str(exc)
         case Unavailable(reason=reason, install=install):
             return Outcome.UNAVAILABLE, f"{reason}; {install}" if install else reason

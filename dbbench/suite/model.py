@@ -181,6 +181,14 @@ class Suite(Model):
         )
         return self.model_copy(update={"scenarios": tuple(scenarios)})
 
+    def over_hosts(self, hosts: int) -> Suite:
+        """The suite with its clients on each of the hosts."""
+        scenarios = (
+            scenario.model_copy(update={"steps": tuple(step.over_hosts(hosts) for step in scenario.steps)})
+            for scenario in self.scenarios
+        )
+        return self.model_copy(update={"scenarios": tuple(scenarios)})
+
     def scenario(self, name: str) -> Scenario:
         """A scenario by its name."""
         return next(scenario for scenario in self.scenarios if scenario.name == name)

@@ -9,7 +9,7 @@ from typing import Any
 from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.errors import WrongAnswer
 from dbbench.host.cpu_time import CpuMeter
-from dbbench.loadgen.clients import drive, share
+from dbbench.loadgen.clients import share
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.loadgen.transactions import Transactions
@@ -33,7 +33,7 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     _clear_away(context, step.table)
     before = engine.statistics()
     job = Job("statement", (), 0, 0, inputs=work, pool=step.pool)
-    found = drive(engine, context.session, job, clients)
+    found = context.drive(job, clients)
     clearing, used = _clear(context, work, clients.count)
     after = engine.statistics()
     seconds = (found.end - found.begin) / 1e9

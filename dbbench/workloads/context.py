@@ -17,16 +17,20 @@ from dbbench.engine.null import does_work, query_of
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.host.usage import forget_peak, peak_memory, resident
+from dbbench.loadgen import clients
+from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.dataset import Table
-from dbbench.suite.steps.base import Step
+from dbbench.suite.steps.base import Clients, Step
 from dbbench.suite.steps.query import QueryStep
 from dbbench.suite.steps.sql import SqlStep
 from dbbench.suite.steps.statement import Check
 from dbbench.suite.steps.transaction import Invariant
 
 T = TypeVar("T")
+#: Has clients do a job.
+Driver = Callable[[Engine, Session, Job, Clients], ClientTimings]
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,12 @@ class StepContext:
     last_round: bool = False
     #: The most memory that was seen before something was done aside; see there.
     peak: int = 0
+    #: What has clients do a job: here, or on the hosts of a cluster.
+    driver: Driver = clients.drive
+
+    def drive(self, job: Job, clients: Clients) -> ClientTimings:
+        """What clients measured of a job. Raises Unsupported if the engine can't serve them all."""
+        return self.driver(self.engine, self.session, job, clients)
 
     def accept(self, step: Step, measured: StepMeasurement) -> None:
         """Take over what a step that was measured leaves, before it is checked: a check changes nothing."""

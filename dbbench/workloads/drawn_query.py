@@ -16,7 +16,6 @@ from dbbench.answers.compare import check_batches
 from dbbench.answers.in_parts import rows_of
 from dbbench.answers.ties import row_count
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.loadgen.clients import drive
 from dbbench.loadgen.drawn_calls import DrawnCalls
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.results.facts import StepFacts
@@ -44,7 +43,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     kept: list[Kept] = []
 
     def driven(job: Job) -> ClientTimings:
-        found = drive(engine, context.session, job, clients)
+        found = context.drive(job, clients)
         kept.extend(found.kept)
         return found
 

@@ -14,7 +14,6 @@ from dbbench.engine.base import Engine
 from dbbench.engine.operations import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.host.cpu_time import CpuMeter
-from dbbench.loadgen.clients import drive
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.key_streams import KeySequence
@@ -58,7 +57,7 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
     clients = context.engine.info().concurrency.arranged(step.clients)
     if step.timed:
         return _timed(step, context, records, replace(job, calls=-(-count // step.transaction)), clients)
-    found = throughput(drive(context.engine, context.session, job, clients), count, clients)
+    found = throughput(context.drive(job, clients), count, clients)
     left = replace(expected)
     if step.operation == "insert":
         left.next += count
@@ -84,7 +83,7 @@ def _timed(step: KeyValueStep, context: StepContext, records: RecordSet, job: Jo
         beyond = max((numbers.stop for numbers in expected.further), default=0)
         first = max(expected.next, beyond) if step.operation == "insert" else job.inputs.first
         inputs = replace(job.inputs, first=first, version=expected.newest + 1, endless=True)
-        found = drive(context.engine, context.session, replace(job, inputs=inputs), clients)
+        found = context.drive(replace(job, inputs=inputs), clients)
         if step.fills:
             taken = {number: inputs.taken(made, number, clients.count) for number, made in found.made}
             expected = _left(expected, inputs, taken, clients.count)

@@ -10,7 +10,6 @@ import numpy as np
 from dbbench.datasets.records import ExpectedRecords, Numbers, RecordSet, shuffled
 from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.key_streams import OPERATIONS, OperationMix
 from dbbench.suite.steps.base import Clients
@@ -34,7 +33,7 @@ def measure(step: MixStep, context: StepContext) -> StepMeasurement:
     job = Job("mix", (), 0, operations.operations, seed=records.seed, inputs=operations)
     if step.timed:
         return _timed(step, context, job, clients)
-    measured = throughput(drive(context.engine, context.session, job, clients), operations.operations, clients)
+    measured = throughput(context.drive(job, clients), operations.operations, clients)
     return replace(measured, leaves=Leaves(records=_left(expected, operations, clients.count)))
 
 
@@ -46,7 +45,7 @@ def _timed(step: MixStep, context: StepContext, job: Job, clients: Clients) -> S
         nonlocal expected
         assert isinstance(job.inputs, OperationMix)
         inputs = replace(job.inputs, next=expected.next, version=expected.newest, endless=True)
-        found = drive(context.engine, context.session, replace(job, inputs=inputs), clients)
+        found = context.drive(replace(job, inputs=inputs), clients)
         expected = _left(expected, inputs, clients.count, dict(found.made))
         return found
 

@@ -22,7 +22,6 @@ from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host.cpu_time import CpuMeter
 from dbbench.host.page_cache import Dropped
-from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import collector_off, read_batches, read_column, read_rows, timed
 from dbbench.loadgen.query_calls import QueryCalls
@@ -117,7 +116,7 @@ def _under_load(step: QueryStep, context: StepContext, known: pa.Table | None) -
     clients = engine.info().concurrency.arranged(step.clients)
     compare()
     try:
-        measured = load_control.measure(step, job, clients, lambda job: drive(engine, context.session, job, clients))
+        measured = load_control.measure(step, job, clients, lambda job: context.drive(job, clients))
     except WrongAnswer as exc:
         answer.wrong = answer.wrong or str(exc)
         return StepMeasurement("time", "s", [0.0], facts=facts, outcome=Outcome.WRONG, detail=answer.wrong)

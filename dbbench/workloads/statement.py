@@ -7,7 +7,6 @@ from dataclasses import replace
 from dbbench.answers.compare import check_value
 from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
-from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.suite.steps.statement import StatementStep
 from dbbench.workloads import load_control
@@ -29,7 +28,7 @@ def measure(step: StatementStep, context: StepContext) -> StepMeasurement:
         nonlocal calls
         if calls and step.parameters:  # a search has them do it again: new keys follow on those that are there by now
             job = replace(job, inputs=drawn_calls(step, context))
-        found = drive(context.engine, context.session, job, clients)
+        found = context.drive(job, clients)
         calls += found.calls
         return found
 

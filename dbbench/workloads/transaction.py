@@ -9,7 +9,6 @@ from typing import Any
 
 from dbbench.engine.sql.session import fetch
 from dbbench.errors import NotVerified, WrongAnswer
-from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, Group, Plan, Text, TransactionMix
 from dbbench.results.facts import StepFacts, TransactionCounts
@@ -36,7 +35,7 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
     def driven(job: Job) -> ClientTimings:
         """What the clients did, and what the data must be after it: a search has them do it again and again."""
         inputs = replace(_mix(step, context), endless=True) if step.timed else mix
-        found = drive(engine, context.session, replace(job, inputs=inputs), clients)
+        found = context.drive(replace(job, inputs=inputs), clients)
         made = dict(found.made)
         done.update(inputs.committed(made, clients.count, found.counts))
         counts.update(found.counts)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
 
 from dbbench.suite.answer import KnownAnswer
 from dbbench.suite.dataset import Model
@@ -113,6 +113,10 @@ class Step(Model):
         """The step with as many clients, all of them threads of one process."""
         return self
 
+    def over_hosts(self, hosts: int) -> Self:
+        """The step with its clients on each of the hosts; itself where it can't have them."""
+        return self
+
     def expanded(self) -> tuple[Self, ...]:
         """The steps that it stands for: itself, unless it is a sweep."""
         return (self,)
@@ -171,6 +175,21 @@ class ClientsStep(Step):
         """Processes become threads."""
         return self.model_copy(update={"clients": Clients(threads=self.clients.count)})
 
+    def over_hosts(self, hosts: int) -> Self:
+        """As many processes on each host as the suite has in all; alone where the kind takes no more of them."""
+        clients = self.clients.model_copy(update={"processes": self.clients.processes * hosts})
+        title = self.title
+        if self.swept:
+            title = f"{title.removesuffix(_titled(self.clients))}{_titled(clients)}"
+        try:
+            return self.model_validate({**self.model_dump(), "clients": clients, "title": title, **self._pooled(hosts)})
+        except ValidationError:
+            return self
+
+    def _pooled(self, hosts: int) -> dict[str, Any]:
+        """What besides the clients there is of each host."""
+        return {}
+
     def expanded(self) -> tuple[Self, ...]:
         """A step for each of a sweep's clients."""
         if not self.sweep:
@@ -178,10 +197,15 @@ class ClientsStep(Step):
         return tuple(
             self.model_copy(update={
                 "clients": clients, "sweep": (), "swept": self.name, "name": swept_name(self.name, clients.count),
-                "title": f"{self.title}, {clients.count} client{'s' * (clients.count > 1)}",
+                "title": f"{self.title}{_titled(clients)}",
             })
             for clients in self.sweep
         )  # fmt: skip
+
+
+def _titled(clients: Clients) -> str:
+    """What a sweep's step has after its title."""
+    return f", {clients.count} client{'s' * (clients.count > 1)}"
 
 
 def _count(clients: Any) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -33,6 +33,10 @@ class ContentionStep(ClientsStep):
 
     dataset = "tables"
     summable = True
+
+    def _pooled(self, hosts: int) -> dict[str, Any]:
+        """The pool is of all clients together."""
+        return {} if self.pool is None else {"pool": self.pool * hosts}
 
     @property
     def required_operations(self) -> tuple[str, ...]:

@@ -1,0 +1,108 @@
+"""What runs in a host's Dask worker: it starts the process that holds the clients, and carries words to it and from it.
+
+All that it does returns at once: a worker has one thread for actors.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import IO, Any
+
+from dbbench.engine.urls import scrub, secrets
+from dbbench.host.processes import environment, python
+
+#: Characters of what the clients printed that are told where something went wrong.
+_MOST_PRINTED = 4_000
+
+
+@dataclass(frozen=True, repr=False)
+class Sealed:
+    """Something whose text is shown nowhere, though the call that carries it may be logged: it may hold a password."""
+
+    document: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return "Sealed(***)"
+
+
+class Agent:
+    """A host, as the coordinator has it."""
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[str] | None = None
+        self._words: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._said: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+
+    async def clock(self) -> int:
+        """The clock of the host."""
+        return perf_counter_ns()
+
+    def start(self, order: Sealed) -> None:
+        """Start a process for an order; one that is there is ended. What it says comes by `poll`."""
+        self.stop()
+        error = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed by the reader
+        child = subprocess.Popen(
+            python("dbbench.cluster.host"),
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=error,
+            text=True,
+        )
+        self._child, self._words, self._said = child, queue.SimpleQueue(), queue.SimpleQueue()
+        hidden = secrets(str(order.document.get("url", "")))
+        threading.Thread(target=_feed, args=(child, self._words), daemon=True).start()
+        threading.Thread(target=_listen, args=(child, self._said, error, hidden), daemon=True).start()
+        self._words.put(order.document)
+
+    def begin(self, moment: int) -> None:
+        """Have the clients begin at this reading of the host's clock."""
+        self._words.put({"begin": moment})
+
+    def poll(self) -> list[dict[str, Any]]:
+        """What the process has said since the last time; it is told that somebody still asks."""
+        self._words.put({})
+        said = []
+        while not self._said.empty():
+            said.append(self._said.get())
+        return said
+
+    def stop(self) -> None:
+        """End the process, and its clients with it."""
+        if self._child is not None:
+            self._child.kill()
+            self._words.put(None)
+            self._child = None
+
+    def __del__(self) -> None:
+        self.stop()
+
+
+def _feed(child: subprocess.Popen[str], words: queue.SimpleQueue[Any]) -> None:
+    """Hand the process its words: a pipe may be full while it starts."""
+    assert child.stdin
+    try:
+        while (word := words.get()) is not None:
+            print(json.dumps(word), file=child.stdin, flush=True)
+        child.stdin.close()
+    except OSError:
+        pass  # it has ended, which the other thread says
+
+
+def _listen(
+    child: subprocess.Popen[str], said: queue.SimpleQueue[dict[str, Any]], error: IO[str], hidden: list[str]
+) -> None:
+    assert child.stdout
+    with error:
+        for line in child.stdout:
+            said.put(json.loads(line))
+        status = child.wait()
+        error.seek(0)
+        said.put({"ended": status, "printed": scrub(error.read()[-_MOST_PRINTED:], hidden)})

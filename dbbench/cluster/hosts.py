@@ -1,0 +1,280 @@
+"""Drives the clients of a step on the hosts of a cluster: one start for all in each host's own time, and one result."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from time import monotonic, perf_counter_ns
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from distributed import Client
+
+from dbbench.cluster.agent import Agent, Sealed
+from dbbench.cluster.alike import differences, identity
+from dbbench.cluster.clock import EXCHANGES, Clock, Reading, best
+from dbbench.cluster.place import Place
+from dbbench.cluster.watch import TOPIC, Watch
+from dbbench.engine.base import Engine, Session
+from dbbench.errors import HostLost, TimedOut, Unsupported, UserError, WrongAnswer
+from dbbench.loadgen.clients import ClientFailed, order_of, refuse, together
+from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.suite.steps.base import Clients
+
+#: A host is lost after these seconds without an answer: before the start, when drivers are imported, and after it. It is asked
+#: each second at least.
+_START_SECONDS, _ANSWER_SECONDS = 10.0, 3.5
+_LEAST_POLL, _MOST_POLL = 0.05, 1.0
+#: Between the word to the hosts and their start: nanoseconds, and round trips.
+LEAD_NANOSECONDS, LEAD_ROUND_TRIPS = 200_000_000, 20
+#: How long hosts have to come up, and to say what they have, in seconds.
+UP_SECONDS = 60.0
+
+
+@dataclass
+class Host:
+    """One of the hosts, and what is known of it in a step."""
+
+    name: str
+    address: str
+    agent: Any = None
+    readings: list[Reading] = field(default_factory=list)
+    ready: Mapping[str, Any] = field(default_factory=dict)
+    found: Mapping[str, Any] | None = None
+
+    @property
+    def clock(self) -> Clock:
+        """Its clock over the step."""
+        return Clock(self.readings[0], self.readings[-1])
+
+
+class Hosts:
+    """The hosts of a place, as long as it is entered. It drives one step at a time."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.lost = ""
+        self._gone: set[str] = set()
+        self._ending = ExitStack()
+        self._told: dict[str, Any] | None = None
+        self._local: Any = None
+        self._since = 0.0
+        self._patience = _START_SECONDS
+
+    def __enter__(self) -> Self:
+        """Reach the hosts. Raises UserError if they can't be used."""
+        with ExitStack() as ending:
+            try:
+                self._client = ending.enter_context(self._connected(ending))
+                self._client.wait_for_workers(self.place.hosts, timeout=UP_SECONDS)
+            except (OSError, TimeoutError, ValueError, TypeError) as exc:
+                raise UserError(f"--cluster {self.place.address}: {self._why(exc)}") from exc
+            self._client.register_plugin(Watch())
+            self._client.subscribe_topic(TOPIC, self._hear)
+            self.hosts = self._placed()
+            self._ending = ending.pop_all()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._ending.close()
+
+    def drive(self, engine: Engine, session: Session, job: Job, clients: Clients) -> ClientTimings:
+        """Measure a job by clients that are spread evenly over the hosts, in the order of their numbers.
+
+        Raises Unsupported if the engine can't serve them or a host is unlike this one, HostLost if one ended, stands still
+        or can't be reached, WrongAnswer, TimedOut, and ClientFailed.
+        """
+        refuse(engine, session, job, clients)
+        count = len(self.hosts)
+        if clients.processes % count:
+            raise Unsupported(
+                f"{engine.name} can't serve clients of several processes, and so not from {count} hosts"
+                if engine.info().concurrency.processes == 1
+                else f"{clients} can't be spread evenly over {count} hosts"
+            )
+        if self.lost:
+            raise HostLost(f"{self.lost}; the next trial starts anew")
+        share = clients.processes // count
+        orders = [
+            {**order_of(engine, job, clients), "url": engine.url, "first": number * share, "processes": share}
+            for number in range(count)
+        ]
+        self._since, self._patience = monotonic(), _START_SECONDS
+        try:
+            self._client.sync(self._driven, orders, identity(type(engine)))
+        except HostLost as exc:
+            self.lost = str(exc)
+            raise
+        finally:
+            self._client.sync(self._stop)
+        found = [self._here(host, share * clients.threads) for host in self.hosts]
+        merged = together([timings for timings, _ in found])
+        self._told = {"hosts": [told for _, told in found], "span": (merged.end - merged.begin) / 1e9}
+        return merged if engine.url == "" else replace(merged, cpu_seconds=None)
+
+    def check(self, kinds: Mapping[str, Callable[[], Mapping[str, str]]]) -> None:
+        """Raise UserError if a host lacks what engines need, or has it otherwise. `kinds`: class -> what this host has."""
+        for kind, here in kinds.items():
+            try:
+                self._client.sync(self._identified, kind, here())
+            except (HostLost, Unsupported, ClientFailed) as exc:
+                raise UserError(f"--cluster {self.place.address}: {exc}") from exc
+            finally:
+                self._client.sync(self._stop)
+
+    def take_facts(self) -> dict[str, Any] | None:
+        """What is to be told of the hosts in the last step that they drove; once."""
+        told, self._told = self._told, None
+        return told
+
+    def _connected(self, ending: ExitStack) -> Client:
+        if not self.place.local:
+            return Client(self.place.address, timeout=10, direct_to_workers=True)
+        from dbbench.cluster.local import LocalHosts
+
+        self._local = ending.enter_context(LocalHosts(self.place.hosts))
+        return Client(self._local.address, security=self._local.security, direct_to_workers=True)
+
+    def _why(self, exc: Exception) -> str:
+        if isinstance(exc, TimeoutError) and hasattr(self, "_client"):
+            there = len(self._client.scheduler_info(n_workers=-1)["workers"])
+            return f"{there} of {self.place.hosts} hosts came up in {UP_SECONDS:g} s"
+        first = (str(exc).strip().splitlines() or [type(exc).__name__])[0]
+        return f"the scheduler can't be reached: {first}"
+
+    def _placed(self) -> list[Host]:
+        """The hosts, each with its agent. Raises UserError for workers that would disturb the measuring."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        known = sorted(workers.items(), key=lambda item: (str(item[1]["name"]), item[0]))[: self.place.hosts]
+        for address, told in known:
+            if told["nthreads"] != 1:
+                raise UserError(f"the worker {address} has {told['nthreads']} threads; start it with --nthreads 1")
+            if told.get("nanny"):
+                raise UserError(f"the worker {address} has a nanny; start it with --no-nanny")
+        names = [urlsplit(address).hostname for address, _ in known]
+        if not self.place.local and (twice := next((name for name in names if names.count(name) > 1), None)):
+            raise UserError(f"two workers are on {twice}; start one on each host")
+        hosts = []
+        for number, (address, _) in enumerate(known, 1):
+            host = Host(f"h{number}" if self.place.local else f"h{number} ({names[number - 1]})", address)
+            future = self._client.submit(Agent, actor=True, workers=[address], pure=False, allow_other_workers=False)
+            host.agent = future.result(timeout=UP_SECONDS)
+            hosts.append(host)
+        return hosts
+
+    def _hear(self, event: tuple[float, Mapping[str, str]]) -> None:
+        self._gone.add(event[1]["worker"])
+
+    async def _identified(self, kind: str, here: Mapping[str, str]) -> None:
+        orders = [{"engine": kind, "identify": True, "url": ""} for _ in self.hosts]
+        await self._start(orders)
+        await self._until(lambda host: bool(host.ready))
+        self._compare(here)
+
+    async def _driven(self, orders: Sequence[Mapping[str, Any]], here: Mapping[str, str]) -> None:
+        await self._start(orders)
+        await self._until(lambda host: bool(host.ready))
+        self._compare(here)
+        for host in self.hosts:
+            host.readings.append(await self._clock(host))
+        trip = max(2 * host.readings[0].bound for host in self.hosts)
+        moment = perf_counter_ns() + max(LEAD_NANOSECONDS, LEAD_ROUND_TRIPS * trip)
+        self._since = monotonic()
+        self._patience = _ANSWER_SECONDS
+        await self._all("begin", [(moment + host.readings[0].offset,) for host in self.hosts])
+        await self._until(lambda host: host.found is not None)
+        for host in self.hosts:
+            host.readings.append(await self._clock(host))
+
+    async def _start(self, orders: Sequence[Mapping[str, Any]]) -> None:
+        for host in self.hosts:
+            host.readings, host.ready, host.found = [], {}, None
+        await self._all("start", [(Sealed(order),) for order in orders])
+
+    def _compare(self, here: Mapping[str, str]) -> None:
+        for host in self.hosts:
+            if found := list(differences(here, host.ready["has"])):
+                raise Unsupported(f"host {host.name} is unlike this one: {'; '.join(found)}")
+
+    async def _until(self, done: Callable[[Host], bool]) -> None:
+        """Ask all hosts until each is done: at first often, then each second, so that clients are left alone."""
+        begun = monotonic()
+        while not all(map(done, self.hosts)):
+            await asyncio.sleep(min(max((monotonic() - begun) / 10, _LEAST_POLL), _MOST_POLL))
+            for host, said in zip(self.hosts, await self._all("poll", [()] * len(self.hosts)), strict=True):
+                for word in said:
+                    self._take(host, word)
+
+    def _take(self, host: Host, word: Mapping[str, Any]) -> None:
+        if "ready" in word:
+            host.ready = word["ready"]
+        elif "found" in word:
+            host.found = word
+        elif "wrong" in word:
+            raise WrongAnswer(word["wrong"])
+        elif "timed out" in word:
+            raise TimedOut(word["timed out"])
+        elif "failed" in word:
+            raise ClientFailed(f"on host {host.name}: {word['failed']}")
+        elif host.found is None and not (host.ready and "machine" not in host.ready):
+            print(word["printed"], file=sys.stderr)
+            raise ClientFailed(f"on host {host.name}: the process of its clients ended with status {word['ended']}")
+
+    async def _all(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Call a method of each agent, all at once."""
+        calls = (self._ask(host, method, *each) for host, each in zip(self.hosts, arguments, strict=True))
+        return await asyncio.gather(*calls)
+
+    async def _ask(self, host: Host, method: str, *arguments: Any) -> Any:
+        """Raises HostLost if no answer comes."""
+        if host.address in self._gone:
+            raise self._lost(host)
+
+        async def call() -> Any:
+            return await getattr(host.agent, method)(*arguments)
+
+        try:
+            return await asyncio.wait_for(call(), self._patience)
+        except (TimeoutError, OSError, RuntimeError, KeyError) as exc:
+            raise self._lost(host) from exc
+
+    def _lost(self, host: Host) -> HostLost:
+        if self._local:
+            self._local.kill(host.name)
+        return HostLost(f"host {host.name} lost after {monotonic() - self._since:.0f} s")
+
+    async def _clock(self, host: Host) -> Reading:
+        exchanges = []
+        for _ in range(EXCHANGES):
+            sent = perf_counter_ns()
+            theirs = await self._ask(host, "clock")
+            exchanges.append((sent, int(theirs), perf_counter_ns()))
+        return best(exchanges)
+
+    async def _stop(self) -> None:
+        """End what still runs on the hosts that answer; elsewhere it ends by itself, since nobody asks any more."""
+        calls = (asyncio.wait_for(self._ask(host, "stop"), 1) for host in self.hosts)
+        for each in await asyncio.gather(*calls, return_exceptions=True):
+            if isinstance(each, BaseException) and not isinstance(each, HostLost | TimeoutError):
+                raise each
+
+    def _here(self, host: Host, clients: int) -> tuple[ClientTimings, dict[str, Any]]:
+        """What a host's clients measured, its moments by our clock, and what is told of the host."""
+        assert host.found is not None
+        found = ClientTimings.from_json(host.found["found"])
+        clock = host.clock
+        found.begin, found.end = clock.here(found.begin), clock.here(found.end)
+        return found, {
+            "name": host.name.partition(" ")[0],
+            "clients": clients,
+            "calls": found.service.count,
+            "per_second": found.per_second,
+            "busy": host.found["busy"],
+            "round_trip": 2 * min(each.bound for each in host.readings) / 1e9,
+            "bound": clock.bound / 1e9,
+            "late": found.late / 1e9,
+            **host.ready["machine"],
+        }

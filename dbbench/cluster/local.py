@@ -1,0 +1,106 @@
+"""Hosts that are processes of this machine, with a scheduler in this one: for a trial, and gone with it.
+
+They speak TLS as hosts elsewhere do, by a certificate made for the trial: on loopback, too, anyone who reaches a
+scheduler could have it execute code. `python -m dbbench.cluster.local` is one of the hosts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+import tempfile
+from types import TracebackType
+from typing import Any, Self
+
+import dask
+from distributed import LocalCluster, Worker
+from distributed.security import Security
+
+from dbbench.host.processes import end_with_parent, environment, python
+
+#: No pages of the scheduler's, and nothing that takes processor time of hosts, or moves work, while clients measure.
+QUIET = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.scheduler.work-stealing": False,
+    "distributed.worker.profile.enabled": False,
+}
+_KEYS = ("tls_ca_file", "tls_worker_cert", "tls_worker_key")
+
+
+class LocalHosts:
+    """A scheduler and a number of hosts."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._children: dict[str, subprocess.Popen[str]] = {}
+
+    def __enter__(self) -> Self:
+        dask.config.set(QUIET)
+        self.security = Security.temporary()
+        self._cluster = LocalCluster(
+            n_workers=0,
+            host="127.0.0.1",
+            protocol="tls://",
+            security=self.security,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.ERROR,
+        )
+        self.address: str = self._cluster.scheduler_address
+        keys = {key: getattr(self.security, key) for key in _KEYS}
+        for number in range(1, self._count + 1):
+            name = f"h{number}"
+            child = subprocess.Popen(
+                python("dbbench.cluster.local"), env=environment(), stdin=subprocess.PIPE, text=True
+            )
+            self._children[name] = child
+            assert child.stdin
+            print(json.dumps({"address": self.address, "name": name, "keys": keys}), file=child.stdin, flush=True)
+        return self
+
+    def kill(self, name: str) -> None:
+        """End a host that doesn't answer; its clients end with it."""
+        if name in self._children:
+            self._children[name].kill()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for child in self._children.values():
+            child.kill()
+            child.wait()
+            assert child.stdin
+            child.stdin.close()
+        self._cluster.close(timeout=2)
+
+
+async def _serve(order: dict[str, Any]) -> None:
+    security = Security(require_encryption=True, **order["keys"])
+    with tempfile.TemporaryDirectory(prefix="dbbench-") as folder:
+        async with Worker(
+            order["address"],
+            name=order["name"],
+            nthreads=1,
+            memory_limit=0,
+            security=security,
+            protocol="tls://",
+            host="127.0.0.1",
+            dashboard=False,
+            local_directory=folder,
+            silence_logs=logging.ERROR,
+        ) as worker:
+            await worker.finished()
+
+
+def main() -> None:
+    """One host."""
+    end_with_parent()
+    dask.config.set(QUIET)
+    asyncio.run(_serve(json.loads(sys.stdin.readline())))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+"""What the scheduler tells of hosts that it has lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distributed import Scheduler
+from distributed.diagnostics.plugin import SchedulerPlugin
+
+#: Under which it is told.
+TOPIC = "dbbench-lost"
+
+
+class Watch(SchedulerPlugin):
+    """Tells all that ask of a worker that is gone, as soon as the scheduler knows it."""
+
+    name = "dbbench-watch"
+
+    def remove_worker(self, scheduler: Scheduler, worker: str, **_more: Any) -> None:
+        """Called by the scheduler."""
+        scheduler.log_event(TOPIC, {"worker": worker})

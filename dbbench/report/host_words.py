@@ -1,0 +1,69 @@
+"""The hosts that the clients of a step were on, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from dbbench.analysis.units import fitting
+
+if TYPE_CHECKING:
+    from dbbench.report.step_view import Line
+
+#: Up to this number hosts are told one by one; of more the least and the greatest figures.
+_EACH = 4
+
+
+def host_notes(lines: Sequence[Line]) -> Iterator[str]:
+    """Of each engine, for every host: its clients, rate and busy processors, and how well its start and clock are known.
+
+    Figures are medians of the rounds.
+    """
+    for line in lines:
+        rounds = [facts["cluster"]["hosts"] for facts in line.row.rounds if "cluster" in facts]
+        if not rounds or line.withheld or line.row.withheld:
+            continue
+        names = list(dict.fromkeys(host["name"] for hosts in rounds for host in hosts))
+        known = [_medians([host for hosts in rounds for host in hosts if host["name"] == name]) for name in names]
+        told = rounds[0][0]
+        machine = ", ".join(filter(None, (told.get("cpu", ""), f"kernel {told['kernel']}" if "kernel" in told else "")))
+        if len(names) > _EACH:
+            words = f"each {_words(known)}"
+        else:
+            words = "; ".join(f"{name} {_words([each])}" for name, each in zip(names, known, strict=True))
+        count = f"{len(names)} host{'s' if len(names) > 1 else ''}"
+        yield f"{line.row.title}, clients on {count} ({machine or 'unknown'}): {words}."
+
+
+def _medians(rounds: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """A host's figures over the rounds; None where no round has one."""
+    found: dict[str, float | None] = {}
+    for key in ("clients", "per_second", "busy", "late", "bound", "round_trip"):
+        known = [host[key] for host in rounds if host[key] is not None]
+        found[key] = median(known) if known else None
+    return found
+
+
+def _words(hosts: Sequence[Mapping[str, float | None]]) -> str:
+    """Figures of one host, or the least and the greatest of several."""
+
+    def span(key: str, text: Callable[[float], str]) -> str:
+        known = [value for host in hosts if (value := host[key]) is not None]
+        ends = dict.fromkeys(text(value) for value in (min(known), max(known))) if known else ["unknown"]
+        return " to ".join(ends)
+
+    clients = span("clients", "{:,.0f}".format)
+    return ", ".join(
+        (
+            f"{clients} client{'' if clients == '1' else 's'}",
+            f"{span('per_second', '{:,.0f}'.format)} calls/s",
+            f"CPU {span('busy', '{:.0%}'.format)}",
+            f"started {span('late', _time)} late",
+            f"clock within {span('bound', _time)} (round trip {span('round_trip', _time)})",
+        )
+    )
+
+
+def _time(seconds: float) -> str:
+    return fitting("s", [seconds]).text(seconds) if seconds else "0 s"

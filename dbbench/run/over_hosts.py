@@ -1,0 +1,80 @@
+"""Whether a run can have its clients on the hosts of a cluster: refused before anything is made."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+from time import monotonic, sleep
+
+from dbbench.cluster.place import Place, require
+from dbbench.engine import registry
+from dbbench.engine.null import NULLS
+from dbbench.errors import UserError
+from dbbench.results.run_directory import Run
+from dbbench.suite.model import Suite
+from dbbench.suite.steps.base import ClientsStep
+
+_SECONDS = 60.0
+_POLL_SECONDS = 0.05
+
+
+def refuse(suite: Suite, place: Place, asked: Iterable[str], urls: Collection[str]) -> None:
+    """Raise UserError for engines without a server that all hosts reach, and for a suite without clients."""
+    require()
+    if without := [name for name in asked if name not in urls and name not in NULLS.values()]:
+        raise UserError(
+            f"--cluster needs a server that all hosts reach, and {without[0]} has no --url: omit it, or add "
+            f"--url {without[0]}=URL"
+        )
+    if not urls:
+        raise UserError("--cluster needs a server that all hosts reach; name it with --url ENGINE=URL")
+    steps = [step for scenario in suite.scenarios for step in scenario.steps]
+    if not any(isinstance(step, ClientsStep) for step in steps):
+        raise UserError(f"--cluster: no step of {suite.name} has clients that could be on several hosts")
+
+
+def look_at_hosts(place: Place | None, engines: Sequence[str]) -> None:
+    """Raise UserError where hosts elsewhere can't be reached, are too few, or are unlike this one for any of the engines."""
+    if place is None or place.local:
+        return
+    from dbbench.cluster.hosts import Hosts
+
+    kinds = [registry.find(name) for name in dict.fromkeys(engines)]
+    classes = [f"{kind.__module__}:{kind.__qualname__}" for kind in kinds]
+    with Hosts(place) as hosts:
+        hosts.check({each: partial(_here, each) for each in classes})
+
+
+def _here(kind: str) -> Mapping[str, str]:
+    """What this machine has for an engine, found by a process of its own: drivers stay out of this one."""
+    from dbbench.cluster.agent import Agent, Sealed
+
+    agent = Agent()
+    agent.start(Sealed({"engine": kind, "identify": True, "url": ""}))
+    until = monotonic() + _SECONDS
+    try:
+        while monotonic() < until:
+            for word in agent.poll():
+                if "ready" in word:
+                    return dict(word["ready"]["has"])
+                raise UserError(f"{kind}: {word.get('failed') or word.get('printed')}")
+            sleep(_POLL_SECONDS)
+    finally:
+        agent.stop()
+    raise UserError(f"{kind} could not be looked at within {_SECONDS:g} s")
+
+
+def again(run: Run, place: Place | None) -> None:
+    """Raise UserError unless a run that goes on is to have the hosts that it was started with, named again.
+
+    A run directory may come from elsewhere: nobody is led to a scheduler by it.
+    """
+    manifest = run.manifest
+    if place is None and manifest.hosts:
+        hosts = "" if manifest.cluster.startswith("local:") else f" --hosts {manifest.hosts}"
+        raise UserError(f"the run at {run.path} has its clients on hosts: add --cluster {manifest.cluster}{hosts}")
+    if place is not None and (place.address, place.hosts) != (manifest.cluster, manifest.hosts):
+        where = f"on {manifest.hosts} hosts of {manifest.cluster}" if manifest.hosts else "without a cluster"
+        raise UserError(f"the run at {run.path} was started {where}")
+    if place is not None:
+        require()

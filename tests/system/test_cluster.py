@@ -1,0 +1,323 @@
+"""Clients on hosts: here, in network namespaces behind TLS, with another clock; and hosts that die, stand still or are cut off."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from secrets import token_hex
+
+import psutil
+import pytest
+
+from dbbench.engine.setup import Setup
+from dbbench.engine.sql.session import SQLEngine
+from dbbench.errors import HostLost, Unsupported, UserError
+from dbbench.host import atomic_json
+from dbbench.loadgen.job import Job
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.base import Clients
+from dbbench_plugins.null import Null
+from tests.conftest import Dbbench, environment
+from tests.system.test_interrupt import until
+from tests.system.test_url import everything_written
+
+pytestmark = pytest.mark.matrix
+
+pytest.importorskip("distributed")
+pytest.importorskip("cryptography")
+
+from dbbench.cluster.hosts import Hosts  # noqa: E402
+from dbbench.cluster.place import Place  # noqa: E402
+
+SECRET = "geheim-4711"
+SUITE = """
+dbbench: 1
+name: spread
+title: Spread
+description: Reads and updates by clients on several hosts.
+datasets:
+  small:
+    records: {count: 2000}
+scenarios:
+  - name: spread
+    title: Spread
+    dataset: small
+    durability: process
+    steps:
+      - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 100}
+      - {kind: mix, name: mix, title: Mix, weights: {read: 50, update: 50}, duration: 1s, clients: {threads: 2, processes: 1}}
+      - {kind: keyvalue, name: scan, title: Scan, operation: scan}
+"""
+#: How far ahead a host's clock is in a time namespace, in seconds.
+AHEAD = 1_000
+#: A lost host is to be told within so many seconds.
+WITHIN = 5.0
+
+
+@contextmanager
+def null(folder: Path) -> Iterator[Null]:
+    engine = Null(Setup(folder, Tier.MEMORY))
+    engine.open()
+    yield engine
+    engine.close()
+
+
+def for_seconds(seconds: float) -> Job:
+    return Job("statement", ("SELECT 1",), 0, 0, duration=seconds)
+
+
+def children() -> list[psutil.Process]:
+    """What clients of hosts run below this process, be it in whatever namespace."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if {"dbbench.cluster.host", "dbbench.loadgen.clients"} & {*process.cmdline()}:
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def lost_by(hosts: Hosts, engine: Null, disturb: Callable[[], object]) -> str:
+    """What is said of a host that something is done to a second after the clients began; and that nothing is left of it."""
+    done = []
+
+    def disturbing() -> None:
+        until(lambda: len(children()) >= 4 and all(each.readings for each in hosts.hosts), 60)
+        time.sleep(1)
+        disturb()
+        done.append(time.monotonic())
+
+    thread = threading.Thread(target=disturbing, daemon=True)
+    thread.start()
+    with pytest.raises(HostLost) as told:
+        hosts.drive(engine, engine.connect(), for_seconds(60), Clients(processes=2))
+    took = time.monotonic() - done[0]
+    thread.join()
+    assert took < WITHIN
+    assert until(lambda: not children(), 2 * WITHIN)
+    with pytest.raises(HostLost, match="the next trial starts anew"):
+        hosts.drive(engine, engine.connect(), for_seconds(1), Clients(processes=2))
+    return str(told.value)
+
+
+# Hosts that are processes here
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLEngine]:
+    """A PostgreSQL of the user's own."""
+    from dbbench.testing.contract import usable
+
+    usable("postgresql")
+    from tests.system.test_postgresql import engine
+
+    own = engine("postgresql", tmp_path_factory.mktemp("server"), Tier.PROCESS)
+    own.open()
+    session = own.connect()
+    session.execute(f"CREATE ROLE me LOGIN PASSWORD '{SECRET}'")
+    session.execute("CREATE DATABASE mine OWNER me")
+    yield own
+    own.close()
+
+
+def test_clients_on_two_hosts(tmp_path: Path, dbbench: Dbbench, server: SQLEngine) -> None:
+    from tests.system.test_postgresql import url
+
+    (tmp_path / "spread.yaml").write_text(SUITE)
+    asked = ("--url", "postgresql=env:PG", "--cluster", "local:2", "--rounds", "1", "--format", "md", "--out", "run")
+    done = dbbench("suite", "spread.yaml", *asked, PG=url(server))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (result,) = (atomic_json.read(path) for path in tmp_path.glob("run/trials/*-postgresql/result.json"))
+    steps = {step["name"]: step for step in result["steps"]}
+    assert all(step["verified"] for step in steps.values())
+    told = steps["mix"]["facts"]["cluster"]
+    assert [(host["name"], host["clients"]) for host in told["hosts"]] == [("h1", 2), ("h2", 2)]
+    assert sum(host["calls"] for host in told["hosts"]) == steps["mix"]["facts"]["calls"]
+    assert "cluster" not in steps["scan"]["facts"]  # one client takes it
+    assert "clients on 2 hosts" in (tmp_path / "run" / "report" / "index.md").read_text("utf-8")
+    assert SECRET not in everything_written(tmp_path) + done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (("-e", "sqlite", "--cluster", "local:2"), "sqlite has no --url"),
+        (
+            ("--url", "postgresql=postgresql://x/y", "--cluster", "tls://127.0.0.1:1", "--hosts", "2"),
+            "can't be reached",
+        ),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, dbbench: Dbbench, asked: tuple[str, ...], why: str) -> None:
+    (tmp_path / "spread.yaml").write_text(SUITE)
+    done = dbbench("suite", "spread.yaml", *asked, "--out", "run")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert why in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_host_that_is_killed_or_stands_still(tmp_path: Path, number: signal.Signals) -> None:
+    with null(tmp_path) as engine, Hosts(Place("local:2", 2)) as hosts:
+        before = psutil.Process().children()
+        host = next(each for each in before if "dbbench.cluster.local" in each.cmdline())
+        said = lost_by(hosts, engine, lambda: host.send_signal(number))
+    assert said.startswith("host h")
+    assert " lost after " in said
+    assert not [each for each in before if each.is_running() and "dbbench.cluster.local" in each.cmdline()]
+
+
+def test_a_client_that_fails_is_told_with_its_host(tmp_path: Path) -> None:
+    with null(tmp_path) as engine, Hosts(Place("local:1", 1)) as hosts:
+        with pytest.raises(Unsupported, match="spread evenly"):
+            Hosts.drive(_of_three(hosts), engine, engine.connect(), for_seconds(1), Clients(processes=2))
+        found = hosts.drive(engine, engine.connect(), for_seconds(0.2), Clients(threads=2))
+        told = hosts.take_facts()
+    assert told is not None
+    assert found.service.count == told["hosts"][0]["calls"]
+    assert len(found.made) == 2
+    assert 0.19 < told["span"] < 2
+
+
+def _of_three(hosts: Hosts) -> Hosts:
+    other = Hosts(hosts.place)
+    other.hosts = hosts.hosts * 3
+    return other
+
+
+# Hosts elsewhere
+
+
+def run(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True)
+
+
+@contextmanager
+def started(*command: str, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        command, env=environment(**variables), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield process
+    finally:
+        below = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+        process.wait()
+        for each in below:
+            if each.is_running():
+                each.kill()
+
+
+@contextmanager
+def elsewhere(folder: Path, *, ahead: int = AHEAD, clones: tuple[str, ...] = ("", "")) -> Iterator[tuple[Place, str]]:
+    """A scheduler with TLS and two hosts, each in a network of its own; the second's clock is ahead. With the second's link."""
+    import dask.config
+    from distributed.security import Security
+
+    keys = Security.temporary()
+    names = {}
+    for name in (
+        "ca_file",
+        "scheduler_cert",
+        "scheduler_key",
+        "worker_cert",
+        "worker_key",
+        "client_cert",
+        "client_key",
+    ):
+        file = folder / f"{name}.pem"
+        file.write_text(getattr(keys, f"tls_{name}"))
+        file.chmod(0o600)
+        key = name if name == "ca_file" else name.replace("_", "__")
+        names[f"DASK_DISTRIBUTED__COMM__TLS__{key.upper()}"] = str(file)
+    names["DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION"] = "true"
+    port = 20_000 + os.getpid() % 20_000
+    tag = token_hex(2)
+    with ExitStack() as ending:
+        for number in (1, 2):
+            space, link = f"dbb{tag}n{number}", f"dbb{tag}v{number}"
+            run("ip", "netns", "add", space)
+            ending.callback(run, "ip", "netns", "delete", space)
+            run("ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", space)
+            ending.callback(run, "ip", "link", "delete", link)  # else it outlives the namespace
+            run("ip", "address", "add", f"10.213.{number}.1/24", "dev", link)
+            run("ip", "link", "set", link, "up")
+            run("ip", "-n", space, "address", "add", f"10.213.{number}.2/24", "dev", "eth0")
+            for each in ("lo", "eth0"):
+                run("ip", "-n", space, "link", "set", each, "up")
+        python = (sys.executable, "-P", "-m")
+        address = f"tls://10.213.1.1:{port}"
+        scheduler = ("distributed.cli.dask_scheduler", "--protocol", "tls", "--host", "0.0.0.0", "--port", str(port))
+        ending.enter_context(started(*python, *scheduler, "--no-dashboard", "--no-show", **names))
+        for number in (1, 2):
+            inside = ["ip", "netns", "exec", f"dbb{tag}n{number}"]
+            if number == 2 and ahead:
+                inside += ["unshare", "--fork", "--kill-child", "--time", "--monotonic", str(ahead)]
+            worker = [*python, "distributed.cli.dask_worker", f"tls://10.213.{number}.1:{port}"]
+            worker += ["--nthreads", "1", "--no-nanny", "--memory-limit", "0", "--no-dashboard", "--name", f"w{number}"]
+            more = {"PYTHONPATH": clones[number - 1]} if clones[number - 1] else {}
+            local = folder / f"w{number}"
+            ending.enter_context(started(*inside, *worker, "--local-directory", str(local), **names, **more))
+        keyed = {name.removeprefix("DASK_").replace("__", ".").lower(): value for name, value in names.items()}
+        with dask.config.set(keyed):
+            yield Place(address, 2), f"dbb{tag}v2"
+
+
+def allowed() -> str:
+    """Why there can be no namespaces here; empty if there can."""
+    if shutil.which("ip") is None or shutil.which("unshare") is None:
+        return "ip and unshare are needed (Debian: iproute2, util-linux)"
+    for command in (
+        ("unshare", "--net", "ip", "link", "add", "dbb0", "type", "veth", "peer", "name", "dbb1"),
+        ("unshare", "--fork", "--time", "--monotonic", "1", "true"),
+    ):
+        done = subprocess.run(command, capture_output=True, check=False, text=True)
+        if done.returncode:
+            return f"no namespaces here: {done.stderr.strip()}"
+    return ""
+
+
+def test_hosts_behind_tls_with_another_clock_and_a_link_that_drops(tmp_path: Path) -> None:
+    if why := allowed():
+        pytest.skip(why)
+    with null(tmp_path) as engine, elsewhere(tmp_path) as (place, link), Hosts(place) as hosts:
+        found = hosts.drive(engine, engine.connect(), for_seconds(0.5), Clients(processes=2))
+        readings = [each.readings for each in hosts.hosts]
+        told = hosts.take_facts()
+        for number, (each, offset) in enumerate(zip(readings, (0, AHEAD * 10**9), strict=True)):
+            for reading in each:
+                assert abs(reading.offset - offset) <= reading.bound, number
+        assert told is not None
+        assert [host["clients"] for host in told["hosts"]] == [1, 1]
+        assert 0.49 < told["span"] < 2
+        assert found.service.count == sum(host["calls"] for host in told["hosts"])
+        said = lost_by(hosts, engine, lambda: run("ip", "link", "set", link, "down"))
+    assert said.startswith("host h2 (10.213.2.2) lost after ")
+
+
+def test_a_host_with_other_code_is_refused(tmp_path: Path) -> None:
+    if why := allowed():
+        pytest.skip(why)
+    import dbbench
+
+    root = Path(dbbench.__file__).parent
+    other = tmp_path / "other"
+    shutil.copytree(root, other / "dbbench", ignore=shutil.ignore_patterns("__pycache__"))
+    with (other / "dbbench" / "message.py").open("a") as file:
+        file.write("# changed\n")
+    with elsewhere(tmp_path, ahead=0, clones=("", str(other))) as (place, _), Hosts(place) as hosts:
+        from dbbench.cluster.alike import identity
+
+        kind = f"{Null.__module__}:{Null.__qualname__}"
+        with pytest.raises(UserError, match=r"host h2 \(10.213.2.2\) is unlike this one: the code of dbbench is"):
+            hosts.check({kind: lambda: identity(Null)})
