@@ -106,11 +106,12 @@ def _lay_out(source: Path) -> None:
         shutil.copyfile(path, image)
     reference = source / "docs" / "engines" / "reference"
     reference.mkdir()
-    (reference / "index.md").write_text(_EACH, "utf-8")
-    for name in registry.names("dbbench"):
-        engine = registry.find(name)
-        if not engine.is_null:
-            (reference / f"{name}.md").write_text(engine_page(engine), "utf-8")
+    engines = {name: engine for name in registry.names("dbbench") if not (engine := registry.find(name)).is_null}
+    links = "\n".join(f"- [{name}]({name}.md)" for name in engines)
+    (reference / "index.md").write_text(f"{_EACH}\n{links}\n", "utf-8")
+    for name, engine in engines.items():
+        # In the side bar of each page of the site they would take most of the time and of the bytes.
+        (reference / f"{name}.md").write_text(f"---\norphan: true\n---\n{engine_page(engine)}", "utf-8")
     (source / "docs" / "commands.md").write_text("\n".join(_commands()), "utf-8")
 
 
@@ -163,11 +164,6 @@ def _all(group: click.Group, before: str = "dbbench") -> Iterator[tuple[str, cli
 _EACH = """# Each engine
 
 Here you find a page for each engine, made of its plugin.
-
-```{toctree}
-:glob:
-*
-```
 """
 _GALLERY = """# Gallery
 

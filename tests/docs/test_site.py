@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -11,21 +9,16 @@ import pytest
 
 from dbbench import cli
 from dbbench.engine import registry
-from tests.conftest import Dbbench
+from docs.build_site import build
+from tests.fabricated import Fake, fabricate
 
 pytestmark = pytest.mark.matrix
-ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_it_builds_without_a_warning(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_it_builds_without_a_warning(tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="pip install -e '.[docs]'")
-    ran = dbbench("suite", str(ROOT / "docs/examples/tiny.yaml"), "--engine", "sqlite", "--rounds", "1", "--out", "run")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    done = subprocess.run(
-        [sys.executable, "-m", "docs.build_site", tmp_path / "site", tmp_path / "run"],
-        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    run = fabricate(tmp_path / "run", {"sqlite": Fake("SQLite")}, rounds=1)
+    build(tmp_path / "site", [str(run.path)])
     site = tmp_path / "site"
     engines = {name for name in registry.names("dbbench") if not registry.find(name).is_null}
     assert {page.stem for page in (site / "docs/engines/reference").iterdir()} == {*engines, "index"}
