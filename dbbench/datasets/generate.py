@@ -132,7 +132,7 @@ def _keys(
     dataset: Dataset, scale: float, values: Reference, source: np.random.PCG64, first: int, count: int, rows: int
 ) -> Ints:
     """Keys of another table."""
-    keys = dataset.tables[values.table].columns[dataset.tables[values.table].primary_key].values
+    keys = dataset.tables[values.table].columns[dataset.tables[values.table].single_key].values
     assert isinstance(keys, Series)
     parents = dataset.rows(values.table, scale)
     if values.spread == "even":

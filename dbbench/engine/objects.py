@@ -74,7 +74,7 @@ def check_objects(objects: Iterable[Any], wanted: Mapping[Any, Sequence[Any]], t
     """Compare objects, member by member, with the rows by their keys. Raises WrongAnswer for the first difference."""
     left = dict(wanted)
     for thing in objects:
-        key = getattr(thing, table.primary_key, None)
+        key = getattr(thing, table.single_key, None)
         if key not in left:
             raise WrongAnswer(f"an object {key!r} {'twice' if key in wanted else 'that was not asked for'}")
         for (name, column), value in zip(table.columns.items(), left.pop(key), strict=True):

@@ -24,7 +24,9 @@ from pydantic import (
     model_validator,
 )
 
+from dbbench.errors import Unsupported
 from dbbench.suite.expressions import parse
+from dbbench.suite.plain import mapping, sequence
 
 #: Each type's name and how many arguments it takes.
 TYPES: Mapping[str, int] = {
@@ -338,6 +340,19 @@ Rows = Annotated[
 ]
 
 
+#: Of what dbbench fills in, and no suite writes.
+_FILLED: dict[str, Any] = {"hidden": True}
+
+
+class ForeignKey(Model):
+    """Columns that hold the primary key of a table stated before; declared to the engine, which then checks them."""
+
+    columns: tuple[Identifier, ...] = Field(min_length=1)
+    table: Identifier
+    #: The columns of that primary key.
+    key: tuple[Identifier, ...] = Field(default=(), json_schema_extra=_FILLED)
+
+
 class Table(Model):
     """One table."""
 
@@ -345,10 +360,12 @@ class Table(Model):
     rows: Rows
     #: Whether `--scale` multiplies them.
     scales: bool = True
-    #: The column of the primary key.
-    primary_key: Identifier
+    #: The column of the primary key, or its columns in their order.
+    primary_key: Identifier | Annotated[tuple[Identifier, ...], Field(min_length=1)]
     #: Single columns, indexed after the load.
     indexes: tuple[Identifier, ...] = ()
+    #: Those that are declared; a reference alone isn't.
+    foreign_keys: tuple[ForeignKey, ...] = ()
     #: Name -> column, in their order.
     columns: dict[Identifier, Column] = Field(min_length=1)
 
@@ -360,9 +377,24 @@ class Table(Model):
                 raise ValueError(f"no values of {name}: those of a file's rows come from it, or are a sequence")
             if isinstance(self.rows, int) and column.values is None:
                 raise ValueError(f"values of {name}: only a table with `rows: {{file: ...}}` has them from elsewhere")
-        if self.primary_key in self.columns and self.columns[self.primary_key].nullable:
-            raise ValueError(f"a primary key that is never missing, unlike {self.primary_key}")
+        for name in self.key_columns:
+            if name in self.columns and self.columns[name].nullable:
+                raise ValueError(f"a primary key that is never missing, unlike {name}")
+        if len(set(self.key_columns)) < len(self.key_columns):
+            raise ValueError("each column of the primary key once")
         return self
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns of the primary key."""
+        return (self.primary_key,) if isinstance(self.primary_key, str) else self.primary_key
+
+    @property
+    def single_key(self) -> str:
+        """The one column of the primary key. Raises Unsupported if there are several."""
+        if len(self.key_columns) > 1:
+            raise Unsupported(f"a primary key of several columns: {', '.join(self.key_columns)}")
+        return self.key_columns[0]
 
 
 class Records(Model):
@@ -381,12 +413,33 @@ class Records(Model):
     value_bytes: int = Field(default=100, ge=16, le=1 << 20)
 
 
+def _with_parents(table: Any, tables: Mapping[Any, Any]) -> Any:
+    """A table as plain data, whose foreign keys name the columns that they refer to."""
+    keys = sequence(table, "foreign_keys")
+    if not keys:
+        return table
+    found = []
+    for each in keys:
+        key = mapping(tables, mapping({"": each}, "").get("table")).get("primary_key")
+        found.append({**each, "key": key if isinstance(key, list | tuple) else [key]} if key else each)
+    return {**table, "foreign_keys": found}
+
+
 class Dataset(Model):
     """Some tables, or records under keys, drawn from one seed."""
 
     seed: int = Field(default=1, ge=0)
     tables: dict[Identifier, Table] = {}
     records: Records | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keys_of_parents(cls, given: Any) -> Any:
+        """Each foreign key with the columns that it refers to, as an engine is told them."""
+        tables = mapping(given, "tables")
+        if not any(sequence(table, "foreign_keys") for table in tables.values()):
+            return given
+        return {**given, "tables": {name: _with_parents(table, tables) for name, table in tables.items()}}
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Dataset:

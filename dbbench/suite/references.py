@@ -51,6 +51,10 @@ def _in_dataset(dataset: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
         key = table.get("primary_key") if isinstance(table, dict) else None
         if isinstance(key, str) and key not in columns:
             yield (*here, "primary_key"), f"one of its columns {listed(columns)}", list(columns)
+        for index, column in enumerate(sequence(table, "primary_key")):
+            if isinstance(column, str) and column not in columns:
+                yield (*here, "primary_key", index), f"one of its columns {listed(columns)}", list(columns)
+        yield from _foreign_keys(table_name, tables, here)
         for index, column in enumerate(sequence(table, "indexes")):
             if isinstance(column, str) and column not in columns:
                 yield (*here, "indexes", index), f"one of its columns {listed(columns)}", list(columns)
@@ -59,6 +63,30 @@ def _in_dataset(dataset: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
             yield from _in_column(column, tables, (*here, "columns", column_name))
             yield from _in_expression(column_name, columns, tables, (*here, "columns", column_name))
             yield from _too_large(column, mapping(tables, table_name).get("rows"), (*here, "columns", column_name))
+
+
+def _foreign_keys(name: str, tables: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
+    """Foreign keys whose columns don't fit those that they refer to, or that refer to a table that is made later."""
+    columns, earlier = mapping(mapping(tables, name), "columns"), list(tables)[: list(tables).index(name)]
+    for index, each in items(mapping(tables, name), "foreign_keys"):
+        here: tuple[str | int, ...] = (*path, "foreign_keys", index)
+        parent = each.get("table")
+        mine = sequence(each, "columns")
+        for place, column in enumerate(mine):
+            if isinstance(column, str) and column not in columns:
+                yield (*here, "columns", place), f"one of its columns {listed(columns)}", list(columns)
+        if not isinstance(parent, str) or parent not in earlier:
+            yield (*here, "table"), f"one of the tables before it: {listed(earlier) or 'there is none'}", earlier
+            continue
+        key = mapping(tables, parent).get("primary_key")
+        theirs = key if isinstance(key, list) else [key]
+        types = [
+            [str(mapping(mapping(mapping(tables, table), "columns"), column).get("type")) for column in listed_columns]
+            for table, listed_columns in ((name, mine), (parent, theirs))
+        ]
+        if types[0] != types[1]:
+            expected = f"columns like the primary key of {parent}: {listed(map(' '.join, zip(map(str, theirs), types[1], strict=True)))}"
+            yield (*here, "columns"), expected, ()
 
 
 def _in_column(column: Mapping, tables: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
@@ -70,7 +98,8 @@ def _in_column(column: Mapping, tables: Mapping, path: tuple[str, ...]) -> Itera
         else:
             table = mapping(tables, parent)
             key = mapping(mapping(table, "columns"), table.get("primary_key"))
-            if mapping(key, "values").get("kind") not in ("sequence", None):
+            several = isinstance(table.get("primary_key"), list)
+            if several or mapping(key, "values").get("kind") not in ("sequence", None):
                 yield (*path, "values", "table"), "a table whose primary key is a sequence", ()
     try:
         name, arguments = parse_type(str(column.get("type")))

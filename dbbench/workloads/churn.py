@@ -69,6 +69,6 @@ def _batch(data: pa.Table, first: int, count: int) -> pa.RecordBatch:
 
 def _delete(step: ChurnStep, context: StepContext, batch: pa.RecordBatch) -> str:
     """The statement that deletes a batch's rows: their keys follow one another."""
-    key = context.tables[step.table].primary_key
+    key = context.tables[step.table].single_key
     first, last = batch.column(key)[0].as_py(), batch.column(key)[-1].as_py()
     return context.quoted(f"DELETE FROM {step.table} WHERE {key} BETWEEN {first} AND {last}")

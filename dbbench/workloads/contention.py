@@ -80,9 +80,9 @@ def fairness(spans: Sequence[int]) -> FairnessFacts:
 
 def _work(step: ContentionStep, context: StepContext) -> Transactions:
     table = context.tables[step.table]
-    (text,) = (name for name in table.columns if name != table.primary_key)
+    (text,) = (name for name in table.columns if name != table.single_key)
     iterations = max(1, round(step.iterations * context.files.manifest["scale"]))
-    return Transactions(step.table, table.primary_key, text, iterations, step.sub_iterations, context.does_work)
+    return Transactions(step.table, table.single_key, text, iterations, step.sub_iterations, context.does_work)
 
 
 def _shares(pool: int | None, clients: Clients) -> list[int] | None:

@@ -49,10 +49,10 @@ def check_added(context: StepContext, name: str) -> None:
         sql = _sql_engine(engine)
         _check_count(context, sql, session, name)
         table = context.tables[name]
-        key = table.primary_key
         steps = context.added.get(name, []) if name in context.left_by else []
         if not _numbered(table) or not any(added.values for added in steps):
             return
+        key = table.single_key
         first = int(context.files.manifest["tables"][name]["columns"][key]["max"]) + 1
         for added in steps:
             last = first + added.rows - 1
@@ -149,7 +149,7 @@ def _check_figures(context: StepContext, engine: SQLEngine, session: Session, na
 
 def _numbered(table: Table) -> bool:
     """Whether the keys are whole numbers, so that those of added rows can follow on the dataset's."""
-    return table.columns[table.primary_key].data_type.name in ("integer", "bigint")
+    return len(table.key_columns) == 1 and table.columns[table.single_key].data_type.name in ("integer", "bigint")
 
 
 def _told_by_row(context: StepContext, name: str) -> bool:
@@ -160,9 +160,10 @@ def _told_by_row(context: StepContext, name: str) -> bool:
 
 def _of_the_dataset(context: StepContext, engine: SQLEngine, name: str) -> str:
     """The condition that leaves out rows that steps have added; nothing where their keys are in no known order."""
-    known, key = context.files.manifest["tables"][name], context.tables[name].primary_key
+    known = context.files.manifest["tables"][name]
     if context.rows[name] == known["rows"] or not _numbered(context.tables[name]):
         return ""
+    key = context.tables[name].single_key
     keys = known["columns"][key]
     return f" WHERE {engine.sql.quoted(key)} BETWEEN {keys['min']} AND {keys['max']}"
 
@@ -171,13 +172,13 @@ def _check_rows(context: StepContext, engine: SQLEngine, session: Session, name:
     """Every column of every row: in the order of the keys where they ascend, or else all at once."""
     table = context.tables[name]
     query = _selected(engine, list(table.columns), name) + _of_the_dataset(context, engine, name)
-    if isinstance(table.columns[table.primary_key].values, Series):
-        _compare(session, _ordered(engine, query, table.primary_key), context.files.stream(name))
+    if len(table.key_columns) == 1 and isinstance(table.columns[table.single_key].values, Series):
+        _compare(session, _ordered(engine, query, table.single_key), context.files.stream(name))
     else:
         given, expected = _run(session, query), context.files.table(name)
         pieces = as_batches(given, expected.schema) if session.result_format == "rows" else given
         if _told_by_row(context, name):
-            pieces = with_keys_of(pieces, expected, list(table.columns).index(table.primary_key))
+            pieces = with_keys_of(pieces, expected, list(table.columns).index(table.single_key))
         check_batches(pieces, expected, ordered=False)
 
 
@@ -195,8 +196,8 @@ def _run(session: Any, query: str) -> Any:
 
 def _expected(table: Table, added: Added, first: int) -> pa.RecordBatch:
     """Rows with keys that follow one another, all else alike."""
-    kinds = {name: arrow_type(table.columns[name].data_type) for name in (table.primary_key, *added.values)}
-    columns = [pa.array(range(first, first + added.rows), kinds[table.primary_key])]
+    kinds = {name: arrow_type(table.columns[name].data_type) for name in (table.single_key, *added.values)}
+    columns = [pa.array(range(first, first + added.rows), kinds[table.single_key])]
     for name, value in added.values.items():
         columns.append(pa.array([str(value)] * added.rows).cast(kinds[name]))
     return pa.record_batch(columns, names=list(kinds))

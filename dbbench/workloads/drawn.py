@@ -60,7 +60,7 @@ def _bounds(context: StepContext, manifest: Mapping[str, Any], table: str, name:
     column = context.tables[table].columns[name]
     if isinstance(column.values, Reference):
         parent = column.values.table
-        return _bounds(context, manifest, parent, context.tables[parent].primary_key)
+        return _bounds(context, manifest, parent, context.tables[parent].single_key)
     if not isinstance(column.values, Series):
         return None
     return column.values.start, column.values.start + manifest["tables"][table]["rows"] - 1

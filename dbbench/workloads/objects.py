@@ -76,7 +76,7 @@ class Loading:
 def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_ns) -> StepMeasurement:
     """Seconds of an object, the mean of the passes. Raises Unsupported where the engine gives no objects."""
     prepare = prepared(context.engine, context.session, step.operation)
-    known = context.files.table(step.table).column(context.tables[step.table].primary_key)
+    known = context.files.table(step.table).column(context.tables[step.table].single_key)
     plain = Loading(step, context.session, prepare(step.table, context.tables[step.table]))
     count = _count(step, context)
     samples, passes, parts = Samples(), [], []
@@ -184,9 +184,9 @@ def check(step: ObjectStep, context: StepContext) -> None:
     rows = context.files.table(step.table)
     count = _count(step, context)
     picked = rows.take(_places(rows.num_rows, count, 0))
-    wanted = {row[table.primary_key]: tuple(row.values()) for row in picked.to_pylist()}
+    wanted = {row[table.single_key]: tuple(row.values()) for row in picked.to_pylist()}
     run = prepared(context.engine, context.session, step.operation)(step.table, table)
-    absent = max(rows.column(table.primary_key).to_pylist()) + 1
+    absent = max(rows.column(table.single_key).to_pylist()) + 1
     if step.operation == "get_many":
         check_objects(run(list(wanted) if step.count else None), wanted, table)
         none = list(run([absent]))

@@ -58,10 +58,12 @@ def check(step: QueryStep, context: StepContext) -> None:
     if step.parameters:
         raise Unsupported("its parameters are drawn for each call")
     name, table = step.answer.table, context.tables[step.answer.table]
+    if any(each.table == name for other in context.tables.values() for each in other.foreign_keys):
+        raise Unsupported(f"rows of other tables are declared to refer to those of {name}")
     insert = prepared(context.engine, context.session, "load")(name, table)
     prepare_delete = prepared(context.engine, context.session, "statement")
     place = _row(step, context)
-    key = context.files.table(name).column(table.primary_key)[place].as_py()
+    key = context.files.table(name).column(table.single_key)[place].as_py()
     (row,) = context.files.table(name).slice(place, 1).combine_chunks().to_batches()
     old, new = (
         read_answer(context.answers[step.name]),
@@ -69,7 +71,7 @@ def check(step: QueryStep, context: StepContext) -> None:
     )
     run = context.prepare_query(step, row_count(old))
     (read_rows if context.session.result_format == "rows" else read_batches)(run(), step.read_column)
-    prepare_delete(context.quoted(f"DELETE FROM {name} WHERE {table.primary_key} = {key}"))()
+    prepare_delete(context.quoted(f"DELETE FROM {name} WHERE {table.single_key} = {key}"))()
     try:
         given = list(run())
     finally:
@@ -83,7 +85,7 @@ def check(step: QueryStep, context: StepContext) -> None:
 def _row(step: QueryStep, context: StepContext) -> int:
     """The place of a row of the answer's first table on which the answer depends. Raises Unsupported if there is none."""
     assert isinstance(step.answer, Answer)
-    name, key = step.answer.table, context.tables[step.answer.table].primary_key
+    name, key = step.answer.table, context.tables[step.answer.table].single_key
     if not pa.types.is_integer(arrow_type(context.tables[name].columns[key].data_type)):
         raise Unsupported("only a row whose key is a whole number is deleted")
     rows = Answer(table=name, join=step.answer.join, where=step.answer.where, select=(f"{name}.{key}",))

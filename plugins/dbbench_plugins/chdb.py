@@ -21,6 +21,7 @@ from dbbench.engine import (
     SQLEngine,
     SQLSession,
     Tier,
+    Unsupported,
     WithoutRecords,
     fetch,
 )
@@ -51,16 +52,18 @@ class ClickHouseDialect(Dialect):
     settings: Mapping[str, int] = field(default_factory=dict)
 
     def create_table(self, name: str, table: Table) -> str:
+        if table.foreign_keys:
+            raise Unsupported("ClickHouse has no foreign keys")
         lines = []
         for column_name, column in table.columns.items():
             kind = self.types[column.data_type.name].format(*column.data_type.arguments)
             # As in the other engines: only the key is never null.
-            kind = kind if column_name == table.primary_key else f"Nullable({kind})"
+            kind = kind if column_name in table.key_columns else f"Nullable({kind})"
             lines.append(f"{self.quoted(column_name)} {kind}")
         settings = ", ".join(f"{key} = {value}" for key, value in self.settings.items())
         return (
             f"CREATE TABLE {self.quoted(name)} ({', '.join(lines)}) ENGINE = MergeTree "
-            f"ORDER BY {self.quoted(table.primary_key)}{f' SETTINGS {settings}' if settings else ''}"
+            f"ORDER BY ({', '.join(map(self.quoted, table.key_columns))}){f' SETTINGS {settings}' if settings else ''}"
         )
 
     def create_indexes(self, name: str, table: Table) -> list[str]:

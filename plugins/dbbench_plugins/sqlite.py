@@ -129,6 +129,7 @@ class SQLite(SQLEngine):
 
     def _connection(self) -> Any:
         connection = self._raw()
+        self._set(connection, "PRAGMA foreign_keys = ON")  # those that a suite declares are checked, as elsewhere
         for pragma, value in self.pragmas().items():
             self._set(connection, f"PRAGMA {pragma} = {value}")
         return connection

@@ -20,7 +20,7 @@ class SQLObjects(SQLKeyValue):
 
     def prepare_get(self, name: str, table: Table) -> Callable[[Any], Any]:
         """A callable that gives the object with a key, or None."""
-        key = self.sql.quoted(table.primary_key)
+        key = self.sql.quoted(table.single_key)
         read = self.prepare_call(f"{self._select(name, table)} WHERE {key} = {self.sql.placeholder}", 1)
         return object_getter(name, table, self._given, read)
 
@@ -35,7 +35,7 @@ class SQLObjects(SQLKeyValue):
                 return list(map(made, every()))
             if len(keys) not in prepared:
                 values = ", ".join([self.sql.placeholder] * len(keys))
-                query = f"{select} WHERE {self.sql.quoted(table.primary_key)} IN ({values})"
+                query = f"{select} WHERE {self.sql.quoted(table.single_key)} IN ({values})"
                 prepared[len(keys)] = self.prepare_call(query)
             return list(map(made, prepared[len(keys)](*keys)))
 

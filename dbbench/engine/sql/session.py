@@ -77,14 +77,21 @@ class Dialect:
         return f"SUM({name})"
 
     def create_table(self, name: str, table: Table) -> str:
-        """CREATE TABLE with its primary key."""
+        """CREATE TABLE with its primary key and foreign keys."""
         lines = []
         for column_name, column in table.columns.items():
             type_name = self.types[column.data_type.name].format(*column.data_type.arguments)
-            null = " NOT NULL" if column_name == table.primary_key else ""
+            null = " NOT NULL" if column_name in table.key_columns else ""
             lines.append(f"{self.quoted(column_name)} {type_name}{null}")
-        lines.append(f"PRIMARY KEY ({self.quoted(table.primary_key)})")
+        lines.append(f"PRIMARY KEY ({self._listed(table.key_columns)})")
+        lines += [
+            f"FOREIGN KEY ({self._listed(each.columns)}) REFERENCES {self.quoted(each.table)} ({self._listed(each.key)})"
+            for each in table.foreign_keys
+        ]
         return f"CREATE TABLE {self.quoted(name)} ({', '.join(lines)})"
+
+    def _listed(self, names: Iterable[str]) -> str:
+        return ", ".join(map(self.quoted, names))
 
     def create_indexes(self, name: str, table: Table) -> list[str]:
         """CREATE INDEX for each of its indexes."""

@@ -32,7 +32,8 @@ def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
         for table_name, table in dataset.tables.items():
             described = ", ".join(f"{column} {facts.type}" for column, facts in table.columns.items())
             indexes = f"; indexes on {', '.join(table.indexes)}" if table.indexes else ""
-            text = f"{_origin(table.rows)}; {described}; primary key {table.primary_key}{indexes}"
+            keys = "".join(f"; {', '.join(each.columns)} declared to be of {each.table}" for each in table.foreign_keys)
+            text = f"{_origin(table.rows)}; {described}; primary key {', '.join(table.key_columns)}{indexes}{keys}"
             yield from _hanging(f"  {table_name}: ", text, 4)
     for scenario in suite.scenarios:
         yield ""

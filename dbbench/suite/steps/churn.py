@@ -45,5 +45,6 @@ class ChurnStep(Step):
         yield from unknown_table(name, tables, ("table",))
         table = mapping(tables, name)
         key = mapping(mapping(table, "columns"), table.get("primary_key"))
-        if mapping(key, "values").get("kind") not in ("sequence", None):
+        several = isinstance(table.get("primary_key"), list)
+        if several or mapping(key, "values").get("kind") not in ("sequence", None):
             yield ("table",), "a table whose primary key is a sequence", ()

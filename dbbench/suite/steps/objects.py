@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from dbbench.suite.dataset import Identifier
-from dbbench.suite.plain import Dangling, Mapping, unknown_table
+from dbbench.suite.plain import Dangling, Mapping, mapping, unknown_table
 from dbbench.suite.steps.base import Step
 
 
@@ -43,5 +43,7 @@ class ObjectStep(Step):
 
     @classmethod
     def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
-        """Its table."""
+        """Its table, whose objects have a key of one column."""
         yield from unknown_table(step.get("table"), tables, ("table",))
+        if isinstance(mapping(tables, step.get("table")).get("primary_key"), list):
+            yield ("table",), "a table whose primary key is one column", ()

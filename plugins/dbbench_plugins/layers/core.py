@@ -18,7 +18,7 @@ class CoreSession(AlchemySession):
 
     def prepare_get(self, name: str, table: Table) -> Callable[[Any], Any]:
         execute, construct = self.connection.execute, object_maker(name, table, {})
-        statement, _, _ = self.statements(core_table(name, table), table.primary_key)
+        statement, _, _ = self.statements(core_table(name, table), table.single_key)
 
         def get(key: Any) -> Any:
             row = execute(statement, {"key": key}).first()
@@ -28,7 +28,7 @@ class CoreSession(AlchemySession):
 
     def prepare_get_many(self, name: str, table: Table) -> Callable[[list[Any] | None], list[Any]]:
         execute, construct = self.connection.execute, object_maker(name, table, {})
-        _, several, whole = self.statements(core_table(name, table), table.primary_key)
+        _, several, whole = self.statements(core_table(name, table), table.single_key)
 
         def get_many(keys: list[Any] | None) -> list[Any]:
             result = execute(whole) if keys is None else execute(several, {"keys": keys})

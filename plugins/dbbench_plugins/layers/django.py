@@ -86,7 +86,7 @@ def _model(name: str, table: Table) -> Any:
     }
     members: dict[str, Any] = {
         key: kinds[column.data_type.name](
-            *column.data_type.arguments, db_column=key, primary_key=key == table.primary_key, null=column.nullable
+            *column.data_type.arguments, db_column=key, primary_key=key == table.single_key, null=column.nullable
         )
         for key, column in table.columns.items()
     }

@@ -29,7 +29,7 @@ class ORMSession(AlchemySession):
         from sqlalchemy import select
 
         mapped, scalars = self.mapped(name, table), self.unit.scalars
-        every, key = select(mapped), getattr(mapped, table.primary_key)
+        every, key = select(mapped), getattr(mapped, table.single_key)
 
         def get_many(keys: list[Any] | None) -> list[Any]:
             return list(scalars(every if keys is None else every.where(key.in_(keys))))

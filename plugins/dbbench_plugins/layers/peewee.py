@@ -22,12 +22,12 @@ class PeeweeSession(Session):
 
     def prepare_get(self, name: str, table: Table) -> Callable[[Any], Any]:
         model = self._model(name, table)
-        key, get = getattr(model, table.primary_key), model.get_or_none
+        key, get = getattr(model, table.single_key), model.get_or_none
         return lambda wanted: get(key == wanted)
 
     def prepare_get_many(self, name: str, table: Table) -> Callable[[list[Any] | None], list[Any]]:
         model = self._model(name, table)
-        key, select = getattr(model, table.primary_key), model.select
+        key, select = getattr(model, table.single_key), model.select
         return lambda keys: list(select() if keys is None else select().where(key.in_(keys)))
 
     def watch(self, timer: DriverTimer) -> None:
@@ -53,7 +53,7 @@ class PeeweeSession(Session):
         }
         members: dict[str, Any] = {
             key: kinds[column.data_type.name](
-                *column.data_type.arguments, column_name=key, primary_key=key == table.primary_key, null=column.nullable
+                *column.data_type.arguments, column_name=key, primary_key=key == table.single_key, null=column.nullable
             )
             for key, column in table.columns.items()
         }

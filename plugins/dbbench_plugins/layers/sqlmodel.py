@@ -46,7 +46,7 @@ def _model(name: str, table: Table) -> Any:
         "__tablename__": written.name,
         "metadata": MetaData(),
         "__annotations__": {
-            key: _TYPES[column.data_type.name] if key == table.primary_key else _TYPES[column.data_type.name] | None
+            key: _TYPES[column.data_type.name] if key == table.single_key else _TYPES[column.data_type.name] | None
             for key, column in table.columns.items()
         },
         **{key: Field(default=None, sa_column=column) for key, column in zip(table.columns, columns, strict=True)},

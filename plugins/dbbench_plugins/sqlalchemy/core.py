@@ -63,7 +63,7 @@ class CoreDialect(Dialect):
             return kind.with_variant(MSSQL_VARBINARY(size), "mssql").with_variant(RAW(size), "oracle")
 
         columns = {RECORD_KEY: binary(records.key_bytes), RECORD_VALUE: binary(records.value_bytes)}
-        return self._compiled(CreateTable(_table(RECORD_TABLE, columns, RECORD_KEY)))
+        return self._compiled(CreateTable(_table(RECORD_TABLE, columns, (RECORD_KEY,))))
 
     def limited(self, query: str, count: int) -> str:
         if self.core.name in ("mssql", "oracle"):
@@ -90,19 +90,27 @@ def core_table(name: str, table: Table) -> Any:
         "datetime": sa.DateTime,
     }
     columns = {key: kinds[column.data_type.name](*column.data_type.arguments) for key, column in table.columns.items()}
-    return _table(name, columns, table.primary_key)
+    return _table(name, columns, table.key_columns, table.foreign_keys)
 
 
-def _table(name: str, columns: Mapping[str, Any], key: str) -> Any:
-    from sqlalchemy import Column, MetaData, Table
+def _table(name: str, columns: Mapping[str, Any], key: Sequence[str], foreign_keys: Sequence[Any] = ()) -> Any:
+    from sqlalchemy import Column, ForeignKeyConstraint, Integer, MetaData, PrimaryKeyConstraint, Table
 
+    quoted, known, constraints = _always_quoted, MetaData(), []
+    for each in foreign_keys:  # of the other tables nothing but the names matters here
+        if each.table not in known.tables:
+            Table(quoted(each.table), known, *(Column(quoted(column), Integer) for column in each.key))
+        columns_there = [known.tables[each.table].c[column] for column in each.key]
+        constraints.append(ForeignKeyConstraint(list(each.columns), columns_there))
     return Table(
-        _always_quoted(name),
-        MetaData(),
+        quoted(name),
+        known,
         *(
-            Column(_always_quoted(column), kind, key=column, primary_key=column == key, autoincrement=False)
+            Column(quoted(column), kind, key=column, nullable=column not in key, autoincrement=False)
             for column, kind in columns.items()
         ),
+        PrimaryKeyConstraint(*key),
+        *constraints,
     )
 
 
