@@ -12,6 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 import dbbench
 
 ENGINES = ("sqlite", "sqlite+apsw", "libsql", "turso", "duckdb", "duckdb+arrow", "chdb", "firebird")
@@ -19,6 +21,8 @@ ENGINES = ("sqlite", "sqlite+apsw", "libsql", "turso", "duckdb", "duckdb+arrow",
 SHOWN = {"sqlite": "SQLite", "libsql": "libSQL", "duckdb": "DuckDB"}
 TITLE = "Three small databases and a join"
 STEP = "join-1"
+#: From this number of rounds on an interval is one of 95 %.
+SURE_ROUNDS = 6
 
 POST = """# {title}
 
@@ -35,7 +39,7 @@ All of them, in every step, as multiples of the step's best figure (- where an e
 {table}
 ```
 
-Every answer was checked, and the lines in the bars are the intervals over {rounds} rounds. Measured on {date}
+{checked}{lines}. Measured on {date}
 ({cpu}, {system}) with dbbench {version}. [The whole report](pictures/report/index.md) has versions, settings and
 the method.
 
@@ -59,7 +63,7 @@ def main(out: Path, options: Sequence[str] = (), engines: Sequence[str] = ENGINE
         done = subprocess.run([sys.executable, "-m", *command], cwd=out, check=False)
         if done.returncode not in (0, 1):  # with 1 an engine was unsuccessful somewhere, and the report says where
             sys.exit(done.returncode)
-    write(out, steps, len(engines))
+    write(out, steps)
 
 
 def commands(options: Sequence[str], engines: Sequence[str]) -> list[list[str]]:
@@ -74,7 +78,7 @@ def commands(options: Sequence[str], engines: Sequence[str]) -> list[list[str]]:
     ]
 
 
-def write(out: Path, steps: Sequence[Sequence[str]], count: int) -> None:
+def write(out: Path, steps: Sequence[Sequence[str]]) -> None:
     """The text, from what the run found."""
     run = dbbench.open_run(out / "run")
     manifest = run.run.manifest
@@ -82,10 +86,11 @@ def write(out: Path, steps: Sequence[Sequence[str]], count: int) -> None:
     text = POST.format(
         title=TITLE,
         step=STEP,
-        count=count,
+        count=len(measured(run)["title"].unique()),
         rows=manifest.datasets["invoices"]["rows"]["Shipment"],
         table=table(run),
-        rounds=manifest.rounds,
+        checked=checked(run),
+        lines=lines(manifest.rounds),
         date=f"{manifest.created:%d %B %Y}",
         cpu=manifest.machine["cpu"],
         system=manifest.machine["system"],
@@ -94,6 +99,28 @@ def write(out: Path, steps: Sequence[Sequence[str]], count: int) -> None:
         commands="\n".join(" ".join(map(quoted, command)) for command in steps),
     )
     (out / "post.md").write_text(text, encoding="utf-8")
+
+
+def measured(run: dbbench.RunFrames) -> pd.DataFrame:
+    """The rows with a figure, but the null engines'."""
+    frame = run.summary()
+    return frame[~frame["is_null"] & frame["value"].notna()]
+
+
+def checked(run: dbbench.RunFrames) -> str:
+    """What was checked of the figures that the table has."""
+    doubtful = measured(run).loc[lambda rows: ~rows["verified"].fillna(value=False), "title"].unique()
+    if len(doubtful) == 0:
+        return "Every answer was checked"
+    return f"Not every answer could be checked ({', '.join(doubtful)})"
+
+
+def lines(rounds: int) -> str:
+    """What the lines in the bars are."""
+    if rounds == 1:
+        return ", in one round, which gives no intervals"
+    spread = "the intervals over" if rounds >= SURE_ROUNDS else "the least and the greatest of"
+    return f", and the lines in the bars are {spread} {rounds} rounds"
 
 
 def table(run: dbbench.RunFrames) -> str:

@@ -39,6 +39,8 @@ def test_the_post_is_made_with_its_pictures_and_its_table(
     assert all(title in drawn for title in script["SHOWN"].values())
     assert "Three small databases and a join" in (out / "pictures" / "report" / "index.md").read_text("utf-8")
     assert "dbbench suite invoices --engine=sqlite" in post
+    assert "I ran\n3 engines" in post
+    assert "Every answer was checked, in one round, which gives no intervals. Measured on" in post
 
 
 def test_the_post_that_is_kept_is_one_of_the_script() -> None:
