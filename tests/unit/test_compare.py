@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from dbbench.analysis.comparability import Side, Weight, check_alike, differences
@@ -18,57 +14,10 @@ from dbbench.analysis.verdicts import ComparisonVerdict, Pair, compare_rows
 from dbbench.errors import UserError
 from dbbench.report.terminal import comparison
 from dbbench.results.outcome import Outcome
-from dbbench.results.run_directory import Manifest
-from dbbench.results.trial import StepResult, TrialResult
+from dbbench.results.trial import StepResult
 from dbbench.suite.model import Suite
+from tests.unit.compared import MACHINE, STEADY, bad, many, one, row, several, side, six_runs, terminal, times
 from tests.unit.shapes import put
-
-#: Six blocks about 1, within 1 %.
-STEADY = (0.995, 0.998, 1.0, 1.001, 1.003, 1.006)
-MACHINE = {
-    "cpu": "EPYC", "cores": 2, "threads": 4, "memory_bytes": 16 * 2**30, "system": "Debian", "kernel": "6.1",
-    "architecture": "x86_64", "python": "CPython 3.12", "file_system": "ext4", "packages": {"numpy": "2.0"},
-}  # fmt: skip
-
-
-def times(factor: float, blocks: tuple[float, ...] = STEADY) -> tuple[float, ...]:
-    return tuple(factor * block for block in blocks)
-
-
-def row(blocks: tuple[float, ...] = STEADY, step: str = "join", engine: str = "a", **more: Any) -> Row:
-    value = float(np.median(blocks)) if blocks else None
-    known = {"outcome": Outcome.OK, "metric": "time", "unit": "s"}
-    return Row("main", step, engine, engine, trial_means=blocks, value=value, **(known | more))
-
-
-def bad(outcome: Outcome = Outcome.CRASHED, detail: str = "signal 11", **more: Any) -> Row:
-    return row((), outcome=outcome, detail=detail, **more)
-
-
-def one(old: Row, new: Row, **how: Any) -> Pair:
-    """One run a side."""
-    (pair,) = compare_rows([[old]], [[new]], **how)
-    return pair
-
-
-def six_runs(rows: Sequence[Row]) -> list[list[Row]]:
-    """Each row's blocks as runs; what has one block or none is the same in each."""
-    return [
-        [
-            replace(row, trial_means=row.trial_means[n : n + 1], value=row.trial_means[n])
-            if len(row.trial_means) == 6
-            else row
-            for row in rows
-        ]
-        for n in range(6)
-    ]
-
-
-def several(old: Row, new: Row, **how: Any) -> Pair:
-    """Six runs a side."""
-    (pair,) = compare_rows(six_runs([old]), six_runs([new]), **how)
-    return pair
-
 
 # Verdicts
 
@@ -196,100 +145,6 @@ def test_regressions_come_first_and_the_greatest_before_the_rest() -> None:
     assert [pair.step for pair in compare_rows([old], [new])] == ["v", "w", "z", "y", "x"]
 
 
-# Truth known: what differs from run to run and from round to round
-
-
-def simulated(
-    factor: float, seed: int, runs: int, between: float = 0.05, within: float = 0.02, steps_slower: int = 7
-) -> list[Pair]:
-    """An engine with seven steps; each run has six rounds, and an effect of its own in each step."""
-    random = np.random.default_rng(seed)
-
-    def side(times_slower: float) -> list[list[Row]]:
-        return [
-            [
-                row(
-                    tuple(
-                        (times_slower if step < steps_slower else 1)
-                        * random.lognormal(0, between)
-                        * random.lognormal(0, within, 6)
-                    ),
-                    f"s{step}",
-                )
-                for step in range(7)
-            ]
-            for _ in range(runs)
-        ]
-
-    return compare_rows(side(1.0), side(factor))
-
-
-@pytest.fixture
-def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dbbench.analysis.statistics.RESAMPLES", 200)
-
-
-@pytest.mark.parametrize(("runs", "between"), [(1, 0.03), (1, 0.05), (2, 0.05), (4, 0.03), (4, 0.05), (6, 0.05)])
-@pytest.mark.usefixtures("few_resamples")
-def test_equal_runs_are_called_different_in_at_most_one_of_twenty(runs: int, between: float) -> None:
-    wrong = sum(
-        any(
-            pair.verdict in (ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER)
-            for pair in simulated(1.0, seed, runs, between)
-        )
-        for seed in range(200 if runs > 1 else 100)
-    )
-    assert wrong <= (10 if runs > 1 else 5)
-
-
-@pytest.mark.parametrize("runs", [3, 4, 6])
-def test_a_slowdown_is_found_as_often_as_is_said(runs: int) -> None:
-    """In four of five cases, if it is the only step that is slower; what is visible is itself an estimate."""
-    seen = np.median([[pair.visible for pair in simulated(1.0, seed, runs)] for seed in range(50)])
-    found = [
-        pair.verdict is ComparisonVerdict.SLOWER
-        for seed in range(100)
-        for pair in simulated(float(seen), seed, runs, steps_slower=1)
-        if pair.step == "s0"
-    ]
-    assert 0.6 <= np.mean(found) <= 0.9
-
-
-def test_six_runs_find_a_fifth_and_hold_up_the_gate() -> None:
-    pairs = [pair for seed in range(20) for pair in simulated(1.2, seed, 6, between=0.04)]
-    assert sum(pair.verdict is ComparisonVerdict.SLOWER for pair in pairs) >= 0.95 * len(pairs)
-    assert not any(pair.verdict in (ComparisonVerdict.FASTER, ComparisonVerdict.SAME) for pair in pairs)
-    assert all(beyond(simulated(1.2, seed, 6, between=0.04), 0.05) for seed in range(20))
-
-
-@pytest.mark.usefixtures("few_resamples")
-def test_one_run_a_side_finds_no_tenth_but_says_so() -> None:
-    """Two runs of the same thing differ by as much."""
-    pairs = simulated(1.1, 1, 1, between=0)
-    assert {pair.verdict for pair in pairs} == {ComparisonVerdict.UNSURE}
-    assert all(1.2 < (pair.visible or 0) < 1.4 for pair in pairs)
-
-
-@pytest.mark.parametrize("runs", [2, 4])
-def test_the_interval_of_several_runs_covers_the_truth(runs: int) -> None:
-    pairs = [pair for seed in range(60) for pair in simulated(1.1, seed, runs)]
-    covered = np.mean([pair.ratio is not None and pair.ratio.low <= 1.1 <= pair.ratio.high for pair in pairs])  # type: ignore[operator]
-    assert 0.92 <= covered <= 0.99
-
-
-@pytest.mark.parametrize("runs", [4, 6])
-def test_a_difference_beyond_the_margin_is_hardly_ever_called_the_same(runs: int) -> None:
-    pairs = [pair for seed in range(60) for pair in simulated(1.06, seed, runs, between=0.02)]
-    assert sum(pair.verdict is ComparisonVerdict.SAME for pair in pairs) <= 0.025 * len(pairs)
-
-
-def test_runs_that_are_all_equal_are_no_division_by_zero() -> None:
-    steady = [[row((1.0,) * 3)], [row((1.0,) * 3)]]
-    twice = [[row((2.0,) * 3)], [row((2.0,) * 3)]]
-    assert compare_rows(steady, steady)[0].verdict is ComparisonVerdict.SAME
-    assert compare_rows(steady, twice)[0].verdict is ComparisonVerdict.SLOWER
-
-
 # The gate
 
 
@@ -363,46 +218,6 @@ def test_an_engine_that_only_the_old_run_has_fails_a_strict_gate() -> None:
 
 
 # Whole runs
-
-
-def side(suite: Suite, name: str = "r1", factor: float = 1.0, **more: Any) -> Side:
-    """A run of the small suite by engines a and null, six rounds."""
-    day = 1 if name == "r1" else 2
-    known: dict[str, Any] = {
-        "dbbench": "0.1", "suite": suite.name, "created": datetime.datetime(2026, 1, day, tzinfo=datetime.UTC),
-        "engines": {
-            "a": {"status": "available", "title": "A", "versions": {"A": "1.4"}},
-            "null": {"status": "available", "title": "Null", "ranked": False},
-        },
-        "rounds": 6, "scale": 1.0, "seed": 7, "limits": {"seconds": 600.0}, "machine": MACHINE,
-        "datasets": {"things": {"rows": {"Parent": 10, "Child": 100}, "csv_bytes": 900}},
-    }  # fmt: skip
-    engine = more.pop("engine", {"versions": {"A": "1.4"}, "settings": {"cache_mib": 64}})
-    null = more.pop("null", 0.001)
-    results = [
-        TrialResult(
-            id=f"{who}-{number}", scenario_name="main", engine_name=who, round=number, engine=engine if who == "a" else {},
-            steps=tuple(StepResult(name=step, outcome=Outcome.OK, metric="time", unit="s", value=value * block) for step in ("load", "join")),
-        )
-        for number, block in enumerate(STEADY, 1)
-        for who, value in (("a", factor), ("null", null))
-    ]  # fmt: skip
-    return Side(name, Manifest(**(known | more)), suite, results)
-
-
-def many(suite: Suite, name: str, factor: float = 1.0, **more: Any) -> list[Side]:
-    """Four runs that differ by half a percent."""
-    day = 1 if name == "old" else 11
-    return [
-        side(
-            suite,
-            f"{name}-{n}",
-            factor * block,
-            created=datetime.datetime(2026, 1, day + n, tzinfo=datetime.UTC),
-            **more,
-        )
-        for n, block in enumerate(STEADY[:4], 1)
-    ]
 
 
 def changed(suite: Suite, path: tuple[Any, ...], value: Any) -> Suite:
@@ -553,85 +368,7 @@ def test_trials_that_are_missing_are_told(small: Suite) -> None:
     assert found.warnings == ("2 of 12 trials of r2 have not been run: `dbbench suite --resume r2` does them",)
 
 
-# Several runs a side
-
-
-def test_several_runs_a_side_count_once_each(small: Suite) -> None:
-    found = compare(many(small, "old"), many(small, "new", 1.06), gate=0.05)
-    assert {pair.verdict for pair in found.pairs} == {ComparisonVerdict.SLOWER}
-    text = " ".join(terminal(found, 0.05).split())
-    assert "old: old-1, 2026-01-02" in text
-    assert "new: new-4, 2026-01-15" in text
-    assert "runs of a side differ by 0.3% to 0.3%" in text
-    assert "a slowdown is found four times in five from ×1.01" in text
-    assert "Welch's t test" in text
-
-
-def test_one_run_a_side_says_what_it_cannot_know(small: Suite) -> None:
-    text = " ".join(terminal(compare([side(small)], [side(small, "r2")], gate=0.05), 0.05).split())
-    assert "a standard deviation of 5 % is taken for it" in text
-    assert "gate: undecided at 5 %: no timed step of a could be decided" in text
-    assert "several runs a side find smaller ones" in text
-
-
-def test_one_run_against_several_is_refused(small: Suite) -> None:
-    with pytest.raises(
-        UserError, match="1 old and 4 new runs can't be compared: give one on each side, or two or more"
-    ):
-        compare([side(small)], many(small, "new"))
-
-
-def test_a_run_named_on_both_sides_is_refused(small: Suite) -> None:
-    old, new = many(small, "old"), many(small, "new")
-    with pytest.raises(UserError, match="old-2 and old-2 are one and the same run"):
-        compare(old, [*new, old[1]])
-
-
-def test_a_step_that_is_not_ok_in_one_run_of_a_side_broke(small: Suite) -> None:
-    new = many(small, "new")
-    harmed = [
-        one.model_copy(update={"steps": tuple(StepResult(name=s.name, outcome=Outcome.CRASHED, detail="signal 11") for s in one.steps)})
-        for one in new[2].results
-    ]  # fmt: skip
-    new[2] = replace(new[2], results=harmed)
-    found = compare(many(small, "old"), new, gate=0.05)
-    assert {(pair.verdict, pair.detail) for pair in found.pairs} == {
-        (ComparisonVerdict.BROKE, "was ok, now crashed: signal 11")
-    }
-
-
-def test_runs_of_one_side_that_are_of_different_things_are_told(small: Suite) -> None:
-    new = many(small, "new")
-    new[1] = side(
-        small,
-        "new-2",
-        created=new[1].manifest.created,
-        engine={"versions": {"A": "2.0"}, "settings": {"cache_mib": 64}},
-    )
-    (warning,) = compare(many(small, "old"), new).warnings
-    assert warning == "new-1 and new-2 are on one side but not alike: a: A: 1.4 -> 2.0"
-
-
-def test_what_not_every_run_has_is_listed(small: Suite) -> None:
-    old = many(small, "old")
-    for n in (1, 2):
-        engines = {**old[n].manifest.engines, "b": {"status": "absent", "detail": "no module"}}
-        old[n] = side(small, old[n].name, created=old[n].manifest.created, engines=engines)
-    found = compare(old, many(small, "new"))
-    assert found.gone == ("in old-1, old-2, old-3, old-4, but not in every run: engine b",)
-
-
 # Words
-
-
-def terminal(found: Comparison, gate: float | None = None, *, strict: bool = False) -> str:
-    from rich.console import Console
-
-    console = Console(width=400, record=True, soft_wrap=True)
-    applied = None if gate is None else gated(found.pairs, gate, strict=strict, gone=found.gone)
-    with console.capture() as captured:
-        comparison.show(found, console, gate=applied)
-    return captured.get()
 
 
 def markdown(found: Comparison, gate: float | None = None) -> str:

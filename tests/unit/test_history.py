@@ -21,7 +21,7 @@ from dbbench.report.history import files, page
 from dbbench.report.history.words import change_lines, summary
 from dbbench.report.terminal import history as terminal
 from dbbench.suite.model import Suite
-from tests.unit.test_compare import side
+from tests.unit.compared import side
 
 #: Runs of the same thing on a quiet machine.
 NOISE = (1.0, 1.012, 0.991, 1.006, 0.997, 1.003)
