@@ -1,25 +1,20 @@
-"""Transactions in each other's way, on an engine in memory whose sessions note what is done and fail when they are told."""
+"""Transactions in each other's way: what a round is, what comes out wrong, who can, and pools."""
 
 from __future__ import annotations
 
 import json
 import random
-import threading
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dbbench.analysis.client_stats import client_stats
-from dbbench.analysis.row import Row
 from dbbench.datasets.cache import materialise
-from dbbench.engine.operations import Retry
 from dbbench.engine.setup import Setup
-from dbbench.engine.sql.session import Dialect, SQLEngine, SQLSession
 from dbbench.engine.traits import Concurrency
-from dbbench.errors import SuiteError, Unsupported, WrongAnswer
+from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.loadgen.clients import drive, share
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.key_streams import to_json
@@ -34,115 +29,15 @@ from dbbench.loadgen.transactions import (
     GivenUp,
     Transactions,
 )
-from dbbench.report.step_builder import step_view
-from dbbench.report.step_view import Data
-from dbbench.report.steps import wording
-from dbbench.report.steps.contention import CLIENTS
 from dbbench.results.outcome import Outcome
 from dbbench.run.worker import described
-from dbbench.suite.loader import find_suite, load_suite, parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
-from dbbench.suite.steps.contention import ContentionStep
 from dbbench.suite.steps.total import TotalStep
 from dbbench.workloads import contention, total
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.null import Null
-
-SUITE = load_suite(find_suite("contention"))
-SCENARIO = SUITE.scenarios[0]
-ROUNDS = [step for step in SCENARIO.steps if isinstance(step, ContentionStep)]
-TABLE = "Object"
-WORK = Transactions(TABLE, "Id", "Text", iterations=2, sub_iterations=3)
-
-
-class Refused(Exception):
-    """What the fake raises where the system would have a transaction made again."""
-
-
-class Store(SQLEngine):
-    """Rows in a dict. `fail` is asked before each step of a transaction, and may raise."""
-
-    name, title, license = "store", "Store", "MIT"
-    sql = Dialect()
-    durability = {Tier.POWER: {}}
-    concurrency = Concurrency(threads=None, processes=1)
-
-    def __init__(self, setup: Setup) -> None:
-        super().__init__(setup)
-        self.rows: dict[int, str] = {}
-        self.events: list[str] = []
-        self.lock = threading.Lock()
-        self.opened = self.most = self.busy = 0
-        self.fail: Callable[[str], object] = lambda _what: None
-
-    def connect(self) -> SQLSession:
-        self.opened += 1
-        return StoreSession(self)
-
-
-class StoreSession(SQLSession):
-    def __init__(self, store: Store) -> None:
-        super().__init__(None, store.sql)
-        self.store = store
-        self.before: dict[int, str] | None = None
-
-    def note(self, what: str) -> None:
-        self.store.events.append(what)
-        self.store.fail(what)
-
-    def begin(self) -> None:
-        self.note("begin")
-        self.store.busy += 1
-        self.store.most = max(self.store.most, self.store.busy)
-        self.before = dict(self.store.rows)
-
-    def begin_reading(self) -> None:
-        self.note("begin reading")
-        self.before = None
-
-    def commit(self) -> None:
-        self.note("commit")
-        self._end()
-
-    def rollback(self) -> None:
-        if self.before is not None:
-            self.store.rows = self.before
-        self._end()
-        self.store.events.append("rollback")
-
-    def _end(self) -> None:
-        if self.before is not None:
-            self.store.busy -= 1
-        self.before = None
-
-    def retry_reason(self, exc: BaseException) -> Retry | None:
-        return exc.args[0] if isinstance(exc, Refused) else None
-
-    def close(self) -> None:
-        self.store.opened -= 1
-
-    def prepare_query(self, sql: str) -> Any:
-        return lambda: [(len(self.store.rows),)]
-
-    def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
-        word = sql.split(maxsplit=1)[0].lower()
-        store = self.store
-
-        def call(*values: Any) -> Any:
-            self.note(word if word != "select" else f"select {rows or 'all'}")
-            if word == "insert":
-                assert values[0] not in store.rows
-                store.rows[values[0]] = values[1]
-            elif word == "update":
-                store.rows[values[1]] = values[0]
-            elif word == "delete":
-                del store.rows[values[0]]
-            elif rows == 1:
-                return (values[0], store.rows[values[0]]) if values[0] in store.rows else None
-            return [(key, text) for key, text in store.rows.items() if not values or text == values[0]]
-
-        return call
+from tests.unit.contended import ROUNDS, SUITE, TABLE, WORK, Refused, Store, StoreSession, step
 
 
 @pytest.fixture
@@ -154,11 +49,6 @@ def store(tmp_path: Path) -> Store:
 def bench(store: Store) -> StepContext:
     dataset = SUITE.datasets["objects"]
     return StepContext(store, store.connect(), dataset.tables, materialise(dataset, scale=0.04), {})
-
-
-def step(**more: Any) -> ContentionStep:
-    asked = {"clients": {"threads": 1}, **more}
-    return ContentionStep.model_validate({"kind": "contention", "name": "s", "title": "S", "table": TABLE, **asked})
 
 
 # What a round is
@@ -497,91 +387,3 @@ def test_a_total_is_a_sum_or_nothing(bench: StepContext) -> None:
     del bench.seconds["b"]
     with pytest.raises(Unsupported, match="no sum, as b has no figure"):
         total.measure(asked, bench)
-
-
-# The suite format
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("table: Object, pool: 8", "table: Objects, pool: 8", "one of the tables Object; did you mean 'Object'?"),
-        ("pool: 8", "pool: 3", "a pool of 4 sessions or more: one for each process"),
-        ("pool: 8", "pool: 0", "greater than or equal to 1"),
-        ("varchar(32)", "varchar(12)", "a varchar(13) or longer without an index"),
-        ("type: integer", "type: varchar(40)", "a key, integer or bigint"),
-        ("primary_key: Id", "primary_key: Id\n        indexes: [Text]", "without an index"),
-        ("of: [unlimited, pool-31,", "of: [unlimted, pool-31,", "one of the steps before it that take seconds: unlim"),
-        ("of: [unlimited, pool-31,", "of: [all-rounds, pool-31,", "one of the steps before it that take seconds"),
-    ],
-)
-def test_faults_are_told(old: str, new: str, words: str) -> None:
-    text = find_suite("contention").read_text("utf-8")
-    assert old in text
-    with pytest.raises(SuiteError) as caught:
-        parse_suite(text.replace(old, new, 1), "x.yaml")
-    assert words in str(caught.value)
-
-
-def test_published_figures_are_of_all_rounds_together() -> None:
-    assert SUITE.source is not None
-    found = {figure.engine: (figure.step, figure.value) for figure in SUITE.source.figures}
-    assert found == {
-        "MySQL": ("all-rounds", 98), "PostgreSQL": ("all-rounds", 92),
-        "SQL Server": ("all-rounds", 102), "SQLite": ("all-rounds", 154),
-    }  # fmt: skip
-
-
-# The report
-
-
-def facts(**more: Any) -> dict[str, Any]:
-    counts = asdict(WORK.counts(32))
-    percentiles = {"p50": 1e6, "p90": 1e6, "p95": 2e6, "p99": 3e6, "p99.9": None}
-    return {
-        **counts, "clients": {"threads": 8, "processes": 4}, "pool": None, "retries": {},
-        "fairness": {"fastest": 1.0, "slowest": 2.0, "jain": 0.9}, "counted": {},
-        "times": {"service time": {"percentiles": percentiles, "max": 4e6, "count": 1600, "sum": 1e9}}, **more,
-    }  # fmt: skip
-
-
-def view(*rounds: dict[str, Any]) -> Any:
-    row = Row(
-        "contention", "unlimited", "store", "Store", Outcome.OK, metric="time", unit="s", trial_means=(2.0,), value=2.0,
-        facts=rounds[-1], rounds=rounds,
-    )  # fmt: skip
-    return step_view(SCENARIO, ROUNDS[0], [row], Data(), [], [])
-
-
-def test_the_report_shows_how_the_clients_fared() -> None:
-    counted = {"inserts": 192, "updates": 64, "deletes": 190, "commits": 900}
-    shown = view(facts(retries={"deadlock": 2}), facts(retries={"deadlock": 1, "conflict": 4}, counted=counted))
-    (line,) = shown.lines
-    assert shown.details == CLIENTS
-    assert line.details[:3] == ("1.00 ms", "3.00 ms", "4.00 ms")
-    assert line.details[3:] == ("4 × 8", "1.00 s", "2.00 s", "0.900", "4 conflict, 3 deadlock", "192/64/190")
-    assert line.retries == "7 retries"
-    assert "Retries are of all rounds." in shown.conditions
-    assert "Jain" in shown.details_note
-
-
-def test_no_retries_are_told_too() -> None:
-    shown = view(facts())
-    assert shown.lines[0].retries == ""
-    assert shown.details == CLIENTS[:-1]  # nothing here counts by itself
-    assert shown.lines[0].details[-2:] == ("0.900", "0")
-    assert "No transaction had to be made again." in shown.conditions
-    assert client_stats([{}]) is None
-
-
-def test_it_says_by_whom_and_how_much() -> None:
-    words = wording(ROUNDS[0]).conditions(ROUNDS[0], [facts()], [], None)
-    assert "384 transactions: 192 objects inserted, 64 updated, 192 deleted; 256 selects." in words
-    alone = view(facts(clients={"threads": 32, "processes": 1})).conditions
-    assert "All clients are threads of one process, since no other could open the database: Store." in alone
-    assert "threads of one process" not in view(facts()).conditions
-    assert wording(ROUNDS[1]).driven(ROUNDS[1]) == "4 processes of 8 threads at once, 31 sessions"
-    assert (
-        wording(SCENARIO.steps[-1]).conditions(SCENARIO.steps[-1], [], [], None)
-        == "The sum of unlimited, pool-31, pool-16 and pool-8."
-    )
