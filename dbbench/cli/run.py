@@ -209,7 +209,8 @@ def suite(
     from dbbench.engine.urls import parse as parse_urls
     from dbbench.errors import UserError
     from dbbench.run.config import Config as Nothing
-    from dbbench.run.request import Request, new_run, parse_settings, resumed_run, with_sweeps
+    from dbbench.run.request import Request, new_run, resumed_run, with_sweeps
+    from dbbench.run.settings import parse_settings
 
     if quick:  # what the file has for whole runs is not meant for a first look
         rounds = rounds if _given(context, "rounds") else None

@@ -6,7 +6,6 @@ Everything that can be wrong is found here, before a directory is made.
 from __future__ import annotations
 
 import datetime
-import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +18,6 @@ import psutil
 import dbbench
 from dbbench.cluster.place import Place
 from dbbench.datasets.cache import Files, kept, materialise
-from dbbench.did_you_mean import did_you_mean
 from dbbench.engine import registry, variants
 from dbbench.engine.null import NULLS, nulls
 from dbbench.engine.probe import Probed, probe
@@ -37,6 +35,7 @@ from dbbench.run.over_hosts import again, look_at_hosts, refuse
 from dbbench.run.plan import DEFAULT_ROUNDS, fewest_rounds, plan
 from dbbench.run.releases import found as releases_of
 from dbbench.run.releases import found_again, program_options
+from dbbench.run.settings import check_options, parse_sweeps
 from dbbench.suite.loader import find_suite, parse_suite, read_text
 from dbbench.suite.model import Quick, Suite, Variant
 
@@ -347,54 +346,6 @@ def check_out(out: Path) -> None:
     """Raise UserError if a run directory can't be made at `out`."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"{out} already exists; choose another with --out, or continue with --resume {out}")
-
-
-def parse_settings(settings: Sequence[str]) -> dict[str, dict[str, str]]:
-    """`ENGINE.OPTION=VALUE` texts as engine -> option -> value. Raises UserError."""
-    options: dict[str, dict[str, str]] = {}
-    for text in settings:
-        place, equals, value = text.partition("=")
-        engine, dot, option = place.rpartition(".")
-        if not (equals and dot and engine and option):
-            raise UserError(f"--set {text!r} is not ENGINE.OPTION=VALUE, like --set sqlite.cache_mib=256")
-        options.setdefault(engine, {})[option] = value
-    return options
-
-
-def parse_sweeps(texts: Sequence[str]) -> list[tuple[str, str, str]]:
-    """`ENGINE.OPTION=VALUE,VALUE` texts as a variant for each value: (its name, the option, the value). Raises UserError."""
-    found = []
-    for text in texts:
-        place, equals, values = text.partition("=")
-        engine, dot, option = place.rpartition(".")
-        each = [value.strip() for value in values.split(",")]
-        if not (equals and dot and engine and option and all(each)) or "@" in engine:
-            raise UserError(
-                f"--sweep {text!r} is not ENGINE.OPTION=VALUE,VALUE, like --sweep sqlite.cache_mib=16,64,256"
-            )
-        if len(set(each)) < max(2, len(each)):
-            raise UserError(f"--sweep {text!r} needs two values or more, each once")
-        for value in each:
-            label = re.sub(r"[^a-z0-9._-]+", "-", f"{option}-{value}".lower())[:48]
-            found.append((f"{engine}@{label}", option, value))
-    return found
-
-
-def check_options(options: Mapping[str, Mapping[str, str]], probed: Mapping[str, Probed]) -> None:
-    """Raise UserError for an option that an engine doesn't have, or a value that it doesn't take."""
-    for engine, chosen in options.items():
-        known = probed[engine].options if engine in probed else {}
-        if engine not in probed:
-            raise UserError(f"--set names {engine}, which is not among the engines to run")
-        if probed[engine].status != "available":
-            continue
-        for option in chosen:
-            if option not in known:
-                raise UserError(
-                    f"{engine} has no option {option!r}{did_you_mean(option, known)} (it has: {', '.join(known) or 'none'})"
-                )
-        if probed[engine].fault:
-            raise UserError(f"--set {engine}.{probed[engine].fault}")
 
 
 def _rounds(suite: Suite, engines: int, *, budget: bool) -> int:

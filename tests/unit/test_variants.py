@@ -11,7 +11,8 @@ from dbbench.engine import variants
 from dbbench.engine.probe import probe
 from dbbench.errors import SuiteError, UserError
 from dbbench.run.plan import plan
-from dbbench.run.request import Request, new_run, parse_sweeps
+from dbbench.run.request import Request, new_run
+from dbbench.run.settings import parse_sweeps
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Suite
 
