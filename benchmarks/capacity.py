@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from statistics import median
@@ -32,8 +33,25 @@ ROOT = Path(__file__).parents[1]
 LEAD = 200_000_000
 
 
+@dataclass(frozen=True)
+class Capacity:
+    """Calls a second of all connections, and the CPU seconds that all clients used for one of them.
+
+    `calls`: all that a server was asked for, those before the start included.
+    """
+
+    per_second: float
+    cpu: float
+    calls: int
+
+
 def per_second(engine: Engine, operation: str, *, keys: int, processes: int, threads: int, seconds: float) -> float:
     """Calls a second of all connections, one for each thread. `operation` names a function: session -> call(key)."""
+    return measured(engine, operation, keys=keys, processes=processes, threads=threads, seconds=seconds).per_second
+
+
+def measured(engine: Engine, operation: str, *, keys: int, processes: int, threads: int, seconds: float) -> Capacity:
+    """As `per_second`, with the CPU time of the clients from their common start on."""
     order = {
         "engine": engine.name,
         "directory": str(engine.directory),
@@ -61,7 +79,13 @@ def per_second(engine: Engine, operation: str, *, keys: int, processes: int, thr
         begin = perf_counter_ns() + LEAD
         for client in clients:
             print(begin, file=client.stdin, flush=True)
-        return sum(float(client.stdout.readline()) for client in clients)
+        found = [json.loads(client.stdout.readline()) for client in clients]
+        calls = sum(each["calls"] for each in found)
+        return Capacity(
+            sum(each["calls"] / each["seconds"] for each in found),
+            sum(each["cpu"] for each in found) / calls,
+            calls + processes * threads * (CHUNK - 1),
+        )
 
 
 def compare(title: str, ours: Callable[[], float], theirs: Callable[[], float], pairs: int) -> float:
@@ -118,10 +142,13 @@ def _client(order: dict) -> None:
         barrier.wait()
         print("ready", flush=True)
         begin.append(int(sys.stdin.readline()))
+        used = time.process_time()
         barrier.wait()
         for thread in threads:
             thread.join()
-    print(sum(made) / (perf_counter_ns() - begin[0]) * 1e9, flush=True)
+        used = time.process_time() - used
+    found = {"calls": sum(made), "seconds": (perf_counter_ns() - begin[0]) / 1e9, "cpu": used}
+    print(json.dumps(found), flush=True)
     engine.close()
 
 
