@@ -1,18 +1,18 @@
 (() => {
   // The figures of the run. All texts go into the page as text, never as markup.
-  const run = JSON.parse(document.getElementById("data").textContent);
-  const svg = (name) => document.createElementNS("http://www.w3.org/2000/svg", name);
+  const doc = document, run = JSON.parse(doc.getElementById("data").textContent);
+  const svg = (name) => doc.createElementNS("http://www.w3.org/2000/svg", name);
   const SORTS = [["best", "best first"], ["name", "name"], ["memory", "memory"], ["cpu", "CPU time"], ["written", "bytes written"], ["size", "size"]];
   const SCALES = [["", "as fits"], ["linear", "linear"], ["log", "logarithmic"]];
   const names = run.engines.map((e) => e[0]), steps = run.scenarios.flatMap((s) => s.steps.map((t) => t.id));
   const usual = () => ({ e: new Set(names), s: new Set(steps), sort: run.sort || "best", scale: "", base: "", at: "" });
-  const every = (what) => document.querySelectorAll(what);
-  const byId = (id) => document.getElementById(id);
+  const every = (what) => doc.querySelectorAll(what);
+  const byId = (id) => doc.getElementById(id);
   const { max, min, log: ln } = Math, on = (target, kind, act) => target.addEventListener(kind, act);
   let state = usual();
 
   const make = (what, given = {}, ...children) => {  // "tag.class"; given, or the text alone
-    const [tag, ...classes] = what.split("."), found = document.createElement(tag);
+    const [tag, ...classes] = what.split("."), found = doc.createElement(tag);
     if (classes.length) found.className = classes.join(" ");
     if (typeof given === "string") found.textContent = given;
     else for (const [key, value] of Object.entries(given)) key in found ? (found[key] = value) : found.setAttribute(key, value);
@@ -134,7 +134,7 @@
       row.li = item;
     }
     const what = `${step.measure}${log ? " (logarithmic)" : ""}.${rows.some((row) => row[7].length > 1) ? " Dots are rounds." : ""}${all() ? "" : " Ratios are of those chosen; ranks, headlines and tables of all."}`;
-    return [make("p.note", what), make("ul.bars" + (rows.length > 12 ? ".many" : ""), {}, ...rows.map((row) => row.li)), strip(step, rows)];
+    return [make("p.note", what), make("ul.bars" + (names.length * steps.length > 99 ? ".many" : ""), { style: `contain-intrinsic-size:auto ${rows.length * 1.74}rem` }, ...rows.map((row) => row.li)), strip(step, rows)];
   };
 
   const strip = (step, rows) => {  // the rounds in their order, each engine's about its own median
@@ -254,7 +254,7 @@
       state = kept;
       return `<iframe src="${place.replace(/&/g, "&amp;")}" title="dbbench" width="100%" height="600"></iframe>`;
     }
-    const table = box.querySelector(".heat") || document.querySelector(`[data-live="${id}"] ~ .wide table`);
+    const table = box.querySelector(".heat") || doc.querySelector(`[data-live="${id}"] ~ .wide table`);
     const lines = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => escaped[kind](cell.innerText.replace(/\s+/g, " ").trim())));
     if (kind === "CSV") return lines.join("\n");
     lines.splice(1, 0, lines[0].map(() => "---"));
@@ -266,16 +266,16 @@
       text.hidden = false;
       text.value = copied(kind, ...of);
       text.select();  // where the browser lets no script copy, it is one key away
-      document.execCommand("copy");
+      doc.execCommand("copy");
     })), text);
   };
 
-  document.body.append(tip);
-  for (const kind of ["mouseover", "focusin", "focusout"]) on(document, kind, point);
-  on(document, "keydown", (event) => { if (event.key === "Escape") tip.className = ""; });
+  doc.body.append(tip);
+  for (const kind of ["mouseover", "focusin", "focusout"]) on(doc, kind, point);
+  on(doc, "keydown", (event) => { if (event.key === "Escape") tip.className = ""; });
   for (const scenario of run.scenarios) {
     for (const [id, build, step] of [[scenario.id, () => overview(scenario)], [`${scenario.id}-used`, () => used(scenario)], ...scenario.steps.map((each) => [each.id, () => bars(scenario, each), each])]) {
-      const still = document.querySelector(`[data-live="${id}"]`);
+      const still = doc.querySelector(`[data-live="${id}"]`);
       if (!still) continue;
       const box = make("div.live");
       still.before(box, copies(box, id, step));
@@ -283,7 +283,7 @@
       places.push([box, build, step]);
     }
   }
-  on(document, "click", (event) => {  // a link to a heading takes the state with it
+  on(doc, "click", (event) => {  // a link to a heading takes the state with it
     if (!event.target.matches?.(".anchor") || !written()) return;
     event.preventDefault();
     state.at = event.target.hash.slice(1);
@@ -291,5 +291,5 @@
   });
   const go = () => byId(state.at)?.scrollIntoView();
   on(window, "hashchange", () => { read(); show(); go(); });
-  read(); controls(); document.documentElement.classList.add("js"); show(); go();
+  read(); controls(); doc.documentElement.classList.add("js"); show(); go();
 })();
