@@ -96,7 +96,8 @@ def _overall(scenario: ScenarioView) -> str:
     else:
         among = "Over the timed steps that were verified "
     means = f"×{times(first.mean_ratio or 0)} the best of each step, {second.title} ×{times(second.mean_ratio or 0)}"
-    if first.high is None or second.low is None:
+    sure = any(line.row.rank for step in _timed(scenario) for line in step.lines)
+    if first.high is None or second.low is None or not sure:
         return f"{among}{first.title} has the best geometric mean ({means}), but the rounds are too few to be sure."
     level = [item for item in known[1:] if item.low is not None and item.low <= first.high]
     if len(level) == 1:

@@ -65,6 +65,7 @@ def test_sizes_are_never_a_matter_of_rounds(tmp_path: Path) -> None:
 def test_few_rounds_give_no_order(tmp_path: Path) -> None:
     found = shown(tmp_path, Fake("A"), Fake("B", 2.0), rounds=2).scenarios[0]
     assert finding(found.step("join-1")) == "A has the best figure, but the rounds are too few for ranks."
+    assert "but the rounds are too few to be sure. In no step" in verdict(found)
 
 
 def test_who_lacks_rounds_is_neither_first_nor_next(tmp_path: Path) -> None:
