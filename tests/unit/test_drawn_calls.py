@@ -13,21 +13,20 @@ import pytest
 
 from dbbench.datasets.cache import Files, materialise
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
 from dbbench.errors import NotVerified, SuiteError, Unsupported, WrongAnswer
 from dbbench.loadgen.drawn_calls import DrawnCalls, kept_places
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.results.outcome import Outcome
 from dbbench.suite.answer import Answer, bound
 from dbbench.suite.loader import parse_suite
-from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.query import QueryStep
 from dbbench.suite.steps.statement import StatementStep
-from dbbench.workloads import drawn_query, load, query, statement
+from dbbench.workloads import drawn_query, query, statement
 from dbbench.workloads.context import StepContext
 from dbbench.workloads.drawn import drawn_calls
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
+from tests.unit.loaded import loaded
 
 TEXT = """
 dbbench: 1
@@ -86,22 +85,9 @@ def files() -> Files:
     return materialise(SUITE.datasets["shop"])
 
 
-def contexts(files: Files, folder: Path, kind: Any = SQLite) -> Iterator[StepContext]:
-    engine = kind(Setup(folder, Tier.PROCESS))
-    engine.open()
-    tables = SUITE.datasets["shop"].tables
-    engine.create(tables)
-    context = StepContext(engine, engine.connect(), tables, files, {})
-    if not engine.is_null:
-        context.accept(LOAD, load.measure(LOAD, context))  # type: ignore[arg-type]
-    yield context
-    context.session.close()
-    engine.close()
-
-
 @pytest.fixture
 def context(files: Files, tmp_path: Path) -> Iterator[StepContext]:
-    yield from contexts(files, tmp_path)
+    yield from loaded(SUITE, files, tmp_path)
 
 
 def changed(step: Any, **more: Any) -> Any:
@@ -209,7 +195,7 @@ def liar(lie: Any) -> type[SQLite]:
     ids=["keeps the first answer", "a row less", "another value", "one row again and again"],
 )
 def test_an_engine_that_answers_otherwise_is_wrong(files: Files, tmp_path: Path, lie: Any, words: str) -> None:
-    for context in contexts(files, tmp_path, liar(lie)):
+    for context in loaded(SUITE, files, tmp_path, liar(lie)):
         found = query.measure(QUERY, context)
     assert found.outcome is Outcome.WRONG
     assert words in found.detail
@@ -229,7 +215,7 @@ def test_without_an_answer_it_is_timed_and_not_verified(context: StepContext) ->
 
 
 def test_the_null_engine_steps_as_many_rows(files: Files, tmp_path: Path) -> None:
-    for context in contexts(files, tmp_path, registry.load("null")):
+    for context in loaded(SUITE, files, tmp_path, registry.load("null")):
         found = query.measure(QUERY, context)
         assert len(found.samples) == 60
         assert len(statement.measure(ORDER, context).samples) == 50

@@ -31,9 +31,10 @@ from dbbench.suite.steps.query import QueryStep
 from dbbench.suite.steps.statement import StatementStep
 from dbbench.suite.steps.timed import Rate
 from dbbench.suite.steps.transaction import Think, TransactionStep
-from dbbench.workloads import after, load, transaction
+from dbbench.workloads import after, transaction
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
+from tests.unit.loaded import loaded
 
 TEXT = (Path(__file__).parent / "bank.yaml").read_text("utf-8")
 SUITE = parse_suite(TEXT, "bank.yaml")
@@ -57,22 +58,9 @@ def files() -> Files:
     return materialise(SUITE.datasets["bank"])
 
 
-def contexts(files: Files, folder: Path, kind: Any = SQLite) -> Iterator[StepContext]:
-    engine = kind(Setup(folder, Tier.PROCESS))
-    engine.open()
-    tables = SUITE.datasets["bank"].tables
-    engine.create(tables)
-    context = StepContext(engine, engine.connect(), tables, files, {})
-    if not engine.is_null:
-        context.accept(LOAD, load.measure(LOAD, context))  # type: ignore[arg-type]
-    yield context
-    context.session.close()
-    engine.close()
-
-
 @pytest.fixture
 def context(files: Files, tmp_path: Path) -> Iterator[StepContext]:
-    yield from contexts(files, tmp_path)
+    yield from loaded(SUITE, files, tmp_path)
 
 
 def changed(**more: Any) -> TransactionStep:
@@ -189,7 +177,7 @@ def test_calls_for_a_time_or_at_a_rate_are_checked_as_well(context: StepContext)
 
 
 def test_the_null_engine_goes_through_all_of_it(files: Files, tmp_path: Path) -> None:
-    for context in contexts(files, tmp_path, registry.load("null")):
+    for context in loaded(SUITE, files, tmp_path, registry.load("null")):
         found = transaction.measure(STEP, context)
     assert found.facts["calls"] == 600
     assert found.facts["by_transaction"]["refused"]["rolled_back"] == 0
@@ -360,7 +348,7 @@ def test_a_commit_that_never_came_is_found_when_the_engine_is_opened_again(files
             if type(self).forgets:
                 self.connection.execute("DELETE FROM Booking WHERE Id = (SELECT MAX(Id) FROM Booking)")
 
-    for context in contexts(files, tmp_path, Forgetful):
+    for context in loaded(SUITE, files, tmp_path, Forgetful):
         context.setup = Setup(tmp_path, Tier.PROCESS)
         context.accept(STEP, transaction.measure(STEP, context))
         transaction.check(STEP, context)

@@ -1,0 +1,29 @@
+"""A context whose engine has loaded the one dataset of a suite, whose first step is the load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dbbench.datasets.cache import Files
+from dbbench.engine.setup import Setup
+from dbbench.suite.model import Suite, Tier
+from dbbench.workloads import load
+from dbbench.workloads.context import StepContext
+from dbbench_plugins.sqlite import SQLite
+
+
+def loaded(suite: Suite, files: Files, folder: Path, kind: Any = SQLite) -> Iterator[StepContext]:
+    """One context, which is closed when it is asked for another. A null engine loads nothing."""
+    engine = kind(Setup(folder, Tier.PROCESS))
+    engine.open()
+    (dataset,) = suite.datasets.values()
+    engine.create(dataset.tables)
+    context = StepContext(engine, engine.connect(), dataset.tables, files, {})
+    if not engine.is_null:
+        first: Any = suite.scenarios[0].steps[0]
+        context.accept(first, load.measure(first, context))
+    yield context
+    context.session.close()
+    engine.close()
