@@ -49,7 +49,7 @@ def wheel(session: nox.Session) -> None:
 def lowest(session: nox.Session) -> None:
     """The tests with the lowest versions that pyproject.toml allows, on the lowest Python."""
     session.install("uv")
-    session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[all,test]")
+    session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[all,cluster,test]")
     session.run("pytest", "tests/unit", "tests/contract", "tests/system", *session.posargs)
 
 
@@ -63,5 +63,5 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def benchmarks(session: nox.Session) -> None:
     """Speed, as ratios of two things measured in one run."""
-    session.install("-e", ".[all,test]")
+    session.install("-e", ".[all,cluster,test]")
     session.run("pytest", "benchmarks", "--benchmark-enable", "--benchmark-columns=min,median,rounds", *session.posargs)

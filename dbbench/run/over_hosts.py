@@ -20,7 +20,6 @@ _POLL_SECONDS = 0.05
 
 def refuse(suite: Suite, place: Place, asked: Iterable[str], urls: Collection[str]) -> None:
     """Raise UserError for engines without a server that all hosts reach, and for a suite without clients."""
-    require()
     if without := [name for name in asked if name not in urls and name not in NULLS.values()]:
         raise UserError(
             f"--cluster needs a server that all hosts reach, and {without[0]} has no --url: omit it, or add "
@@ -31,6 +30,7 @@ def refuse(suite: Suite, place: Place, asked: Iterable[str], urls: Collection[st
     steps = [step for scenario in suite.scenarios for step in scenario.steps]
     if not any(isinstance(step, ClientsStep) for step in steps):
         raise UserError(f"--cluster: no step of {suite.name} has clients that could be on several hosts")
+    require()
 
 
 def look_at_hosts(place: Place | None, engines: Sequence[str]) -> None:

@@ -10,18 +10,23 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from secrets import token_hex
 
 import psutil
 import pytest
 
+from dbbench.datasets.generate import CHUNK_ROWS, batches, chunk
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import HostLost, Unsupported, UserError
 from dbbench.host import atomic_json
 from dbbench.loadgen.job import Job
+from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench_plugins.null import Null
@@ -321,3 +326,19 @@ def test_a_host_with_other_code_is_refused(tmp_path: Path) -> None:
         kind = f"{Null.__module__}:{Null.__qualname__}"
         with pytest.raises(UserError, match=r"host h2 \(10.213.2.2\) is unlike this one: the code of dbbench is"):
             hosts.check({kind: lambda: identity(Null)})
+
+
+# Data drawn on several hosts
+
+
+def test_chunks_that_several_processes_draw_are_those_of_one() -> None:
+    suite = load_suite(find_suite("invoices"))
+    dataset = suite.datasets["invoices"]
+    table = next(iter(dataset.tables))
+    scale = 4 * CHUNK_ROWS / dataset.tables[table].rows
+    one = [each.to_pydict() for each in batches(dataset, table, scale=scale)]
+    assert len(one) >= 4
+    draw = partial(chunk, dataset, table, scale=scale)
+    for count in (2, 4):
+        with ProcessPoolExecutor(count, get_context("spawn")) as pool:
+            assert [each.to_pydict() for each in pool.map(draw, range(len(one)))] == one
