@@ -34,7 +34,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """mypy, strict."""
-    session.install("-e", ".[all]", "mypy>=1.11", "pytest>=8.2")
+    session.install("-e", ".[all,cluster]", "mypy>=1.11", "pytest>=8.2")
     session.run("mypy")
 
 

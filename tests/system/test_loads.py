@@ -10,15 +10,12 @@ from pathlib import Path
 import pytest
 
 from dbbench.datasets.cache import materialise
-from dbbench.engine import registry
-from dbbench.engine.base import Engine
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import Dialect
-from dbbench.errors import Unavailable
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.load import LoadStep
-from dbbench.testing.contract import missing
+from dbbench.testing.contract import usable
 from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
 from tests.conftest import Dbbench, environment, summary
@@ -50,24 +47,15 @@ scenarios:
 LOAD = LoadStep(kind="load", name="load", title="Load")
 
 
-def there(name: str) -> type[Engine]:
-    try:
-        engine = registry.load(name)
-        engine.available()
-    except Unavailable as exc:
-        missing(name, exc.reason)
-    return engine
-
-
 @pytest.fixture
 def lmdb() -> None:
-    there("lmdb")
+    usable("lmdb")
 
 
 @pytest.mark.parametrize("name", ["postgresql", "sqlite", "duckdb"])
 def test_a_sum_of_many_reals_is_right(name: str, tmp_path: Path) -> None:
     dataset = parse_suite(REALS, "reals.yaml").datasets["reals"]
-    engine = there(name)(Setup(tmp_path, Tier.POWER))
+    engine = usable(name)(Setup(tmp_path, Tier.POWER))
     engine.open()
     try:
         engine.create(dataset.tables)
@@ -89,7 +77,7 @@ def test_reals_are_added_up_in_8_bytes() -> None:
 def test_a_flush_leaves_the_log_for_later_commits(name: str, tmp_path: Path) -> None:
     """Cut off, the file of the log would have to be extended by each commit after it."""
     dataset = parse_suite(REALS, "reals.yaml").datasets["reals"]
-    engine = there(name)(Setup(tmp_path, Tier.POWER))
+    engine = usable(name)(Setup(tmp_path, Tier.POWER))
     engine.open()
     log = tmp_path / "data.sqlite-wal"
     try:

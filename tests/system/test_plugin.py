@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -94,7 +95,7 @@ def test_the_kit_finds_what_is_wrong_and_says_what(dbbench: Dbbench, tmp_path: P
         "  see docs/plugins.md#records-under-keys",
     ]
     assert "passes the conformance tests" not in checked.stdout
-    assert checked.stdout.splitlines()[-1].startswith("mine fails 2 of 44 clauses; ")
+    assert re.match(r"mine fails 2 of \d\d clauses; ", checked.stdout.splitlines()[-1])
 
 
 def test_an_engine_in_memory_passes_and_says_what_was_left_out(dbbench: Dbbench) -> None:

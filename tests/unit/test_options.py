@@ -41,7 +41,7 @@ def test_what_may_be_set_is_what_is_recorded_and_a_program_is_none() -> None:
     [
         ("postgresql", "shared_buffers_mib", "shared_buffers"),
         ("mysql+pymysql", "buffer_pool_mib", "innodb_buffer_pool_size"),
-        ("mysql+orm", "buffer_pool_mib", "innodb_buffer_pool_size"),
+        ("postgresql+orm", "shared_buffers_mib", "shared_buffers"),
     ],
 )
 def test_a_setting_of_a_private_server_is_refused_for_one_at_a_url(engine: str, option: str, name: str) -> None:
