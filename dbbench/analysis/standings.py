@@ -65,3 +65,20 @@ def _mean(steps: Sequence[tuple[Row, Row]]) -> Estimate | None:
     if len({len(ours) for ours, _ in pairs}) > 1 or min(min(ours) for ours, _ in pairs) <= 0:
         return Estimate(geometric_mean(ratios), None, None)
     return paired_mean(pairs)
+
+
+def across(scenarios: Sequence[Sequence[Standing]]) -> list[tuple[Standing | None, ...]]:
+    """Each engine's standing in each scenario, None where it was not run.
+
+    Engines are in the order of the geometric mean of their means; those that lack one somewhere come after the rest.
+    """
+    by_engine = [{standing.engine: standing for standing in standings} for standings in scenarios]
+    rows = [
+        tuple(found.get(engine) for found in by_engine) for engine in dict.fromkeys(e for f in by_engine for e in f)
+    ]
+
+    def place(row: tuple[Standing | None, ...]) -> tuple[int, float]:
+        means = [standing.mean_ratio for standing in row if standing is not None and standing.mean_ratio]
+        return len(row) - len(means), geometric_mean(means) if means else 0.0
+
+    return sorted(rows, key=place)

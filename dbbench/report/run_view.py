@@ -16,7 +16,7 @@ from dbbench.analysis.remarks import stronger
 from dbbench.analysis.resources import Resources, resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.series import Series, changes, series
-from dbbench.analysis.standings import Standing
+from dbbench.analysis.standings import Standing, across
 from dbbench.analysis.systems import ranked, titles
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.host import machine
@@ -99,6 +99,8 @@ class View:
     out: Path | None = None
     #: What the engines are sorted by, a key of `sorting.KEYS`; empty for best first.
     sort: str = ""
+    #: Of each engine its standings in the scenarios, best first, where there are several scenarios.
+    across: tuple[tuple[Standing | None, ...], ...] = ()
 
     @property
     def title(self) -> str:
@@ -169,6 +171,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
         published=publish,
         series=tuple((each, changes(found.rows, each)) for each in series(run.manifest)),
         out=out,
+        across=tuple(across([each.standings for each in scenarios])) if len(scenarios) > 1 else (),
         remarks=(
             *_lacks(run, found.results),
             *([_BY_CPU] if any(row.metric == CPU_TIME for row in found.rows) else ()),

@@ -13,7 +13,7 @@ from dbbench.report.charts.bars import bars, sizes
 from dbbench.report.charts.card import card
 from dbbench.report.charts.curves import curves
 from dbbench.report.charts.layout import STYLE, save
-from dbbench.report.charts.overview import overview
+from dbbench.report.charts.overview import across, overview
 from dbbench.report.charts.palette import engine_colours
 from dbbench.report.charts.percentiles import percentiles
 from dbbench.report.charts.spans import spans
@@ -23,6 +23,9 @@ from dbbench.report.charts.time_breakdown import time_breakdown
 from dbbench.report.charts.timeline import has_timeline, timeline
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.suite.charts import Bars, Overview, Percentiles, SizeChart, Spans, Stacks, Sweep, Timeline
+
+#: The stem of the chart over all scenarios. Those of a scenario's charts have a hyphen.
+ACROSS = "scenarios"
 
 
 def draw(
@@ -37,6 +40,17 @@ def draw(
         if "card" in formats and (found := card(shown)):
             dress(found, theme)
             save(found, folder / "card", ["png"])
+        if files and shown.across:
+            figure = across(
+                shown.title,
+                shown.scenarios,
+                shown.across,
+                shown.captions(shown.scenarios[0].scenario),
+                engine_colours(shown),
+            )
+            dress(figure, theme)
+            save(figure, folder / ACROSS, files, width)
+            stems.append(ACROSS)
         for scenario in shown.scenarios if files else ():
             for stem, figure in figures(shown, scenario):
                 dress(figure, theme)

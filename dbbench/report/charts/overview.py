@@ -1,11 +1,12 @@
-"""The overview: every engine and step in one table in colour."""
+"""Overviews, each a table in colour: every engine and step of a scenario, and every engine and scenario of a suite."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 import matplotlib as mpl
 import numpy as np
@@ -29,6 +30,10 @@ _MIDDLE: Any = {"ha": "center"}
 _MOST_COLUMNS = 12
 #: The height of the names over a band, in rows.
 _HEAD = 0.9
+#: Of a scenario's title, in one line over its column.
+_CELL_CHARACTERS = 16
+
+T = TypeVar("T")
 
 
 def overview(title: str, scenario: ScenarioView, captions: Sequence[str], colours: Colours) -> Figure:
@@ -41,50 +46,103 @@ def overview(title: str, scenario: ScenarioView, captions: Sequence[str], colour
         f"Multiple of the step's best, with the figure under it; {order}the geometric mean over the timed "
         f"steps{interval}. Darker is further behind."
     )
-    rows = max(len(engines), 1)
-    titles = names([item.title for item in engines])
-    size = name_size(rows)
-    height = 0.42 if rows < MANY_ROWS else 0.36
-    left = MARGIN + inches(titles, size) + 0.16
-    bands = _bands(steps)
-    deep = rows + _HEAD
-    sheet = Sheet(
-        f"{title}: overview", subtitle, deep * len(bands), _harness(steps), captions, left, axis=0.05, row=height
-    )
-    axes = sheet.axes
+    bands = _bands([None, *steps])
+    sheet, deep = _sheet(f"{title}: overview", subtitle, engines, len(bands), _harness(steps), captions)
     for number, band in enumerate(bands):
-        _band(axes, number * deep, band, engines)
-        for place, name in enumerate(titles):
-            y = number * deep + _HEAD + place + 0.5
-            lines = name.split("\n")
-            for line, part in enumerate(lines):
-                drop = LEVEL + PITCH * (line - (len(lines) - 1) / 2)
-                _write(axes, -0.17, y, part, ha="right", fontsize=size, drop=drop)
-        marks = [colours.get(item.engine, BLUE) for item in engines]
-        boxes(
-            axes,
-            [(number * deep + _HEAD + y + 0.5, -0.12, -0.05) for y in range(len(engines))],
-            0.6,
-            marks,
-        )
-    axes.set_xlim(0, max(map(len, bands)))
-    axes.set_ylim(deep * len(bands), 0)
+        _names(sheet.axes, number * deep, engines, colours)
+        _band(sheet.axes, number * deep, band, engines)
+    return _bare_table(sheet, max(map(len, bands)), deep * len(bands))
+
+
+def across(
+    title: str,
+    scenarios: Sequence[ScenarioView],
+    engines: Sequence[Sequence[Standing | None]],
+    captions: Sequence[str],
+    colours: Colours,
+) -> Figure:
+    """Every engine and scenario: the geometric mean of its ratios to the best, with the interval under it.
+
+    `engines`: of each engine its standings in the scenarios.
+    """
+    interval = ", with its interval" if any(item and item.low is not None for row in engines for item in row) else ""
+    subtitle = (
+        f"How many times the best of each step, as the geometric mean over a scenario's timed steps{interval}. "
+        "Engines by the geometric mean of their row. Darker is further behind."
+    )
+    firsts = [next(filter(None, row)) for row in engines]
+    bands = _bands(range(len(scenarios)))
+    sheet, deep = _sheet(f"{title}: all scenarios", subtitle, firsts, len(bands), [], captions)
+    for number, band in enumerate(bands):
+        top = number * deep
+        _names(sheet.axes, top, firsts, colours)
+        cells: list[tuple[Span, tuple[float, ...]]] = []
+        for column, place in enumerate(band):
+            called = textwrap.shorten(scenarios[place].scenario.title, 2 * _CELL_CHARACTERS - 3, placeholder=" …")
+            name = "\n".join(textwrap.wrap(called, _CELL_CHARACTERS)[:2])
+            _middle(sheet.axes, column + 0.5, top + _HEAD / 2, name, fontsize=8)
+            for line, row in enumerate(engines):
+                y, standing = top + _HEAD + line, row[place]
+                if standing is None or not standing.mean_ratio:
+                    withheld = standing is not None and standing.engine in scenarios[place].withheld
+                    words = "withheld" if withheld else "–"
+                    _middle(sheet.axes, column + 0.5, y + 0.5, words, fontsize=7, color=GREY, style="italic")
+                    continue
+                shade = _shade(standing.mean_ratio)
+                cells.append(((y + 0.5, column + 0.02, column + 0.98), _shades()(shade)))
+                _mean(sheet.axes, column, y, standing, _ink(shade))
+        boxes(sheet.axes, [span for span, _ in cells], 0.94, [colour for _, colour in cells])
+    return _bare_table(sheet, max(map(len, bands)), deep * len(bands))
+
+
+def _sheet(
+    title: str,
+    subtitle: str,
+    engines: Sequence[Standing],
+    bands: int,
+    footnotes: Sequence[str],
+    captions: Sequence[str],
+) -> tuple[Sheet, float]:
+    """A sheet for so wide names and so deep bands, and how deep one is, in rows."""
+    rows = max(len(engines), 1)
+    left = MARGIN + inches(names([item.title for item in engines]), name_size(rows)) + 0.16
+    deep = rows + _HEAD
+    height = 0.42 if rows < MANY_ROWS else 0.36
+    return Sheet(title, subtitle, deep * bands, footnotes, captions, left, axis=0.05, row=height), deep
+
+
+def _names(axes: Axes, top: float, engines: Sequence[Standing], colours: Colours) -> None:
+    """The engines' names at the left of a band, each beside its colour."""
+    size = name_size(max(len(engines), 1))
+    for place, name in enumerate(names([item.title for item in engines])):
+        lines = name.split("\n")
+        for line, part in enumerate(lines):
+            drop = LEVEL + PITCH * (line - (len(lines) - 1) / 2)
+            _write(axes, -0.17, top + _HEAD + place + 0.5, part, ha="right", fontsize=size, drop=drop)
+    marks = [colours.get(item.engine, BLUE) for item in engines]
+    boxes(axes, [(top + _HEAD + y + 0.5, -0.12, -0.05) for y in range(len(engines))], 0.6, marks)
+
+
+def _bare_table(sheet: Sheet, columns: int, rows: float) -> Figure:
+    """The figure, its axes without lines and ticks."""
+    axes = sheet.axes
+    axes.set_xlim(0, columns)
+    axes.set_ylim(rows, 0)
     axes.set_xticks([])
     axes.set_yticks([])
     axes.spines["bottom"].set_visible(False)
     return sheet.figure
 
 
-def _bands(steps: Sequence[StepView]) -> list[list[StepView | None]]:
-    """The mean, which is None, and the steps, in as many bands one under another as leave room for their figures."""
-    columns = [None, *steps]
+def _bands(columns: Sequence[T]) -> list[Sequence[T]]:
+    """Columns in as many bands, one under another, as leave room for their figures."""
     bands = -(-len(columns) // _MOST_COLUMNS)
     length = -(-len(columns) // bands)
     return [columns[first : first + length] for first in range(0, len(columns), length)]
 
 
 def _band(axes: Axes, top: float, band: Sequence[StepView | None], engines: Sequence[Standing]) -> None:
-    """Some columns, with their names over them."""
+    """Some columns, with their names over them; None is that of the mean."""
     for column, step in enumerate(band):
         name = "mean" if step is None else _two_lines(step.step.name.replace("-", " "))
         weight = "bold" if step is None else "normal"
@@ -120,13 +178,15 @@ def _middle(axes: Axes, x: float, y: float, text: str, **style: Any) -> None:
         _write(axes, x, y, line, drop=LEVEL + PITCH * (number - (len(lines) - 1) / 2), **style, **_MIDDLE)
 
 
-def _mean(axes: Axes, column: int, y: float, standing: Standing) -> None:
+def _mean(axes: Axes, column: int, y: float, standing: Standing, ink: str = "") -> None:
     low, high = standing.low, standing.high
     between = "" if low is None or high is None else f"{_bare(low)}–{_bare(high)}"
     middle = y + (0.34 if between else 0.5)
     text = _ratio(standing.mean_ratio) if standing.mean_ratio else "–"
-    _write(axes, column + 0.5, middle, text, fontsize=9, weight="bold", **_MIDDLE)
-    _write(axes, column + 0.5, y + 0.72, between, fontsize=6.8, color=GREY, **_MIDDLE)
+    _write(
+        axes, column + 0.5, middle, text, fontsize=9, weight="bold", **{**_MIDDLE, **({"color": ink} if ink else {})}
+    )
+    _write(axes, column + 0.5, y + 0.72, between, fontsize=6.8, color=ink or GREY, **_MIDDLE)
 
 
 def _harness(steps: Sequence[StepView]) -> list[str]:
@@ -146,12 +206,21 @@ def _cell(row: Row) -> tuple[tuple[float, ...], list[tuple[float, str, float, st
     Of each text the size, the colour, how far down the row, and the words.
     """
     times = row.ratio.value if row.ratio else None
-    shade = 0.0 if times is None else min(np.log10(times) / 2, 1) * 0.75
-    ink = _ON_DARK if shade > 0.6 else _ON_LIGHT
+    shade = _shade(times)
+    ink = _ink(shade)
     value = row.value or 0.0
     unit = fitting(row.unit or "s", [value])  # the step's own may take more room than a cell has
     words = [(8.5, ink, 0.34, "" if times is None else _ratio(times)), (6.8, ink, 0.72, unit.text(value))]
     return _shades()(shade), words
+
+
+def _shade(times: float | None) -> float:
+    """How dark a multiple of the best is: from 0 for the best itself to 0.75 for a hundred times and more."""
+    return 0.0 if times is None else float(min(np.log10(max(times, 1.0)) / 2, 1) * 0.75)
+
+
+def _ink(shade: float) -> str:
+    return _ON_DARK if shade > 0.6 else _ON_LIGHT
 
 
 @cache
