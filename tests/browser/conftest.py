@@ -22,8 +22,9 @@ def missing(what: str) -> None:
     pytest.skip(f"no {what}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """For a file of tests: as long as it is there Playwright's event loop runs, beside which Django refuses to work."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
         missing("chromium: apt install chromium")
