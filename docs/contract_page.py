@@ -81,7 +81,12 @@ def page() -> str:
         lines += [f"{before}\n"] if before else []
         for described in classes:
             lines += [*_described(described)]
-    lines += ["## Values\n", "| name | one of | what it is |", "|---|---|---|"]
+    lines += [
+        "## Values\n",
+        "`Tier` and `Publication` are enums, like `Tier.POWER`; the others are texts in quotes.\n",
+        "| name | one of | what it is |",
+        "|---|---|---|",
+    ]
     lines += [f"| `{name}` | {_either(kind)} | {what} |" for name, (kind, what) in VALUES.items()]
     lines += [
         "",

@@ -89,6 +89,8 @@ class TierCheck:
     versions: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
+    #: The fingerprint of the engine's code.
+    code: str = ""
 
 
 @dataclass(frozen=True)

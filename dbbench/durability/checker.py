@@ -146,6 +146,7 @@ class Checker:
             versions=self.said.get("versions", {}),
             settings=self.said.get("settings", {}),
             seconds=round(time.monotonic() - started, 1),
+            code=self.said.get("code", ""),
         )
 
     # kill -9
@@ -302,7 +303,7 @@ class Checker:
             found: dict[str, Any] = atomic_json.read(self.directory / "found.json")
         except (OSError, ValueError):
             return None
-        self.said = {key: found[key] for key in ("versions", "settings")}
+        self.said = {key: found[key] for key in ("versions", "settings", "code")}
         return found
 
     def _failed(self) -> str:

@@ -91,7 +91,7 @@ def _keep(check: TierCheck, task: Mapping[str, Any]) -> None:
     if check.verdict not in (CheckVerdict.PASSED, CheckVerdict.FAILED):
         return
     versions = {**check.versions, "dbbench": dbbench.__version__}
-    subject = Subject(check.engine, check.tier, versions, task["file_system"], task["options"])
+    subject = Subject(check.engine, check.tier, versions, task["file_system"], task["options"], check.code)
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     try:
         crash_checks.keep(subject, CrashCheck(check.verdict is CheckVerdict.PASSED, check.kills.kills, day))

@@ -22,6 +22,7 @@ from dbbench.datasets.records import RecordSet
 from dbbench.durability.check import NUMBER_BYTES
 from dbbench.engine import registry
 from dbbench.engine.base import Engine, Session
+from dbbench.engine.fingerprint import fingerprint
 from dbbench.engine.operations import offers, prepared
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import SQLEngine, fetch
@@ -63,6 +64,7 @@ def write(task: Mapping[str, Any]) -> None:
     session = engine.connect()
     found = {"whole": [], "half": []} if task["create"] else look(engine, content.held(session))
     found |= {"versions": {**engine.versions(), **engine.server_versions()}, "settings": engine.settings()}
+    found["code"] = fingerprint(engine_class)
     atomic_json.write(Path(task["directory"]) / "found.json", found)
     commits = task["commits"]
     for number in itertools.count(task["first"]) if commits is None else range(task["first"], task["first"] + commits):

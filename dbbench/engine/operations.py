@@ -108,7 +108,7 @@ class KeyValueOperations(Protocol):
         ...
 
     def prepare_delete(self) -> Callable[[bytes], object]:
-        """delete(key): a key that exists, committed by itself."""
+        """delete(key): a key that exists, committed by itself. Of one that doesn't it may raise or do nothing."""
         ...
 
     def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:

@@ -62,7 +62,7 @@ class Traits:
     one_client: ClassVar[Mapping[str, str]] = {}
     #: A feature that the system itself doesn't have -> what that means here, in the words of the report.
     missing_features: ClassVar[Mapping[MissingFeature, str]] = {}
-    #: What an insert of a key that exists does.
+    #: What an insert of a key that exists does: it raises and changes nothing (`refused`), or writes (`replaced`).
     duplicates: ClassVar[Literal["refused", "replaced"]] = "replaced"
     #: Whether a scan comes in the order of the keys.
     ordered: ClassVar[bool] = True

@@ -274,11 +274,21 @@ def _facts(run: Run, scenarios: Sequence[ScenarioView], stopped: str) -> list[tu
         ("Data", f"{data}; scale {manifest.scale:g}, seed {manifest.seed}"),
         ("Rounds", _rounds(manifest, stopped)),
         *([("Memory limit", _memory_limit(manifest.memory_limit))] if manifest.memory_limit else []),
-        ("Durability", ", ".join(f"{item.scenario.name}: {item.durability}" for item in scenarios)),
+        ("Durability", _durability(scenarios)),
         ("Machine", machine.in_words(manifest.machine)),
         ("dbbench", manifest.dbbench),
         ("Date", f"{manifest.created.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"),
     ]
+
+
+def _durability(scenarios: Sequence[ScenarioView]) -> str:
+    """The tier of each scenario, with what is known of it; scenarios of which the same is known together."""
+    alike: dict[str, list[str]] = {}
+    for item in scenarios:
+        alike.setdefault(item.durability, []).append(item.scenario.name)
+    if len(alike) == 1 and len(scenarios) > 1:
+        return f"all scenarios: {next(iter(alike))}"
+    return " · ".join(f"{', '.join(names)}: {known}" for known, names in alike.items())
 
 
 def _data(name: str, facts: Rows, suite: Suite) -> str:

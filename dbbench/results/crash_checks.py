@@ -1,4 +1,4 @@
-"""What `dbbench durability` found before, by engine, versions, tier, options and file system: a run names it beside its tier.
+"""What `dbbench durability` found before, by engine, its code, versions, tier, options and file system: a run names it.
 
 Kept in the user's data folder. Only the last check of each is.
 """
@@ -28,6 +28,8 @@ class Subject:
     versions: Mapping[str, str]
     file_system: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    #: The fingerprint of the engine's code: a tier's settings stand there.
+    code: str = ""
 
 
 @dataclass(frozen=True)

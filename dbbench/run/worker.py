@@ -24,6 +24,7 @@ from dbbench.datasets.cache import Files
 from dbbench.datasets.records import RecordSet
 from dbbench.engine import registry
 from dbbench.engine.base import Engine
+from dbbench.engine.fingerprint import fingerprint
 from dbbench.engine.null import does_work
 from dbbench.engine.setup import Setup
 from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
@@ -196,7 +197,8 @@ class Trial:
             return
         here = file_system(self.setup.directory)
         named = {**versions, "dbbench": dbbench.__version__}
-        check = crash_checks.find(Subject(self.engine_name, engine.info().tier, named, here, self.setup.options))
+        code = fingerprint(type(engine))
+        check = crash_checks.find(Subject(self.engine_name, engine.info().tier, named, here, self.setup.options, code))
         if check:
             self.record["engine"]["crash_check"] = asdict(check)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dbbench.engine.fingerprint import fingerprint
 from dbbench.report.run_view import view
 from dbbench.results import crash_checks
 from dbbench.results.crash_checks import CrashCheck, Subject
+from dbbench_plugins.dict import Dict
 from tests.fabricated import MANY, fabricate
 
 SUBJECT = Subject("sqlite", "power", {"SQLite": "3.50.0", "dbbench": "0.1.0"}, "ext4", {"cache_mib": "32"})
@@ -21,6 +24,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "version": {"versions": {"SQLite": "3.50.1", "dbbench": "0.1.0"}},
     "option": {"options": {}},
     "file system": {"file_system": "tmpfs"},
+    "code": {"code": "another"},
 }
 
 
@@ -42,6 +46,18 @@ def test_the_last_result_is_found() -> None:
 def test_of_another_engine_nothing_is_known(other: str) -> None:
     crash_checks.keep(SUBJECT, PASSED)
     assert crash_checks.find(replace(SUBJECT, **OTHERS[other])) is None
+
+
+def test_an_engines_code_is_told_from_what_it_was_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An author changes the settings of a tier in the source, and no version with them."""
+    source = "from dbbench_plugins.dict import Dict\nclass Mine(Dict):\n    durability = {}\n"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "dbbench_of_mine.py").write_text(source)
+    kind = importlib.import_module("dbbench_of_mine").Mine
+    before = fingerprint(kind)
+    assert before == fingerprint(kind) != fingerprint(Dict)
+    (tmp_path / "dbbench_of_mine.py").write_text(source.replace("{}", "{1: 2}"))
+    assert fingerprint(kind) != before
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"subject": 1, "check": {}}'])

@@ -137,6 +137,9 @@ class KeyValueContract(ValueContract, OrderContract, CommitContract):
                 continue
             expect(step.outcome == expected, f"step {name}: expected {expected}, got {step.outcome}: {step.detail}")
             if expected is Outcome.UNSUPPORTED:
-                why = engine_class.unsupported_reasons[missing[0]]
-                expect(why in step.detail, f"step {name}: expected the reason {why!r}, got {step.detail!r}")
+                why = engine_class.unsupported_reasons.get(missing[0])
+                expect(
+                    why is not None, f"step {name}: expected prepare_{missing[0]}, or a reason in unsupported_reasons"
+                )
+                expect(str(why) in step.detail, f"step {name}: expected the reason {why!r}, got {step.detail!r}")
                 refused = name not in _READING
