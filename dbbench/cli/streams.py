@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
 from typing import Any, TextIO
+
+#: What stands for a character that a terminal doesn't have, in the same width: "?s" could be any unit.
+_INSTEAD = str.maketrans({"×": "x", "µ": "u", "–": "-", "—": "-", "·": "-", "…": ".", "→": ">", "’": "'"})
+_HANDLER = "dbbench.instead"
+
+
+def _instead(exc: UnicodeError) -> tuple[str, int]:
+    if not isinstance(exc, UnicodeEncodeError):
+        raise exc
+    text = exc.object[exc.start : exc.end].translate(_INSTEAD)
+    return "".join(each if each.isascii() else "?" for each in text), exc.end
+
+
+codecs.register_error(_HANDLER, _instead)
 
 
 class _Patient(io.FileIO):
@@ -40,4 +55,4 @@ def _settled(stream: TextIO | None, own: TextIO | None, descriptor: int) -> Text
         stream.flush()
     raw = _Patient(descriptor, "wb", closefd=False)
     encoding = "utf-8" if stream is None else stream.encoding
-    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors="replace", line_buffering=raw.isatty())
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors=_HANDLER, line_buffering=raw.isatty())

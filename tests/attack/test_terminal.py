@@ -30,6 +30,9 @@ def test_what_a_terminal_lacks_is_replaced(variables: dict[str, str], run: Path)
     done = report(run, "$DBBENCH", **variables)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"Overall: geometric mean" in done.stdout
+    ratio = "×1.00".encode(variables.get("PYTHONIOENCODING", "ascii"), "replace").replace(b"?", b"x")
+    assert ratio in done.stdout
+    assert b"?" not in done.stdout  # neither a ratio nor a unit
     assert (run / "summary.csv").stat().st_size > 100
 
 

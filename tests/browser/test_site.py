@@ -78,6 +78,8 @@ def test_each_link_leads_to_its_place_and_back(visit: Visit, site: Path) -> None
         run = visit(site / path, f"#{place}")
         assert run.locator(f"[id='{place}']").count() == 1
     run.get_by_role("link", name="All results").click()
+    run.wait_for_url("**/index.html*")
+    run.wait_for_load_state()
     assert run.locator("tbody tr").count() == 4
 
 
