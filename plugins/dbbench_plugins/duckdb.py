@@ -23,6 +23,7 @@ from dbbench.engine import (
     SQLEngine,
     SQLSession,
     Tier,
+    Unsupported,
     fetch,
 )
 
@@ -35,6 +36,8 @@ class _WithoutIndexes(Dialect):
     """Tables without any index, also without the one that keeps a primary key unique."""
 
     def create_table(self, name: str, table: Table) -> str:
+        if table.foreign_keys:
+            raise Unsupported("foreign keys refer to primary keys, which the option `indexes` leaves out")
         with_key = super().create_table(name, table)
         return f"{with_key[: with_key.rindex(', PRIMARY KEY')]})"
 

@@ -11,6 +11,7 @@ import pytest
 
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import fetch
+from dbbench.errors import Unsupported
 from dbbench.suite.dataset import Table
 from dbbench.suite.model import Tier
 
@@ -71,3 +72,11 @@ def test_indexes_and_keys_are_left_out_on_request(tmp_path: Path, indexes: bool)
         assert engine.settings()["indexes"] is indexes
         assert set(engine.missing_features) == (set() if indexes else {"indexes", "unique keys"})
         session.close()
+
+
+def test_foreign_keys_are_refused_where_keys_are_left_out(tmp_path: Path) -> None:
+    key = {"columns": ["Id"], "table": "Parent", "key": ["Id"]}
+    child = Table.model_validate({**TABLE.model_dump(), "foreign_keys": [key]})
+    for engine in opened(tmp_path, indexes=False):
+        with pytest.raises(Unsupported, match="the option `indexes` leaves out"):
+            engine.create({"Child": child})
