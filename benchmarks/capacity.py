@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from statistics import median
@@ -26,6 +27,7 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.setup import Setup
 from dbbench.loadgen.clients import bound
 from dbbench.loadgen.loops import CHUNK, collector_off, stream
+from dbbench.loadgen.turns import Turns
 from dbbench.suite.model import Tier
 
 ROOT = Path(__file__).parents[1]
@@ -101,6 +103,7 @@ def compare(title: str, ours: Callable[[], float], theirs: Callable[[], float], 
     own, other = (median(each) for each in zip(*found, strict=True))
     print(
         f"\n  {title:32s} {own:10,.0f}/s {other:10,.0f}/s   {median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f})"
+        f"   load {os.getloadavg()[0]:.1f}"
     )
     return median(ratios)
 
@@ -113,42 +116,47 @@ def _keys(count: int, seed: int, end: int) -> Iterator[int]:
 
 
 def _client(order: dict) -> None:
+    """As dbbench.loadgen.clients does it: served by one thread where the engine has groups, or in a thread each."""
     engine = registry.load(order["engine"])(Setup(Path(order["directory"]), Tier(order["tier"])))
     engine.open()
-    sessions = [engine.connect() for _ in range(order["threads"])]
-    operation = resolve_name(order["operation"])
+    count, operation = order["threads"], resolve_name(order["operation"])
+    group = engine.group() if count > 1 else None
     made: list[int] = []
     begin: list[int] = []
-    barrier = threading.Barrier(len(sessions) + 1)
+    used: list[float] = []
 
-    def work(number: int, session: Session) -> None:
-        call = operation(session)
-        for key in range(1, CHUNK):
-            call(key)  # warm
-        barrier.wait()
-        barrier.wait()  # until the start is known
-        time.sleep(max(begin[0] - perf_counter_ns(), 0) / 1e9)
-        end = begin[0] + int(order["seconds"] * 1e9)
-        stream(call, _keys(order["keys"], number, end), lambda times: made.append(len(times)))
-
-    threads = [
-        threading.Thread(target=work, args=(order["seed"] * len(sessions) + number, session))
-        for number, session in enumerate(sessions)
-    ]
-    # As dbbench.loadgen.clients does it.
-    with collector_off(), bound(order["seed"] if len(sessions) > 1 else None):
-        for thread in threads:
-            thread.start()
-        barrier.wait()
+    def ready() -> None:
         print("ready", flush=True)
         begin.append(int(sys.stdin.readline()))
-        used = time.process_time()
-        barrier.wait()
-        for thread in threads:
-            thread.join()
-        used = time.process_time() - used
-    found = {"calls": sum(made), "seconds": (perf_counter_ns() - begin[0]) / 1e9, "cpu": used}
-    print(json.dumps(found), flush=True)
+        used.append(time.process_time())
+
+    def work(number: int, connect: Callable[[], Session], meet: Callable[[], object]) -> None:
+        call = operation(connect())
+        for key in range(1, CHUNK):
+            call(key)  # warm
+        meet()
+        time.sleep(max(begin[0] - perf_counter_ns(), 0) / 1e9)
+        end = begin[0] + int(order["seconds"] * 1e9)
+        keys = _keys(order["keys"], order["seed"] * count + number, end)
+        stream(call, keys, lambda times: made.append(len(times)))
+
+    with collector_off(), bound(order["seed"] if count > 1 else None):
+        if group is None:
+            barrier = threading.Barrier(count, ready)
+            threads = [
+                threading.Thread(target=work, args=(number, engine.connect, barrier.wait)) for number in range(count)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        else:
+            turns = Turns(group)
+            connect, meet = partial(group.connect, turns.wait), partial(turns.meet, ready)
+            turns.run([partial(work, number, connect, meet) for number in range(count)])
+    used.append(time.process_time())
+    seconds = (perf_counter_ns() - begin[0]) / 1e9
+    print(json.dumps({"calls": sum(made), "seconds": seconds, "cpu": used[1] - used[0]}), flush=True)
     engine.close()
 
 

@@ -106,9 +106,9 @@ def point_select(session) -> Callable[[int], object]:
 
 
 @pytest.mark.skipif(shutil.which("sysbench") is None, reason="apt install sysbench")
-@pytest.mark.parametrize(("processes", "threads"), [(2, 1), (2, 8)])
+@pytest.mark.parametrize(("processes", "threads"), [(2, 1), (2, 8), (2, 32)])
 def test_capacity(engine, processes: int, threads: int) -> None:
-    """Two connections, and sixteen: sysbench has a thread for each, too."""
+    """Two connections, sixteen and sixty-four: sysbench has a thread for each, too."""
     connections = processes * threads
     seconds = 2
     common = [

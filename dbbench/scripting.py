@@ -17,6 +17,7 @@ from dbbench.report.export.registry import check_formats
 from dbbench.report.frames import RunFrames
 from dbbench.report.run_view import view
 from dbbench.report.write import write_report
+from dbbench.run.fleet import run_fleet
 from dbbench.run.request import Ready, Request, new_run, with_sweeps
 from dbbench.run.runner import Progress, run_trials
 
@@ -36,6 +37,7 @@ def run(
     urls: Mapping[str, str] | None = None,
     cluster: str | None = None,
     hosts: int | None = None,
+    fleet: bool = False,
     out: str | os.PathLike[str] | None = None,
     trial_timeout: float | None = None,
     trial_memory: int | None = None,
@@ -66,6 +68,7 @@ def run(
             options={name: {option: _text(value) for option, value in chosen.items()} for name, chosen in (settings or {}).items()},
             urls=parse_urls([f"{name}={url}" for name, url in (urls or {}).items()]),
             cluster=place(cluster, hosts),
+            fleet=fleet,
             out=None if out is None else Path(out),
             trial_seconds=trial_timeout,
             trial_memory=trial_memory,
@@ -100,6 +103,11 @@ def carry_out(ready: Ready, report: Callable[[Progress], None] = lambda _event: 
     Raises RunError if the run directory can't be written any more.
     """
     run = ready.run
+    if ready.fleet is not None:
+        run_fleet(run, ready.trials, ready.fleet, report)
+        run.manifest = run.manifest.model_copy(update={"finished": datetime.datetime.now(datetime.UTC)})
+        run.save()
+        return
     budget = Budget(run.manifest.precision, run.manifest.time_limit)
     enough = partial(budget.reached, run.suite, run.manifest)
     stopped = run_trials(run, ready.trials, ready.datasets, ready.answers, report, enough, ready.urls, ready.folders)

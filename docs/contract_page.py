@@ -13,6 +13,7 @@ from dbbench.datasets.driver_rows import CsvChunk
 from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.driver_timer import DriverTimer
+from dbbench.engine.group import SessionGroup
 from dbbench.engine.info import Description, EngineInfo, Publication
 from dbbench.engine.layer import Layer
 from dbbench.engine.operations import FAMILIES, LoadFormat, LoadPart, ResultFormat, Retry
@@ -57,7 +58,7 @@ PARTS: tuple[tuple[str, str, tuple[type, ...]], ...] = (
     ),
     ("Access layers", "A layer that returns objects over SQL engines, like an ORM.", (Layer,)),
     ("What an engine is given", "", (Setup, Table, Column, Records, RecordSet, CsvChunk, DriverTimer)),
-    ("What an engine returns or uses", "", (EngineInfo, Size, File, Concurrency, PrivateServer)),
+    ("What an engine returns or uses", "", (EngineInfo, Size, File, Concurrency, PrivateServer, SessionGroup)),
 )
 
 
@@ -154,6 +155,8 @@ def _methods(node: ast.ClassDef) -> Iterator[str]:
             yield f"- `{node.name}({arguments})`: {_text(ast.get_docstring(each)) or 'its constructor.'}"
         if not isinstance(each, ast.FunctionDef) or each.name[0] == "_":
             continue
+        if any(isinstance(mark, ast.Attribute) and mark.attr == "setter" for mark in each.decorator_list):
+            continue  # it only refuses
         marks = {mark.id for mark in each.decorator_list if isinstance(mark, ast.Name)}
         result = f" -> {ast.unparse(each.returns)}" if each.returns else ""
         arguments = re.sub(r"^(self|cls)(, )?", "", ast.unparse(each.args))

@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import fmean, stdev
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
 
 from dbbench.analysis.contrast import Contrast
+from dbbench.analysis.environment import MOST_OTHERS
 from dbbench.analysis.gate import Gate, gated
 from dbbench.analysis.ranking import BAND, paired_chance, separated
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import CONFIDENCE, Estimate
+from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, size_pair, unmeasured_pair, weight
+from dbbench.results.metric import Metric, by_metric, lacking
+from dbbench.results.run_directory import Run
+from dbbench.results.trial import TrialResult
 from dbbench.run.plan import LEAST_ROUNDS
 
 Key = tuple[str, str]
@@ -45,12 +51,49 @@ def paired(rows: Sequence[Row], new: str, old: str, margin: float = MARGIN) -> l
     return sorted(pairs, key=lambda pair: (order.index(pair.verdict), -weight(pair)))
 
 
+@dataclass(frozen=True)
+class GatedPairs:
+    """Two engines of a run in pairs, by what their figures are compared, and what a gate says of them."""
+
+    new: str
+    old: str
+    pairs: Sequence[Pair]
+    gate: Gate
+    metric: Metric
+    #: The share of the machine that other processes used in the median trial, if the metric was chosen for it.
+    others: float | None = None
+
+
 def pair_gate(
-    rows: Sequence[Row], new: str, old: str, share: float, *, strict: bool = False
-) -> tuple[list[Pair], Gate]:
-    """The pairs of two engines, and what a gate of `share` (0.1 is 10 %) says of them. `strict`: what can't be told fails too."""
-    pairs = paired(rows, new, old, min(MARGIN, share))
-    return pairs, gated(pairs, share, strict=strict)
+    run: Run,
+    results: Sequence[TrialResult],
+    names: tuple[str, str],
+    share: float,
+    metric: Metric | None = None,
+    *,
+    strict: bool = False,
+) -> GatedPairs:
+    """The pairs of two engines (new, old), and what a gate of `share` (0.1 is 10 %) says of them.
+
+    Without a metric it is the undelayed time where other processes disturbed the median trial and each timed step has
+    one, and each step's own figure elsewhere (ADR 17). `strict`: what can't be told fails too. Raises UserError if the
+    results have no figures of the metric.
+    """
+    others = None
+    if metric is None:
+        mine = [result for result in results if result.engine_name in names]
+        others = _others(mine)
+        metric = Metric.WALL if others is None or lacking(mine, Metric.UNDELAYED) else Metric.UNDELAYED
+    pairs = paired(summarise(run.suite, run.manifest, by_metric(results, metric)), *names, min(MARGIN, share))
+    chosen = others if metric is Metric.UNDELAYED else None
+    return GatedPairs(*names, pairs, gated(pairs, share, strict=strict), metric, chosen)
+
+
+def _others(results: Sequence[TrialResult]) -> float | None:
+    """The share of the machine that other processes used in the median trial, if that disturbed it."""
+    shares = [share for result in results if (share := result.noise.get("others")) is not None]
+    middle = median(shares) if shares else 0.0
+    return middle if middle > MOST_OTHERS else None
 
 
 def _costs(mine: Row, theirs: Row) -> tuple[list[float], list[float]] | None:

@@ -31,7 +31,7 @@ from dbbench.answers import ties
 from dbbench.answers.value_types import Declared, other_form
 from dbbench.datasets.generate import arrow_type
 from dbbench.errors import WrongAnswer
-from dbbench.suite.dataset import DataType
+from dbbench.suite.data_types import DataType
 
 _ROWS_AT_ONCE = 8_192
 #: Marks a column that an engine has computed: the suite says nothing of its type.

@@ -20,7 +20,8 @@ from dbbench.datasets.own_files import PARQUET, csv_names, files_of, open_csv, r
 from dbbench.errors import UserError
 from dbbench.host import plain_file
 from dbbench.suite.answer import Answer, AnswerFile, EngineAnswer, GivenRows
-from dbbench.suite.dataset import Dataset, TypeText, parse_type
+from dbbench.suite.data_types import TypeText, parse_type
+from dbbench.suite.dataset import Dataset
 from dbbench.suite.steps.query import QueryStep
 
 

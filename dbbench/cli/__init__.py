@@ -16,9 +16,10 @@ from dbbench.cli.history import history
 from dbbench.cli.importing import import_
 from dbbench.cli.listing import check, dataset, describe, suites
 from dbbench.cli.plugin import plugin
-from dbbench.cli.run import report, suite
+from dbbench.cli.report import report
 from dbbench.cli.site import site
 from dbbench.cli.streams import settle
+from dbbench.cli.suite import suite
 from dbbench.cli.versions import versions
 
 

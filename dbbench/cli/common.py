@@ -147,12 +147,17 @@ format_option = click.option(
     metavar="FORMATS",
     help="What to write, with commas between: png, svg, html, md, csv, json, card. All but card if omitted, with --publish or report's --out all; json always.",
 )
+_METRICS = click.Choice(["wall", "cpu", "undelayed"])
+_OF_THE_CALLS = (
+    "each step's own figure, the CPU time of its calls, or their time less what they waited for a processor."
+)
 metric_option = click.option(
+    "--metric", type=_METRICS, default="wall", show_default=True, help=f"What is compared: {_OF_THE_CALLS}"
+)
+gate_metric_option = click.option(
     "--metric",
-    type=click.Choice(["wall", "cpu"]),
-    default="wall",
-    show_default=True,
-    help="What is compared: each step's own figure, or the CPU time of its calls.",
+    type=_METRICS,
+    help=f"What is compared: {_OF_THE_CALLS} [default: wall; of a --gate undelayed, where other processes disturbed the run]",
 )
 publish_option = click.option(
     "--publish",

@@ -24,7 +24,8 @@ class PairGate:
     new: str
     old: str
     share: float
-    metric: str = "wall"
+    #: What is compared; None: see `pair_gate`.
+    metric: str | None = None
     #: Whether a timed step that can't be told fails it.
     strict: bool = False
 
@@ -57,7 +58,7 @@ unknown_option = click.option(
 )
 
 
-def chosen_gates(gates: tuple[PairGate, ...], metric: str, *, fail_on_unknown: bool) -> tuple[PairGate, ...]:
+def chosen_gates(gates: tuple[PairGate, ...], metric: str | None, *, fail_on_unknown: bool) -> tuple[PairGate, ...]:
     """The gates with what other options say of them. Raises UserError for --fail-on-unknown without a gate."""
     from dbbench.errors import UserError
 
@@ -88,9 +89,8 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
     from dbbench.analysis.gate import Answer
     from dbbench.analysis.paired import pair_gate
     from dbbench.analysis.publication import forbidden
-    from dbbench.analysis.summary import summarise
     from dbbench.report.terminal.pairs import pair_lines
-    from dbbench.results.metric import Metric, by_metric
+    from dbbench.results.metric import Metric
 
     answers, results = set(), run.results()
     withheld = forbidden(run.manifest, results) if publish else {}
@@ -101,11 +101,10 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
             console.print(text, soft_wrap=True, highlight=False, markup=False)
             answers.add(answer)
             continue
-        by = Metric(wanted.metric)
-        rows = summarise(run.suite, run.manifest, by_metric(results, by))
-        pairs, gate = pair_gate(rows, wanted.new, wanted.old, wanted.share, strict=wanted.strict)
-        answers.add(gate.answer)
-        for line in pair_lines(wanted.new, wanted.old, pairs, gate, by):
+        metric = Metric(wanted.metric) if wanted.metric else None
+        shown = pair_gate(run, results, (wanted.new, wanted.old), wanted.share, metric, strict=wanted.strict)
+        answers.add(shown.gate.answer)
+        for line in pair_lines(shown):
             console.print(line, soft_wrap=True, highlight=False)
     return exit_status(answers)
 

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import IO, Any
@@ -18,6 +19,8 @@ from typing import IO, Any
 from dbbench.engine.urls import scrub, secrets
 from dbbench.host.processes import environment, python
 
+#: What holds the clients of a host: see its module.
+CLIENTS = "dbbench.cluster.host"
 #: Characters of what the clients printed that are told where something went wrong.
 _MOST_PRINTED = 4_000
 
@@ -44,12 +47,12 @@ class Agent:
         """The clock of the host."""
         return perf_counter_ns()
 
-    def start(self, order: Sealed) -> None:
-        """Start a process for an order; one that is there is ended. What it says comes by `poll`."""
+    def start(self, order: Sealed, program: str = CLIENTS) -> None:
+        """Start a process for an order; one that is there is ended. What it says comes by `poll`. `program`: its module."""
         self.stop()
         error = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed by the reader
         child = subprocess.Popen(
-            python("dbbench.cluster.host"),
+            python(program),
             env=environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -74,6 +77,14 @@ class Agent:
             said.append(self._said.get())
         return said
 
+    def finish(self) -> None:
+        """Tell the process that nobody wants it any more: it clears up, and ends."""
+        self._words.put(None)
+
+    def idle(self) -> bool:
+        """Whether no process is there."""
+        return self._child is None or self._child.poll() is not None
+
     def stop(self) -> None:
         """End the process, and its clients with it."""
         if self._child is not None:
@@ -88,19 +99,16 @@ class Agent:
 def _feed(child: subprocess.Popen[str], words: queue.SimpleQueue[Any]) -> None:
     """Hand the process its words: a pipe may be full while it starts."""
     assert child.stdin
-    try:
+    with suppress(OSError), child.stdin:  # it may have ended, which the other thread says
         while (word := words.get()) is not None:
             print(json.dumps(word), file=child.stdin, flush=True)
-        child.stdin.close()
-    except OSError:
-        pass  # it has ended, which the other thread says
 
 
 def _listen(
     child: subprocess.Popen[str], said: queue.SimpleQueue[dict[str, Any]], error: IO[str], hidden: list[str]
 ) -> None:
     assert child.stdout
-    with error:
+    with error, child.stdout:
         for line in child.stdout:
             said.put(json.loads(line))
         status = child.wait()

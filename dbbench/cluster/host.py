@@ -1,24 +1,17 @@
 """`python -m dbbench.cluster.host`: the clients of one host, in processes as they run without a cluster.
 
-Reads an order, says when its clients are ready, reads the moment of the start, and says what they measured. Who has
-started it goes on sending lines; when none comes for a while it ends, and its clients with it: their host was
-cut off or stands still, and nobody waits for them.
+Reads an order, says when its clients are ready, reads the moment of the start, and says what they measured. It ends when
+nobody asks for it any more, and its clients with it.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-import queue
-import select
 import shutil
-import sys
 import tempfile
-import threading
 import time
-import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from pkgutil import resolve_name
 from time import perf_counter_ns
@@ -27,15 +20,12 @@ from typing import Any
 import psutil
 
 from dbbench.cluster.alike import identity
+from dbbench.cluster.leased import Line, obey
 from dbbench.engine.base import Engine
 from dbbench.engine.urls import VARIABLE
-from dbbench.errors import TimedOut, WrongAnswer
 from dbbench.host import machine
-from dbbench.host.processes import end_with_parent, forbid_core_dumps
+from dbbench.host.processes import end_with_parent
 from dbbench.loadgen.clients import ClientProcesses
-
-#: Nobody asked for so long, in seconds: it is over. Before the start, and after it.
-_LEASES = (15.0, 5.0)
 
 
 class BusyShare:
@@ -64,11 +54,11 @@ def _processor_seconds() -> tuple[float, float]:
     return busy, idle
 
 
-def serve(order: Mapping[str, Any], begun: Callable[[], int], say: Callable[[Any], None], folder: Path) -> None:
-    """What a host does with its order. `begun` waits for the moment of the start."""
+def serve(order: Mapping[str, Any], line: Line, folder: Path) -> None:
+    """What a host does with its order."""
     kind: type[Engine] = resolve_name(order["engine"])
     if order.get("identify"):
-        say({"ready": {"has": identity(kind)}})
+        line.say({"ready": {"has": identity(kind)}})
         return
     numbers = range(order["first"], order["first"] + order["processes"])
     with ClientProcesses({**order, "directory": str(folder)}, numbers, {VARIABLE: order["url"]}) as processes:
@@ -76,65 +66,32 @@ def serve(order: Mapping[str, Any], begun: Callable[[], int], say: Callable[[Any
         told = {"cpu": known["cpu"], "threads": known["threads"], "kernel": platform.release()}
         has = identity(kind)
         processes.ready()
-        say({"ready": {"has": has, "machine": told}})
-        moment = begun()
+        line.say({"ready": {"has": has, "machine": told}})
+        moment = int(line.hear()["begin"])
         processes.begin(moment)
         time.sleep(max(moment - perf_counter_ns(), 0) / 1e9)
         busy = BusyShare()
         found = processes.timings()
         share = busy.now()
-    say({"found": found.to_json(), "busy": share})
-
-
-def _read(lines: queue.SimpleQueue[dict[str, Any]], gone: Callable[[], None]) -> None:
-    """Take lines in; `gone` is called when nobody sends any."""
-    pending = b""
-    lease, after = _LEASES
-    while True:
-        ready, _, _ = select.select([0], [], [], lease)
-        part = os.read(0, 65_536) if ready else b""
-        if not part:
-            gone()
-            return
-        *whole, pending = (pending + part).split(b"\n")
-        for line in whole:
-            if document := json.loads(line):
-                lease = after if "begin" in document else lease
-                lines.put(document)
+    line.say({"found": found.to_json(), "busy": share})
 
 
 def main() -> None:
-    """One host's clients; the order is the first line of the standard input."""
+    """One host's clients."""
     end_with_parent()
-    forbid_core_dumps()
-    words = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    lines: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     folder = Path(tempfile.mkdtemp(prefix="dbbench-"))
 
-    def gone() -> None:
+    def unwanted() -> None:
         for child in psutil.Process().children(recursive=True):
             child.kill()
         shutil.rmtree(folder, ignore_errors=True)
         os._exit(1)
 
-    def say(document: Any) -> None:
-        print(json.dumps(document), file=words, flush=True)
-
-    threading.Thread(target=_read, args=(lines, gone), daemon=True).start()
     try:
-        serve(lines.get(), lambda: int(lines.get()["begin"]), say, folder)
-    except WrongAnswer as exc:
-        say({"wrong": str(exc)})
-    except TimedOut as exc:
-        say({"timed out": str(exc)})
-    except Exception as exc:
-        traceback.print_exc()
-        say({"failed": f"{type(exc).__name__}: {exc}"})
+        obey(lambda order, line: serve(order, line, folder), unwanted)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    sys.stderr.flush()
-    os._exit(0)  # the reader still waits for a line
+    os._exit(0)  # the line is still listened to
 
 
 if __name__ == "__main__":

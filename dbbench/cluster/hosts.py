@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from time import monotonic, perf_counter_ns
-from typing import Any, Self
+from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
 from distributed import Client
@@ -19,8 +20,8 @@ from dbbench.cluster.clock import EXCHANGES, Clock, Reading, best
 from dbbench.cluster.place import Place
 from dbbench.cluster.watch import TOPIC, Watch
 from dbbench.engine.base import Engine, Session
-from dbbench.errors import HostLost, TimedOut, Unsupported, UserError, WrongAnswer
-from dbbench.loadgen.clients import ClientFailed, order_of, refuse, together
+from dbbench.errors import HostLost, Unsupported, UserError
+from dbbench.loadgen.clients import ClientFailed, order_of, raise_failure, refuse, together
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.suite.steps.base import Clients
 
@@ -30,6 +31,8 @@ _START_SECONDS, _ANSWER_SECONDS = 10.0, 3.5
 _LEAST_POLL, _MOST_POLL = 0.05, 1.0
 #: Between the word to the hosts and their start: nanoseconds, and round trips.
 LEAD_NANOSECONDS, LEAD_ROUND_TRIPS = 200_000_000, 20
+#: How long what runs on a host may take to clear up, in seconds: more than a supervisor gives a trial.
+CLEAR_UP_SECONDS = 25.0
 #: How long hosts have to come up, and to say what they have, in seconds.
 UP_SECONDS = 60.0
 
@@ -49,6 +52,16 @@ class Host:
     def clock(self) -> Clock:
         """Its clock over the step."""
         return Clock(self.readings[0], self.readings[-1])
+
+
+class Errand(Protocol):
+    """Who has given orders."""
+
+    def heard(self, host: str, order: Mapping[str, Any], word: Mapping[str, Any]) -> None:
+        """A host has said something of an order."""
+
+    def lost(self, order: Mapping[str, Any], why: str) -> None:
+        """The host of an order was lost: another begins with it anew."""
 
 
 class Hosts:
@@ -124,6 +137,17 @@ class Hosts:
                 raise UserError(f"--cluster {self.place.address}: {exc}") from exc
             finally:
                 self._client.sync(self._stop)
+
+    def spread(self, orders: Sequence[Mapping[str, Any]], program: str, errand: Errand) -> None:
+        """Have the hosts carry out orders by a program, each host one at a time, until all are done.
+
+        An order whose host is lost is given to another. Raises HostLost if none is left, ClientFailed for what goes wrong
+        on a host, and what `errand` raises; what still runs then is told to clear up, and waited for.
+        """
+        try:
+            self._client.sync(self._spread, deque(orders), program, errand)
+        finally:
+            self._client.sync(self._wound_up)
 
     def take_facts(self) -> dict[str, Any] | None:
         """What is to be told of the hosts in the last step that they drove; once."""
@@ -209,16 +233,11 @@ class Hosts:
                     self._take(host, word)
 
     def _take(self, host: Host, word: Mapping[str, Any]) -> None:
+        raise_failure(word, f"on host {host.name}")
         if "ready" in word:
             host.ready = word["ready"]
         elif "found" in word:
             host.found = word
-        elif "wrong" in word:
-            raise WrongAnswer(word["wrong"])
-        elif "timed out" in word:
-            raise TimedOut(word["timed out"])
-        elif "failed" in word:
-            raise ClientFailed(f"on host {host.name}: {word['failed']}")
         elif host.found is None and not (host.ready and "machine" not in host.ready):
             print(word["printed"], file=sys.stderr)
             raise ClientFailed(f"on host {host.name}: the process of its clients ended with status {word['ended']}")
@@ -240,6 +259,64 @@ class Hosts:
             return await asyncio.wait_for(call(), self._patience)
         except (TimeoutError, OSError, RuntimeError, KeyError) as exc:
             raise self._lost(host) from exc
+
+    async def _spread(self, waiting: deque[Mapping[str, Any]], program: str, errand: Errand) -> None:
+        while waiting:
+            working = [host for host in self.hosts if host.address not in self._gone]
+            if not working:
+                raise HostLost("all hosts were lost")
+            tasks = [asyncio.ensure_future(self._busy(host, waiting, program, errand)) for host in working]
+            try:
+                await asyncio.gather(*tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+
+    async def _busy(self, host: Host, waiting: deque[Mapping[str, Any]], program: str, errand: Errand) -> None:
+        """Keep a host at work, until nothing waits or it is lost."""
+        while waiting:
+            order = waiting.popleft()
+            try:
+                await self._carried_out(host, order, program, errand)
+            except HostLost as exc:
+                self._gone.add(host.address)
+                waiting.appendleft(order)
+                errand.lost(order, str(exc))
+                return
+
+    async def _carried_out(self, host: Host, order: Mapping[str, Any], program: str, errand: Errand) -> None:
+        self._since = monotonic()
+        await self._ask(host, "start", Sealed(order), program)
+        done = False
+        while True:
+            await asyncio.sleep(_MOST_POLL)
+            for word in await self._ask(host, "poll"):
+                if "failed" in word:
+                    raise ClientFailed(f"on host {host.name}: {word['failed']}")
+                if "ended" not in word:
+                    done = "done" in word
+                    errand.heard(host.name, order, word)
+                elif done:
+                    return
+                else:
+                    print(word["printed"], file=sys.stderr)
+                    raise ClientFailed(
+                        f"on host {host.name}: the process of its round ended with status {word['ended']}"
+                    )
+
+    async def _wound_up(self) -> None:
+        """Have what still runs on the hosts that answer clear up, and wait for that."""
+
+        async def one(host: Host) -> None:
+            await self._ask(host, "finish")
+            for _ in range(round(CLEAR_UP_SECONDS / _LEAST_POLL)):
+                if await self._ask(host, "idle"):
+                    return
+                await asyncio.sleep(_LEAST_POLL)
+
+        for each in await asyncio.gather(*map(one, self.hosts), return_exceptions=True):
+            if isinstance(each, BaseException) and not isinstance(each, HostLost):
+                raise each
 
     def _lost(self, host: Host) -> HostLost:
         if self._local:

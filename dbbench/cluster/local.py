@@ -39,7 +39,8 @@ class LocalHosts:
         self._children: dict[str, subprocess.Popen[str]] = {}
 
     def __enter__(self) -> Self:
-        dask.config.set(QUIET)
+        self._folder = tempfile.TemporaryDirectory(prefix="dbbench-hosts-", ignore_cleanup_errors=True)
+        dask.config.set(QUIET | {"temporary-directory": self._folder.name})
         self.security = Security.temporary()
         self._cluster = LocalCluster(
             n_workers=0,
@@ -54,7 +55,10 @@ class LocalHosts:
         for number in range(1, self._count + 1):
             name = f"h{number}"
             child = subprocess.Popen(
-                python("dbbench.cluster.local"), env=environment(), stdin=subprocess.PIPE, text=True
+                python("dbbench.cluster.local"),
+                env=environment(TMPDIR=self._folder.name),
+                stdin=subprocess.PIPE,
+                text=True,
             )
             self._children[name] = child
             assert child.stdin
@@ -75,24 +79,24 @@ class LocalHosts:
             assert child.stdin
             child.stdin.close()
         self._cluster.close(timeout=2)
+        self._folder.cleanup()
 
 
 async def _serve(order: dict[str, Any]) -> None:
     security = Security(require_encryption=True, **order["keys"])
-    with tempfile.TemporaryDirectory(prefix="dbbench-") as folder:
-        async with Worker(
-            order["address"],
-            name=order["name"],
-            nthreads=1,
-            memory_limit=0,
-            security=security,
-            protocol="tls://",
-            host="127.0.0.1",
-            dashboard=False,
-            local_directory=folder,
-            silence_logs=logging.ERROR,
-        ) as worker:
-            await worker.finished()
+    async with Worker(
+        order["address"],
+        name=order["name"],
+        nthreads=1,
+        memory_limit=0,
+        security=security,
+        protocol="tls://",
+        host="127.0.0.1",
+        dashboard=False,
+        local_directory=tempfile.gettempdir(),
+        silence_logs=logging.ERROR,
+    ) as worker:
+        await worker.finished()
 
 
 def main() -> None:

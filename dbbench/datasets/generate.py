@@ -20,22 +20,10 @@ import pyarrow.compute as pc
 from dbbench.datasets.computed import numbers
 from dbbench.errors import UserError
 from dbbench.host.ahead import in_order
-from dbbench.suite.dataset import (
-    Choice,
-    Column,
-    Computed,
-    Dataset,
-    DataType,
-    Days,
-    Listed,
-    Moments,
-    Pattern,
-    Quantiles,
-    Reference,
-    Table,
-    Words,
-)
-from dbbench.suite.dataset import Sequence as Series
+from dbbench.suite.data_types import DataType
+from dbbench.suite.dataset import Column, Dataset, Table
+from dbbench.suite.values import Choice, Computed, Days, Listed, Moments, Pattern, Quantiles, Reference, Words
+from dbbench.suite.values import Sequence as Series
 
 #: Rows in a chunk. Part of the data's definition: another number would draw other data.
 CHUNK_ROWS = 32_768

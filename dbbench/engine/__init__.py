@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dbbench.datasets.records import RecordSet
     from dbbench.engine.base import Engine, Session
     from dbbench.engine.driver_timer import DriverTimer
+    from dbbench.engine.group import SessionGroup
     from dbbench.engine.info import EngineInfo, Publication
     from dbbench.engine.layer import Layer, raw_connection
     from dbbench.engine.objects import object_class, object_getter, object_maker
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
     from dbbench.host.kept_folder import cache_folder
     from dbbench.host.machine import disk, disk_facts, file_system
     from dbbench.host.processes import local
-    from dbbench.suite.dataset import Column, DataType, Records, Table
+    from dbbench.suite.data_types import DataType
+    from dbbench.suite.dataset import Column, Records, Table
     from dbbench.suite.model import Tier
 
 __all__ = [
@@ -84,6 +86,7 @@ __all__ = [
     "ServerFailed",
     "ServerSetting",
     "Session",
+    "SessionGroup",
     "Setup",
     "Size",
     "Table",
@@ -114,6 +117,7 @@ _MODULES = {
     "dbbench.datasets.records": ["RecordSet"],
     "dbbench.engine.base": ["Engine", "Session"],
     "dbbench.engine.driver_timer": ["DriverTimer"],
+    "dbbench.engine.group": ["SessionGroup"],
     "dbbench.engine.info": ["EngineInfo", "Publication"],
     "dbbench.engine.layer": ["Layer", "raw_connection"],
     "dbbench.engine.objects": ["object_class", "object_getter", "object_maker"],
@@ -141,7 +145,8 @@ _MODULES = {
     "dbbench.host.kept_folder": ["cache_folder"],
     "dbbench.host.machine": ["disk", "disk_facts", "file_system"],
     "dbbench.host.processes": ["local"],
-    "dbbench.suite.dataset": ["Column", "DataType", "Records", "Table"],
+    "dbbench.suite.data_types": ["DataType"],
+    "dbbench.suite.dataset": ["Column", "Records", "Table"],
     "dbbench.suite.model": ["Tier"],
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

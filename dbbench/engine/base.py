@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel
 
+from dbbench.engine import renamed
 from dbbench.engine.info import Description, EngineInfo
 from dbbench.engine.operations import LoadFormat, ResultFormat
 from dbbench.engine.options import Options
@@ -28,6 +29,7 @@ from dbbench.suite.model import Tier
 if TYPE_CHECKING:
     from dbbench.datasets.records import RecordSet
     from dbbench.engine.driver_timer import DriverTimer
+    from dbbench.engine.group import SessionGroup
     from dbbench.suite.dataset import Table
 
 
@@ -53,9 +55,7 @@ class Session:
         return self.bind if self.reads is None else self.reads
 
     def returned_rows(self, given: Any) -> bool:
-        """Whether a statement returned rows, which nobody reads. `given` is what its callable returned: by DB-API a cursor
-        with a description. Override it where `prepare_statement` returns something else.
-        """
+        """Whether a statement returned rows, which nobody reads; `given` is what its callable returned, by DB-API a cursor."""
         return bool(getattr(given, "description", None))
 
     def forget(self) -> None:
@@ -89,8 +89,7 @@ class Engine(Description, Traits):
 
     def __init__(self, setup: Setup) -> None:
         """Check what was asked for. Raises Unsupported for a tier or a URL that the engine refuses."""
-        self.directory = setup.directory
-        self.url = setup.url
+        self.directory, self.url = setup.directory, setup.url
         if setup.url and not self.url_example:
             raise Unsupported(f"{self.name} has no server to name a URL of")
         if self.url_required and not setup.url:
@@ -100,10 +99,13 @@ class Engine(Description, Traits):
 
     @property
     def tier(self) -> Tier:
-        """The tier to give: the one asked for, or the engine's next that promises more. Where a server that is set
-        otherwise may give more still, `info()` says so.
-        """
+        """The tier to give: the one asked for, or the next that promises more. `info()` says if a server gives more still."""
         return self._tier
+
+    @tier.setter
+    def tier(self, _: Tier) -> None:
+        """Only refused, for engines of the old contract."""
+        raise AttributeError(f"{type(self).__name__} sets `tier`: {renamed.TIER}")
 
     @classmethod
     def effective_tier(cls, tier: Tier) -> Tier:
@@ -117,16 +119,14 @@ class Engine(Description, Traits):
 
     @classmethod
     def available(cls) -> None:
-        """Raise Unavailable if a library or program is missing that importing the module didn't ask for.
-
-        If the error names no command, the one that installs the engine's Debian packages is shown.
+        """Raise Unavailable if a library or program is missing that importing the module didn't ask for. If the error names
+        no command, the one that installs the engine's Debian packages is shown.
         """
 
     @classmethod
     def available_with(cls, options: Mapping[str, Any]) -> None:
-        """Raise Unavailable if what the user has to bring, or the program of a private server, is missing.
-
-        Not asked where a server is named by its URL.
+        """Raise Unavailable if what the user has to bring, or the program of a private server, is missing. Not asked where a
+        server is named by its URL.
         """
 
     @classmethod
@@ -150,17 +150,21 @@ class Engine(Description, Traits):
         """Make or open the database in `self.directory`."""
 
     def create(self, tables: Mapping[str, Table]) -> None:
-        """Make the tables, without their indexes."""
+        """Make the tables, without their indexes. By default nothing."""
 
     def create_store(self, records: RecordSet) -> None:
-        """Make room for records under keys; `records` says how many and how large, should that matter."""
+        """Make room for records under keys; `records` says how many and how large, should that matter. By default nothing."""
 
     def connect(self) -> Session:
         """A new client."""
         raise NotImplementedError
 
+    def group(self) -> SessionGroup | None:
+        """A new group of sessions that one thread serves, for clients in threads of a process. None: a thread for each."""
+        return None
+
     def flush(self) -> None:
-        """Bring everything to its place on disk: a checkpoint."""
+        """Bring everything to its place on disk: a checkpoint. By default nothing."""
 
     def settings(self) -> dict[str, Any]:
         """What was set and differs between systems: tier, cache, page size, threads."""
@@ -171,7 +175,7 @@ class Engine(Description, Traits):
         return Size(tuple(sorted(files_in(self.directory, self.file_role), key=lambda file: file.name)))
 
     def file_role(self, name: str) -> FileRole:
-        """What a file is for, by its name."""
+        """What a file is for, by its name. By default `journal` where the name ends as logs do, else `data`."""
         return "journal" if name.endswith(("-wal", "-journal", ".wal", ".log")) else "data"
 
     def statistics(self) -> dict[str, int]:

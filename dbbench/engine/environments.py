@@ -26,7 +26,7 @@ from typing import Any
 from dbbench.engine.urls import redacted
 from dbbench.errors import Unavailable
 from dbbench.host import kept_folder
-from dbbench.host.processes import environment
+from dbbench.host.processes import run_to_end
 from dbbench.message import cleaned
 
 _FOLDER, MANIFEST, PACKAGES = "environments", "environment.json", "packages"
@@ -215,17 +215,7 @@ def run_installer(command: Sequence[str], scratch: Path, what: str) -> str:
     """What an installer prints on standard output. Raises Unavailable if it fails."""
     name = command[3] if command[2] == "-m" else Path(command[0]).stem
     try:
-        done = subprocess.run(
-            command,
-            cwd=scratch,  # no setting of the user's current folder counts
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=_SECONDS,
-            check=False,
-        )
+        done = run_to_end(command, scratch, _SECONDS)
     except subprocess.TimeoutExpired as exc:
         raise Unavailable(f"{name} did not come to an end with {what} in {_SECONDS:g} s") from exc
     if done.returncode:

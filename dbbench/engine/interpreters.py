@@ -14,7 +14,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 from dbbench.errors import Unavailable
-from dbbench.host.processes import environment
+from dbbench.host.processes import run_to_end
 
 #: How long one may take to say what it is.
 _SECONDS = 20.0
@@ -89,17 +89,7 @@ def _told(program: str) -> Interpreter | None:
 def _said(command: list[str]) -> str:
     """What a program prints, in a folder that is nobody's; empty if it fails."""
     try:
-        done = subprocess.run(
-            command,
-            cwd="/",
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=_SECONDS,
-            check=False,
-        )
+        done = run_to_end(command, Path("/"), _SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return "" if done.returncode else done.stdout.strip()

@@ -23,3 +23,5 @@ class Setup:
     #: Where the server is. It may hold a password, so it is kept in memory only. Empty: the engine starts a private
     #: server, or needs none.
     url: str = field(default="", repr=False)
+    #: Bytes that the engine and its harness may use together (--memory-limit); None where the system keeps no limit.
+    memory_limit: int | None = None

@@ -22,7 +22,12 @@ def write(path: Path, document: Any, *, durable: bool = False) -> None:
 
 def read(path: Path) -> Any:
     """The document at `path`. Raises OSError, or ValueError for anything but a finite document of a sane depth."""
-    text = plain_file.read(path).decode("utf-8")
+    return parse(plain_file.read(path))
+
+
+def parse(data: bytes) -> Any:
+    """The document in UTF-8. Raises ValueError for anything but a finite document of a sane depth."""
+    text = data.decode("utf-8")
     try:
         return json.loads(text, parse_constant=_not_a_number, parse_float=_finite, parse_int=_whole)
     except RecursionError as exc:

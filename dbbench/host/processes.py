@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +50,24 @@ def environment(**more: str) -> dict[str, str]:
     if named := found.get("PYTHONPATH"):
         found["PYTHONPATH"] = os.pathsep.join(os.path.abspath(each) for each in named.split(os.pathsep) if each)
     return found
+
+
+def run_to_end(command: Sequence[str], folder: Path, seconds: float) -> subprocess.CompletedProcess[str]:
+    """Run a program that asks nothing and see what it prints. `folder`: its current one, so that nobody's settings count.
+
+    Raises OSError if it can't be started, and subprocess.TimeoutExpired if it takes more than `seconds`.
+    """
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=seconds,
+        check=False,
+    )
 
 
 def first_on_path(folder: object) -> dict[str, str]:

@@ -18,7 +18,8 @@ from typing import Any
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported
-from dbbench.host.cpu_time import CpuMeter
+from dbbench.host.call_meter import CallMeter
+from dbbench.host.run_delay import DelayMeter
 from dbbench.loadgen.arrivals import constant, growing, poisson
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.key_streams import CallStream
@@ -30,11 +31,18 @@ _EXTRA_TIME = 0.25
 
 
 def client_run(
-    engine: Engine, session: Session | Pool, job: Job, number: int, of: int, start: Callable[[], int]
+    engine: Engine,
+    session: Session | Pool,
+    job: Job,
+    number: int,
+    of: int,
+    start: Callable[[], int],
+    sleep: Callable[[float], object] = time.sleep,
 ) -> ClientTimings:
     """One of the clients, from preparing to the last call; `start` waits for the others and gives the common start.
 
-    The CPU time of a client alone is that of its calls. Of several the threads of a process can't be told apart here.
+    `sleep` lets other clients go on for some seconds. The CPU time of a client alone is that of its calls. Of several the
+    threads of a process can't be told apart here. The run delay is each thread's own.
     """
     work = _statements(engine, session, job) if job.inputs is None else job.inputs.prepare(engine, session, number, of)  # type: ignore[arg-type]  # a pool is of transactions
     found = ClientTimings()
@@ -46,7 +54,9 @@ def client_run(
         given = iter(list(given))
     # All of it is young. Between the first chunks of calls it would take up to half a second to go through it.
     gc.collect(0)
-    return _Client(job, work, given, number, of, found, CpuMeter(engine) if of == 1 else None).run(start)
+    return _Client(job, work, given, number, of, found, CallMeter(engine) if of == 1 else DelayMeter(), sleep).run(
+        start
+    )
 
 
 @dataclass
@@ -57,7 +67,8 @@ class _Client:
     number: int
     of: int
     found: ClientTimings
-    meter: CpuMeter | None
+    meter: CallMeter | DelayMeter
+    sleep: Callable[[float], object]
 
     def run(self, start: Callable[[], int]) -> ClientTimings:
         """Warm up, wait for the others, let the load grow, and make the calls that count."""
@@ -73,7 +84,7 @@ class _Client:
             self._until(perf_counter_ns() + round(job.warm_up_seconds * 1e9), warm)
         with bound(self.number if job.affinity else None):
             begin = start()
-            time.sleep(max(begin - perf_counter_ns(), 0) / 1e9)
+            self.sleep(max(begin - perf_counter_ns(), 0) / 1e9)
             found.late = max(perf_counter_ns() - begin, 0)
             if job.ramp_up:
                 begin = self._grow(begin, warm)
@@ -82,8 +93,9 @@ class _Client:
             found.end = perf_counter_ns()
         found.counts, found.spans = work.counts, [found.end - found.begin]
         found.made = [(self.number, found.calls)]
-        if self.meter and job.rate is None:  # at a rate the moments are waited for by reading the clock
-            found.cpu_seconds = self.meter.seconds
+        if job.rate is None:  # at a rate the moments are waited for by reading the clock
+            found.delay_seconds = self.meter.delay_seconds
+            found.cpu_seconds = self.meter.cpu_seconds if isinstance(self.meter, CallMeter) else None
         found.kept = [Kept(self.number, place, rows) for place, rows in work.kept]
         return found
 
@@ -92,7 +104,7 @@ class _Client:
         ramp = self.job.ramp_up
         end = begin + round(ramp * 1e9)
         if self.job.rate is None:
-            time.sleep(ramp * self.number / self.of)
+            self.sleep(ramp * self.number / self.of)
             self._until(end, warm)
         else:
             moments = growing(self.job.rate.per_second, ramp, self.number, self.of)
@@ -100,7 +112,7 @@ class _Client:
             self._at(moments, begin, round(ramp * 1e9), warm, None, left)
             # What a client has done is known by the number of its calls: none of them is left out.
             self.given = chain(left, self.given)
-        time.sleep(max(end - perf_counter_ns(), 0) / 1e9)
+        self.sleep(max(end - perf_counter_ns(), 0) / 1e9)
         return end
 
     def _measured(self, begin: int) -> None:
@@ -180,6 +192,7 @@ class _Client:
             begin=begin,
             give_up=give_up,
             behind=max(LATE, round(self.of / job.rate.per_second * 1e9)),
+            sleep=self.sleep,
             seen=seen,
             left=left,
         )

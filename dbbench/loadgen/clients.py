@@ -16,10 +16,12 @@ import selectors
 import subprocess
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from time import perf_counter_ns
@@ -58,7 +60,7 @@ def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> Clien
                 except Ended:
                     raise failed[0] from None
         if clients.processes == 1:
-            return _threads(engine, job, range(clients.threads), clients.count, perf_counter_ns, engine)
+            return _in_this_process(engine, job, range(clients.threads), clients.count, perf_counter_ns, engine)
         return _processes(engine, job, clients)
 
 
@@ -76,10 +78,10 @@ def refuse(engine: Engine, session: Session, job: Job, clients: Clients) -> None
         prepared(engine, session, job.operation)
 
 
-def _threads(
+def _in_this_process(
     engine: Engine, job: Job, numbers: range, of: int, agree: Callable[[], int], served: Served | None = None
 ) -> ClientTimings:
-    """Clients in threads of this process. Raises what the first of them raised.
+    """Clients of this process: in a thread each, or served by one thread. Raises what the first of them raised.
 
     Their CPU time is what this process used from their common start to their end, and what the processes of `served` did.
     """
@@ -92,43 +94,79 @@ def _threads(
         counting.enter_context(meter)
         begin.append(agree())
 
-    barrier = threading.Barrier(len(numbers), ready)
+    def client(
+        number: int,
+        connect: Callable[[], Session],
+        meet: Callable[[], object],
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        def start() -> int:
+            meet()
+            return begin[0]
 
-    def start() -> int:
-        barrier.wait()
-        return begin[0]
+        if pool is not None:
+            found.append(client_run(engine, pool, job, number, of, start))
+            return
+        session = connect()
+        try:
+            found.append(client_run(engine, session, job, number, of, start, sleep))
+        finally:
+            session.close()
+
+    group = engine.group() if len(numbers) > 1 and _takes_turns(job) else None
+    with _together_until(job) as failed, _shared(engine, job, numbers, of) as pool, ExitStack() as counting:
+        if group is None:
+            barrier = threading.Barrier(len(numbers), ready)
+            works = [partial(client, number, engine.connect, barrier.wait) for number in numbers]
+            _threads(dict(zip(numbers, works, strict=True)), barrier, failed)
+        else:
+            from dbbench.loadgen.turns import Turns  # needs greenlet, which few steps do
+
+            counting.callback(group.close)
+            turns = Turns(group)
+            connect, meet = partial(group.connect, turns.wait), partial(turns.meet, ready)
+            turns.run([partial(client, number, connect, meet, turns.sleep) for number in numbers])
+    if failed:
+        raise failed[0]
+    whole = replace(together(found), cpu_seconds=_countable(job, meter.seconds))
+    # Of one thread for all, what it waits holds up several calls at once, and each of them less than all of it.
+    return whole if group is None else replace(whole, delay_seconds=None)
+
+
+def _takes_turns(job: Job) -> bool:
+    """Whether one thread may serve the clients: none of them holds a lock between two calls, or sleeps by itself.
+
+    A transaction that waits for another's lock would keep the thread from the one that could let it go.
+    """
+    in_transactions = isinstance(job.inputs, Together | Transactions) or getattr(job.inputs, "transaction", 1) > 1
+    return not in_transactions and not job.affinity
+
+
+def _threads(
+    works: Mapping[int, Callable[[], object]], barrier: threading.Barrier, failed: list[BaseException]
+) -> None:
+    """Work in a thread for each number, to the end of all. What one raises is put with what has failed."""
 
     def work(number: int) -> None:
         try:
-            if pool is not None:
-                found.append(client_run(engine, pool, job, number, of, start))
-                return
-            session = engine.connect()
-            try:
-                found.append(client_run(engine, session, job, number, of, start))
-            finally:
-                session.close()
+            works[number]()
         except threading.BrokenBarrierError:
             pass  # another one failed, and says so
-        except BaseException as exc:  # raised again below
+        except BaseException as exc:  # raised again by the caller
             failed.append(exc)
             barrier.abort()
 
-    threads = [threading.Thread(target=work, args=(number,), name=f"client {number}") for number in numbers]
-    with _together_until(job) as failed, _shared(engine, job, numbers, of) as pool, ExitStack() as counting:
-        try:
-            for thread in threads:
-                thread.start()
-        except RuntimeError:  # no more threads to be had
-            barrier.abort()
-            raise
-        finally:
-            for thread in threads:
-                if thread.ident is not None:
-                    thread.join()
-    if failed:
-        raise failed[0]
-    return replace(together(found), cpu_seconds=_countable(job, meter.seconds))
+    threads = [threading.Thread(target=work, args=(number,), name=f"client {number}") for number in works]
+    try:
+        for thread in threads:
+            thread.start()
+    except RuntimeError:  # no more threads to be had
+        barrier.abort()
+        raise
+    finally:
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
 
 
 def _countable(job: Job, seconds: float | None) -> float | None:
@@ -294,13 +332,18 @@ def _hear(child: subprocess.Popen[str]) -> Any:
     if not line:
         raise ClientFailed(f"a client process ended by itself with status {child.wait()}")
     document = json.loads(line)
-    if "wrong" in document:
-        raise WrongAnswer(document["wrong"])
-    if "timed out" in document:
-        raise TimedOut(document["timed out"])
-    if "failed" in document:
-        raise ClientFailed(f"in a client process: {document['failed']}")
+    raise_failure(document, "in a client process")
     return document
+
+
+def raise_failure(word: Mapping[str, Any], where: str) -> None:
+    """Raise what a process of clients says went wrong, if it says so: WrongAnswer, TimedOut, or ClientFailed with `where` it was."""
+    if "wrong" in word:
+        raise WrongAnswer(word["wrong"])
+    if "timed out" in word:
+        raise TimedOut(word["timed out"])
+    if "failed" in word:
+        raise ClientFailed(f"{where}: {word['failed']}")
 
 
 def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None]) -> None:
@@ -319,7 +362,7 @@ def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None
             job = Job.from_json(order["job"])
             # Python's threads take turns: on one processor they need not wake each other up across two of them.
             with bound(order["first"] // order["threads"] if order["bound"] else None):
-                found = _threads(engine, job, numbers, order["of"], agree)
+                found = _in_this_process(engine, job, numbers, order["of"], agree)
     finally:
         engine.close()
     say(found.to_json())

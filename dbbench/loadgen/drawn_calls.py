@@ -16,7 +16,9 @@ from dbbench.engine.operations import offers
 from dbbench.errors import Unsupported
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.loops import read_rows
-from dbbench.loadgen.transaction_mix import PREMADE, Text, TransactionMix, prepare_text
+from dbbench.loadgen.transaction_body import prepare_text
+from dbbench.loadgen.transaction_mix import PREMADE, TransactionMix
+from dbbench.loadgen.transaction_plan import Text
 
 #: Calls whose rows are kept, of a client's first two, of the two after them, of the four after those, and so on.
 _KEPT = 2

@@ -131,6 +131,8 @@ class ClientTimings:
     timeline: Timeline = field(default_factory=Timeline)
     #: CPU seconds of the calls that count, of all clients together; None where they can't be told from other work.
     cpu_seconds: float | None = None
+    #: The run delay of the same calls, of all clients together; None where the system doesn't tell, or at a rate.
+    delay_seconds: float | None = None
     #: Nanoseconds from the common start to when the last of the clients really began.
     late: int = 0
 
@@ -156,8 +158,8 @@ class ClientTimings:
         self.made += other.made
         self.kept += other.kept
         self.timeline.merge(other.timeline)
-        if self.cpu_seconds is not None:
-            self.cpu_seconds = None if other.cpu_seconds is None else self.cpu_seconds + other.cpu_seconds
+        self.cpu_seconds = _sum(self.cpu_seconds, other.cpu_seconds)
+        self.delay_seconds = _sum(self.delay_seconds, other.delay_seconds)
         self.late = max(self.late, other.late)
         both = [schedule for schedule in (self.schedule, other.schedule) if schedule]
         if both:
@@ -181,6 +183,7 @@ class ClientTimings:
             "begin": self.begin,
             "end": self.end,
             "cpu_seconds": self.cpu_seconds,
+            "delay_seconds": self.delay_seconds,
             "late": self.late,
         }
 
@@ -204,11 +207,17 @@ class ClientTimings:
             [Kept.from_json(each) for each in document["kept"]],
             Timeline.from_json(document["timeline"]),
             document["cpu_seconds"],
+            document["delay_seconds"],
             document["late"],
         )
 
     def _samples(self) -> tuple[Samples, ...]:
         return self.warm_up, self.service, self.latency
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    """None if either isn't known."""
+    return None if one is None or other is None else one + other
 
 
 def _inputs(document: Mapping[str, Any]) -> Inputs:

@@ -12,7 +12,7 @@ from dbbench.analysis.summary import summarise
 from dbbench.errors import UserError
 from dbbench.report.terminal.pairs import pair_lines
 from dbbench.results.chosen_run import check_names
-from dbbench.results.metric import Metric, by_metric
+from dbbench.results.metric import Metric
 from dbbench.results.run_directory import Run
 
 if TYPE_CHECKING:
@@ -104,28 +104,26 @@ class RunFrames:
         return _frame(rows, _SIZES)
 
     def assert_not_slower(
-        self, engine: str, *, than: str, by: float, metric: str = "wall", fail_on_unknown: bool = False
+        self, engine: str, *, than: str, by: float, metric: str | None = None, fail_on_unknown: bool = False
     ) -> None:
         """Raise AssertionError if an engine is slower or larger than another by more than a share (0.1 is 10 %) in any step.
 
         It does what `--gate` does: both are compared round by round. Raises AssertionError as well where the rounds can't
-        show it, which more rounds can; the message has a line for each step. `metric` is "wall" or "cpu", as of `--metric`.
+        show it, which more rounds can; the message has a line for each step. `metric` is "wall", "cpu"
+        or "undelayed", as of `--metric`; without one it is the usual one of a gate.
         `fail_on_unknown`: raise it too where any timed step can't be told, as the option of that name does.
         Raises UserError for an engine that the run doesn't have.
         """
         if not 0 < by < 1:
             raise UserError(f"by={by} is no share above 0 and below 1, like 0.1")
         check_names("engine", (engine, than), self.run.manifest.engines)
-        if metric not in [*Metric]:
+        if metric not in (None, *Metric):
             raise UserError(f"there is no metric {metric!r}; there are {', '.join(Metric)}")
-        results = by_metric(self._results, Metric(metric))
-        pairs, gate = pair_gate(
-            summarise(self.run.suite, self.run.manifest, results), engine, than, by, strict=fail_on_unknown
+        shown = pair_gate(
+            self.run, self._results, (engine, than), by, Metric(metric) if metric else None, strict=fail_on_unknown
         )
-        if gate.answer is not Answer.PASSED:
-            raise AssertionError(
-                "\n".join(line.plain for line in pair_lines(engine, than, pairs, gate, Metric(metric))).strip()
-            )
+        if shown.gate.answer is not Answer.PASSED:
+            raise AssertionError("\n".join(line.plain for line in pair_lines(shown)).strip())
 
 
 def _frame(rows: list[dict[str, Any]], types: dict[str, str]) -> pd.DataFrame:

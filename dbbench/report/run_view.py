@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dbbench.analysis import fleet
 from dbbench.analysis.environment import disturbances, upper_limits
 from dbbench.analysis.footprint import footprints
 from dbbench.analysis.publication import Figures, doubts, figures, forbidden, remarks, withhold
@@ -25,16 +26,13 @@ from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import NOTABLE_SHARE, Data, StepView
 from dbbench.report.tiers import durability
 from dbbench.results.facts import Rows, ToldFacts
-from dbbench.results.metric import CPU_TIME
+from dbbench.results.metric import metric_of
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
 from dbbench.run.plan import too_few_rounds
 from dbbench.suite.charts import AnyChart
 from dbbench.suite.model import Scenario, Suite
-
-#: Of a report by CPU time.
-_BY_CPU = "times are CPU time of the calls: of the worker, and of its private server"
 
 
 @dataclass(frozen=True)
@@ -155,7 +153,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
         rows=tuple(found.rows),
         scenarios=scenarios,
         warnings=(*_warnings(run, found), *_publication(run, whole.results, publish=publish)),
-        facts=tuple(_facts(run, scenarios, found.stopped)),
+        facts=tuple(_facts(run, scenarios, found.stopped, fleet.rounds_of(found.results))),
         systems=tuple(_systems(run, found.results)),
         missing=tuple(
             (name, "; ".join(filter(None, (probed["detail"], probed.get("install")))))
@@ -174,7 +172,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
         across=tuple(across([each.standings for each in scenarios])) if len(scenarios) > 1 else (),
         remarks=(
             *_lacks(run, found.results),
-            *([_BY_CPU] if any(row.metric == CPU_TIME for row in found.rows) else ()),
+            *sorted({meaning for row in found.rows if (meaning := metric_of(row.metric).meaning)}),
             *upper_limits(run.manifest),
             *(remarks(run.manifest, found.results) if publish else ()),
         ),
@@ -239,7 +237,7 @@ def _warnings(run: Run, found: Figures) -> list[str]:
             f"unsteady rounds in {len(odd)} of {len(timed)} figures ({textwrap.shorten(where, 200, placeholder=' ...')}): "
             "their footnotes say how; run again on a quieter machine, or with more rounds"
         )
-    return words + disturbances(manifest, found.results)
+    return [*words, *fleet.doubts(found.results), *disturbances(manifest, found.results)]
 
 
 def _lacks(run: Run, results: Sequence[TrialResult]) -> list[str]:
@@ -265,7 +263,18 @@ def _publication(run: Run, results: Sequence[TrialResult], *, publish: bool) -> 
     return [f"not for publication: the licence of {' and of '.join(held)} forbids it; {without}"]
 
 
-def _facts(run: Run, scenarios: Sequence[ScenarioView], stopped: str) -> list[tuple[str, str]]:
+def _hosts(hosts: Mapping[str, Sequence[int]]) -> str:
+    """Which rounds each host had."""
+    each = (
+        f"{name} had round{'s' if len(rounds) > 1 else ''} {', '.join(map(str, rounds))}"
+        for name, rounds in hosts.items()
+    )
+    return f"whole rounds, each on one host: {'; '.join(each)}"
+
+
+def _facts(
+    run: Run, scenarios: Sequence[ScenarioView], stopped: str, hosts: Mapping[str, Sequence[int]]
+) -> list[tuple[str, str]]:
     manifest, suite = run.manifest, run.suite
     data = "; ".join(_data(name, facts, suite) for name, facts in manifest.datasets.items())
     source = f"{suite.source.title} ({suite.source.year})" if suite.source else "none"
@@ -273,6 +282,7 @@ def _facts(run: Run, scenarios: Sequence[ScenarioView], stopped: str) -> list[tu
         ("Suite", f"{suite.name} (reproduces: {source})"),
         ("Data", f"{data}; scale {manifest.scale:g}, seed {manifest.seed}"),
         ("Rounds", _rounds(manifest, stopped)),
+        *([("Hosts", _hosts(hosts))] if hosts else []),
         *([("Memory limit", _memory_limit(manifest.memory_limit))] if manifest.memory_limit else []),
         ("Durability", _durability(scenarios)),
         ("Machine", machine.in_words(manifest.machine)),

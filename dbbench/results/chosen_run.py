@@ -48,8 +48,8 @@ class ChosenRun(Run):
             for each in whole.suite.scenarios
         ]
         update: dict[str, object] = {"title": choice.title or whole.suite.title}
-        if choice.metric is Metric.CPU:  # what was published elsewhere is of wall time
-            update = {"title": f"{update['title']}, by CPU time", "source": None}
+        if choice.metric.by:  # what was published elsewhere is of wall time
+            update = {"title": f"{update['title']}, by {choice.metric.by}", "source": None}
             scenarios = [each.model_copy(update={"worst_of_last": None}) for each in scenarios]
         update["scenarios"] = tuple(each for each in scenarios if each.steps)
         suite = whole.suite.model_copy(update=update)

@@ -262,6 +262,17 @@ class HostFacts(TypedDict, total=False):
 
 
 @_open
+class RoundHost(TypedDict, total=False):
+    """A host that ran whole rounds, and what it is."""
+
+    name: Required[Annotated[str, Field(max_length=100)]]
+    cpu: str
+    threads: _Count | None
+    memory_bytes: _Count
+    kernel: str
+
+
+@_open
 class ClusterFacts(TypedDict, total=False):
     """The hosts of a step, and the seconds from the first start to the last end."""
 

@@ -22,6 +22,7 @@ class Outcome(StrEnum):
     FAILED = "failed"
     CRASHED = "crashed"
     OUT_OF_MEMORY = "out of memory"
+    DISK_FULL = "disk full"
     TIMEOUT = "timeout"
     UNSUPPORTED = "unsupported"
     UNAVAILABLE = "unavailable"

@@ -104,8 +104,15 @@ class Manifest(BaseModel):
     #: Where the clients were, and on how many hosts; empty and 0 where they were with dbbench.
     cluster: Annotated[str, Field(max_length=300)] = ""
     hosts: int = Field(default=0, ge=0, le=1_000)
+    #: Whether the hosts ran whole rounds, each by itself.
+    fleet: bool = False
     #: Why the run ended before all rounds, in words.
     stopped: str = ""
+
+    @property
+    def spread_over(self) -> int:
+        """The hosts that the clients of each step are on together; 0 if they aren't spread."""
+        return 0 if self.fleet else self.hosts
 
     @property
     def memory_limit(self) -> int | None:
@@ -163,7 +170,7 @@ class Run:
             raise RunError(f"{file} is damaged: {_first(exc)}") from exc
         suite = parse_suite(text, str(path / "suite.yaml"))
         suite = suite.first_look() if manifest.quick else suite
-        return cls(path, manifest, suite.over_hosts(manifest.hosts) if manifest.hosts > 1 else suite)
+        return cls(path, manifest, suite.over_hosts(manifest.spread_over) if manifest.spread_over > 1 else suite)
 
     @property
     def report(self) -> Path:

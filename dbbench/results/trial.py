@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dbbench.results.facts import Amount, CheckedStepFacts, NoiseFacts, ToldFacts
+from dbbench.results.facts import Amount, CheckedStepFacts, NoiseFacts, RoundHost, ToldFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.model import EngineName
 from dbbench.suite.steps.base import Slug
@@ -51,6 +51,8 @@ class StepResult(BaseModel):
     written_bytes: int | None = None
     #: CPU seconds of what `value` is of: of a call, of an operation where it is a rate, of all servers' processes too.
     cpu_seconds: Amount | None = None
+    #: Seconds of the same by the clock, without what the threads that made the calls waited for a processor (run delay).
+    undelayed_seconds: Amount | None = None
     elapsed: Amount = 0.0
     #: Why there is no plan of a query.
     no_plan: str = ""
@@ -77,6 +79,8 @@ class TrialResult(BaseModel):
     exit_status: int = 0
     #: What other processes did to the machine meanwhile: see `noise.between`.
     noise: NoiseFacts = {}
+    #: The host that the round ran on, where whole rounds ran on several.
+    host: RoundHost | None = None
 
     def step(self, name: str) -> StepResult | None:
         """The result of a step, if the trial has one."""

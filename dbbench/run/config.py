@@ -16,7 +16,7 @@ from dbbench.did_you_mean import did_you_mean
 from dbbench.engine import variants as names
 from dbbench.errors import UserError
 from dbbench.message import cleaned
-from dbbench.suite.dataset import Identifier, Model
+from dbbench.suite.base import Identifier, Model
 from dbbench.suite.model import EngineName, Variant, VariantName
 
 #: More than anyone writes.

@@ -22,11 +22,13 @@ def refuse(suite: Suite, place: Place, asked: Iterable[str], urls: Collection[st
     """Raise UserError for engines without a server that all hosts reach, and for a suite without clients."""
     if without := [name for name in asked if name not in urls and name not in NULLS.values()]:
         raise UserError(
-            f"--cluster needs a server that all hosts reach, and {without[0]} has no --url: omit it, or add "
-            f"--url {without[0]}=URL"
+            f"--cluster needs a server that all hosts reach, and {without[0]} has no --url: omit it, add "
+            f"--url {without[0]}=URL, or have whole rounds run on hosts with --fleet"
         )
     if not urls:
-        raise UserError("--cluster needs a server that all hosts reach; name it with --url ENGINE=URL")
+        raise UserError(
+            "--cluster needs a server that all hosts reach: name it with --url ENGINE=URL, or have whole rounds run on hosts with --fleet"
+        )
     steps = [step for scenario in suite.scenarios for step in scenario.steps]
     if not any(isinstance(step, ClientsStep) for step in steps):
         raise UserError(f"--cluster: no step of {suite.name} has clients that could be on several hosts")
@@ -72,7 +74,7 @@ def again(run: Run, place: Place | None) -> None:
     manifest = run.manifest
     if place is None and manifest.hosts:
         hosts = "" if manifest.cluster.startswith("local:") else f" --hosts {manifest.hosts}"
-        raise UserError(f"the run at {run.path} has its clients on hosts: add --cluster {manifest.cluster}{hosts}")
+        raise UserError(f"the run at {run.path} has hosts: add --cluster {manifest.cluster}{hosts}")
     if place is not None and (place.address, place.hosts) != (manifest.cluster, manifest.hosts):
         where = f"on {manifest.hosts} hosts of {manifest.cluster}" if manifest.hosts else "without a cluster"
         raise UserError(f"the run at {run.path} was started {where}")

@@ -31,6 +31,7 @@ from dbbench.results.trial import Trial
 from dbbench.run.answers import answers_again, answers_of, with_agreements
 from dbbench.run.config import Config
 from dbbench.run.extension import extend
+from dbbench.run.fleet import refuse_fleet
 from dbbench.run.over_hosts import again, look_at_hosts, refuse
 from dbbench.run.plan import DEFAULT_ROUNDS, fewest_rounds, plan
 from dbbench.run.releases import found as releases_of
@@ -43,10 +44,11 @@ from dbbench.suite.model import Quick, Suite, Variant
 MOST_ROUNDS = 50
 #: The greatest multiple of a suite's rows.
 MOST_SCALE = 10_000
-#: How long a trial may take.
+#: How long a trial may take; with a scale above 1 as many times as long.
 TRIAL_SECONDS = 600.0
-#: Free space that a run wants, as a multiple of the data's size as CSV: the engines' files and journals.
-_ROOM = 8
+#: Free bytes that a run wants besides the size of its data as CSV. What an engine makes of the data nobody knows before:
+#: a trial is ended before the disk is full.
+_ROOM = 2**24
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,9 @@ class Request:
     sweeps: Mapping[str, str] = field(default_factory=dict)
     #: Engines that a gate compares, which have to be among those that run.
     needed: Sequence[str] = ()
-    #: The hosts that the clients are on, if not this machine.
+    #: The hosts that the clients are on, if not this machine, or that whole rounds run on.
     cluster: Place | None = None
+    fleet: bool = False
     #: What a configuration file says; all else goes before it.
     config: Config = field(default_factory=Config)
 
@@ -99,6 +102,8 @@ class Ready:
     idle: Sequence[str] = ()
     #: Variant -> the folder with another release of its package, and the Python that it runs in.
     folders: Mapping[str, Packages] = field(default_factory=dict)
+    #: The hosts that whole rounds run on.
+    fleet: Place | None = None
 
 
 def with_sweeps(request: Request, texts: Sequence[str]) -> Request:
@@ -210,6 +215,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
         scale=scale,
         quick=quick is not None,
         **({"cluster": request.cluster.address, "hosts": request.cluster.hosts} if request.cluster else {}),
+        fleet=request.fleet,
         seed=seed,
         options=options,
         variants={
@@ -222,7 +228,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
             for name, facts in releases.facts.items()
         },
         limits={
-            "seconds": request.trial_seconds or (quick.trial_seconds if quick else TRIAL_SECONDS),
+            "seconds": request.trial_seconds or _trial_seconds(quick, scale),
             "memory": request.trial_memory or psutil.virtual_memory().total * 3 // 4,
             **({"memory_limit": request.memory_limit} if request.memory_limit else {}),
         },
@@ -233,14 +239,24 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     known = answers_of(suite, datasets, path.parent)
     manifest.answers = {name: {step: Path(file).name for step, file in each.items()} for name, each in known.items()}
     run = Run.create(out, manifest, suite, text)
-    return Ready(run, _trials(run), datasets, with_agreements(run, known), absent, request.urls, idle, releases.folders)
+    fleet = request.cluster if request.fleet else None
+    known = with_agreements(run, known)
+    return Ready(run, _trials(run), datasets, known, absent, request.urls, idle, releases.folders, fleet)
+
+
+def _trial_seconds(quick: Quick | None, scale: float) -> float:
+    return quick.trial_seconds if quick else TRIAL_SECONDS * max(1, scale)
 
 
 def _asked(
     request: Request, suite: Suite, known_variants: Mapping[str, Variant]
 ) -> tuple[Sequence[str], Sequence[str]]:
     """The engines to look among, none for all of them; and those that are named. Raises UserError."""
-    if request.cluster:
+    if request.fleet:
+        if request.cluster is None:
+            raise UserError("--fleet needs --cluster PLACE, the hosts to run rounds on, like --cluster tls://head:8786")
+        refuse_fleet(suite, request.urls, budget=bool(request.precision or request.time_limit))
+    elif request.cluster:
         refuse(suite, request.cluster, request.engines, request.urls)
         return tuple(request.urls), request.engines
     only = request.engines or request.config.engines
@@ -253,7 +269,9 @@ def _sized(suite: Suite, request: Request) -> tuple[Suite, Quick | None]:
     quick = suite.quick if request.quick and request.scale is None else None
     if quick:
         suite = suite.first_look()
-    return suite.over_hosts(request.cluster.hosts) if request.cluster else suite, quick
+    if request.cluster and not request.fleet:
+        suite = suite.over_hosts(request.cluster.hosts)
+    return suite, quick
 
 
 def resumed_run(
@@ -281,12 +299,13 @@ def resumed_run(
     _check_programs(run, settings or {})
     if rounds is not None:
         extend(run, rounds)
-    datasets = _drawn_again(run)
+    datasets = drawn_again(run)
     folders = found_again(run.manifest.variants)
     if rounds is not None:
         run.save()  # from now on the run has this many rounds, also if it is interrupted
     answers = with_agreements(run, answers_again(run, datasets))
-    return Ready(run, _trials(run), datasets, answers, {}, urls or {}, folders=folders)
+    fleet = cluster if run.manifest.fleet else None
+    return Ready(run, _trials(run), datasets, answers, {}, urls or {}, folders=folders, fleet=fleet)
 
 
 def _check_urls(run: Run, urls: Mapping[str, str]) -> None:
@@ -330,7 +349,7 @@ def draw(suite: Suite, scale: float, seed: int, folder: Path) -> dict[str, Files
     }
 
 
-def _drawn_again(run: Run) -> dict[str, Files]:
+def drawn_again(run: Run) -> dict[str, Files]:
     """A run's datasets. What came from files is taken from the cache: paths in a run directory are not followed."""
     found = {}
     for name, dataset in run.suite.datasets.items():
@@ -402,10 +421,10 @@ def _existing(path: Path) -> Path:
 
 
 def _check_room(out: Path, datasets: Mapping[str, Files]) -> None:
-    needed = _ROOM * sum(files.manifest["csv_bytes"] for files in datasets.values()) + 2**24
+    needed = _ROOM + sum(files.manifest["csv_bytes"] for files in datasets.values())
     free = shutil.disk_usage(_existing(out)).free
     if free < needed:
         raise UserError(
-            f"{_existing(out)} has {free / 1e6:,.0f} MB free, and this run may need {needed / 1e6:,.0f} MB; "
+            f"{_existing(out)} has {free / 1e6:,.0f} MB free, and this run needs {needed / 1e6:,.0f} MB or more; "
             "make room, name another place with --out, or choose a smaller --scale"
         )

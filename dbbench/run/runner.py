@@ -22,7 +22,7 @@ from dbbench.run.supervisor import INTERRUPTED
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 20
 #: A trial that ended like this would do so again, after as long or with as much harm: no second one.
-_NOT_REPEATED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.UNAVAILABLE)
+_NOT_REPEATED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.DISK_FULL, Outcome.UNAVAILABLE)
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ def run_trials(
             document = _document(run, trial, datasets, answers[trial.scenario])
             if packages := (folders or {}).get(trial.engine):
                 document |= {"packages": str(packages.folder), "python": packages.python}
-            if run.manifest.hosts:
-                document["cluster"] = {"address": run.manifest.cluster, "hosts": run.manifest.hosts}
+            if run.manifest.spread_over:
+                document["cluster"] = {"address": run.manifest.cluster, "hosts": run.manifest.spread_over}
             if (variant := run.manifest.variants.get(trial.engine)) and variant.env:
                 document["env"] = variant.env
             atomic_json.write(directory / "trial.json", document)
-            if (before := _no_repeat(trials, trial, done)) is not None:
+            if (before := not_repeated(trials, trial, done)) is not None:
                 atomic_json.write(directory / "result.json", before, durable=True)
             else:
                 try:
@@ -161,7 +161,7 @@ def _running_step(directory: Path) -> str:
         return ""
 
 
-def _no_repeat(trials: Sequence[Trial], trial: Trial, done: Mapping[str, TrialResult]) -> dict[str, Any] | None:
+def not_repeated(trials: Sequence[Trial], trial: Trial, done: Mapping[str, TrialResult]) -> dict[str, Any] | None:
     """The result of a trial that isn't run, because one before it ended in a way that would come again."""
     for earlier in trials:
         if earlier.id not in done or (earlier.engine, earlier.scenario) != (trial.engine, trial.scenario):

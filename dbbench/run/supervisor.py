@@ -35,6 +35,8 @@ _POLL_SECONDS = 0.1
 _CHILDREN_SECONDS = 1.0
 _DEAD_SECONDS = 30
 _GRACE_SECONDS = 2  # for servers, to remove what a kill would leave
+#: Bytes of the disk that a trial leaves free; where little was free, a part of that.
+_LEFT_FREE, _LEFT_PART = 2**30, 16
 _REMOVE_SECONDS = 15  # less than what dbbench gives a supervisor to end
 
 
@@ -49,6 +51,7 @@ class Supervisor:
         self.seen: dict[int, psutil.Process] = {}
         self.next_look = 0.0
         self.group = Group(Path(self.trial["group"])) if self.trial.get("group") else None
+        self.left_free = min(_LEFT_FREE, shutil.disk_usage(directory).free // _LEFT_PART)
 
     def run(self) -> int:
         """Run the worker to its end. The exit status: 0, or 130 if the trial was interrupted."""
@@ -117,6 +120,8 @@ class Supervisor:
                 return "timeout"
             if self._memory(worker.pid) > limit:
                 return "memory"
+            if shutil.disk_usage(self.directory).free < self.left_free:
+                return "disk"
             if self.group and self.group.kills():
                 return "memory limit"
 
@@ -201,6 +206,8 @@ class Supervisor:
         if ending == "memory":
             limit = limits["memory"] / 2**20
             return Outcome.OUT_OF_MEMORY, f"stopped above {limit:,.0f} MiB (--trial-memory)"
+        if ending == "disk":
+            return Outcome.DISK_FULL, f"stopped with less than {self.left_free / 1e6:,.0f} MB free where the run is"
         if ending == "memory limit":
             limit = limits["memory_limit"] / 2**20
             return Outcome.OUT_OF_MEMORY, f"killed by the system at {limit:,.0f} MiB (--memory-limit)"

@@ -72,7 +72,13 @@ class Trial:
         #: Whether this Python is another than dbbench's own.
         self.other_python = bool(plan.get("python"))
         self.last_round: bool = plan["round"] == plan["rounds"]
-        self.setup = Setup(Path(plan["work"]) / "data", Tier(self.scenario.durability), plan["options"], url)
+        self.setup = Setup(
+            Path(plan["work"]) / "data",
+            Tier(self.scenario.durability),
+            plan["options"],
+            url,
+            plan["limits"].get("memory_limit"),
+        )
         #: The hosts that the clients are on.
         self.place = Place(**plan["cluster"]) if "cluster" in plan else None
         self.hosts: Hosts | None = None
@@ -253,6 +259,8 @@ class Trial:
                 context.seconds[step.name] = measured.value
                 if measured.cpu_seconds is not None:
                     context.cpu_seconds[step.name] = measured.cpu_seconds
+                if measured.undelayed_seconds is not None:
+                    context.undelayed_seconds[step.name] = measured.undelayed_seconds
         except Exception as exc:
             outcome, detail = described(exc)
             if died := context.engine.exit_reason():

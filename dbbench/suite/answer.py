@@ -16,7 +16,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from dbbench.suite import expressions
-from dbbench.suite.dataset import DAYS, NUMBERS, TEXTS, Identifier, Model, TypeText
+from dbbench.suite.base import Identifier, Model
+from dbbench.suite.data_types import DAYS, NUMBERS, TEXTS, TypeText
 from dbbench.suite.plain import Dangling, Mapping, Path, items, mapping, sequence, unknown_table
 
 #: `Table.Column` of the dataset, or a name from `compute`.

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dbbench.suite.dataset import Model
+from dbbench.suite.base import Model
 from dbbench.suite.steps.base import Slug, Title
 
 

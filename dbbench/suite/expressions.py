@@ -57,8 +57,8 @@ def _check(node: ast.expr, functions: Mapping[str, int], arithmetic_only: bool, 
             if name not in functions:
                 known = ", ".join(functions)
                 raise ValueError(f"one of the functions {known}, not {name}{did_you_mean(name, functions)}")
-            if len(arguments) != functions[name]:
-                raise ValueError(f"{functions[name]} arguments for {name}, not {len(arguments)}")
+            if len(arguments) != (due := functions[name]):
+                raise ValueError(f"{due} argument{'' if due == 1 else 's'} for {name}, not {len(arguments)}")
             inner = list(arguments)
         case ast.UnaryOp(op=ast.Not(), operand=operand) if not arithmetic_only:
             inner = [operand]

@@ -25,7 +25,7 @@ from ruamel.yaml.reader import ReaderError
 from dbbench.did_you_mean import did_you_mean, nearest
 from dbbench.errors import Fault, SuiteError, UserError
 from dbbench.message import cleaned, printable
-from dbbench.suite.dataset import Model
+from dbbench.suite.base import Model
 from dbbench.suite.model import FORMAT, Suite
 from dbbench.suite.references import dangling
 from dbbench.suite.steps.base import HIDDEN

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from dbbench.suite.base import Identifier, Model
 from dbbench.suite.charts import AnyChart, Bars, Overview, Sweep, Timeline
-from dbbench.suite.dataset import Dataset, Identifier, Model
+from dbbench.suite.dataset import Dataset
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.base import Note, Slug, Step, Title
 from dbbench.suite.variables import Value, Variable

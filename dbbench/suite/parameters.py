@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from dbbench.suite.dataset import Model, parse_type
+from dbbench.suite.base import Model
+from dbbench.suite.data_types import parse_type
 
 #: Whole numbers that every system's largest integer holds.
 Whole = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from dbbench.suite.dataset import DAYS, NUMBERS, TEXTS, named_in, parse_type, parsed
+from dbbench.suite.data_types import DAYS, NUMBERS, TEXTS, parse_type
 from dbbench.suite.plain import Dangling, Mapping, Path, items, listed, mapping, sequence
 from dbbench.suite.steps import KINDS
 from dbbench.suite.steps.base import Step, swept_names
+from dbbench.suite.values import named_in, parsed
 
 
 def dangling(suite: Mapping) -> Iterator[Dangling]:

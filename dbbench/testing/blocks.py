@@ -21,6 +21,7 @@ from dbbench.suite.steps.base import Clients
 from dbbench.testing.clause import clause
 from dbbench.testing.contract import ON_RECORDS, EngineContract, Opener, WholeTrial
 from dbbench.testing.expect import expect, expect_equal, expect_error
+from dbbench.testing.groups import expect_own_answers
 from dbbench.testing.records.store import call
 
 #: Bytes of a block, which every disk can write by itself, and blocks of a file.
@@ -211,6 +212,15 @@ class BlocksContract(EngineContract):
     def test_serves_processes_as_it_says(self, store: Store) -> None:
         """Each process opens an engine of its own on the directory, while the others have it open."""
         _serves(store, "processes", 2)
+
+    @clause("one-thread-for-many-sessions")
+    def test_each_session_of_a_group_gets_its_own_answers(self, store: Store) -> None:
+        """While one waits, the others ask: answers must not get mixed up."""
+        engine, session = store
+        pairs = [(key(number), block(number + 1)) for number in range(12)]
+        for each in pairs:
+            call(engine, session, "update")(*each)
+        expect_own_answers(engine, pairs)
 
     @clause("records-under-keys")
     def test_refuses_what_is_no_block(self, opened: Opener) -> None:

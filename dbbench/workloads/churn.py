@@ -10,7 +10,8 @@ import pyarrow as pa
 from dbbench.datasets.csv_form import csv_bytes
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.operations import prepared
-from dbbench.host.cpu_time import CpuMeter
+from dbbench.host.call_meter import CallMeter
+from dbbench.host.run_delay import undelayed
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.churn import ChurnStep
@@ -25,7 +26,7 @@ def measure(step: ChurnStep, context: StepContext) -> StepMeasurement:
     prepare_delete = prepared(engine, session, "statement")
     data = context.files.table(step.table)
     passes, count, inserted = [], 0, 0
-    meter = CpuMeter(engine)
+    meter = CallMeter(engine)
     with collector_off():
         for picked in picks(data.num_rows, step, context.files.manifest["seed"]):
             pieces = []
@@ -44,8 +45,9 @@ def measure(step: ChurnStep, context: StepContext) -> StepMeasurement:
             passes.append(sum(pieces) / 1e9)
     facts: StepFacts = {"rows": count, "csv_bytes": inserted, "passes": passes, "takes": session.load_format}
     return StepMeasurement(
-        "time", "s", [sum(passes)], facts=facts, leaves=Leaves(filled=[step.table]), cpu_seconds=meter.seconds
-    )
+        "time", "s", [sum(passes)], facts=facts, leaves=Leaves(filled=[step.table]),
+        cpu_seconds=meter.cpu_seconds, undelayed_seconds=undelayed(sum(passes), meter.delay_seconds),
+    )  # fmt: skip
 
 
 def check(step: ChurnStep, context: StepContext) -> None:

@@ -14,11 +14,12 @@ import pyarrow as pa
 from dbbench.answers.compare import as_batches, check_batches, check_rows, check_value, with_keys_of
 from dbbench.datasets.generate import arrow_type
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.sql.session import SQLEngine, fetch
+from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
 from dbbench.errors import WrongAnswer
-from dbbench.suite.dataset import DataType, Table
-from dbbench.suite.dataset import Sequence as Series
+from dbbench.suite.data_types import DataType
+from dbbench.suite.dataset import Table
 from dbbench.suite.steps.statement import StatementStep
+from dbbench.suite.values import Sequence as Series
 from dbbench.workloads.context import Added, StepContext
 
 COUNT = DataType("bigint", ())
@@ -175,8 +176,8 @@ def _check_rows(context: StepContext, engine: SQLEngine, session: Session, name:
     if len(table.key_columns) == 1 and isinstance(table.columns[table.single_key].values, Series):
         _compare(session, _ordered(engine, query, table.single_key), context.files.stream(name))
     else:
-        given, expected = _run(session, query), context.files.table(name)
-        pieces = as_batches(given, expected.schema) if session.result_format == "rows" else given
+        (given, by_rows), expected = _read(session, query), context.files.table(name)
+        pieces = as_batches(given, expected.schema) if by_rows else given
         if _told_by_row(context, name):
             pieces = with_keys_of(pieces, expected, list(table.columns).index(table.single_key))
         check_batches(pieces, expected, ordered=False)
@@ -190,8 +191,12 @@ def _ordered(engine: SQLEngine, query: str, key: str) -> str:
     return f"{query} ORDER BY {engine.sql.quoted(key)}"
 
 
-def _run(session: Any, query: str) -> Any:
-    return session.prepare_query(query)()
+def _read(session: Any, query: str) -> tuple[Any, bool]:
+    """What a query returns, and whether that is rows: Arrow batches are read much sooner where a driver has both."""
+    batches = session.batches(query) if isinstance(session, SQLSession) else None
+    if batches is not None:
+        return batches, False
+    return session.prepare_query(query)(), session.result_format == "rows"
 
 
 def _expected(table: Table, added: Added, first: int) -> pa.RecordBatch:
@@ -205,10 +210,10 @@ def _expected(table: Table, added: Added, first: int) -> pa.RecordBatch:
 
 def _compare(session: Session, query: str, expected: Iterable[pa.RecordBatch]) -> None:
     """Compare what an ordered query gives with batches, piece by piece. Raises WrongAnswer."""
-    given = _run(session, query)
-    left = _from_rows(given, expected) if session.result_format == "rows" else _from_batches(iter(given), expected)
+    given, by_rows = _read(session, query)
+    left = _from_rows(given, expected) if by_rows else _from_batches(iter(given), expected)
     for piece, wanted in left:
-        compare: Any = check_rows if session.result_format == "rows" else check_batches
+        compare: Any = check_rows if by_rows else check_batches
         compare(piece, pa.Table.from_batches([wanted]), ordered=True)
 
 

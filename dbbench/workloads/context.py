@@ -81,8 +81,9 @@ class StepContext:
     numbers: dict[str, Mapping[str, int]] = field(default_factory=dict)
     #: Seconds of each step that came out well so far.
     seconds: dict[str, float] = field(default_factory=dict)
-    #: Their CPU seconds, as far as these are known.
+    #: Their CPU seconds, and their seconds without run delay, as far as these are known.
     cpu_seconds: dict[str, float] = field(default_factory=dict)
+    undelayed_seconds: dict[str, float] = field(default_factory=dict)
     #: The steps among them whose work was not checked.
     unverified: set[str] = field(default_factory=set)
     #: What the engine was made from, to make it again; None where it need not be.
@@ -198,6 +199,8 @@ class StepMeasurement:
     leaves: Leaves = field(default_factory=Leaves)
     #: CPU seconds of what the figure is of: of a call, of an operation where it is a rate; None where they can't be told.
     cpu_seconds: float | None = None
+    #: Seconds of the same by the clock, less the run delay of the threads that made the calls; None where they can't be told.
+    undelayed_seconds: float | None = None
 
     @property
     def recorded(self) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from typing import Any
 from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.loadgen.drawn_calls import DrawnCalls
 from dbbench.loadgen.drawn_parameters import Known
-from dbbench.loadgen.transaction_mix import Group, Plan, Text, TransactionMix
-from dbbench.suite.dataset import Reference
-from dbbench.suite.dataset import Sequence as Series
+from dbbench.loadgen.transaction_mix import TransactionMix
+from dbbench.loadgen.transaction_plan import Group, Plan, Text
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.sql_text import returns_rows, split_parameters
 from dbbench.suite.steps.sql import SqlStep
+from dbbench.suite.values import Reference
+from dbbench.suite.values import Sequence as Series
 from dbbench.workloads.context import StepContext
 
 

@@ -13,7 +13,7 @@ from dbbench.datasets.records import ExpectedRecords, Laps, Numbers, RecordSet, 
 from dbbench.engine.base import Engine
 from dbbench.engine.operations import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.host.cpu_time import CpuMeter
+from dbbench.host.call_meter import CallMeter
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.key_streams import KeySequence
@@ -155,7 +155,7 @@ def throughput(found: ClientTimings, count: int, clients: Clients) -> StepMeasur
         [count / max(seconds, 1e-9)],
         facts=facts,
         direction="higher",
-        cpu_seconds=None if found.cpu_seconds is None else found.cpu_seconds / max(count, 1),
+        **load_control.used(found, count),
     )
 
 
@@ -171,11 +171,17 @@ def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
     """All records, drained by one call in C."""
     scan = prepared(context.engine, context.session, "scan")()
     there = expected.next - expected.first
-    with collector_off(), CpuMeter(context.engine) as meter:
+    with collector_off(), CallMeter(context.engine) as meter:
         nanoseconds, _ = timed(lambda: deque(scan(), maxlen=0))
     samples = Samples()
     samples.record(np.array([nanoseconds], np.int64))
-    found = ClientTimings(service=samples, begin=0, end=nanoseconds, cpu_seconds=meter.seconds)
+    found = ClientTimings(
+        service=samples,
+        begin=0,
+        end=nanoseconds,
+        cpu_seconds=meter.cpu_seconds,
+        delay_seconds=meter.delay_seconds,
+    )
     return throughput(found, there + sum(map(len, expected.further)), Clients())
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypedDict
 
+from dbbench.host.run_delay import undelayed
 from dbbench.loadgen.histogram import Samples, fewest
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.search import Bracket, search
@@ -76,7 +78,7 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
             [made / max(seconds, 1e-9)],
             facts=facts,
             direction="higher",
-            cpu_seconds=_used(found, made),
+            **used(found, made),
         )
     return StepMeasurement(
         "time" if found.schedule is None else "latency",
@@ -87,13 +89,28 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
         mean=main.mean / 1e9 if main.count else None,
         outcome=outcome,
         detail=detail,
-        cpu_seconds=_used(found, found.service.count),
+        **used(found, found.service.count),
     )
 
 
-def _used(found: ClientTimings, count: int) -> float | None:
-    """CPU seconds of each of `count` calls."""
-    return None if found.cpu_seconds is None or not count else found.cpu_seconds / count
+class Used(TypedDict):
+    """What a measurement keeps of each call or operation besides its figure: see there."""
+
+    cpu_seconds: float | None
+    undelayed_seconds: float | None
+
+
+def used(found: ClientTimings, count: int) -> Used:
+    """What each of `count` calls or operations took."""
+    return {
+        "cpu_seconds": per(found.cpu_seconds, count),
+        "undelayed_seconds": per(undelayed(found.service.total / 1e9, found.delay_seconds), count),
+    }
+
+
+def per(seconds: float | None, count: float) -> float | None:
+    """Seconds of each of `count`; None where they aren't known, or there is nothing to share them."""
+    return None if seconds is None or not count else seconds / count
 
 
 def _kept_up(found: ClientTimings, rate: Rate) -> str:

@@ -24,12 +24,14 @@ from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.objects import check_objects
 from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.host.cpu_time import CpuMeter
+from dbbench.host.call_meter import CallMeter
+from dbbench.host.run_delay import undelayed
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.loops import Around, Clock, collector_off, stream, timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.objects import ObjectStep
 from dbbench.workloads.context import StepContext, StepMeasurement
+from dbbench.workloads.load_control import per
 
 #: How often a connection is made, and the operation prepared on it, for the middle of their times.
 FRESH = 5
@@ -82,7 +84,7 @@ def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_
     samples, passes, parts = Samples(), [], []
     whys: list[str] = []
     watched = _watched(step, context, whys, clock)
-    meter = CpuMeter(context.engine)
+    meter = CallMeter(context.engine)
     own = watched.timer.own if watched and watched.timer else (0.0, 0.0)
     try:
         with collector_off():
@@ -112,8 +114,12 @@ def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_
     if samples.count:
         facts["times"] = {"service time": samples.to_json()}
         facts["per_second"] = 1e9 / max(mean, 1e-9)
-    used = None if meter.seconds is None else meter.seconds / step.iterations / count
-    return StepMeasurement("time", "s", figures[step.warm_up :], figures[: step.warm_up], facts, cpu_seconds=used)
+    made = step.iterations * count
+    rest = undelayed(mean / 1e9 * made, meter.delay_seconds)
+    return StepMeasurement(
+        "time", "s", figures[step.warm_up :], figures[: step.warm_up], facts,
+        cpu_seconds=per(meter.cpu_seconds, made), undelayed_seconds=per(rest, made),
+    )  # fmt: skip
 
 
 def _watched(step: ObjectStep, context: StepContext, whys: list[str], clock: Clock) -> Loading | None:

@@ -20,8 +20,9 @@ from dbbench.answers.oracle import read_answer
 from dbbench.answers.ties import only_column, row_count
 from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
-from dbbench.host.cpu_time import CpuMeter
+from dbbench.host.call_meter import CallMeter
 from dbbench.host.page_cache import Dropped
+from dbbench.host.run_delay import undelayed
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import collector_off, read_batches, read_column, read_rows, timed
 from dbbench.loadgen.query_calls import QueryCalls
@@ -63,7 +64,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     answer = _Answer(step, context, expected)
     times: dict[Call, list[float]] = {Call.WARM_UP: [], Call.TIMED: []}
     drops: dict[Call, list[Dropped]] = {call: [] for call in Call}
-    meters = {Call.WARM_UP: CpuMeter(context.engine), Call.TIMED: CpuMeter(context.engine)}
+    meters = {Call.WARM_UP: CallMeter(context.engine), Call.TIMED: CallMeter(context.engine)}
     with collector_off():
         for call in calls(step, context):
             if step.cache == "cold":
@@ -83,7 +84,8 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     if answer.others:
         facts["other_forms"] = sorted(answer.others)
     outcome = Outcome.WRONG if answer.wrong else Outcome.OK
-    used = meters[Call.TIMED].seconds
+    meter, count = meters[Call.TIMED], len(times[Call.TIMED])
+    rest = undelayed(sum(times[Call.TIMED]), meter.delay_seconds)
     return StepMeasurement(
         "time",
         "s",
@@ -92,7 +94,8 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
         facts,
         outcome=outcome,
         detail=answer.wrong,
-        cpu_seconds=None if used is None else used / len(times[Call.TIMED]),
+        cpu_seconds=load_control.per(meter.cpu_seconds, count),
+        undelayed_seconds=load_control.per(rest, count),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dbbench.errors import NotVerified, Unsupported
 from dbbench.suite.steps.total import TotalStep
 from dbbench.workloads.context import StepContext, StepMeasurement
@@ -11,14 +13,19 @@ def measure(step: TotalStep, context: StepContext) -> StepMeasurement:
     """Seconds. Raises Unsupported if one of the steps has no figure."""
     if missing := [name for name in step.of if name not in context.seconds]:
         raise Unsupported(f"no sum, as {', '.join(missing)} {'have' if missing[1:] else 'has'} no figure")
-    used = [context.cpu_seconds.get(name) for name in step.of]
     return StepMeasurement(
         "time",
         "s",
         [sum(context.seconds[name] for name in step.of)],
         facts={"of": list(step.of)},
-        cpu_seconds=None if None in used else sum(filter(None, used)),
+        cpu_seconds=_sum(step, context.cpu_seconds),
+        undelayed_seconds=_sum(step, context.undelayed_seconds),
     )
+
+
+def _sum(step: TotalStep, known: Mapping[str, float]) -> float | None:
+    """None if one of the steps isn't known."""
+    return sum(known[name] for name in step.of) if known.keys() >= set(step.of) else None
 
 
 def check(step: TotalStep, context: StepContext) -> None:

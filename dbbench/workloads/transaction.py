@@ -10,7 +10,8 @@ from typing import Any
 from dbbench.engine.sql.session import fetch
 from dbbench.errors import NotVerified, WrongAnswer
 from dbbench.loadgen.job import ClientTimings, Job
-from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, Group, Plan, Text, TransactionMix
+from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, TransactionMix
+from dbbench.loadgen.transaction_plan import Group, Plan, Text
 from dbbench.results.facts import StepFacts, TransactionCounts
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.sql_text import tables_of
@@ -47,13 +48,16 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
     measured = load_control.measure(step, job, clients, driven, records=1)
     by_transaction = _by_transaction(step, counts, done)
     facts: StepFacts = {**measured.facts, "retries": _retries(counts), "by_transaction": by_transaction}
-    samples, used = measured.samples, measured.cpu_seconds
     if measured.metric == "throughput":
         rolled_back = sum(each["rolled_back"] for each in by_transaction.values())
         share = done.total() / (done.total() + rolled_back)
-        samples = [each * share for each in samples]
-        used = used / share if used is not None and share else None
-    return replace(measured, samples=samples, cpu_seconds=used, facts=facts, leaves=Leaves(numbers=numbers))
+        measured = replace(
+            measured,
+            samples=[each * share for each in measured.samples],
+            cpu_seconds=load_control.per(measured.cpu_seconds, share),
+            undelayed_seconds=load_control.per(measured.undelayed_seconds, share),
+        )
+    return replace(measured, facts=facts, leaves=Leaves(numbers=numbers))
 
 
 def check(step: TransactionStep, context: StepContext) -> None:

@@ -54,7 +54,7 @@ class DuckDBOptions(Options):
     memory_limit_mib: int | None = Field(
         default=None,
         ge=16,
-        description="memory that DuckDB may use, MiB; 80 % of the machine's, or of --memory-limit, if not given",
+        description="memory that DuckDB may use, MiB; half of --memory-limit, or 80 % of the machine's, if not given",
     )
     indexes: bool = Field(
         default=True,
@@ -94,6 +94,10 @@ class DuckDBSession(SQLSession):
             return chain.from_iterable(iter(fetch, []))
 
         return run
+
+    def batches(self, sql: str) -> Any:
+        """Read by `duckdb` too: a twentieth of the time that rows take."""
+        return self.connection.sql(sql).to_arrow_reader()
 
     def returned_rows(self, given: Any) -> bool:
         """What changes rows describes one as well: their number."""
@@ -149,6 +153,8 @@ class DuckDB(SQLEngine):
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
+        # Its own choice is 80 % of the limit. It needs more than it plans with, and the harness has its share.
+        self._memory_limit_mib = self.options.memory_limit_mib or (setup.memory_limit or 0) // 2 // 2**20
         if not self.options.indexes:
             why = "the option `indexes` is off"
             self.sql = _WithoutIndexes(binary=self.sql.binary, indexed=self.sql.indexed)  # type: ignore[misc]  # this one's
@@ -166,8 +172,8 @@ class DuckDB(SQLEngine):
         settings: dict[str, Any] = {}
         if self.options.threads:
             settings["threads"] = self.options.threads
-        if self.options.memory_limit_mib:
-            settings["memory_limit"] = f"{self.options.memory_limit_mib}MiB"
+        if self._memory_limit_mib:
+            settings["memory_limit"] = f"{self._memory_limit_mib}MiB"
         self.connection = duckdb.connect(str(self.directory / "data.duckdb"), config=settings)
 
     def connect(self) -> Session:

@@ -22,7 +22,8 @@ from dbbench.engine import registry
 from dbbench.engine.declared import declared
 from dbbench.report.export.summary_csv import COLUMNS
 from dbbench.results.outcome import Outcome
-from dbbench.suite.dataset import TYPES, Model
+from dbbench.suite.base import Model
+from dbbench.suite.data_types import TYPES
 from dbbench.suite.loader import builtin_suites, load_suite, parse_suite
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.base import HIDDEN

@@ -189,9 +189,9 @@ def test_a_disk_that_fills_is_the_engines_outcome(tmp_path: Path) -> None:
         run(tmp_path, FLOOD, "-e", "lmdb", "-e", "leveldb", "-e", "dict", out="disk/run")
         rows = summary(disk / "run")
         for engine in ("lmdb", "leveldb"):
-            assert rows["flood", engine]["outcome"] in ("failed", "crashed")
+            assert rows["flood", engine]["outcome"] in ("disk full", "failed", "crashed")
             assert rows["flood", engine]["detail"]
-            assert rows["read", engine]["outcome"] in ("not run", "failed", "crashed")
+            assert rows["read", engine]["outcome"] in ("not run", "disk full", "failed", "crashed")
         assert rows["read", "dict"]["outcome"] == "ok"
         assert not list(disk.glob("run/trials/*/work"))
     finally:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from dbbench.suite.dataset import Identifier
+from dbbench.suite.base import Identifier
 from dbbench.suite.plain import Dangling, unknown_table
 from dbbench.suite.steps.base import Step
 

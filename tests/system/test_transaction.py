@@ -74,3 +74,13 @@ def test_the_books_of_order_entry_balance(dbbench: Dbbench, tmp_path: Path, engi
     rows = summary(tmp_path / "run")
     for step in ("opening", "trading"):
         assert (rows[step, engine]["outcome"], rows[step, engine]["detail"]) == ("ok", "")
+
+
+@pytest.mark.parametrize("engine", ["postgresql+pq", "mysql+_mysql"])
+def test_what_a_low_layer_has_prepared_outlasts_rollbacks(dbbench: Dbbench, tmp_path: Path, engine: str) -> None:
+    usable(engine)
+    (tmp_path / "bank.yaml").write_text(BANK, "utf-8")
+    done = dbbench("suite", "bank.yaml", "--quick", "--format", "csv", "--out", "run", "--engine", engine)
+    assert done.returncode == 0, done.stdout + done.stderr
+    row = summary(tmp_path / "run")["bank", engine]
+    assert (row["outcome"], row["verified"]) == ("ok", "yes")

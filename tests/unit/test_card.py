@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from dbbench.cli.run import _formats
+from dbbench.cli.report import chosen_formats
 from dbbench.report.charts.card import card
 from dbbench.report.charts.layout import STYLE
 from dbbench.report.run_view import View, view
@@ -80,6 +80,6 @@ def test_it_is_of_a_step_that_sets_engines_against_each_other(run: Run, tmp_path
 
 
 def test_it_comes_with_what_is_made_to_be_shown() -> None:
-    assert "card" in _formats(None, shared=True)
-    assert "card" not in _formats(None, shared=False)
-    assert _formats("png", shared=True) == ("png",)
+    assert "card" in chosen_formats(None, shared=True)
+    assert "card" not in chosen_formats(None, shared=False)
+    assert chosen_formats("png", shared=True) == ("png",)

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from dbbench.cli import main
-from dbbench.cli import run as command
+from dbbench.cli.suite import suite as command
 from dbbench.errors import UserError
 from dbbench.run.config import Config, Defaults, read
 from dbbench.run.request import Request, _options
@@ -46,7 +46,7 @@ def test_all_that_it_may_hold_is_read(tmp_path: Path) -> None:
 
 
 def test_every_default_is_an_option_of_the_command() -> None:
-    options = {parameter.name for parameter in command.suite.params}
+    options = {parameter.name for parameter in command.params}
     assert set(Defaults.model_fields) <= options
 
 

@@ -9,14 +9,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from dbbench.datasets.cache import materialise
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import fetch
-from dbbench.errors import Unsupported
-from dbbench.suite.dataset import Table
+from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.suite.dataset import Dataset, Table
 from dbbench.suite.model import Tier
+from dbbench.workloads.contents import check_table
+from dbbench.workloads.context import StepContext
 
 pytest.importorskip("duckdb")
-from dbbench_plugins.duckdb import DuckDB
+from dbbench_plugins.duckdb import DuckDB, DuckDBSession
 
 SEQUENCE = {"kind": "sequence"}
 TABLE = Table.model_validate(
@@ -28,6 +31,17 @@ TABLE = Table.model_validate(
     }
 )
 ROWS = 32_768
+
+
+class Counted:
+    """A method that counts its calls."""
+
+    def __init__(self, method: Any) -> None:
+        self.method, self.queries = method, 0
+
+    def __get__(self, session: Any, kind: type) -> Any:
+        self.queries += 1
+        return self.method.__get__(session, kind)
 
 
 def opened(folder: Path, **options: Any) -> Iterator[DuckDB]:
@@ -71,6 +85,40 @@ def test_indexes_and_keys_are_left_out_on_request(tmp_path: Path, indexes: bool)
         assert keys == [(int(indexes),)]
         assert engine.settings()["indexes"] is indexes
         assert set(engine.missing_features) == (set() if indexes else {"indexes", "unique keys"})
+        session.close()
+
+
+@pytest.mark.parametrize(
+    ("limit", "options", "expected"),
+    [(2**31, {}, "1.0 GiB"), (2**31, {"memory_limit_mib": 256}, "256.0 MiB"), (None, {"memory_limit_mib": 64}, "64.0 MiB")],
+)  # fmt: skip
+def test_it_takes_half_of_the_limit_unless_it_is_told_otherwise(
+    tmp_path: Path, limit: int | None, options: dict[str, Any], expected: str
+) -> None:
+    engine = DuckDB(Setup(tmp_path, Tier.POWER, options, memory_limit=limit))
+    engine.open()
+    assert engine.settings()["memory_limit"] == expected
+    engine.close()
+
+
+def test_a_loaded_table_is_read_back_as_batches_and_a_wrong_value_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+    dataset = Dataset(tables={"Order": TABLE.model_copy(update={"rows": 50_000})})
+    for engine in opened(tmp_path):
+        session: Any = engine.connect()
+        context = StepContext(engine, session, dataset.tables, materialise(dataset), {}, rows={"Order": 50_000})
+        insert = session.prepare_load("Order", TABLE)
+        for each in context.files.stream("Order"):
+            insert(each)
+        monkeypatch.setattr(DuckDBSession, "prepare_query", counted := Counted(DuckDBSession.prepare_query))
+        check_table(context, "Order", every_row=True)
+        assert counted.queries == 2, "only the figures are read as rows"
+        session.execute('UPDATE "Order" SET "Other" = 41 WHERE "Id" = 40000')
+        session.execute('UPDATE "Order" SET "Other" = 39999 WHERE "Id" = 41')
+        with pytest.raises(WrongAnswer, match=r"column Other: 39999 instead of 41 \(1 of 32,768 rows differ\)"):
+            check_table(context, "Order", every_row=True)
         session.close()
 
 

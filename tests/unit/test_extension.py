@@ -36,7 +36,7 @@ def today(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(
         extension, "probe", lambda names, *_rest: {name: found.get(name) or probed(name) for name in names}
     )
-    monkeypatch.setattr(request, "_drawn_again", lambda _run: {})
+    monkeypatch.setattr(request, "drawn_again", lambda _run: {})
     monkeypatch.setattr(request, "answers_again", lambda _run, _files: {"invoices": {}})
     return found
 

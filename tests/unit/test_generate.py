@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema, arrow_type, batches, chunk
 from dbbench.errors import UserError
-from dbbench.suite.dataset import Dataset, parse_type
+from dbbench.suite.data_types import parse_type
+from dbbench.suite.dataset import Dataset
 
 ROWS = 2 * CHUNK_ROWS + 5
 

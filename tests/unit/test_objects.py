@@ -18,10 +18,11 @@ from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.objects import check_objects, object_class, object_getter, object_maker
 from dbbench.engine.setup import Setup
 from dbbench.errors import SuiteError, Unsupported, WrongAnswer
-from dbbench.suite.dataset import Dataset, Pattern
+from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.objects import ObjectStep
+from dbbench.suite.values import Pattern
 from dbbench.workloads import objects
 from dbbench.workloads.context import StepContext
 

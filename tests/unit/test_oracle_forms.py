@@ -294,7 +294,7 @@ def test_what_says_nothing_or_two_things_is_refused(form: dict[str, Any]) -> Non
         ("Sale.Price.real.imag", "expression of arithmetic"),
         ("open('x')", "one of the functions year, .* not open"),
         ("yaer(Sale.Price)", "did you mean 'year'"),
-        ("year(Sale.Price, 2)", "1 arguments for year"),
+        ("year(Sale.Price, 2)", "1 argument for year"),
         ("like(Sale.Kind, Sale.Kind)", "a text for `like`"),
         ("[x for x in Sale.Price]", "expression of arithmetic"),
         ("1 < Sale.Price < 2", "expression of arithmetic"),

@@ -13,14 +13,14 @@ import pytest
 from rich.console import Console
 
 from dbbench.analysis.gate import Answer, gated
-from dbbench.analysis.paired import paired
+from dbbench.analysis.paired import GatedPairs, pair_gate, paired
 from dbbench.analysis.row import Row
-from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.cli.common import open_console
 from dbbench.cli.gates import PairGate, chosen_gates, parse_gate, show_gates
 from dbbench.errors import UserError
 from dbbench.report.terminal.pairs import pair_lines
+from dbbench.results.metric import Metric
 from dbbench.results.outcome import Outcome
 from tests.fabricated import Fake, fabricate
 
@@ -90,7 +90,7 @@ def test_four_rounds_decide_nothing() -> None:
     gate = gated(pairs, 0.1)
     assert gate.answer is Answer.UNDECIDED
     assert "use --rounds 5 or more" in " ".join(
-        line.plain.strip() for line in pair_lines("e@new", "e@old", pairs, gate)
+        line.plain.strip() for line in pair_lines(GatedPairs("e@new", "e@old", pairs, gate, Metric.WALL))
     )
 
 
@@ -181,7 +181,6 @@ def test_a_gate_tells_nothing_of_what_is_withheld(tmp_path: Path) -> None:
 
 def test_the_lines_fit_80_columns(tmp_path: Path) -> None:
     run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]", 1.3)}, rounds=6)
-    pairs = paired(summarise(run.suite, run.manifest, run.results()), "e@new", "e@old")
-    lines = [line.plain for line in pair_lines("e@new", "e@old", pairs, gated(pairs, 0.1))]
+    lines = [line.plain for line in pair_lines(pair_gate(run, run.results(), ("e@new", "e@old"), 0.1))]
     assert max(map(len, lines)) <= 80
     assert any("gate e@new/e@old: failed at 10 %" in line for line in lines)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dbbench.engine
-from dbbench.engine import Engine, Session, SQLEngine, SQLSession, registry, renamed
+from dbbench.engine import Engine, Session, Setup, SQLEngine, SQLSession, Tier, registry, renamed
 from dbbench.engine.declared import GROUP, Declared
 
 ENTRY = EntryPoint("old", "dbbench_old:Old", GROUP)
@@ -61,6 +61,24 @@ def test_a_plugin_with_the_new_names_is_taken(old_plugin: Any) -> None:
     new = OLD.replace("impossible", "unsupported_reasons").replace("served_by", "server_versions")
     old_plugin(new.replace("retried", "retry_reason").replace("takes", "load_format"))
     assert registry.find("old").name == "old"
+
+
+def test_a_tier_that_is_set_in_open_belongs_into_info(old_plugin: Any, tmp_path: Path) -> None:
+    old_plugin(
+        """
+from dbbench.engine import Engine, Tier
+
+class Old(Engine):
+    name = "old"
+    durability = {Tier.PROCESS: {}}
+
+    def open(self):
+        self.tier = Tier.POWER
+"""
+    )
+    engine = registry.find("old")(Setup(tmp_path, Tier.PROCESS))
+    with pytest.raises(AttributeError, match=r"Old sets `tier`: .* from info\(\)"):
+        engine.open()
 
 
 @pytest.mark.parametrize("old", renamed.ENGINE)

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from rich.console import Console
 
 from dbbench.analysis.systems import titles
-from dbbench.cli.run import report
+from dbbench.cli.report import report
 from dbbench.errors import UserError
 from dbbench.report.charts import draw
 from dbbench.report.charts.layout import STYLE

@@ -12,7 +12,8 @@ import pytest
 
 from dbbench.datasets.driver_rows import rows
 from dbbench.datasets.generate import arrow_type
-from dbbench.suite.dataset import Column, Table, parse_type
+from dbbench.suite.data_types import parse_type
+from dbbench.suite.dataset import Column, Table
 
 VALUES: dict[str, Any] = {
     "integer": -5,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from dbbench.suite.dataset import Dataset, DataType, parse_type
+from dbbench.suite.data_types import DataType, parse_type
+from dbbench.suite.dataset import Dataset
 from dbbench.suite.model import Suite
 
 
@@ -37,7 +38,7 @@ def test_a_type_is_taken_apart(text: str, data_type: DataType) -> None:
         ("varchar(-1)", "one of the types integer, "),
         ("integer(4)", "0 arguments for integer, like integer"),
         ("decimal(19)", r"2 arguments for decimal, like decimal\(19, 4\)"),
-        ("char", r"1 arguments for char, like char\(1\)"),
+        ("char", r"1 argument for char, like char\(1\)"),
         ("varchar(0)", "a length of at least 1"),
         ("decimal(39, 0)", "a precision of 1 to 38"),
         ("decimal(0, 0)", "a precision of 1 to 38"),

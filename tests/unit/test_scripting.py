@@ -15,7 +15,7 @@ import pytest
 
 import dbbench
 from dbbench import scripting
-from dbbench.cli.run import suite as suite_command
+from dbbench.cli.suite import suite as suite_command
 from dbbench.errors import UserError
 from dbbench.report.frames import RunFrames
 from dbbench.run.request import Request

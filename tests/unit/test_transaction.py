@@ -18,6 +18,7 @@ from dbbench.engine.setup import Setup
 from dbbench.errors import NotVerified, SuiteError, TimedOut, Unsupported, WrongAnswer
 from dbbench.loadgen.drawn_parameters import Known
 from dbbench.loadgen.job import Job
+from dbbench.loadgen.transaction_draws import Draws
 from dbbench.loadgen.transaction_mix import TransactionMix, _pause
 from dbbench.report.steps import wording
 from dbbench.results.outcome import Outcome
@@ -245,14 +246,14 @@ def test_thoughts_are_of_each_transaction_and_change_no_call(context: StepContex
     mix = transaction._mix(step, context)
     assert [plan.think for plan in mix.plans] == [(0, 2, 5), (3, 0, 0), (3, 0, 0)]
     kinds = np.array([0, 1, 2] * 20_000)
-    found = mix.thinking(0, 1)(kinds)
+    found = Draws(mix.plans, mix.known, 0, 1).thoughts()(kinds)
     drawn_, always = found[kinds == 0], found[kinds > 0]
     assert set(always) == {3.0}
     # The mean of min(X, 5) for an exponential X of mean 2 is 2 * (1 - exp(-2.5)).
     assert drawn_.mean() == pytest.approx(2 * (1 - np.exp(-2.5)), rel=0.02)
     assert drawn_.max() == 5.0
-    assert (found == mix.thinking(0, 1)(kinds)).all()
-    assert (found != mix.thinking(1, 2)(kinds)).any()
+    assert (found == Draws(mix.plans, mix.known, 0, 1).thoughts()(kinds)).all()
+    assert (found != Draws(mix.plans, mix.known, 1, 2).thoughts()(kinds)).any()
     calls = [each.drawn(0, 1, 100) for each in (plain, mix)]
     assert all((one[0] == other[0]).all() for one, other in zip(*calls, strict=True))
 

@@ -12,7 +12,7 @@ import pytest
 
 from dbbench.answers.compare import check_batches, check_rows, check_value
 from dbbench.errors import WrongAnswer
-from dbbench.suite.dataset import parse_type
+from dbbench.suite.data_types import parse_type
 
 INT, BIG, REAL, DOUBLE = pa.int32(), pa.int64(), pa.float32(), pa.float64()
 MONEY, TEXT, DATE, MOMENT = pa.decimal128(19, 4), pa.string(), pa.date32(), pa.timestamp("s")

@@ -18,6 +18,7 @@ from dbbench.engine.sql.objects import SQLObjects
 from dbbench.errors import Unsupported
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pydantic import BaseModel
 
     from dbbench.datasets.records import RecordSet
@@ -190,6 +191,12 @@ class SQLSession(SQLObjects):
         """A callable that runs a query and gives its cursor."""
         return partial(self.execute, sql)
 
+    def batches(self, sql: str) -> Iterable[pa.RecordBatch] | None:
+        """The rows of a query as Arrow batches, where the driver gives these sooner than rows: loaded tables are checked
+        by them. None: they are checked by what `prepare_query` gives.
+        """
+        return None
+
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         """A callable that runs a statement, which commits by itself."""
         return partial(self.execute, sql)
@@ -202,6 +209,14 @@ class SQLSession(SQLObjects):
         if rows == 1:
             return lambda *values: execute(sql, values).fetchone()
         return lambda *values: execute(sql, values).fetchall()
+
+    @property
+    def driver_execute(self) -> Callable[[str, Sequence[Any]], Any] | None:
+        """The driver's `execute(sql, values)`, where `prepare_call` does no more than call it, and fetchone or fetchall after it.
+
+        Transactions call it without a function in between. None in a class that has a `prepare_call` of its own.
+        """
+        return self.connection.execute if type(self).prepare_call is SQLSession.prepare_call else None
 
     def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
         """A query with placeholders -> call(*values) -> its rows, which may be left unread."""

@@ -15,7 +15,7 @@ from dbbench.report.charts.layout import FAINT, GREY, INK, Sheet, inches
 from dbbench.report.charts.palette import COLOURS
 from dbbench.report.history.words import change_lines, step_name
 from dbbench.report.step_view import SURE_ROUNDS
-from dbbench.results.metric import CPU_TIME
+from dbbench.results.metric import metric_of
 
 #: One after another, so that no two engines next to each other differ by their colours alone.
 _MARKERS = ("o", "s", "D", "^", "v")
@@ -32,7 +32,8 @@ def step_chart(shown: History, scenario: str, step: str) -> Figure:
     unit = fitting(series[0].unit, values)
     labels = [one.title for one in series]
     better = "less is better" if series[0].direction == "lower" else "more is better"
-    what = " of CPU time" if any(row.metric == CPU_TIME for one in series for row in one.rows if row) else ""
+    by = next((by for one in series for row in one.rows if row and (by := metric_of(row.metric).by)), "")
+    what = f" of {by}" if by else ""
     logarithmic = bool(values) and max(values) > _NARROW * min(values)
     rounds = [len(row.trial_means) for one in series for row in one.rows if row and row.low is not None]
     spread = (

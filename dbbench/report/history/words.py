@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from dbbench.analysis.history import FEWEST_RUNS, Change, History, Series
 from dbbench.analysis.units import fitting
-from dbbench.results.metric import Metric
 
 
 @dataclass(frozen=True)
@@ -102,8 +101,8 @@ def summary(shown: History) -> str:
 
 def how(shown: History) -> str:
     """What counts as a change, and of what."""
-    by_cpu = "Times are CPU time of the calls: of the worker, and of its private server. "
-    return f"{by_cpu if shown.sides[-1].metric is Metric.CPU else ''}{_HOW}"
+    meaning = shown.sides[-1].metric.meaning
+    return f"{meaning[0].upper()}{meaning[1:]}. {_HOW}" if meaning else _HOW
 
 
 _HOW = (

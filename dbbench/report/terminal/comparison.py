@@ -18,7 +18,6 @@ from dbbench.analysis.ranking import BAND
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import ComparisonVerdict, Pair
 from dbbench.host import machine
-from dbbench.results.metric import Metric
 
 WIDTH = 80
 _STYLES = {
@@ -271,7 +270,8 @@ def _why(pair: Pair) -> str:
 
 def how(shown: Comparison) -> str:
     """How the verdicts come about."""
-    start = "" if shown.old[0].metric is Metric.WALL else "Compared is the CPU time of the calls. "
+    meaning = shown.old[0].metric.meaning
+    start = f"{meaning[0].upper()}{meaning[1:]}. " if meaning else ""
     start += "A ratio is new to old, above 1 is worse, with its 95 % interval. "
     if len(shown.old) > 1:
         start += (

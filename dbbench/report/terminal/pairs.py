@@ -8,19 +8,25 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from dbbench.analysis.gate import Answer, Gate
+from dbbench.analysis.paired import GatedPairs
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import Pair
 from dbbench.report.terminal.comparison import WIDTH, times
-from dbbench.results.metric import Metric
 
 _STYLES = {Answer.PASSED: "bold green", Answer.FAILED: "bold red", Answer.UNDECIDED: "bold yellow"}
 
 
-def pair_lines(new: str, old: str, pairs: Sequence[Pair], gate: Gate, metric: Metric = Metric.WALL) -> Iterator[Text]:
+def pair_lines(shown: GatedPairs) -> Iterator[Text]:
     """A line for each step, and what the gate says, at most 80 columns wide."""
+    new, old, pairs, gate, metric = shown.new, shown.old, shown.pairs, shown.gate, shown.metric
     yield Text()
-    by = "" if metric is Metric.WALL else ", by CPU time"
+    by = f", by {metric.by}" if metric.by else ""
     yield from _wrapped(f"{new} against {old}, round by round{by} (above 1: {new} is worse)", "bold")
+    if metric.meaning:
+        yield from _wrapped(f"  {metric.meaning}", "dim")
+    if shown.others is not None:
+        why = f"as other processes used {shown.others:.0%} of the machine; --metric wall compares the whole time"
+        yield from _wrapped(f"  {why}", "dim")
     several = len({pair.scenario for pair in pairs}) > 1
     names = [f"{pair.scenario}/{pair.step}" if several else pair.step for pair in pairs]
     width = max(map(len, names), default=0)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
 
 from dbbench.suite.answer import KnownAnswer
-from dbbench.suite.dataset import Model
+from dbbench.suite.base import Model
 from dbbench.suite.plain import Dangling, Mapping
 
 #: Names of scenarios and steps: they become file names.

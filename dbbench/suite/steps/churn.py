@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from dbbench.suite.dataset import Identifier
+from dbbench.suite.base import Identifier
 from dbbench.suite.plain import Dangling, Mapping, mapping, unknown_table
 from dbbench.suite.steps.base import Step
 

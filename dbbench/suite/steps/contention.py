@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from dbbench.suite.dataset import Identifier, parse_type
+from dbbench.suite.base import Identifier
+from dbbench.suite.data_types import parse_type
 from dbbench.suite.plain import Dangling, Mapping, mapping, unknown_table
 from dbbench.suite.steps.base import Clients, ClientsStep, SomeClients, Step
 

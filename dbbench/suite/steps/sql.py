@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from dbbench.suite.dataset import Identifier
+from dbbench.suite.base import Identifier
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.plain import Dangling, Mapping, listed, mapping
 from dbbench.suite.sql_text import tables_of

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from dbbench.suite.answer import ColumnName, columns_of
-from dbbench.suite.dataset import Identifier, Model
+from dbbench.suite.base import Identifier, Model
 from dbbench.suite.plain import Dangling, Mapping, mapping, sequence, unknown_table
 from dbbench.suite.sql_text import returns_rows
 from dbbench.suite.steps.base import Sql, Step

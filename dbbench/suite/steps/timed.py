@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from dbbench.suite.dataset import Model
+from dbbench.suite.base import Model
 from dbbench.suite.plain import Dangling, Mapping
 from dbbench.suite.steps.base import ClientsStep, Step
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
-from dbbench.suite.dataset import Identifier, Model
+from dbbench.suite.base import Identifier, Model
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.plain import Dangling, Mapping
 from dbbench.suite.sql_text import returns_rows

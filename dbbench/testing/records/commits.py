@@ -16,6 +16,7 @@ from dbbench.suite.steps.base import Clients
 from dbbench.testing.clause import clause, left_out
 from dbbench.testing.contract import Opener
 from dbbench.testing.expect import expect, expect_equal, expect_error
+from dbbench.testing.groups import expect_own_answers
 from dbbench.testing.records.store import (
     KEYS,
     PAIRS,
@@ -139,6 +140,12 @@ class CommitContract(StoreContract):
     def test_serves_records_to_processes_as_it_says(self, store: OpenStore) -> None:
         """Each process opens an engine of its own on the directory, while the others have it open."""
         _serves(store(), "processes", 2)
+
+    @clause("one-thread-for-many-sessions")
+    def test_each_session_of_a_group_gets_its_own_answers(self, filled: Store) -> None:
+        """While one waits, the others ask: answers must not get mixed up."""
+        engine, _ = filled
+        expect_own_answers(engine, PAIRS)
 
 
 def _serves(store: Store, what: str, number: int) -> None:

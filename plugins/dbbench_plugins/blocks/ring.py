@@ -10,6 +10,7 @@ import ctypes
 import errno
 import mmap
 import os
+import select
 import struct
 from collections.abc import Sequence
 
@@ -52,7 +53,7 @@ class Ring:
             raise
         for slot in range(self.entries):  # what comes Nth is in slot N, always
             _WORD.pack_into(self._rings, array + _WORD.size * slot, slot)
-        self._tail = self._head = 0
+        self._tail = self._head = self._queued = 0
 
     def transfer(self, code: int, descriptor: int, parts: Sequence[tuple[int, int, int]]) -> list[int]:
         """READ or WRITE parts (address, length, offset), up to `entries` of them, all at once; the bytes of each.
@@ -95,6 +96,25 @@ class Ring:
             raise OSError(-result, os.strerror(-result))
         return result
 
+    def queue(self, code: int, descriptor: int, address: int, length: int, offset: int, number: int) -> None:
+        """Add a single part under a number. It is submitted with others by the next `ends`, or when there is no room."""
+        if self._queued == self.entries:
+            self._queued -= self._enter(self._queued, 0)
+        slot = self._tail % self.entries * _REQUEST.size
+        _REQUEST.pack_into(self._requests, slot, code, 0, 0, descriptor, offset, address, length, 0, number)
+        self._tail = (self._tail + 1) & _MOST
+        _WORD.pack_into(self._rings, self._requests_tail, self._tail)
+        self._queued += 1
+
+    def ends(self, timeout: float | None) -> dict[int, int]:
+        """Submit what is queued, and wait until something has ended, or for some seconds: number -> bytes, or -errno."""
+        self._queued -= self._enter(self._queued, 1 if timeout is None else 0)
+        if timeout is not None:
+            select.select([self.descriptor], [], [], timeout)
+        found: dict[int, int] = {}
+        self._take(found)
+        return found
+
     def close(self) -> None:
         """Give it back; a second time does nothing."""
         if self.descriptor >= 0:
@@ -110,7 +130,7 @@ class Ring:
             return 0
         return self._checked(result)
 
-    def _take(self, done: list[int]) -> int:
+    def _take(self, done: list[int] | dict[int, int]) -> int:
         """Put the results that are there in their places; how many they were."""
         tail: int
         (tail,) = _WORD.unpack_from(self._rings, self._ends_tail)

@@ -1,19 +1,22 @@
-"""A raw file past the system's cache through io_uring: single blocks wait one by one, transactions go out together."""
+"""A raw file past the system's cache through io_uring: a transaction's blocks go out together, and those of many clients."""
 
 from __future__ import annotations
 
 import ctypes
 import mmap
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from itertools import islice
 
-from dbbench.engine import Session, Unavailable
+from dbbench.engine import Session, SessionGroup, Unavailable
 from dbbench_plugins.blocks.direct import RawFileDirect
 from dbbench_plugins.blocks.file import PIECE, Blocks, BlockSession, Pair, runs, short_write
 from dbbench_plugins.blocks.ring import READ, WRITE, Ring
 
 #: Requests that a session has on their way at most.
 DEPTH = 64
+#: Requests that a group hands over at a time at most.
+GROUP_DEPTH = 256
 
 
 class Buffer:
@@ -31,12 +34,14 @@ class RingSession(BlockSession):
     def __init__(self, blocks: Blocks) -> None:
         super().__init__(blocks, sync=False)
         self.ring = Ring(DEPTH)
+        #: Transfers one part, and waits for its end; of a session of a group in its turn.
+        self.one: Callable[[int, int, int, int, int], int] = self.ring.one
 
     def close(self) -> None:
         self.ring.close()
 
     def reader(self) -> Callable[[int, int], bytes]:
-        one, descriptor, buffer = self.ring.one, self.blocks.descriptor, Buffer(PIECE)
+        one, descriptor, buffer = self.one, self.blocks.descriptor, Buffer(PIECE)
         view, address = buffer.view, buffer.address
 
         def read(length: int, offset: int) -> bytes:
@@ -45,7 +50,7 @@ class RingSession(BlockSession):
         return read
 
     def writer(self, *, sync: bool = True) -> Callable[[int, bytes], None]:
-        one, descriptor, buffer = self.ring.one, self.blocks.descriptor, Buffer(PIECE)
+        one, descriptor, buffer = self.one, self.blocks.descriptor, Buffer(PIECE)
         view, address = buffer.view, buffer.address
 
         def write(offset: int, data: bytes) -> None:
@@ -82,6 +87,46 @@ class RingSession(BlockSession):
         return update
 
 
+class RingGroup:
+    """Sessions whose single blocks go out together through one ring; their transactions have a ring of their own."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        self._blocks = blocks
+        self._ring = Ring(GROUP_DEPTH)
+        #: Of sessions that have not taken it yet: number -> bytes, or -errno.
+        self._ended: dict[int, int] = {}
+        self._count = 0
+
+    def connect(self, wait: Callable[[], object]) -> RingSession:
+        """A session with one part on its way at most."""
+        queue, ended, number = self._ring.queue, self._ended, self._count
+
+        def one(code: int, descriptor: int, address: int, length: int, offset: int) -> int:
+            queue(code, descriptor, address, length, offset, number)
+            wait()
+            while number not in ended:
+                wait()
+            result = ended.pop(number)
+            if result < 0:
+                raise OSError(-result, os.strerror(-result))
+            return result
+
+        session = RingSession(self._blocks)
+        session.one = one
+        self._count += 1
+        return session
+
+    def ready(self, timeout: float | None) -> Iterable[int]:
+        """Sessions whose parts have ended."""
+        ended = self._ring.ends(timeout)
+        self._ended.update(ended)
+        return ended
+
+    def close(self) -> None:
+        """Give the ring back."""
+        self._ring.close()
+
+
 class IOUring(RawFileDirect):
     name = "io_uring"
     title = "raw file (io_uring, O_DIRECT, O_DSYNC)"
@@ -98,3 +143,6 @@ class IOUring(RawFileDirect):
 
     def session(self, file: Blocks) -> Session:
         return RingSession(file)
+
+    def group(self) -> SessionGroup | None:
+        return None if self.file is None else RingGroup(self.file)

@@ -137,12 +137,13 @@ class LowLevelSession(LoadSession):
 
         return run
 
-    def _literal(self, value: bytes | int | str) -> bytes:
+    def _literal(self, value: Any) -> bytes:
+        """A value in the text of a statement; days and moments as texts, as the server takes them."""
+        if isinstance(value, int | float | Decimal):
+            return str(value).encode()
         if isinstance(value, bytes):
             return b"_binary" + bytes(self.connection.string_literal(value))
-        if isinstance(value, int):
-            return b"%d" % value
-        return bytes(self.connection.string_literal(value.encode()))
+        return b"NULL" if value is None else bytes(self.connection.string_literal(str(value).encode()))
 
     def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
         """One statement after another: there is nothing for many at this level."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
+from dbbench.engine import SessionGroup
 from dbbench_plugins.postgresql.arrow import ArrowSession
+from dbbench_plugins.postgresql.group import PQGroup
 from dbbench_plugins.postgresql.server import PostgreSQLServer
 from dbbench_plugins.postgresql.session import PQSession, PsycopgSession
 
@@ -37,6 +39,9 @@ class PostgreSQLPQ(PostgreSQL):
     name = "postgresql+pq"
     title = "PostgreSQL (psycopg.pq)"
     session_class = PQSession
+
+    def group(self) -> SessionGroup | None:
+        return PQGroup(self.connect)
 
 
 class PostgreSQLADBC(PostgreSQLServer):

@@ -79,14 +79,18 @@ class PQSession(PsycopgSession):
     def __init__(self, connection: Any, dialect: Dialect) -> None:
         super().__init__(connection, dialect)
         self.low: Any = connection.pgconn
+        # What psycopg prepares by itself it forgets after a rollback by DEALLOCATE ALL, and ours with it.
+        connection.prepare_threshold = None
         self.names = (f"dbbench_{number}".encode() for number in count(1))
+        #: Of a session of a group: lets the others go on.
+        self.wait: Callable[[], object] | None = None
 
     def watch(self, timer: DriverTimer) -> None:
         """What comes back is whole when a statement has been executed: there is nothing to fetch."""
         self.low = timer.over(self.low)
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
-        name, execute = self._prepare(sql), self.low.exec_prepared
+        name, execute = self._prepare(sql), self._executes()
         values = self._values(self._described(name), _TEXT)
 
         def run() -> Rows:
@@ -100,23 +104,25 @@ class PQSession(PsycopgSession):
         return run
 
     def prepare_statement(self, sql: str) -> Callable[[], object]:
-        name, execute, checked = self._prepare(sql), self.low.exec_prepared, self._checked
+        name, execute, checked = self._prepare(sql), self._executes(), self._checked
         return lambda: checked(execute(name, None))
 
     def returned_rows(self, given: Any) -> bool:
         return bool(given.nfields)
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
-        name, execute = self._prepare(numbered(sql, self.sql)), self.low.exec_prepared
+        name, execute = self._prepare(numbered(sql, self.sql)), self._executes()
         described = self._described(name)
         values = self._values(described, _BINARY)
         is_bytes = [described.param_type(number) == _BYTEA for number in range(described.nparams)]
-        only_bytes = all(is_bytes)
+        only_bytes, no_bytes = all(is_bytes), not any(is_bytes)
         set_result, load_row = partial(values.set_pgresult, set_loaders=False), values.load_row
 
         def call(*given: Any) -> Any:
             sent: Sequence[Any] = given
-            if not only_bytes:  # the others are sent as text, as pgbench sends them
+            if no_bytes:  # as text, as pgbench sends them
+                sent = [str(each).encode() for each in given]
+            elif not only_bytes:
                 sent = [each if raw else str(each).encode() for each, raw in zip(given, is_bytes, strict=False)]
             result = execute(name, sent, is_bytes, _BINARY)
             if result.status not in _GOOD:
@@ -129,6 +135,28 @@ class PQSession(PsycopgSession):
             return values.load_rows(0, result.ntuples, tuple)
 
         return call
+
+    def _executes(self) -> Callable[..., Any]:
+        """What executes a prepared statement and returns its result."""
+        if self.wait is None:
+            execute: Callable[..., Any] = self.low.exec_prepared
+            return execute
+        wait, send, consume = self.wait, self.low.send_query_prepared, self.low.consume_input
+        is_busy, get_result = self.low.is_busy, self.low.get_result
+
+        def execute_in_turn(*given: Any) -> Any:
+            send(*given)
+            wait()
+            consume()
+            while is_busy():
+                wait()
+                consume()
+            result = get_result()
+            while (other := get_result()) is not None:
+                result = other
+            return result
+
+        return execute_in_turn
 
     def _prepare(self, sql: str) -> bytes:
         """The name of a statement that the server has prepared; it lasts as long as the session."""

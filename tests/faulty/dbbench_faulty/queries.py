@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from dbbench.engine import Rows
@@ -17,7 +17,7 @@ class CountingSession(SQLiteSession):
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         run = super().prepare_query(sql)
-        if "GROUP BY" not in sql:
+        if not any(words in sql for words in ("GROUP BY", "OVER (")):
             return run
         calls = 0
 
@@ -169,12 +169,33 @@ class Declares(SQLite):
     session_class = DeclaringSession
 
 
+def changed(row: Sequence[Any]) -> tuple[Any, ...]:
+    """A row with another number in its last column, or one where a value is missing."""
+    return (*row[:-1], (row[-1] or 0) + 1)
+
+
 class AlwaysSession(CountingSession):
     def lie(self, rows: Iterable[Any]) -> Iterator[Any]:
-        return ((key, value + 1) for key, value in rows)
+        return map(changed, rows)
 
 
 class Always(SQLite):
     name = "faulty-always"
     title = "Faulty: wrong in every call"
     session_class = AlwaysSession
+
+
+class OneValueSession(CountingSession):
+    def lie(self, rows: Iterable[Any]) -> Iterator[Any]:
+        """All rows as they are, but for one value of the last one."""
+        held: list[Any] = []
+        for row in rows:
+            yield from held
+            held = [row]
+        yield from map(changed, held)
+
+
+class OneValue(SQLite):
+    name = "faulty-one-value"
+    title = "Faulty: one value wrong, in the last row of every call"
+    session_class = OneValueSession

@@ -291,3 +291,42 @@ class ClosedOnce(Store):
 class ShortRanges(Store):
     clause = "a whole trial on records is right"
     session_class = type("CuttingRecords", (CutsRanges, Records), {})
+
+
+class MixesAnswers(Store):
+    clause = "each session of a group gets its own answers"
+
+    def group(self):
+        return OneAnswer(self)
+
+
+class OneAnswer:
+    """Its sessions share what they have asked for."""
+
+    def __init__(self, engine):
+        self.engine, self.waiting, self.sessions, self.asked = engine, [], 0, None
+
+    def connect(self, wait):
+        session, number = self.engine.connect(), self.sessions
+        self.sessions += 1
+
+        def prepare_read(*, snapshot=False):
+            read = Records.prepare_read(session)
+
+            def shared(key):
+                self.asked = key
+                self.waiting.append(number)
+                wait()
+                return read(self.asked)
+
+            return shared
+
+        session.prepare_read = prepare_read
+        return session
+
+    def ready(self, timeout):
+        ready, self.waiting = self.waiting, []
+        return ready
+
+    def close(self):
+        pass

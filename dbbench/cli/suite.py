@@ -1,8 +1,7 @@
-"""`suite` makes a run and reports it, `report` reports it anew."""
+"""`suite` makes a run and reports it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,8 @@ from dbbench.cli.common import (
     engine_names,
     examples,
     format_option,
+    gate_metric_option,
     memory,
-    metric_option,
     open_console,
     publish_option,
     scale_option,
@@ -25,15 +24,30 @@ from dbbench.cli.common import (
     share,
     suite_names,
 )
-from dbbench.cli.gates import PairGate, check_gates, chosen_gates, gate_option, show_gates, unknown_option
+from dbbench.cli.gates import PairGate, check_gates, chosen_gates, gate_option, unknown_option
+from dbbench.cli.report import chosen_formats, show_report, status
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from dbbench.report.run_view import View
-    from dbbench.results.run_directory import Run
     from dbbench.run.config import Config
     from dbbench.run.request import Ready
+
+#: What --resume takes beside itself: all else was settled when the run began.
+WITH_RESUME = frozenset(
+    [
+        "resume",
+        "rounds",
+        "suite",
+        "urls",
+        "cluster",
+        "hosts",
+        "settings",
+        "gates",
+        "fail_on_unknown",
+        "metric",
+        "formats",
+        "publish",
+    ]
+)
 
 
 def _configured(context: click.Context, _parameter: click.Parameter, path: Path | None) -> Config | None:
@@ -66,6 +80,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
         "dbbench suite invoices --url cockroach=env:COCKROACH_URL",
         "dbbench suite mixes --url postgresql=env:PG_URL --cluster local:2",
         "dbbench suite mixes --url postgresql=env:PG_URL --cluster tls://head:8786 --hosts 4",
+        "dbbench suite invoices --cluster tls://head:8786 --hosts 4 --fleet --rounds 8",
         "dbbench suite --resume r1",
         "dbbench suite --resume r1 --rounds 10",
     ),
@@ -137,6 +152,11 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     help="Have the clients of each step on several hosts: local:N for N of them here, or the address of a Dask scheduler, "
     "like tls://head:8786. Each host has as many clients as the suite says. Needs --url.",
 )
+@click.option(
+    "--fleet",
+    is_flag=True,
+    help="Have the hosts of --cluster run whole rounds, several at the same time: for engines without a server elsewhere.",
+)
 @click.option("--hosts", type=click.IntRange(1, 1000), help="How many hosts of --cluster to use.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The run directory to make. [default: dbbench-runs/SUITE-TIME]"
@@ -151,7 +171,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     "--trial-timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="End a trial that takes longer. [default: 600, or what the suite has for --quick]",
+    help="End a trial that takes longer. [default: 600, times a --scale above 1, or what the suite has for --quick]",
 )
 @click.option(
     "--trial-memory",
@@ -168,7 +188,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
 )
 @gate_option
 @unknown_option
-@metric_option
+@gate_metric_option
 @format_option
 @publish_option
 @click.pass_context
@@ -188,6 +208,7 @@ def suite(
     sweeps: tuple[str, ...],
     urls: tuple[str, ...],
     cluster: str | None,
+    fleet: bool,
     hosts: int | None,
     out: Path | None,
     resume: Path | None,
@@ -196,7 +217,7 @@ def suite(
     memory_limit: int | None,
     gates: tuple[PairGate, ...],
     fail_on_unknown: bool,
-    metric: str,
+    metric: str | None,
     formats: str | None,
     publish: bool,
 ) -> int:
@@ -216,8 +237,8 @@ def suite(
         rounds = rounds if _given(context, "rounds") else None
         precision = precision if _given(context, "precision") else None
         time_limit = time_limit if _given(context, "time_limit") else None
-    chosen = _formats(formats, shared=publish)
-    if metric != "wall" and not gates:
+    chosen = chosen_formats(formats, shared=publish)
+    if metric not in (None, "wall") and not gates:
         raise UserError("--metric says what a --gate compares; add one, like --gate duckdb@1.4/duckdb@1.3:10%")
     gates = chosen_gates(gates, metric, fail_on_unknown=fail_on_unknown)
     if quick and gates:
@@ -227,22 +248,7 @@ def suite(
         given = [
             max(parameter.opts, key=len)
             for parameter in context.command.params
-            if parameter.name
-            not in (
-                "resume",
-                "rounds",
-                "suite",
-                "urls",
-                "cluster",
-                "hosts",
-                "settings",
-                "gates",
-                "fail_on_unknown",
-                "metric",
-                "formats",
-                "publish",
-            )
-            and _given(context, str(parameter.name))
+            if parameter.name not in WITH_RESUME and _given(context, str(parameter.name))
         ]
         if given:
             raise UserError(f"--resume continues the run as it was started; omit {', '.join(given)}")
@@ -263,6 +269,7 @@ def suite(
             options=parse_settings(settings),
             urls=parse_urls(urls),
             cluster=where,
+            fleet=fleet,
             out=out,
             trial_seconds=trial_timeout,
             trial_memory=trial_memory,
@@ -277,137 +284,11 @@ def suite(
     return _run(ready, chosen, gates, publish=publish)
 
 
-@dataclass(frozen=True)
-class Looks:
-    """Where a report goes, if not to the run's own folder, and how its pictures look."""
-
-    out: Path | None = None
-    theme: str = "light"
-    width: int | None = None
-    #: What engines are sorted by: "time", which is best first, or a key of `report.sorting`.
-    sort: str = "time"
-
-
-def _print_schema(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
-    """Print the JSON Schema of results.json and end: it needs no run."""
-    if not asked:
-        return
-    import json
-
-    from dbbench.report.export.results_document import schema
-
-    click.echo(json.dumps(schema(), indent=2))
-    context.exit()
-
-
 def _given(context: click.Context, parameter: str) -> bool:
     """Whether the user gave it, be it the default's value."""
     from click.core import ParameterSource
 
     return context.get_parameter_source(parameter) is ParameterSource.COMMANDLINE
-
-
-@click.command(
-    epilog=examples(
-        "dbbench report r1",
-        "dbbench report r1 --format png,csv",
-        "dbbench report r1 --publish",
-        "dbbench report r1 --gate duckdb@1.4/duckdb@1.3:10%",
-        "dbbench report --schema > results.schema.json",
-        'dbbench report r1 --engine sqlite --engine duckdb --label duckdb="DuckDB 2" --theme dark --out post',
-    ),
-    short_help="Show a run again and draw its charts anew.",
-)
-@click.argument("run", type=click.Path(path_type=Path))
-@format_option
-@click.option("-e", "--engine", "engines", multiple=True, metavar="ENGINE", help="Only these engines. Repeatable.")
-@click.option("--step", "steps", multiple=True, metavar="STEP", help="Only these steps. Repeatable.")
-@click.option("--label", "labels", multiple=True, metavar="ENGINE=TEXT", help="What to call an engine. Repeatable.")
-@click.option("--title", default="", help="A title instead of the suite's.")
-@click.option(
-    "--sort",
-    type=click.Choice(["time", "memory", "cpu", "written", "size"]),
-    default="time",
-    help="Order engines by time (best first in each step), peak memory, CPU time, bytes written, or size.",
-)
-@click.option("--theme", type=click.Choice(["light", "dark", "transparent"]), default="light", help="Of the pictures.")
-@click.option("--width", type=click.IntRange(200, 4000), help="Of the pictures, in pixels.")
-@click.option("--out", type=click.Path(path_type=Path), help="A new folder to write to, instead of the run's own.")
-@click.option(
-    "--schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_schema,
-    help="Print the JSON Schema of results.json instead.",
-)
-@gate_option
-@unknown_option
-@metric_option
-@publish_option
-@command
-def report(
-    run: Path,
-    formats: str | None,
-    engines: tuple[str, ...],
-    steps: tuple[str, ...],
-    labels: tuple[str, ...],
-    title: str,
-    sort: str,
-    theme: str,
-    width: int | None,
-    out: Path | None,
-    gates: tuple[PairGate, ...],
-    fail_on_unknown: bool,
-    metric: str,
-    publish: bool,
-) -> int:
-    """Show a RUN again and draw its charts anew; no engine needs to be installed.
-
-    With --sort the figures, ranks and ratios stay what they are. What chooses or changes anything (--engine, --step, --label, --title, --theme, --width) needs --out: the run's own
-    report stays whole. Ranks and ratios are then among what is chosen. With --out and --metric cpu they are of the CPU
-    time of the calls.
-
-    Exit status: 0 all went well in the run; 1 something was unsuccessful or failed its --gate; 2 usage error; 3 the run
-    can't show whether a --gate is kept.
-    """
-    from dbbench.errors import UserError
-    from dbbench.results.chosen_run import Choice, ChosenRun
-    from dbbench.results.metric import Metric
-    from dbbench.results.run_directory import Run
-
-    chosen = _formats(formats, shared=publish or out is not None)
-    called = dict(label.partition("=")[::2] for label in labels)
-    if not all(called.values()):
-        raise UserError('--label is ENGINE=TEXT, as in --label duckdb="DuckDB 2"')
-    opened, console = Run.open(run), open_console()
-    choice = Choice(engines, steps, called, title, Metric(metric) if out else Metric.WALL)
-    part = ChosenRun(opened, choice) if choice != Choice() else None
-    if metric != "wall" and not (out or gates):
-        raise UserError("--metric needs --out DIR, for a report by it, or a --gate")
-    gates = chosen_gates(gates, metric, fail_on_unknown=fail_on_unknown)
-    if out is None and (part or theme != "light" or width):
-        raise UserError("choosing engines, steps, labels, a title, a theme or a width needs --out DIR")
-    check_gates(opened, gates)
-    shown = _report(
-        part or opened, console, chosen, publish=publish, looks=Looks(out, theme, width, sort), whole=opened
-    )
-    return _status(opened, console, shown, gates, publish=publish)
-
-
-def _formats(text: str | None, *, shared: bool) -> tuple[str, ...]:
-    """The formats that the user named, or the usual ones, for others to see or not. Raises UserError for one that there isn't."""
-    from dbbench.report.export.registry import SHARED, USUAL, check_formats
-
-    chosen = (SHARED if shared else USUAL) if text is None else tuple(part.strip() for part in text.split(","))
-    check_formats(chosen)
-    return chosen
-
-
-def _status(run: Run, console: Console, shown: View, gates: tuple[PairGate, ...], *, publish: bool) -> int:
-    """Show what the gates say; the exit status of a run with them."""
-    status = show_gates(run, console, gates, publish=publish)
-    return 1 if shown.unsuccessful else status
 
 
 def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (), *, publish: bool) -> int:
@@ -434,42 +315,9 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
             carry_out(ready, report)
     except KeyboardInterrupt:
         if run.results():
-            _report(run, console, formats, publish=publish)
+            show_report(run, console, formats, publish=publish)
         again = f"dbbench suite --resume {run.path}{' --publish' if publish else ''}"
         console.print(f"\ninterrupted; go on with: {again}", highlight=False, markup=False)
         return INTERRUPTED
-    shown = _report(run, console, formats, publish=publish)
-    return _status(run, console, shown, gates, publish=publish)
-
-
-def _report(
-    run: Run,
-    console: Console,
-    formats: tuple[str, ...],
-    *,
-    publish: bool,
-    looks: Looks = Looks(),
-    whole: Run | None = None,
-) -> View:
-    """Write the files, then show the result: a terminal may not take it, and what is written stays.
-
-    `whole` is the run that `run` is a part of.
-    """
-    from dbbench.errors import UserError
-    from dbbench.report.run_view import view
-    from dbbench.report.sorting import sorted_by
-    from dbbench.report.terminal import run as terminal
-    from dbbench.report.write import write_report
-
-    shown = view(run, publish=publish, out=looks.out)
-    if looks.sort != "time":
-        shown = sorted_by(shown, looks.sort, view(whole or run, publish=publish))
-    try:
-        written = write_report(shown, formats, theme=looks.theme, width=looks.width)
-    except UserError:  # a run directory that can't be written to is shown all the same
-        terminal.show(shown, console)
-        raise
-    terminal.show(shown, console)
-    for path in written:
-        console.print(f"wrote {path}", highlight=False, markup=False, soft_wrap=True)
-    return shown
+    shown = show_report(run, console, formats, publish=publish)
+    return status(run, console, shown, gates, publish=publish)

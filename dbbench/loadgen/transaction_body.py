@@ -1,0 +1,129 @@
+"""The statements of a transaction as one function: what runs inside the clock between its beginning and its commit.
+
+Functions between the loop and the driver took a tenth of a transaction of SQLite. So the function is put together as
+source, as dataclasses are, and is what anyone would write by hand. In the source are numbered names alone: SQL, the
+suite's names and the driver's functions are what they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import count
+from typing import Any, NoReturn
+
+from dbbench.engine.base import Engine
+from dbbench.engine.null import does_work
+from dbbench.engine.sql.session import SQLEngine, SQLSession
+from dbbench.errors import DbbenchError, WrongAnswer
+from dbbench.loadgen.transaction_draws import Values
+from dbbench.loadgen.transaction_plan import Group, Plan, Text
+
+#: body(session, values of a call): carries out the statements in the session that they are prepared for.
+Body = Callable[[Any, Values], None]
+_FETCH = {0: "", 1: ".fetchone()", None: ".fetchall()"}
+
+
+class RolledBack(DbbenchError):
+    """A transaction that is to be rolled back, as its suite says."""
+
+
+def body(engine: Engine, session: Any, plan: Plan) -> Body:
+    """The statements of a transaction, prepared. It raises RolledBack, and WrongAnswer for a row that isn't there."""
+    writer = _Writer(engine, session, plan)
+    namespace = dict(writer.bound)
+    exec(compile(writer.source, "<a transaction>", "exec"), namespace)  # noqa: S102 - nothing of the user's is in it
+    made: Body = namespace["body"]
+    return made
+
+
+def prepare_text(engine: Engine, session: Any, text: Text) -> Callable[..., Any]:
+    """call(*values): the statement, prepared once where the driver can."""
+    if not does_work(engine):  # it has no rows, but what follows has to go on
+        row = (1,) * len(text.row)
+        return lambda *_values: row
+    assert isinstance(session, SQLSession)
+    return session.prepare_call(_sql(engine, text), text.wanted)
+
+
+def _sql(engine: Engine, text: Text) -> str:
+    assert isinstance(engine, SQLEngine)
+    return engine.sql.placeholder.join(text.pieces)
+
+
+class _Writer:
+    """Writes the source; `bound` is what the names in it stand for that aren't values."""
+
+    def __init__(self, engine: Engine, session: Any, plan: Plan) -> None:
+        self.engine, self.session, self.plan = engine, session, plan
+        self.bound: dict[str, Any] = {}
+        self.execute = session.driver_execute if isinstance(session, SQLSession) else None
+        self._values = (f"v{number}" for number in count())
+        lists = {id(group): next(self._values) for group in plan.repeated}
+        names = self._named(plan.parameters)
+        lines = [f"{_listed((*names.values(), *lists.values()))} = values"]
+        for group in plan.groups:
+            if group.repeat is None:
+                lines += self._statements(group, names, "return")
+            else:
+                each = self._named(group.parameters)
+                lines.append(f"for {_listed(each.values())} in {lists[id(group)]}:")
+                lines += _indented(self._statements(group, {**names, **each}, "continue"))
+        self.source = "\n".join(["def body(_session, values):", *_indented(lines)])
+
+    def _named(self, names: Iterable[str]) -> dict[str, str]:
+        return {name: next(self._values) for name in names}
+
+    def _statements(self, group: Group, names: dict[str, str], leave_out: str) -> list[str]:
+        """The lines of a group; `names` takes those of its rows. `leave_out` is the word for going on after it."""
+        lines = []
+        for text in group.statements:
+            call = self._call(text, [names[name] for name in text.names])
+            if not text.row:
+                lines.append(call)
+                continue
+            names |= self._named(text.row)
+            missing, unlike = self._bind(_missing, text), self._bind(_unlike, text)
+            lines += [
+                f"row = {call}",
+                "if row is None or None in row:",
+                f"    {leave_out if text.missing == 'skip' else f'{missing}()'}",
+                f"if len(row) != {len(text.row)}:",
+                f"    {unlike}(row)",
+                f"{_listed(names[name] for name in text.row)} = row",
+            ]
+        return lines
+
+    def _call(self, text: Text, values: list[str]) -> str:
+        if self.execute is None:
+            return f"{self._stands_for(prepare_text(self.engine, self.session, text))}({', '.join(values)})"
+        execute, sql = self._stands_for(self.execute), self._stands_for(_sql(self.engine, text))
+        return f"{execute}({sql}, {_listed(values)}){_FETCH[text.wanted]}"
+
+    def _bind(self, function: Callable[..., NoReturn], text: Text) -> str:
+        return self._stands_for(partial(function, text, self.plan.name))
+
+    def _stands_for(self, what: Any) -> str:
+        name = f"b{len(self.bound)}"
+        self.bound[name] = what
+        return name
+
+
+def _listed(names: Iterable[str]) -> str:
+    """A tuple of names, as a target or a value."""
+    return f"({''.join(f'{name}, ' for name in names)})"
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+def _missing(text: Text, name: str) -> NoReturn:
+    if text.missing == "rollback":
+        raise RolledBack(name)
+    words = " ".join("?".join(text.pieces).split())
+    raise WrongAnswer(f"no row, or a NULL in it, in the transaction {name}: {words}")
+
+
+def _unlike(text: Text, name: str, row: Any) -> NoReturn:
+    raise WrongAnswer(f"a row of {len(row)} columns in the transaction {name}, where `row` names {len(text.row)}")

@@ -1,0 +1,133 @@
+"""Whole rounds on hosts, several at the same time: each round's trials run one after another on one host.
+
+So what two engines of a round are compared by is one machine, and the round stays the block of every test. A host that is
+lost takes its round with it: the round's trials are dropped, and another host begins with it anew.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from dbbench.cluster.place import Place
+from dbbench.errors import DbbenchError, RunError, UserError
+from dbbench.host import atomic_json, plain_file
+from dbbench.results.run_directory import Run
+from dbbench.results.trial import Trial
+from dbbench.run.runner import Progress, not_repeated
+from dbbench.suite.answer import AnswerFile, EngineAnswer
+from dbbench.suite.model import Suite
+from dbbench.suite.steps.query import QueryStep
+
+PROGRAM = "dbbench.run.round_on_host"
+#: The name of a trial's file, at most one folder deep.
+_FILE = re.compile(r"(?:[\w][\w.-]*/)?[\w][\w.-]*")
+
+
+def refuse_fleet(suite: Suite, urls: Collection[str], *, budget: bool) -> None:
+    """Raise UserError for what can't run in whole rounds elsewhere."""
+    if urls:
+        raise UserError(f"--fleet runs engines on the hosts themselves: omit --url {next(iter(urls))}=...")
+    if budget:
+        raise UserError("--fleet runs rounds at the same time: omit --precision and --time-limit, and use --rounds")
+    if any(dataset.from_files for dataset in suite.datasets.values()):
+        raise UserError(f"--fleet: {suite.name} has rows from files, which the hosts don't have")
+    for scenario in suite.scenarios:
+        for step in scenario.steps:
+            if isinstance(step, QueryStep) and (
+                step.answer == "agree" or isinstance(step.answer, AnswerFile | EngineAnswer)
+            ):
+                raise UserError(f"--fleet: the hosts can't compute the answer of {step.name} from the data alone")
+
+
+def run_fleet(run: Run, trials: Sequence[Trial], place: Place, report: Callable[[Progress], None]) -> None:
+    """Run every round that isn't finished, each as a whole on one of the hosts; `report` is called as trials end.
+
+    Raises RunError if a round fails on a host, or no host is left. What finished rounds gave is kept.
+    """
+    from dbbench.cluster.hosts import Hosts
+
+    with run.locked():
+        rounds = Rounds(run, trials, report)
+        orders = rounds.orders()
+        if not orders:
+            return
+        with Hosts(place) as hosts:
+            try:
+                hosts.spread(orders, PROGRAM, rounds)
+            except UserError:
+                raise
+            except DbbenchError as exc:
+                raise RunError(f"{exc}; the finished trials are kept, go on with --resume") from exc
+
+
+class Rounds:
+    """The rounds of a run, and what hosts say of them."""
+
+    def __init__(self, run: Run, trials: Sequence[Trial], report: Callable[[Progress], None]) -> None:
+        self.run, self.trials, self.report = run, {trial.id: trial for trial in trials}, report
+        self.done = {trial.id: run.result(trial) for trial in trials if run.finished(trial)}
+
+    def orders(self) -> list[dict[str, Any]]:
+        """An order for each round that isn't finished: the manifest as of a run of that host, the suite, the trials."""
+        manifest = self.run.manifest.model_copy(update={"cluster": "", "hosts": 0, "fleet": False, "answers": {}})
+        document = manifest.model_dump(mode="json")
+        text = plain_file.read(self.run.path / "suite.yaml").decode()
+        return [
+            {"manifest": document, "suite": text, "round": number, "trials": [asdict(trial) for trial in mine]}
+            for number in range(1, self.run.manifest.rounds + 1)
+            if (mine := self._begun_anew(number))
+        ]
+
+    def _begun_anew(self, number: int) -> list[Trial]:
+        """The trials of a round that isn't finished, without those that would end as before: their results are known."""
+        mine = [trial for trial in self.trials.values() if trial.round == number]
+        if all(trial.id in self.done for trial in mine):
+            return []
+        for trial in mine:
+            self.done.pop(trial.id, None)
+            self.run.discard(trial)
+        left = []
+        for trial in mine:
+            if (before := not_repeated(list(self.trials.values()), trial, self.done)) is None:
+                left.append(trial)
+            else:
+                atomic_json.write(self.run.begin(trial) / "result.json", before, durable=True)
+                self.done[trial.id] = self.run.result(trial)
+        return left
+
+    def heard(self, host: str, order: Mapping[str, Any], word: Mapping[str, Any]) -> None:
+        """Keep the files of a trial. Raises RunError if they can't be written."""
+        if "trial" not in word:
+            return
+        if word["trial"] not in {each["id"] for each in order["trials"]}:
+            raise RunError(f"host {host} told of a trial that it was not given: {word['trial']}")
+        trial = self.trials[word["trial"]]
+        directory = self.run.begin(trial)
+        try:
+            for name, content in word["files"].items():
+                if name != "result.json":
+                    self._write(directory, name, base64.b64decode(content))
+        except OSError as exc:
+            raise RunError(f"{directory} can't be written: {exc.strerror or exc}") from exc
+        result = atomic_json.parse(base64.b64decode(word["files"]["result.json"]))
+        atomic_json.write(directory / "result.json", result | {"host": {"name": host, **word["machine"]}}, durable=True)
+        self.done[trial.id] = self.run.result(trial)
+        at = Progress(trial, len(self.done), len(self.trials))
+        self.report(replace(at, result=self.done[trial.id]))
+
+    def lost(self, order: Mapping[str, Any], why: str) -> None:
+        """Drop what a lost host had of its round."""
+        for each in order["trials"]:
+            self.done.pop(each["id"], None)
+            self.run.discard(self.trials[each["id"]])
+
+    def _write(self, directory: Path, name: str, data: bytes) -> None:
+        if not _FILE.fullmatch(name):
+            raise RunError(f"a host sent a file with the name {name!r}")
+        folder, _, last = name.rpartition("/")
+        plain_file.write((plain_file.folder(directory, folder) if folder else directory) / last, data)

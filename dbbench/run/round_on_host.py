@@ -1,0 +1,79 @@
+"""`python -m dbbench.run.round_on_host`: one round of a run, on a host of its fleet.
+
+It gets the run's manifest and suite, draws the same data, and runs the round's trials one after another as dbbench does. Each
+finished trial's files go back to where the run directory is; nothing stays here.
+"""
+
+from __future__ import annotations
+
+import _thread
+import base64
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dbbench.cluster.leased import Line, obey
+from dbbench.datasets.cache import Files
+from dbbench.errors import UserError
+from dbbench.host import machine
+from dbbench.results.run_directory import Manifest, Run
+from dbbench.results.trial import Trial
+from dbbench.run.answers import answers_again
+from dbbench.run.releases import found_again
+from dbbench.run.request import drawn_again
+from dbbench.run.runner import Progress, run_trials
+from dbbench.run.supervisor import INTERRUPTED
+from dbbench.suite.loader import parse_suite
+
+
+def serve(order: Mapping[str, Any], line: Line) -> None:
+    """Run a round. Raises UserError if its data came out otherwise here."""
+    with tempfile.TemporaryDirectory(prefix="dbbench-") as folder:
+        manifest = Manifest.model_validate(order["manifest"])
+        suite = parse_suite(order["suite"], "suite.yaml")
+        run = Run.create(
+            Path(folder) / "run", manifest, suite.first_look() if manifest.quick else suite, order["suite"]
+        )
+        known = machine.describe(Path(folder))
+        here = {key: known[key] for key in ("cpu", "threads", "kernel", "memory_bytes")}
+        datasets = drawn_again(run)
+        _check(manifest, datasets)
+
+        def report(event: Progress) -> None:
+            if event.result is not None:
+                files = packed(run.directory(event.trial))
+                line.say({"trial": event.trial.id, "files": files, "machine": here})
+
+        trials = [Trial(**each) for each in order["trials"]]
+        run_trials(run, trials, datasets, answers_again(run, datasets), report, folders=found_again(manifest.variants))
+    line.say({"done": order["round"]})
+
+
+def _check(manifest: Manifest, datasets: Mapping[str, Files]) -> None:
+    for name, files in datasets.items():
+        if files.directory.name != manifest.datasets[name]["key"]:
+            raise UserError(f"the data of {name} came out otherwise here: the packages that draw it differ")
+
+
+def packed(directory: Path) -> dict[str, str]:
+    """The files of a trial: name, below the directory -> content, as Base64."""
+    files = (path for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
+    return {path.relative_to(directory).as_posix(): base64.b64encode(path.read_bytes()).decode() for path in files}
+
+
+def main() -> None:
+    """One round; it is broken off, and cleared up, when nobody asks for it any more."""
+    status = 0
+    try:
+        obey(serve, _thread.interrupt_main)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    sys.stderr.flush()
+    os._exit(status)  # the line is still listened to
+
+
+if __name__ == "__main__":
+    main()

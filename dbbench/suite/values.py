@@ -1,0 +1,204 @@
+"""How the values of a column are drawn: one model for each way."""
+
+from __future__ import annotations
+
+import ast
+import datetime
+from itertools import pairwise
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from dbbench.suite.base import Identifier, Model
+from dbbench.suite.expressions import parse
+
+
+class Sequence(Model):
+    """Row number plus `start`: a primary key."""
+
+    kind: Literal["sequence"]
+    start: int = 1
+
+
+class Reference(Model):
+    """A key of another table of the dataset, whose primary key must be a sequence.
+
+    `even` deals the parents out in ascending order, so that each has the same number of rows give or
+    take one; `uniform` draws a parent at random for each row.
+    """
+
+    kind: Literal["reference"]
+    table: Identifier
+    spread: Literal["even", "uniform"] = "uniform"
+
+
+#: Steps between two points: times 32 random bits, they must stay a whole number of 64 bits.
+_MOST_STEPS = 1 << 31
+
+
+class Quantiles(Model):
+    """Numbers by their quantile function, linear between the points, rounded down to whole steps.
+
+    `points: {0: 1, 0.5: 10, 1: 100}` says that the least is 1, half lie under 10 and the greatest is 100.
+    Drawn with whole numbers throughout, so that every machine draws the same.
+    """
+
+    kind: Literal["quantiles"]
+    points: dict[float, float] = Field(min_length=2)
+    step: float = Field(default=1, gt=0)
+
+    @field_validator("points")
+    @classmethod
+    def _ascending(cls, points: dict[float, float]) -> dict[float, float]:
+        shares, values = list(points), list(points.values())
+        if shares != sorted(shares) or values != sorted(values) or shares[0] != 0 or shares[-1] != 1:
+            raise ValueError("shares that ascend from 0 to 1, with values that ascend too")
+        return points
+
+    @model_validator(mode="after")
+    def _countable(self) -> Quantiles:
+        values = list(self.points.values())
+        if max(after - before for before, after in pairwise(values)) / self.step >= _MOST_STEPS:
+            raise ValueError(f"points less than {_MOST_STEPS:,} steps apart")
+        return self
+
+
+class Choice(Model):
+    """One of some texts or numbers, each with its weight."""
+
+    kind: Literal["choice"]
+    weights: dict[str, float] = Field(min_length=1)
+
+    @field_validator("weights")
+    @classmethod
+    def _positive(cls, weights: dict[str, float]) -> dict[str, float]:
+        if min(weights.values()) <= 0:
+            raise ValueError("weights above 0")
+        return weights
+
+
+class Pattern(Model):
+    """A text, repeated `repeat` times, in which each `#` is a random digit."""
+
+    kind: Literal["pattern"]
+    text: str = Field(min_length=1, pattern=r"^[\x20-\x7e]+$")
+    repeat: int = Field(default=1, ge=1, le=10_000)
+
+
+class Days(Model):
+    """A day from `first` to `last`, both included, at midnight."""
+
+    kind: Literal["days"]
+    first: datetime.date
+    last: datetime.date
+
+    @field_validator("last")
+    @classmethod
+    def _not_before(cls, last: datetime.date, info: ValidationInfo) -> datetime.date:
+        if last < info.data.get("first", last):
+            raise ValueError("a day that is not before the first")
+        return last
+
+
+class Moments(Model):
+    """The moment `first`, and for each row after the first one `seconds` more. Each `null_every`th row has none."""
+
+    kind: Literal["moments"]
+    first: datetime.datetime
+    seconds: int
+    null_every: int = Field(default=0, ge=0)
+
+    @field_validator("first")
+    @classmethod
+    def _whole(cls, first: datetime.datetime) -> datetime.datetime:
+        if first.tzinfo is not None or first.microsecond:
+            raise ValueError("a moment in whole seconds, without a time zone")
+        return first
+
+
+class Words(Model):
+    """A text of some words, one from each list, each as likely as the others of its list, with spaces between them."""
+
+    kind: Literal["words"]
+    of: tuple[tuple[Annotated[str, Field(min_length=1)], ...], ...] = Field(min_length=1)
+
+    @field_validator("of")
+    @classmethod
+    def _some_in_each(cls, of: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+        if not all(of):
+            raise ValueError("a word in each list")
+        return of
+
+
+class Listed(Model):
+    """These texts, one after another, over and over."""
+
+    kind: Literal["listed"]
+    texts: tuple[str, ...] = Field(min_length=1)
+
+
+#: What the expression of a column may call, with the number of its arguments.
+_FUNCTIONS = {"rows": 1, "random": 2}
+
+
+def parsed(text: str) -> ast.expr:
+    """The tree of a column's expression. Raises ValueError, which says what was expected."""
+    tree = parse(text, _FUNCTIONS, arithmetic_only=True)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            raise ValueError("// for whole numbers, not /")  # noqa: TRY004 - a fault of a suite
+        if isinstance(node, ast.Attribute):
+            raise ValueError("columns of the same table, by their names alone")  # noqa: TRY004
+        if isinstance(node, ast.Call):
+            known = all(isinstance(each, ast.Name) for each in node.args)
+            if isinstance(node.func, ast.Name) and node.func.id == "rows" and not known:
+                raise ValueError("rows(Table), with the name of a table")
+    return tree
+
+
+def named_in(tree: ast.expr) -> tuple[list[str], list[str]]:
+    """The columns that a column's expression names, and the tables whose rows it asks for."""
+    columns: list[str] = []
+    tables: list[str] = []
+    match tree:
+        case ast.Name(id=name):
+            columns.append(name)
+        case ast.Call(func=ast.Name(id="rows"), args=[ast.Name(id=table)]):
+            tables.append(table)
+        case ast.Call(args=arguments):
+            for node in arguments:
+                tables += named_in(node)[1]  # a random number is between the same two in each row
+                if named_in(node)[0]:
+                    raise ValueError("random(least, most) of numbers, without columns")
+        case _:
+            for child in ast.iter_child_nodes(tree):
+                if isinstance(child, ast.expr):
+                    more = named_in(child)
+                    columns += more[0]
+                    tables += more[1]
+    return columns, tables
+
+
+class Computed(Model):
+    """Whole numbers by an expression, in steps: as numbers, or as days or seconds after `first`.
+
+    It may name columns of the same table: a computed one by its number before `step` and `first`, quantiles by their number of
+    steps.
+    """
+
+    kind: Literal["computed"]
+    text: str
+    step: float = Field(default=1, gt=0)
+    first: datetime.date | None = None
+
+    @field_validator("text")
+    @classmethod
+    def _arithmetic(cls, text: str) -> str:
+        named_in(parsed(text))
+        return text
+
+
+Values = Annotated[
+    Sequence | Reference | Quantiles | Choice | Pattern | Days | Moments | Words | Listed | Computed,
+    Field(discriminator="kind"),
+]

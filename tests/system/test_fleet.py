@@ -1,0 +1,173 @@
+"""Whole rounds on hosts: here, behind TLS in networks of their own, with a host that dies, and after Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+import pytest
+
+from dbbench import scripting
+from dbbench.host import atomic_json
+from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Run
+from tests.conftest import Dbbench, environment
+from tests.system.test_cluster import allowed, elsewhere
+from tests.system.test_interrupt import until
+
+pytestmark = pytest.mark.matrix
+
+pytest.importorskip("distributed")
+pytest.importorskip("cryptography")
+
+SUITE = """
+dbbench: 1
+name: rounds
+title: Rounds
+description: Some records.
+datasets:
+  small:
+    records: {count: 500}
+scenarios:
+  - name: rounds
+    title: Rounds
+    dataset: small
+    durability: process
+    steps:
+      - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 100}
+      - {kind: keyvalue, name: read, title: Read, operation: read}
+"""
+ASKED = [
+    "rounds.yaml",
+    "-e",
+    "sqlite",
+    "-e",
+    "sqlite+apsw",
+    "--cluster",
+    "local:2",
+    "--fleet",
+    "--format",
+    "csv",
+    "--out",
+    "run",
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "rounds.yaml").write_text(SUITE)
+    return tmp_path
+
+
+def hosts_of(folder: Path) -> dict[int, set[str]]:
+    """Round -> the hosts that its trials were on, all of which went well."""
+    found: dict[int, set[str]] = {}
+    for result in Run.open(folder / "run").results():
+        assert {step.outcome for step in result.steps} == {Outcome.OK}, result
+        assert result.host is not None
+        found.setdefault(result.round, set()).add(result.host["name"])
+    return found
+
+
+def on_hosts() -> Sequence[psutil.Process]:
+    """What runs rounds on this machine."""
+    return [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if "dbbench.run.round_on_host" in (process.info["cmdline"] or ())
+    ]
+
+
+def test_each_round_is_on_one_host(folder: Path, dbbench: Dbbench) -> None:
+    done = dbbench("suite", *ASKED, "--rounds", "4")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = hosts_of(folder)
+    assert sorted(found) == [1, 2, 3, 4]
+    assert all(len(hosts) == 1 for hosts in found.values())
+    assert set.union(*found.values()) == {"h1", "h2"}
+    run = Run.open(folder / "run")
+    assert len(run.results()) == 4 * 3
+    assert run.manifest.finished
+    assert (run.path / "trials" / run.results()[0].id / "stdout.txt").is_file()
+    assert not on_hosts()
+
+
+def start(folder: Path) -> subprocess.Popen[bytes]:
+    """A run of many rounds, in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "dbbench.cli", "suite", *ASKED, "--rounds", "6"],
+        cwd=folder,
+        env=environment("faulty", TMPDIR=str(folder / "tmp")),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def begun(folder: Path) -> bool:
+    """Whether a round is whole, and another has begun."""
+    done = [path.parent.name.split("-")[1] for path in folder.glob("run/trials/*/result.json")]
+    return any(done.count(name) == 3 for name in done) and len(done) > 3
+
+
+def test_a_host_that_dies_gives_its_round_to_another(folder: Path) -> None:
+    (folder / "tmp").mkdir()
+    process = start(folder)
+    try:
+        assert until(lambda: begun(folder))
+        below = psutil.Process(process.pid).children(recursive=True)
+        next(each for each in below if "dbbench.cluster.local" in each.cmdline()).kill()
+        assert process.wait(600) == 0
+    finally:
+        process.kill()
+        process.wait()
+    found = hosts_of(folder)
+    assert sorted(found) == list(range(1, 7))
+    assert all(len(hosts) == 1 for hosts in found.values())
+    assert until(lambda: not on_hosts(), 60)
+
+
+def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Path, dbbench: Dbbench) -> None:
+    (folder / "tmp").mkdir()
+    process = start(folder)
+    try:
+        assert until(lambda: begun(folder))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(120) == 130
+    finally:
+        process.kill()
+        process.wait()
+    assert until(lambda: not on_hosts(), 60)
+    assert [path for path in (folder / "tmp").iterdir() if path.name.startswith("dbbench-")] == []
+    kept = {path: path.stat().st_mtime_ns for path in folder.glob("run/trials/*/result.json")}
+    assert len(kept) >= 4
+    done = dbbench("suite", "--resume", "run", "--format", "csv")
+    assert done.returncode == 2
+    assert "add --cluster local:2" in done.stderr
+    done = dbbench("suite", "--resume", "run", "--cluster", "local:2", "--format", "csv")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = hosts_of(folder)
+    assert sorted(found) == list(range(1, 7))
+    assert all(len(hosts) == 1 for hosts in found.values())
+    whole = [path for path in kept if path.stat().st_mtime_ns == kept[path]]
+    assert len(whole) >= 3  # at least one round was finished, and not run again
+
+
+def test_hosts_behind_tls(folder: Path) -> None:
+    if why := allowed():
+        pytest.skip(why)
+    with elsewhere(folder) as (place, _):
+        scripting.run(
+            folder / "rounds.yaml", engines=["sqlite"], rounds=4, cluster=place.address, hosts=2, fleet=True,
+            out=folder / "run",
+        )  # fmt: skip
+    found = hosts_of(folder)
+    assert sorted(found) == [1, 2, 3, 4]
+    assert set.union(*found.values()) == {"h1 (10.213.1.2)", "h2 (10.213.2.2)"}
+    assert atomic_json.read(folder / "run" / "run.json")["fleet"] is True
+    assert not list(Path(tempfile.gettempdir()).glob("dbbench-*/run/suite.yaml"))

@@ -1,0 +1,177 @@
+"""Whole rounds on hosts: what is refused, what is kept of what hosts say, and what is said of the hosts."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbbench.analysis import fleet
+from dbbench.errors import RunError, UserError
+from dbbench.host import atomic_json
+from dbbench.report.run_view import view
+from dbbench.results.run_directory import Run
+from dbbench.run.fleet import Rounds, refuse_fleet
+from dbbench.run.plan import plan
+from dbbench.run.request import Request, new_run
+from dbbench.run.round_on_host import packed
+from dbbench.run.runner import Progress
+from dbbench.suite.loader import find_suite, load_suite, parse_suite
+from tests.fabricated import MANY, Fake, fabricate
+
+TWO = dict(list(MANY.items())[:2])
+HERE = {"cpu": "Xeon", "threads": 2, "memory_bytes": 2**34, "kernel": "6.1"}
+
+
+def at_hosts(result: dict[str, Any], *, slower: float = 1.0, cpu: str = "Xeon") -> None:
+    """Odd rounds were on h1, even ones on h2."""
+    even = result["round"] % 2 == 0
+    result["host"] = {**HERE, "name": "h2" if even else "h1", "cpu": cpu if even else "Xeon"}
+    for step in result["steps"] if even else ():
+        if step.get("value") and step["unit"] == "s":
+            step["value"] *= slower
+
+
+def test_which_rounds_each_host_had(tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "run", rounds=5, change=at_hosts)
+    assert fleet.rounds_of(run.results()) == {"h1": [1, 3, 5], "h2": [2, 4]}
+    assert list(fleet.doubts(run.results())) == []
+    assert dict(view(run).facts)["Hosts"] == (
+        "whole rounds, each on one host: h1 had rounds 1, 3, 5; h2 had rounds 2, 4"
+    )
+
+
+def test_a_run_without_hosts_says_nothing_of_them(tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "run", rounds=5)
+    assert fleet.rounds_of(run.results()) == {}
+    assert list(fleet.doubts(run.results())) == []
+    assert "Hosts" not in dict(view(run).facts)
+
+
+def test_hosts_that_are_apart_are_told(tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "run", rounds=5, change=lambda result: at_hosts(result, slower=1.3, cpu="EPYC"))
+    unlike, slow = fleet.doubts(run.results())
+    assert unlike.startswith("the hosts that ran rounds have different processors or memory")
+    assert slow.startswith("host h2 took ×1.3")
+    assert {unlike, slow} <= set(view(run).warnings)
+
+
+class Reports(list[Progress]):
+    """What was reported."""
+
+    def __call__(self, event: Progress) -> None:
+        self.append(event)
+
+
+def unfinished(path: Path) -> tuple[Run, Rounds, Reports]:
+    """A run of two rounds of which the second is finished in part."""
+    run = fabricate(path, TWO, rounds=2)
+    trials = plan(run.suite, run.manifest.usable, rounds=2, seed=1)
+    last = [trial for trial in trials if trial.round == 2][-1]
+    (run.directory(last) / "result.json").unlink()
+    reports = Reports()
+    return run, Rounds(run, trials, reports), reports
+
+
+def word(trial: str, result: dict[str, Any], **files: bytes) -> dict[str, Any]:
+    whole = {"result.json": json.dumps(result).encode(), **files}
+    return {
+        "trial": trial,
+        "machine": HERE,
+        "files": {name: base64.b64encode(data).decode() for name, data in whole.items()},
+    }
+
+
+def test_a_round_is_begun_anew_as_a_whole(tmp_path: Path) -> None:
+    run, rounds, _ = unfinished(tmp_path / "run")
+    (order,) = rounds.orders()
+    assert order["round"] == 2
+    assert len(order["trials"]) == len(run.manifest.usable)
+    assert {result.round for result in run.results()} == {1}
+    assert (order["manifest"]["cluster"], order["manifest"]["hosts"], order["manifest"]["fleet"]) == ("", 0, False)
+
+
+def test_what_a_host_sends_is_kept_with_its_name(tmp_path: Path) -> None:
+    run, rounds, reports = unfinished(tmp_path / "run")
+    like = atomic_json.read(next(run.path.glob("trials/*-round1-*/result.json")))
+    (order,) = rounds.orders()
+    trial = order["trials"][0]
+    result = {**like, "id": trial["id"], "engine_name": trial["engine"], "round": 2}
+    rounds.heard("h2", order, word(trial["id"], result, **{"stderr.txt": b"a word", "plans/join-1.txt": b"SCAN"}))
+    kept = next(each for each in run.results() if each.id == trial["id"])
+    assert kept.host is not None
+    assert (kept.host["name"], kept.host["cpu"]) == ("h2", "Xeon")
+    folder = run.path / "trials" / trial["id"]
+    assert (folder / "stderr.txt").read_bytes() == b"a word"
+    assert (folder / "plans" / "join-1.txt").read_bytes() == b"SCAN"
+    assert [event.trial.id for event in reports] == [trial["id"]]
+    assert set(packed(folder)) == {"result.json", "stderr.txt", "plans/join-1.txt"}
+    rounds.lost(order, "host h2 lost after 3 s")
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/b/c", "plans/../../x", ".hidden", ""])
+def test_a_file_of_another_place_is_refused(tmp_path: Path, name: str) -> None:
+    run, rounds, _ = unfinished(tmp_path / "run")
+    (order,) = rounds.orders()
+    with pytest.raises(RunError, match="a file with the name"):
+        rounds.heard("h1", order, word(order["trials"][0]["id"], {}, **{name: b"x"}))
+    assert not (tmp_path / "evil").exists()
+    assert {result.round for result in run.results()} == {1}
+
+
+def test_a_trial_that_nobody_asked_for_is_refused(tmp_path: Path) -> None:
+    _, rounds, _ = unfinished(tmp_path / "run")
+    (order,) = rounds.orders()
+    with pytest.raises(RunError, match="was not given"):
+        rounds.heard("h1", order, word("001-round1-invoices-x", {}))
+
+
+def test_a_trial_that_would_time_out_again_is_not_sent(tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "run", {**TWO, "slow": Fake("Slow", 1.0)}, rounds=2)
+    trials = plan(run.suite, run.manifest.usable, rounds=2, seed=1)
+    first = next(trial for trial in trials if (trial.round, trial.engine) == (1, "slow"))
+    file = run.directory(first) / "result.json"
+    result = atomic_json.read(file)
+    result["steps"][0] |= {"outcome": "timeout", "detail": "stopped"}
+    atomic_json.write(file, result)
+    again = next(trial for trial in trials if (trial.round, trial.engine) == (2, "slow"))
+    (run.directory(again) / "result.json").unlink()
+    (order,) = Rounds(run, trials, Reports()).orders()
+    assert "slow" not in {trial["engine"] for trial in order["trials"]}
+    assert "not repeated: timeout in round 1" in str(run.result(again).steps[0].detail)
+
+
+INVOICES = load_suite(find_suite("invoices"))
+
+
+def test_what_can_be_spread_by_rounds() -> None:
+    refuse_fleet(INVOICES, (), budget=False)
+
+
+@pytest.mark.parametrize(
+    ("urls", "budget", "why"), [(("postgresql",), False, "omit --url postgresql"), ((), True, "omit --precision")]
+)
+def test_what_is_no_work_for_a_fleet(urls: tuple[str, ...], budget: bool, why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        refuse_fleet(INVOICES, urls, budget=budget)
+
+
+def test_an_answer_that_engines_give_is_no_work_for_a_fleet() -> None:
+    text = find_suite("invoices").read_text("utf-8")
+    suite = parse_suite(text, "suite.yaml")
+    (scenario,) = suite.scenarios
+    steps = tuple(
+        step.model_copy(update={"answer": "agree"}) if step.name == "join-2" else step for step in scenario.steps
+    )
+    changed = suite.model_copy(update={"scenarios": (scenario.model_copy(update={"steps": steps}),)})
+    with pytest.raises(UserError, match="can't compute the answer of join-2"):
+        refuse_fleet(changed, (), budget=False)
+
+
+def test_a_fleet_needs_hosts() -> None:
+    with pytest.raises(UserError, match="--fleet needs --cluster PLACE"):
+        new_run(Request("invoices", fleet=True))

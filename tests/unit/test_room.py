@@ -1,0 +1,69 @@
+"""Room on the disk, and time, for runs on much data: what is refused before a run, and what ends a trial."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dbbench.errors import UserError
+from dbbench.results.outcome import Outcome
+from dbbench.run import request
+from dbbench.run.supervisor import Supervisor
+from dbbench.suite.model import Quick
+
+GB = 10**9
+
+
+def free(monkeypatch: pytest.MonkeyPatch, *sizes: int) -> None:
+    """Have the disk so many bytes free at each look, at last the last of them."""
+    left = list(sizes)
+    usage = SimpleNamespace(free=0)
+
+    def look(_path: object) -> SimpleNamespace:
+        usage.free = left.pop(0) if len(left) > 1 else left[0]
+        return usage
+
+    monkeypatch.setattr(shutil, "disk_usage", look)
+
+
+def test_data_larger_than_the_disk_is_refused_and_what_may_fit_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: Any = {"d": SimpleNamespace(manifest={"csv_bytes": 8 * GB})}
+    free(monkeypatch, 9 * GB)
+    request._check_room(tmp_path, files)
+    free(monkeypatch, 7 * GB)
+    with pytest.raises(UserError, match="has 7,000 MB free, and this run needs 8,017 MB or more"):
+        request._check_room(tmp_path, files)
+
+
+def test_a_larger_scale_has_more_time() -> None:
+    assert [request._trial_seconds(None, scale) for scale in (0.1, 1, 10)] == [600, 600, 6000]
+    assert request._trial_seconds(Quick(trial_seconds=20), 10) == 20
+
+
+@pytest.mark.parametrize(("at_first", "later", "left"), [(100 * GB, GB, "1,074"), (10**8, 6 * 10**6, "6")])
+def test_a_trial_ends_before_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_first: int, later: int, left: str
+) -> None:
+    trial = {"work": str(tmp_path / "work"), "limits": {"memory": 2**40, "seconds": 60}}
+    (tmp_path / "trial.json").write_text(json.dumps(trial))
+    free(monkeypatch, at_first, at_first, later)
+    supervisor = Supervisor(tmp_path)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as worker:
+        try:
+            ending = supervisor._watch(worker, time.monotonic() + 60)
+        finally:
+            worker.kill()
+    assert supervisor._ending(ending, 0) == (
+        Outcome.DISK_FULL,
+        f"stopped with less than {left} MB free where the run is",
+    )
