@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import signal
@@ -70,6 +71,19 @@ def of_run(folder: Path) -> list[psutil.Process]:
             if any(str(folder) in text for text in process.environ().values()):
                 found.append(process)
     return found
+
+
+def free(run: Path) -> bool:
+    """Whether nobody holds the lock of a run directory."""
+    handle = os.open(run, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    else:
+        return True
+    finally:
+        os.close(handle)
 
 
 def makers() -> set[int]:
@@ -153,8 +167,4 @@ def test_the_supervisor_has_the_lock_too(tmp_path: Path, dbbench: Dbbench) -> No
         assert refused.returncode == 2, refused.stdout
         assert "still being cleared up: try again" in refused.stderr
         assert until(lambda: not of_run(tmp_path))
-    import fcntl
-
-    handle = os.open(tmp_path / "run", os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # which is free again now
-    os.close(handle)
+    assert until(lambda: free(tmp_path / "run"))  # a process that ends has lost its memory before its locks
