@@ -41,7 +41,7 @@ def test_import_of_parquet_takes_little_longer_than_reading(tmp_path: Path) -> N
     path = tmp_path / "orders.parquet"
     sample(path)
     found = look_at("orders", path.name, [path])
-    assert (found.rows, found.key) == (ROWS, "order_id")
+    assert (found.rows, found.key) == (ROWS, ("order_id",))
     ratios = []
     for _ in range(9):
         reading, ours = seconds(lambda: pq.read_table(path)), seconds(lambda: look_at("orders", path.name, [path]))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     "import",
     epilog=examples(
         "dbbench import orders.csv customers.parquet --suite shop.yaml",
-        "dbbench import 'flights-*.csv' --suite flights.yaml --key flights=flight_id",
+        "dbbench import 'flights-*.csv' --suite flights.yaml --key flights=carrier,number,day",
     ),
     short_help="Make a suite of your own CSV or Parquet files.",
 )
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 @click.option(
     "--suite", "out", type=click.Path(path_type=Path), required=True, help="The suite to write; it must not exist."
 )
-@click.option("--key", "keys", multiple=True, metavar="TABLE=COLUMN", help="The primary key of a table.")
+@click.option("--key", "keys", multiple=True, metavar="TABLE=COLUMN,...", help="The primary key of a table.")
 @command
 def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
     """Look at each FILE, CSV with a header or Parquet, and write a suite that loads and counts its rows.
 
-    A glob in quotes is one table of several files. Types, nulls and a key are found by reading every row once. The suite
-    refers to the files, and runs at once: `dbbench suite SUITE`. Add your own queries to it.
+    A glob in quotes is one table of several files. Types, nulls and keys are found by reading every row. The suite refers
+    to the files, and runs at once: `dbbench suite SUITE`. Add your own queries to it.
     """
+    from dbbench.datasets.foreign_keys import find_foreign_keys
     from dbbench.datasets.inference import identifier, look_at
     from dbbench.datasets.own_files import files_of
     from dbbench.errors import UserError
@@ -48,14 +49,13 @@ def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
         name = identifier(Path(pattern).name.partition(".")[0].replace("*", ""))
         if any(table.name.lower() == name.lower() for table in tables):
             raise UserError(f"two files make a table {name}; give several files of one table as a glob in quotes")
-        table = look_at(name, _relative(pattern, out), files_of(pattern, Path()))
-        if name in wanted:
-            table.key = wanted.pop(name)
-            if table.key not in [column.name for column in table.columns]:
-                raise UserError(f"--key: {name} has no column {table.key!r}")
+        table = look_at(name, _relative(pattern, out), files_of(pattern, Path()), wanted.pop(name, ()))
+        if unknown := [part for part in table.key if part not in [column.name for column in table.columns]]:
+            raise UserError(f"--key: {name} has no column {unknown[0]!r}")
         tables.append(table)
     if wanted:
         raise UserError(f"--key names {next(iter(wanted))}, which is none of the tables ({_listed(tables)})")
+    tables = find_foreign_keys(tables)
     text = suite_text(out.stem, tables)
     parse_suite(text, str(out))
     try:
@@ -68,13 +68,14 @@ def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
     click.echo(f"\nwrote {out}; run it: dbbench suite {out}")
 
 
-def _key(text: str) -> tuple[str, str]:
+def _key(text: str) -> tuple[str, tuple[str, ...]]:
     from dbbench.errors import UserError
 
-    table, equals, column = text.partition("=")
-    if not (table and equals and column):
-        raise UserError(f"--key {text!r} is not TABLE=COLUMN")
-    return table, column
+    table, _, listed = text.partition("=")
+    columns = tuple(listed.split(","))
+    if not (table and all(columns)):
+        raise UserError(f"--key {text!r} is not TABLE=COLUMN or TABLE=COLUMN,COLUMN")
+    return table, columns
 
 
 def _relative(pattern: str, out: Path) -> str:
@@ -90,13 +91,22 @@ def _listed(tables: list[FoundTable]) -> str:
 
 
 def _show(table: FoundTable) -> None:
+    from dbbench.datasets.key_search import parts_of_a_key
     from dbbench.message import cleaned
 
-    key = table.key or "none found: the number of the row"
+    key = ", ".join(table.key) or "none found: the number of the row"
     click.echo(f"\n{table.name}: {table.rows:,} rows from {cleaned(table.file)}; primary key: {key}")
+    if not table.key:
+        tried = parts_of_a_key(table.model())
+        several = f", nor are two or three together of {', '.join(tried)}" if len(tried) > 1 else ""
+        click.echo(f"  no column is unique and without nulls{several}")
     width = max(len(column.name) for column in table.columns)
     for column in table.columns:
         notes = [note for note in ("nulls" if column.nullable else "", column.note) if note]
         click.echo(f"  {column.name:<{width}}  {column.type:<16}{'; '.join(notes)}".rstrip())
+    for each in table.foreign_keys:
+        click.echo(f"  foreign key: {', '.join(each.columns)} to {each.table}")
+    for text in table.no_foreign_keys:
+        click.echo(f"  no foreign key: {cleaned(text)}")
     for text in table.left_out:
         click.echo(f"  left out: {cleaned(text)}")

@@ -127,7 +127,7 @@ def _check_room(dataset: Dataset, scale: float, seed: int, sources: dict[str, li
     needed = 0
     for name, table in dataset.tables.items():
         if isinstance(table.rows, FromFile):
-            needed += estimated_bytes(table, sources[name], _wanted(table.rows, scale))
+            needed += estimated_bytes(table, sources[name], _wanted(table, scale))
         else:
             first = chunk(dataset, name, 0, scale=scale, seed=seed)
             needed += int(first.nbytes) * dataset.rows(name, scale) // first.num_rows
@@ -192,13 +192,13 @@ def _rows(dataset: Dataset, name: str, scale: float, seed: int, sources: list[Pa
         return
     assert isinstance(table.rows, FromFile)
     known = table.rows.count
-    if scale < 1 and known is None:
+    if scale < 1 and table.scales and known is None:
         raise UserError(
             f"table {name}: a part of a file needs its count: rows: {{file: {table.rows.file}, count: ...}}"
         )
-    wanted = _wanted(table.rows, scale)
+    wanted = _wanted(table, scale)
     count = 0
-    for batch in rows_from(table, sources, wanted):
+    for batch in rows_from(table.columns, sources, wanted):
         count += batch.num_rows
         yield batch
     expected = known if wanted is None else wanted
@@ -206,9 +206,11 @@ def _rows(dataset: Dataset, name: str, scale: float, seed: int, sources: list[Pa
         raise UserError(f"{', '.join(map(str, sources))}: {count:,} rows, and the suite says {expected:,}")
 
 
-def _wanted(rows: FromFile, scale: float) -> int | None:
-    """How many of a file's rows there are to be; None for all."""
-    return None if scale == 1 or rows.count is None else max(1, round(rows.count * scale))
+def _wanted(table: Table, scale: float) -> int | None:
+    """How many of the rows of a table's files there are to be; None for all."""
+    assert isinstance(table.rows, FromFile)
+    known = table.rows.count
+    return None if scale == 1 or known is None or not table.scales else max(1, round(known * scale))
 
 
 def _checked(folder: Path) -> bool:

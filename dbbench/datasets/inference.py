@@ -17,8 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dbbench.datasets.foreign_keys import Reference
+from dbbench.datasets.key_search import key_of_several
 from dbbench.datasets.own_files import PARQUET, csv_names, open_csv, refusals
 from dbbench.errors import UserError
+from dbbench.suite.dataset import Column
 
 #: What values of each kind look like in a CSV file, the narrowest first.
 _FORMS = {
@@ -47,18 +50,32 @@ class Found:
 
 @dataclass
 class FoundTable:
-    """One table: its files, rows and columns, and its key; an empty key if no column could be one."""
+    """One table: its files, rows and columns, and its primary key; an empty one if no columns could be it."""
 
     name: str
     file: str
+    paths: list[Path]
     rows: int
     columns: list[Found]
-    key: str = ""
+    key: tuple[str, ...] = ()
     left_out: list[str] = field(default_factory=list)
+    foreign_keys: list[Reference] = field(default_factory=list)
+    #: What looks like a foreign key and is none, and why.
+    no_foreign_keys: list[str] = field(default_factory=list)
+
+    def model(self) -> dict[str, Column]:
+        """Its columns as a suite has them. Whether it may have them is for the suite's loader to say."""
+        return {
+            each.name: Column.model_construct(type=each.type, nullable=each.nullable, source=each.source)
+            for each in self.columns
+        }
 
 
-def look_at(name: str, pattern: str, paths: list[Path]) -> FoundTable:
-    """Read the files of a table once. Raises UserError, with file and row, for what can't be read as one table."""
+def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = ()) -> FoundTable:
+    """Read the files of a table once, and once more to find a key of several columns, if no key is given.
+
+    Raises UserError, with file and row, for what can't be read as one table.
+    """
     columns: dict[str, _Column] = {}
     rows = 0
     left_out: list[str] = []
@@ -84,7 +101,9 @@ def look_at(name: str, pattern: str, paths: list[Path]) -> FoundTable:
             left_out.append(f"{source}: {column.note}")
     if not found:
         raise UserError(f"{pattern}: no column that dbbench can use")
-    return FoundTable(name, pattern, rows, found, _key(columns, found, paths, rows), left_out)
+    table = FoundTable(name, pattern, paths, rows, found, key, left_out)
+    table.key = key or _key(columns, found, paths, rows) or key_of_several(table.model(), paths, rows)
+    return table
 
 
 def _in_order(path: Path, columns: Iterable[str]) -> list[str]:
@@ -261,18 +280,18 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _key(columns: dict[str, _Column], found: list[Found], paths: list[Path], rows: int) -> str:
+def _key(columns: dict[str, _Column], found: list[Found], paths: list[Path], rows: int) -> tuple[str, ...]:
     """The first column without nulls, of numbers or texts, in which no value comes twice; those named like a key first."""
     able = [column for column in found if not column.nullable and _may_be_key(columns[column.source].kind, column.type)]
     able.sort(key=lambda column: not re.search(r"(^|_)(id|key|pk)$|[a-z](Id|ID|Key)$", column.name))
     for column in able:
         if columns[column.source].ascending and columns[column.source].last is not None:
-            return column.name
+            return (column.name,)
     for column in able:
         seen = (batch.column(column.source) for path in paths for batch in _batches(path, [column.source]))
         if rows and _distinct(seen, rows):
-            return column.name
-    return ""
+            return (column.name,)
+    return ()
 
 
 def _may_be_key(kind: pa.DataType, text: str) -> bool:

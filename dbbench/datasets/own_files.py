@@ -6,7 +6,7 @@ import contextlib
 import csv
 import glob
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_type
 from dbbench.errors import UserError
-from dbbench.suite.dataset import Dataset, FromFile, Table
+from dbbench.suite.dataset import Column, Dataset, FromFile, Table
 
 #: Bytes of a CSV file that are read at a time; a row must fit in.
 _BLOCK = 16 * 2**20
@@ -50,20 +50,21 @@ def check_files(dataset: Dataset, folder: Path) -> None:
             with refusals(path):
                 parquet = path.suffix.lower() in PARQUET
                 names = pq.ParquetFile(path).schema_arrow.names if parquet else csv_names(path)
-            _has_columns(path, names, _wanted(table))
+            _has_columns(path, names, _wanted(table.columns))
 
 
-def rows_from(table: Table, paths: Sequence[Path], rows: int | None) -> Iterator[pa.RecordBatch]:
-    """The first `rows` rows of the files, or all, in batches of CHUNK_ROWS. Raises UserError for what doesn't fit the table."""
-    assert isinstance(table.rows, FromFile)
-    fields = [pa.field(name, arrow_type(column.data_type)) for name, column in table.columns.items()]
-    wanted = _wanted(table)
+def rows_from(
+    columns: Mapping[str, Column], paths: Sequence[Path], rows: int | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The first `rows` rows of the files, or all, in batches of CHUNK_ROWS. Raises UserError for what doesn't fit the columns."""
+    fields = [pa.field(name, arrow_type(column.data_type)) for name, column in columns.items()]
+    wanted = _wanted(columns)
     held: list[pa.RecordBatch] = []
     count = given = 0
     for path in paths:
         line = 1
-        for raw in _raw(path, wanted, table):
-            batch = _typed(raw, path, line, table, wanted, count)
+        for raw in _raw(path, wanted, columns):
+            batch = _typed(raw, path, line, columns, wanted, count)
             line += batch.num_rows
             count += batch.num_rows
             held.append(batch)
@@ -90,7 +91,7 @@ def estimated_bytes(table: Table, paths: Sequence[Path], rows: int | None) -> in
 
     Raises UserError for what doesn't fit the table.
     """
-    first = next(rows_from(table, paths[:1], _LOOK), None)
+    first = next(rows_from(table.columns, paths[:1], _LOOK), None)
     if first is None:
         return 0
     if rows is None:
@@ -135,7 +136,7 @@ def refusals(path: Path) -> Iterator[None]:
         raise UserError(f"{path} can't be read: {exc.strerror or exc}") from exc
 
 
-def _raw(path: Path, wanted: dict[str, str], table: Table) -> Iterator[pa.RecordBatch]:
+def _raw(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> Iterator[pa.RecordBatch]:
     """Batches as they are in a file, of the wanted columns."""
     with refusals(path):
         if path.suffix.lower() in PARQUET:
@@ -143,7 +144,7 @@ def _raw(path: Path, wanted: dict[str, str], table: Table) -> Iterator[pa.Record
             _has_columns(path, file.schema_arrow.names, wanted)
             yield from file.iter_batches(CHUNK_ROWS, columns=list(wanted))
         else:
-            yield from _csv(path, wanted, table)
+            yield from _csv(path, wanted, columns)
 
 
 def open_csv(path: Path, **convert: Any) -> pyarrow.csv.CSVStreamingReader:
@@ -162,8 +163,8 @@ def open_csv(path: Path, **convert: Any) -> pyarrow.csv.CSVStreamingReader:
     )
 
 
-def _csv(path: Path, wanted: dict[str, str], table: Table) -> Iterator[pa.RecordBatch]:
-    kinds = {source: arrow_type(table.columns[name].data_type) for source, name in wanted.items()}
+def _csv(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> Iterator[pa.RecordBatch]:
+    kinds = {source: arrow_type(columns[name].data_type) for source, name in wanted.items()}
     # A moment may have fractions or a zone: it is taken as text, and must be one in whole seconds.
     kinds = {source: pa.string() if pa.types.is_timestamp(kind) else kind for source, kind in kinds.items()}
     _has_columns(path, csv_names(path), wanted)
@@ -179,9 +180,9 @@ def csv_names(path: Path) -> list[str]:
     return list(pyarrow.csv.read_csv(pa.BufferReader(line)).column_names)
 
 
-def _wanted(table: Table) -> dict[str, str]:
+def _wanted(columns: Mapping[str, Column]) -> dict[str, str]:
     """Columns that come from the file: name there -> name in the table."""
-    return {column.source or name: name for name, column in table.columns.items() if column.values is None}
+    return {column.source or name: name for name, column in columns.items() if column.values is None}
 
 
 def _has_columns(path: Path, names: Sequence[str], wanted: dict[str, str]) -> None:
@@ -192,12 +193,12 @@ def _has_columns(path: Path, names: Sequence[str], wanted: dict[str, str]) -> No
 
 
 def _typed(
-    raw: pa.RecordBatch, path: Path, line: int, table: Table, wanted: dict[str, str], before: int
+    raw: pa.RecordBatch, path: Path, line: int, kinds: Mapping[str, Column], wanted: dict[str, str], before: int
 ) -> pa.RecordBatch:
-    """A batch in the table's types. `line` is the number of its first row in the file, `before` the rows so far."""
+    """A batch in its columns' types. `line` is the number of its first row in the file, `before` the rows so far."""
     found = {name: raw.column(source) for source, name in wanted.items()}
     columns = []
-    for name, column in table.columns.items():
+    for name, column in kinds.items():
         if column.values is not None:  # a sequence: the number of the row
             first = before + getattr(column.values, "start", 1)
             drawn = pa.array(np.arange(first, first + raw.num_rows, dtype=np.int64))
@@ -214,7 +215,7 @@ def _typed(
                 shown = values[place].as_py()
                 raise UserError(f"{path}, row {line + place}, column {name}: {shown!r} is {what}")
         columns.append(values)
-    return pa.record_batch(columns, names=list(table.columns))
+    return pa.record_batch(columns, names=list(kinds))
 
 
 def _faults(values: pa.Array, data_type: Any, *, nullable: bool) -> Iterator[tuple[pa.Array, str]]:

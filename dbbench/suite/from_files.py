@@ -22,17 +22,33 @@ class Column(Protocol):
     nullable: bool
 
 
+class ForeignKey(Protocol):
+    """Columns that refer to a table: see `datasets.foreign_keys`."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """In the order of that table's key."""
+
+    @property
+    def table(self) -> str:
+        """That table's name."""
+
+
 class Table(Protocol):
     """What is known of a table: see `datasets.inference`."""
 
     name: str
     file: str
     rows: int
-    key: str
+    key: tuple[str, ...]
 
     @property
     def columns(self) -> Sequence[Column]:
         """In the order of the file."""
+
+    @property
+    def foreign_keys(self) -> Sequence[ForeignKey]:
+        """To tables before it."""
 
 
 def suite_text(name: str, tables: Sequence[Table]) -> str:
@@ -50,8 +66,9 @@ def _lines(name: str, tables: Sequence[Table]) -> Iterator[str]:
     yield "datasets:"
     yield "  mine:"
     yield "    tables:"
+    parents = {each.table for table in tables for each in table.foreign_keys}
     for table in tables:
-        yield from _table(table)
+        yield from _table(table, whole=table.name in parents)
     yield ""
     yield "scenarios:"
     yield f"  - name: {name}"
@@ -75,17 +92,23 @@ def _lines(name: str, tables: Sequence[Table]) -> Iterator[str]:
     yield "      #   answer: {engine: duckdb}"
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: Table, *, whole: bool) -> Iterator[str]:
     yield f"      {_text(table.name)}:"
     yield f"        rows: {{file: {json.dumps(table.file)}, count: {table.rows}}}"
-    key = table.key or _free(ROW, [column.name for column in table.columns])
-    yield f"        primary_key: {_text(key)}"
+    if whole:
+        yield "        scales: false  # other tables refer to its rows"
+    key = table.key or (_free(ROW, [column.name for column in table.columns]),)
+    yield f"        primary_key: {_texts(key) if len(key) > 1 else _text(key[0])}"
+    if table.foreign_keys:
+        yield "        foreign_keys:"
+    for each in table.foreign_keys:
+        yield f"          - {{columns: {_texts(each.columns)}, table: {_text(each.table)}}}"
     yield "        columns:"
     if not table.key:
-        yield f"          {key}: {{type: bigint, values: {{kind: sequence}}}}"
+        yield f"          {key[0]}: {{type: bigint, values: {{kind: sequence}}}}"
     for column in table.columns:
         parts = [f"type: {json.dumps(column.type) if ',' in column.type else column.type}"]
-        if column.nullable and column.name != table.key:
+        if column.nullable and column.name not in table.key:
             parts.append("nullable: true")
         if column.source != column.name:
             parts.append(f"source: {json.dumps(column.source)}")
@@ -94,6 +117,10 @@ def _table(table: Table) -> Iterator[str]:
 
 def _text(name: str) -> str:
     return json.dumps(name) if name.lower() in _NO_TEXTS else name
+
+
+def _texts(names: Iterable[str]) -> str:
+    return f"[{', '.join(map(_text, names))}]"
 
 
 def _free(name: str, taken: Iterable[str]) -> str:

@@ -109,6 +109,23 @@ def test_what_was_imported_runs_at_once(folder: Path) -> None:
         assert rows["load", engine]["verified"] == "yes"
 
 
+def test_a_suite_with_the_keys_that_were_found_runs_at_once(tmp_path: Path) -> None:
+    (tmp_path / "lines.csv").write_text(
+        "order_id,line,amount\n" + "".join(f"{n // 3},{n % 3},9.50\n" for n in range(90))
+    )
+    (tmp_path / "orders.csv").write_text("order_id,note\n" + "".join(f"{n},x\n" for n in range(40)))
+    done = dbbench(tmp_path, "import", "lines.csv", "orders.csv", "--suite", "shop.yaml")
+    assert "lines: 90 rows from lines.csv; primary key: order_id, line" in done.stdout, done.stderr
+    assert "foreign key: order_id to orders" in done.stdout
+    engines = ("sqlite", "duckdb")
+    chosen = [word for name in engines for word in ("-e", name)]
+    done = dbbench(tmp_path, "suite", "shop.yaml", "--rounds", "1", "--out", "run", *chosen)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = summary(tmp_path / "run")
+    for engine in engines:
+        assert [rows[step, engine]["outcome"] for step in ("load", "count-lines", "count-orders")] == ["ok"] * 3
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_an_honest_engine_is_right_in_each_way(folder: Path, way: str) -> None:
     rows = summary(folder / "run")
