@@ -87,7 +87,8 @@ def _numbers(values: pa.Array) -> Hashes:
     if pa.types.is_string(values.type):
         encoded = values.dictionary_encode()
         of_each = np.fromiter(map(hash, encoded.dictionary.to_pylist()), np.int64, len(encoded.dictionary))
-        return np.take(of_each, encoded.indices).view(np.uint64)
+        codes: npt.NDArray[np.int64] = np.asarray(encoded.indices, np.int64)
+        return of_each[codes].view(np.uint64)
     if pa.types.is_date(values.type):
         values = values.cast(pa.int32())
     return np.asarray(values.cast(pa.int64())).view(np.uint64)
