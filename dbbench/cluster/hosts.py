@@ -17,6 +17,7 @@ from distributed import Client
 from dbbench.cluster.agent import Agent, Sealed
 from dbbench.cluster.alike import differences, identity
 from dbbench.cluster.clock import EXCHANGES, Clock, Reading, best
+from dbbench.cluster.leased import CLEAR_UP_SECONDS
 from dbbench.cluster.place import Place
 from dbbench.cluster.watch import TOPIC, Watch
 from dbbench.engine.base import Engine, Session
@@ -31,8 +32,6 @@ _START_SECONDS, _ANSWER_SECONDS = 10.0, 3.5
 _LEAST_POLL, _MOST_POLL = 0.05, 1.0
 #: Between the word to the hosts and their start: nanoseconds, and round trips.
 LEAD_NANOSECONDS, LEAD_ROUND_TRIPS = 200_000_000, 20
-#: How long what runs on a host may take to clear up, in seconds: more than a supervisor gives a trial.
-CLEAR_UP_SECONDS = 25.0
 #: How long hosts have to come up, and to say what they have, in seconds.
 UP_SECONDS = 60.0
 

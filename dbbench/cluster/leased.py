@@ -19,6 +19,8 @@ from typing import Any
 from dbbench.errors import TimedOut, WrongAnswer
 from dbbench.host.processes import forbid_core_dumps
 
+#: How long what runs on a host may take to clear up, in seconds: more than a supervisor gives a trial.
+CLEAR_UP_SECONDS = 25.0
 #: Nobody asked for so long, in seconds: it is over. Before the start of clients, and after it.
 _LEASES = (15.0, 5.0)
 

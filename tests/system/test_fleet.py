@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -74,13 +75,14 @@ def hosts_of(folder: Path) -> dict[int, set[str]]:
     return found
 
 
-def on_hosts() -> Sequence[psutil.Process]:
-    """What runs rounds on this machine."""
-    return [
-        process
-        for process in psutil.process_iter(["cmdline"])
-        if "dbbench.run.round_on_host" in (process.info["cmdline"] or ())
-    ]
+def at_work(folder: Path) -> Sequence[psutil.Process]:
+    """The processes of runs in a folder: they have its path in their environment."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if any(str(folder) in text for text in process.environ().values()):
+                found.append(process)
+    return found
 
 
 def test_each_round_is_on_one_host(folder: Path, dbbench: Dbbench) -> None:
@@ -94,7 +96,7 @@ def test_each_round_is_on_one_host(folder: Path, dbbench: Dbbench) -> None:
     assert len(run.results()) == 4 * 3
     assert run.manifest.finished
     assert (run.path / "trials" / run.results()[0].id / "stdout.txt").is_file()
-    assert not on_hosts()
+    assert until(lambda: not at_work(folder), 60)
 
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
@@ -129,7 +131,7 @@ def test_a_host_that_dies_gives_its_round_to_another(folder: Path) -> None:
     found = hosts_of(folder)
     assert sorted(found) == list(range(1, 7))
     assert all(len(hosts) == 1 for hosts in found.values())
-    assert until(lambda: not on_hosts(), 60)
+    assert until(lambda: not at_work(folder), 60)
 
 
 def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Path, dbbench: Dbbench) -> None:
@@ -142,7 +144,7 @@ def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Pa
     finally:
         process.kill()
         process.wait()
-    assert until(lambda: not on_hosts(), 60)
+    assert until(lambda: not at_work(folder), 60)
     assert [path for path in (folder / "tmp").iterdir() if path.name.startswith("dbbench-")] == []
     kept = {path: path.stat().st_mtime_ns for path in folder.glob("run/trials/*/result.json")}
     assert len(kept) >= 4
@@ -156,6 +158,18 @@ def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Pa
     assert all(len(hosts) == 1 for hosts in found.values())
     whole = [path for path in kept if path.stat().st_mtime_ns == kept[path]]
     assert len(whole) >= 3  # at least one round was finished, and not run again
+
+
+def test_after_a_kill_nothing_is_left(folder: Path) -> None:
+    (folder / "tmp").mkdir()
+    process = start(folder)
+    try:
+        assert until(lambda: begun(folder))
+    finally:
+        process.kill()
+        process.wait()
+    assert until(lambda: not at_work(folder), 60)
+    assert list((folder / "tmp").iterdir()) == []
 
 
 def test_hosts_behind_tls(folder: Path) -> None:
