@@ -62,6 +62,14 @@ class DuckDBOptions(Options):
     )
 
 
+def _arrow_reader() -> Callable[[Any], Rows]:
+    """What reads a relation as Arrow batches: releases before 1.5 have another name for it."""
+    from duckdb import DuckDBPyRelation as Relation
+
+    found: Callable[[Any], Rows] = getattr(Relation, "to_arrow_reader", None) or Relation.fetch_arrow_reader
+    return found
+
+
 class DuckDBSession(SQLSession):
     load_format = "batches"
 
@@ -97,7 +105,7 @@ class DuckDBSession(SQLSession):
 
     def batches(self, sql: str) -> Any:
         """Read by `duckdb` too: a twentieth of the time that rows take."""
-        return self.connection.sql(sql).to_arrow_reader()
+        return _arrow_reader()(self.connection.sql(sql))
 
     def returned_rows(self, given: Any) -> bool:
         """What changes rows describes one as well: their number."""
@@ -130,8 +138,8 @@ class ArrowSession(DuckDBSession):
     prepare_get_many: ClassVar = None  # type: ignore[assignment]
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
-        relation = self.connection.sql
-        return lambda: relation(sql).to_arrow_reader()
+        relation, reader = self.connection.sql, _arrow_reader()
+        return lambda: reader(relation(sql))
 
 
 class DuckDB(SQLEngine):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.testing.contract import missing
 from tests.conftest import Dbbench, summary
 from tests.wheels import offline, wheel
 
@@ -71,3 +72,19 @@ def test_a_release_that_fails_in_any_way_is_an_outcome_and_harms_no_other(tmp_pa
     assert {label: variants[f"{ENGINE}@{label}"]["release"] for label in labels} == {
         "3.96": "3.96.0", "3.97": "3.97.0", "3.98": "", "3.99": "",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("engine", "old"), [("duckdb", "1.1"), (ENGINE, "3.48")])
+def test_an_old_release_of_a_real_driver_is_measured(tmp_path: Path, dbbench: Dbbench, engine: str, old: str) -> None:
+    """The plugin drives it, though it is older than what a new environment gets."""
+    shutil.copy(SMALL, tmp_path)
+    done = dbbench(
+        "suite", "small.yaml", "-e", engine, "-e", f"{engine}@{old}", "--quick", "--format", "csv", "--out", "r"
+    )
+    found = {name: row for (step, name), row in summary(tmp_path / "r").items() if step == "join"}
+    if found[f"{engine}@{old}"]["outcome"] == "unavailable" and engine not in os.environ.get(
+        "DBBENCH_REQUIRE", ""
+    ).split(","):
+        pytest.skip(found[f"{engine}@{old}"]["detail"])
+    assert {row["outcome"] for row in found.values()} == {"ok"}, found
+    assert done.returncode == 0, done.stdout + done.stderr
