@@ -16,6 +16,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import IO, Any
@@ -24,16 +25,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.ipc
 
-from dbbench.answers import expressions, ties
+from dbbench.answers import expressions, scaled, ties
 from dbbench.answers.compare import COMPUTED, COMPUTED_KEY
+from dbbench.answers.groups import aggregated
+from dbbench.answers.joins import Held, joined
 from dbbench.datasets.cache import Files
 from dbbench.errors import UserError
 from dbbench.host import plain_file
-from dbbench.suite.answer import Answer, Condition, last_part, parsed
+from dbbench.suite.answer import Answer, Condition, Join, last_part, parsed
 from dbbench.suite.expressions import names
 
 #: Raised whenever an oracle would come out otherwise than before; part of the cache's key.
-GENERATION = 4
+GENERATION = 5
 _log = logging.getLogger(__name__)
 
 
@@ -88,7 +91,7 @@ def read_answer(path: Path) -> pa.Table:
 
 
 def expected(
-    answer: Answer, files: Files, made: Mapping[str, pa.Table] | None = None, *, with_ties: bool = False
+    answer: Answer, files: Files, made: Mapping[str, Held] | None = None, *, with_ties: bool = False
 ) -> pa.Table:
     """The rows of `answer`, in its order if it has one; columns are named as in its `select`.
 
@@ -98,9 +101,13 @@ def expected(
     tables = dict(made or {})
     for name, subquery in answer.subqueries.items():
         rows = expected(subquery, files, tables)
-        tables[name] = rows.rename_columns([last_part(column) for column in rows.column_names])
+        tables[name] = Held(rows.rename_columns([last_part(column) for column in rows.column_names]))
     rows, later = _joined(answer, files, tables)
     fractions = {field.name for field in rows.schema if COMPUTED_KEY in (field.metadata or {})}
+    first = [each for each in later if tested(each) <= {*rows.column_names}]
+    later = [each for each in later if each not in first]
+    rest = columns_read(answer.model_copy(update={"where": tuple(later), "join": ()}))
+    rows = _filtered(first, rows, files, tables, rest)
     for name, text in answer.compute.items():
         values = expressions.column(text, rows)
         rows = rows.append_column(name, values)
@@ -109,8 +116,8 @@ def expected(
     rows = _filtered(later, rows, files, tables)
     if answer.group_by or answer.aggregates:
         fractions |= {name for name, kind, column in answer.aggregates if kind == "avg" or column in fractions}
-        return finished(answer, _aggregated(answer, rows), fractions, files, tables, with_ties=with_ties)
-    return _selected(answer, rows, fractions, with_ties=with_ties)
+        return finished(answer, aggregated(answer, rows), fractions, files, tables, with_ties=with_ties)
+    return _selected(answer, scaled.plain_table(rows), fractions, with_ties=with_ties)
 
 
 def finished(
@@ -118,7 +125,7 @@ def finished(
     groups: pa.Table,
     fractions: AbstractSet[str],
     files: Files,
-    made: Mapping[str, pa.Table],
+    made: Mapping[str, Held],
     *,
     with_ties: bool = False,
 ) -> pa.Table:
@@ -148,106 +155,91 @@ def ordered(rows: pa.Table, answer: Answer) -> pa.Table:
     )
 
 
-def _joined(answer: Answer, files: Files, made: Mapping[str, pa.Table]) -> tuple[pa.Table, list[Condition]]:
+def _joined(answer: Answer, files: Files, made: Mapping[str, Held]) -> tuple[pa.Table, list[Condition]]:
     """The rows of all tables, and the conditions that are still to be met: those of one table are met before its join."""
-    needed = columns_read(answer)
-    narrows = all(join.kind in _NARROWING for join in answer.join)
-    fields: dict[str, pa.Field] = {}
     later = list(answer.where)
 
-    def read(table: str, prefix: str) -> pa.Table:
-        rows = _table(table, prefix, files, needed, made)
-        own = [each for each in later if narrows and {*_tested(each)} <= {*rows.column_names}]
+    def needed(joins: Sequence[Join]) -> set[str]:
+        return columns_read(answer.model_copy(update={"where": tuple(later), "join": tuple(joins)}))
+
+    def read(table: str, prefix: str, joins: Sequence[Join]) -> Held:
+        held = made[table] if table in made else Held(files.table(table))
+        own = [each for each in later if is_met_first(each, answer, held.table.column_names, prefix)]
         later[:] = [each for each in later if each not in own]
-        fields.update({field.name: field for field in rows.schema})
-        rows = _filtered(own, rows, files, made)
-        # Columns that only these conditions looked at need not go through the joins.
-        rest = columns_read(answer.model_copy(update={"where": tuple(later)}))
-        return rows.select([name for name in rows.column_names if name in rest] or rows.column_names[:1])
+        return narrowed(held.called(prefix), own, needed(joins), files, made)
 
-    rows = read(answer.table, answer.table)
-    for join in answer.join:
-        other = read(join.table, join.prefix)
-        pairs = join.pairs
-        if join.kind == "cross":
-            rows, other, pairs = _with_one(rows, "left"), _with_one(other, "right"), {"right": "left"}
-        # Without coalescing both sides keep their keys: where a row has no partner, one of them is missing.
-        keys, right_keys = list(pairs.values()), list(pairs)
-        kind = _JOINS[join.kind]
-        rows = rows.join(other, keys, right_keys, join_type=kind, coalesce_keys=False, use_threads=False)
-        if join.kind == "cross":
-            rows = rows.drop_columns(["left", "right"])
-    # A join forgets which columns are fractions.
-    return rows.cast(pa.schema([fields.get(field.name, field) for field in rows.schema])), later
-
-
-def _with_one(rows: pa.Table, name: str) -> pa.Table:
-    return rows.append_column(name, pa.repeat(1, rows.num_rows))
+    rows = read(answer.table, answer.table, answer.join).table
+    for number, join in enumerate(answer.join, 1):
+        other = read(join.table, join.prefix, answer.join[number - 1 :])
+        rows = joined(rows, other, join.pairs, join.kind, needed(answer.join[number:]))
+    return rows, later
 
 
 #: Joins after which no row of a table is there that wasn't before: conditions on one table can be met first.
 _NARROWING = ("inner", "semi", "anti", "cross")
-_JOINS = {
-    "inner": "inner", "left": "left outer", "right": "right outer", "full": "full outer", "semi": "left semi",
-    "anti": "left anti", "cross": "inner",
-}  # fmt: skip
-#: Aggregates by Arrow's names.
-_FUNCTIONS = {"avg": "mean"}
 
 
 def columns_read(answer: Answer) -> set[str]:
     """The columns that an answer touches, so that no others are carried through its joins."""
     needed = {*answer.select, *answer.group_by, *answer.order_by, *(column for _, _, column in answer.aggregates)}
-    needed |= {name for condition in answer.where for name in _tested(condition)}
+    needed |= {name for condition in answer.where for name in tested(condition)}
     needed |= {name for join in answer.join for pair in join.pairs.items() for name in pair}
     return needed | {name for text in answer.compute.values() for name in names(parsed(text))}
 
 
-def _tested(condition: Condition) -> set[str]:
+def tested(condition: Condition) -> set[str]:
     """The columns that a condition looks at."""
     if condition.holds is not None:
         return {*names(parsed(condition.holds))}
     if condition.any_of:
-        return {name for each in condition.any_of for name in _tested(each)}
+        return {name for each in condition.any_of for name in tested(each)}
     return {condition.column}
 
 
-def _table(name: str, prefix: str, files: Files, wanted: set[str], made: Mapping[str, pa.Table]) -> pa.Table:
-    table = made[name] if name in made else files.table(name)
-    table = table.rename_columns([f"{prefix}.{column}" for column in table.column_names])
-    columns = [column for column in table.column_names if column in wanted]
-    return table.select(columns or table.column_names[:1])  # rows are counted by a column, if by nothing else
+def is_met_first(condition: Condition, answer: Answer, columns: Iterable[str], prefix: str) -> bool:
+    """Whether a condition of an answer is met by a table's own rows, before any join."""
+    narrows = all(join.kind in _NARROWING for join in answer.join)
+    return narrows and tested(condition) <= {f"{prefix}.{column}" for column in columns}
 
 
-def _aggregated(answer: Answer, rows: pa.Table) -> pa.Table:
-    """A row for each group, or one for all rows, also for none."""
-    wanted: list[tuple[Any, str]] = []
-    for _, kind, column in answer.aggregates:
-        if kind == "avg" and not pa.types.is_floating(rows.column(column).type):
-            rows = rows.append_column(f"{column} as float", rows.column(column).cast(pa.float64()))
-        source = f"{column} as float" if f"{column} as float" in rows.column_names and kind == "avg" else column
-        wanted.append(([], "count_all") if column == "*" else (source, _FUNCTIONS.get(kind, kind)))
-    groups = rows.group_by(list(answer.group_by), use_threads=False).aggregate(
-        list(dict.fromkeys(map(_hashable, wanted)))
-    )
-    result = groups.select(list(answer.group_by))
-    for (name, _, _), (source, function) in zip(answer.aggregates, wanted, strict=True):
-        column = groups.column("count_all" if function == "count_all" else f"{source}_{function}")
-        result = result.append_column(name, column)
-    return result
+def narrowed(
+    held: Held, own: Sequence[Condition], wanted: AbstractSet[str], files: Files, made: Mapping[str, Held]
+) -> Held:
+    """The rows of a table that meet its own conditions, with the columns wanted; those that only the conditions look at are left out."""
+    names = held.table.column_names
+    kept = [column for column in names if column in wanted] or names[
+        :1
+    ]  # rows are counted by a column, if by nothing else
+    if own:
+        return Held(_filtered(own, held.table, files, made, kept).select(kept))
+    return replace(held, table=held.table.select(kept))
 
 
-def _hashable(wanted: tuple[Any, str]) -> tuple[Any, str]:
-    return (tuple(wanted[0]), wanted[1]) if isinstance(wanted[0], list) else wanted
+def _filtered(
+    conditions: Iterable[Condition],
+    rows: pa.Table,
+    files: Files,
+    made: Mapping[str, Held],
+    wanted: Iterable[str] | None = None,
+) -> pa.Table:
+    """The rows that meet all conditions; of them the columns wanted, or all.
 
-
-def _filtered(conditions: Iterable[Condition], rows: pa.Table, files: Files, made: Mapping[str, pa.Table]) -> pa.Table:
-    for condition in conditions:
-        rows = rows.filter(_holds(condition, rows, files, made))
+    Texts take longest, so that conditions on them are met last, each by those rows that are left.
+    """
+    texts = {field.name for field in rows.schema if pa.types.is_string(field.type)}
+    left = sorted(conditions, key=lambda each: bool(texts & tested(each)))
+    while left:
+        together = [each for each in left if not texts & tested(each)] or left[:1]
+        left = left[len(together) :]
+        held = functools.reduce(pc.and_, [_holds(each, rows, files, made) for each in together])
+        if wanted is not None:
+            kept = {*wanted}.union(*map(tested, left))
+            rows = rows.select([name for name in rows.column_names if name in kept] or rows.column_names[:1])
+        rows = rows.filter(held)
     return rows
 
 
-def _holds(condition: Condition, rows: pa.Table, files: Files, made: Mapping[str, pa.Table]) -> Any:
+def _holds(condition: Condition, rows: pa.Table, files: Files, made: Mapping[str, Held]) -> Any:
     if condition.any_of:
         held = [_holds(each, rows, files, made) for each in condition.any_of]
         found = functools.reduce(pc.or_kleene, held)
@@ -260,9 +252,7 @@ def _holds(condition: Condition, rows: pa.Table, files: Files, made: Mapping[str
     return pc.invert(found) if condition.negated else found
 
 
-def _passed(
-    condition: Condition, column: pa.ChunkedArray, files: Files, made: Mapping[str, pa.Table]
-) -> pa.ChunkedArray:
+def _passed(condition: Condition, column: pa.ChunkedArray, files: Files, made: Mapping[str, Held]) -> pa.ChunkedArray:
     """Where a column passes a test; a null where its value is missing."""
     match condition.test:
         case "above":
@@ -298,13 +288,26 @@ def _compared(test: Callable[..., Any], column: pa.ChunkedArray, value: Any) -> 
     kind = column.type
     try:
         if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-            number = Decimal(str(value))
-            places = max(0, -int(number.as_tuple().exponent), getattr(kind, "scale", 0))
-            wide = pa.decimal128(38, places)
-            return test(column.cast(wide), pa.scalar(number, wide))
+            return _number(test, column, Decimal(str(value)))
         if pa.types.is_temporal(kind):
+            day = expressions.day_of(value)
+            if day is not None and pa.types.is_date32(kind):
+                return test(column, day)
             moment = datetime.datetime.fromisoformat(str(value))
             return test(column.cast(pa.timestamp("s")), pa.scalar(moment, pa.timestamp("s")))
         return test(column, pa.scalar(value, kind))
     except (pa.ArrowInvalid, pa.ArrowTypeError, InvalidOperation, TypeError, ValueError) as exc:
         raise UserError(f"an answer's condition compares a column of {kind} with {value!r}: {exc}") from exc
+
+
+def _number(test: Callable[..., Any], column: pa.ChunkedArray, number: Decimal) -> pa.ChunkedArray:
+    """A column of whole numbers or decimals beside a number: that gets the column's type if it then is the same."""
+    kind = column.type
+    unscaled = number.scaleb(scaled.scale(kind))
+    if unscaled == unscaled.to_integral_value() and abs(unscaled) < 2**31:
+        whole = column if pa.types.is_integer(kind) else scaled.integers(column)
+        if whole is not None:
+            return test(whole, pa.scalar(int(unscaled), whole.type))
+    places = max(0, -int(number.as_tuple().exponent), scaled.scale(kind))
+    wide = pa.decimal128(scaled.MOST_DIGITS, places)
+    return test(scaled.plain(column).cast(wide), pa.scalar(number, wide))

@@ -75,6 +75,11 @@ class Files:
                 batch = reader.get_batch(int(number))
                 yield batch.select(list(columns)) if columns else batch
 
+    def mapped(self, table: str, numbers: Iterable[int]) -> list[pa.RecordBatch]:
+        """Batches of a table by their numbers from 0, mapped: what was looked at stays in memory as long as any of them."""
+        with pa.memory_map(self._path(table)) as source, pa.ipc.open_file(source) as reader:
+            return [reader.get_batch(int(number)) for number in numbers]
+
     def table(self, name: str) -> pa.Table:
         """A whole table, mapped rather than read."""
         with pa.memory_map(self._path(name)) as source, pa.ipc.open_file(source) as reader:

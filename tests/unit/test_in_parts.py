@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbbench.answers import in_parts, oracle
+from dbbench.answers import cuts, oracle
 from dbbench.answers.compare import check_batches
 from dbbench.answers.in_parts import rows_of
 from dbbench.answers.oracle import expected
@@ -79,9 +79,6 @@ FORMS: dict[str, dict[str, Any]] = {
         "table": "Charges", "compute": {"double": "Charges.Amount * 2"}, "group_by": ["Charges.Code"],
         "sum": {"total": "double"}, "select": ["Charges.Code", "total"],
     },
-}  # fmt: skip
-#: What can't be cut: it is computed as a whole, and the log says so.
-WHOLE: dict[str, dict[str, Any]] = {
     "a table twice": {
         "table": "Charges",
         "join": [{"table": "Charges", "named": "Same", "column": "Same.PKeyCharges", "equals": "Charges.PKeyCharges"}],
@@ -89,6 +86,16 @@ WHOLE: dict[str, dict[str, Any]] = {
     },
     "distinct values in all parts": {
         "table": "Charges", "count_distinct": {"n": "Charges.Amount"}, "select": ["n"],
+    },
+    "distinct values of groups in all parts": {
+        "table": "Charges", "group_by": ["Charges.Code"], "count_distinct": {"n": "Charges.Amount"},
+        "having": [{"column": "n", "above": 10}], "select": ["Charges.Code", "n"],
+    },
+}  # fmt: skip
+#: What can't be cut: it is computed as a whole, and the log says so.
+WHOLE: dict[str, dict[str, Any]] = {
+    "distinct values in all parts beside other counts": {
+        "table": "Charges", "count_distinct": {"n": "Charges.Amount"}, "count": {"all": "*"}, "select": ["n", "all"],
     },
     "right": {
         "table": "Invoice", "join": [SHIPMENT | {"kind": "right"}], "group_by": ["Shipment.ChargeCurrency"],
@@ -107,16 +114,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Files]:
 @pytest.fixture
 def parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The rows of each table that an answer was computed from, one entry for each."""
-    monkeypatch.setattr(in_parts, "PART_BYTES", LITTLE)
+    monkeypatch.setattr(cuts, "PART_BYTES", LITTLE)
     seen: list[int] = []
-    table = in_parts._Part.table
+    table = cuts.Part.table
 
     def counted(self: Any, name: str) -> pa.Table:
         found = table(self, name)
         seen.append(found.num_rows)
         return found
 
-    monkeypatch.setattr(in_parts._Part, "table", counted)
+    monkeypatch.setattr(cuts.Part, "table", counted)
     return seen
 
 
@@ -161,7 +168,7 @@ def test_ties_at_a_limit_are_refused_in_parts_too(files: Files, parts: list[int]
 
 def test_keys_that_are_missing_are_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: list[int]) -> None:
     monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path))
-    monkeypatch.setattr(in_parts, "PART_BYTES", 1_000)
+    monkeypatch.setattr(cuts, "PART_BYTES", 1_000)
 
     def column(**more: Any) -> dict[str, Any]:
         return {"type": "integer", "values": {"kind": "sequence"}, **more}

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dbbench.answers import in_parts, ties
+from dbbench.answers import cuts, in_parts, ties
 from dbbench.answers.compare import check_rows
 from dbbench.answers.in_parts import answer_file
 from dbbench.answers.oracle import read_answer
@@ -179,7 +179,7 @@ def test_an_engine_with_a_wrong_tied_row_is_found(small: Suite, files: Files, tm
 
 def test_ties_in_parts_are_those_of_the_whole(small: Suite, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read_answer(answer_file(STEP.answer, files))  # type: ignore[arg-type]
-    monkeypatch.setattr(in_parts, "PART_BYTES", 500)
+    monkeypatch.setattr(cuts, "PART_BYTES", 500)
     (pieces,) = in_parts.rows_of(STEP.answer, files, with_ties=True)  # type: ignore[arg-type]
     assert ties.row_count(whole) == ties.row_count(pieces) == 25
     assert whole.num_rows > 25
