@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbbench.answers import scaled
+from dbbench.errors import UserError
 from dbbench.suite.answer import Answer
 
 #: Column and function.
@@ -101,8 +102,12 @@ def _summable(values: pa.ChunkedArray, function: str) -> tuple[pa.ChunkedArray, 
 
 
 def _as(values: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    whole = pa.types.is_integer(values.type)
-    return scaled.decimals(values.cast(pa.int64()), kind) if whole and pa.types.is_decimal(kind) else values.cast(kind)
+    if pa.types.is_integer(values.type) and pa.types.is_decimal(kind):
+        return scaled.decimals(values.cast(pa.int64()), kind)
+    try:
+        return values.cast(kind)
+    except pa.ArrowInvalid as exc:
+        raise UserError(f"a sum of an answer is too long for a whole number of 8 bytes: {exc}") from exc
 
 
 def _by_position(rows: pa.Table, keys: Sequence[str], plan: Sequence[tuple[str, str]]) -> pa.Table | None:
