@@ -102,7 +102,7 @@ def test_each_round_is_on_one_host(folder: Path, dbbench: Dbbench) -> None:
 def start(folder: Path) -> subprocess.Popen[bytes]:
     """A run of many rounds, in a session of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "dbbench.cli", "suite", *ASKED, "--rounds", "6"],
+        [sys.executable, "-m", "dbbench.cli", "suite", *ASKED, "--rounds", "4"],
         cwd=folder,
         env=environment("faulty", TMPDIR=str(folder / "tmp")),
         stdout=subprocess.DEVNULL,
@@ -129,7 +129,7 @@ def test_a_host_that_dies_gives_its_round_to_another(folder: Path) -> None:
         process.kill()
         process.wait()
     found = hosts_of(folder)
-    assert sorted(found) == list(range(1, 7))
+    assert sorted(found) == list(range(1, 5))
     assert all(len(hosts) == 1 for hosts in found.values())
     assert until(lambda: not at_work(folder), 60)
 
@@ -154,7 +154,7 @@ def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Pa
     done = dbbench("suite", "--resume", "run", "--cluster", "local:2", "--format", "csv")
     assert done.returncode == 0, done.stdout + done.stderr
     found = hosts_of(folder)
-    assert sorted(found) == list(range(1, 7))
+    assert sorted(found) == list(range(1, 5))
     assert all(len(hosts) == 1 for hosts in found.values())
     whole = [path for path in kept if path.stat().st_mtime_ns == kept[path]]
     assert len(whole) >= 3  # at least one round was finished, and not run again
