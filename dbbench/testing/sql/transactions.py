@@ -29,6 +29,8 @@ from dbbench.testing.sql.tables import (
 #: Seconds for which a transaction waits for the other to come so far: longer than most engines' own limits for a lock,
 #: so that these limits are met. One that waits longer gets the lock then.
 _PATIENCE = 6.0
+#: Transactions after which a driver does more than at first: psycopg prepares by itself what it has executed five times.
+_USUAL = 8
 
 
 class TransactionContract(TableContract):
@@ -100,6 +102,35 @@ class TransactionContract(TableContract):
         session.commit()
         session.close()
         expect_rows(engine, BATCH.num_rows - 1, "after a DELETE that was committed")
+
+    @clause("what-a-sql-engine-fills-in")
+    def test_a_prepared_statement_still_works_after_a_rollback(self, loaded: Loaded) -> None:
+        """Clients prepare once. A driver may forget all that is prepared at a rollback, once it has prepared something itself."""
+        engine, _ = loaded
+        needs(engine, "statement")
+        _needs_transactions(engine)
+        session: Any = engine.connect()
+        value = engine.sql.placeholder
+        change = session.prepare_call(
+            engine.sql.translate(f"UPDATE Order SET Text = {value} WHERE Id = {value}", TABLES), 0
+        )
+        find = session.prepare_rows(engine.sql.translate(f"SELECT Id, Text FROM Order WHERE Id = {value}", TABLES))
+        run = session.prepare_statement(engine.sql.translate("DELETE FROM Order WHERE Id = -1", TABLES))
+        for number in range(_USUAL):
+            session.begin()
+            count(engine, session)
+            session.commit()
+            if number >= _USUAL - 2:  # twice, as a rollback may be the first that the driver takes note of
+                session.begin()
+                change("lost", 1)
+                session.rollback()
+        session.begin()
+        run()
+        change("kept", 1)
+        found = [tuple(row) for row in find(1)]
+        session.commit()
+        session.close()
+        expect_equal("row 1, changed and found by what was prepared before the rollbacks", found, [(1, "kept")])
 
     @clause("the-life-of-a-trial")
     def test_statistics_grow_with_what_is_done(self, loaded: Loaded) -> None:

@@ -184,6 +184,33 @@ class IgnoresRollback(Table):
             self.commit()
 
 
+class ForgetsPrepared(Table):
+    """As psycopg: after a rollback it deallocates all, once it has prepared by itself what it has executed five times."""
+
+    clause = "a prepared statement still works after a rollback"
+
+    class session_class(Client):
+        begun = rollbacks = 0
+
+        def begin(self):
+            self.begun += 1
+            super().begin()
+
+        def rollback(self):
+            super().rollback()
+            self.rollbacks += self.begun > 5
+
+        def prepare_call(self, sql, rows=None):
+            call, made = super().prepare_call(sql, rows), self.rollbacks
+
+            def checked(*values):
+                if self.rollbacks > made:
+                    raise RuntimeError("the prepared statement does not exist")
+                return call(*values)
+
+            return checked
+
+
 class StandingStatistics(Table):
     clause = "statistics grow with what is done"
 
