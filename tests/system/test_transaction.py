@@ -72,7 +72,7 @@ def test_the_books_of_order_entry_balance(dbbench: Dbbench, tmp_path: Path, engi
     done = dbbench("suite", "order-entry", "--quick", "--scale", "0.05", "--out", "run", "--engine", engine)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = summary(tmp_path / "run")
-    for step in ("opening", "trading"):
+    for step in ("opening", "trading", "desks-8", "desks-32", "desks-128"):
         assert (rows[step, engine]["outcome"], rows[step, engine]["detail"]) == ("ok", "")
 
 

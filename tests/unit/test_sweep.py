@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,14 @@ def test_the_chart_of_a_sweep_has_a_curve_for_each_engine_and_says_who_is_missin
     assert any("calls per second" in text for text in found)
     assert any("Engine number 0: can't serve that many (4 clients)." in text for text in found)
     assert_nothing_overlaps(figure)
+
+
+def test_the_chart_of_a_sweep_has_the_note_of_its_step() -> None:
+    noted = [
+        replace(view, step=view.step.model_copy(update={"note": "Derived from another benchmark."}))
+        for view in views(3)
+    ]
+    assert "Derived from another benchmark." in words(sweep(noted, [], {}))
 
 
 def test_more_engines_than_can_be_told_apart_are_named_beneath() -> None:

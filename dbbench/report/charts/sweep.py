@@ -86,7 +86,7 @@ def _curves(views: Sequence[StepView]) -> dict[str, _Points]:
 
 
 def _notes(views: Sequence[StepView], curves: dict[str, _Points], shown: Sequence[str]) -> list[str]:
-    """Who has no point, and why; and what isn't drawn."""
+    """Who has no point, and why; what isn't drawn; and the step's note, as a chart may go its own way."""
     notes: dict[str, list[str]] = {}
     for view in views:
         for line in (*view.failed, *(line for line in view.lines if line.withheld)):
@@ -95,6 +95,8 @@ def _notes(views: Sequence[StepView], curves: dict[str, _Points], shown: Sequenc
     found = [f"{note} ({joined(counts)} clients)." for note, counts in notes.items()]
     if others := [title for title in curves if title not in shown]:
         found.append(f"Not drawn, as they are slower: {', '.join(others)}.")
+    if note := views[0].step.note:
+        found.append(note)
     for view in views:
         if view.harness and view is views[-1]:
             found.append(f"With {view.step.concurrent_clients.count} clients {view.harness_note(marked=False)}.")
