@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -24,6 +25,8 @@ _SMALL = 8
 KEEPING = ("inner", "left", "semi", "anti", "cross")
 #: Batches lie along a key if together they span at most so many times its range.
 _ALONG = 2
+#: Batches that are mapped at a time to look at their keys.
+_LOOKED_AT = 64
 
 
 class Sizes:
@@ -139,14 +142,17 @@ class Part(Files):
         return pa.Table.from_batches(rows, pa.schema([schema.field(column) for column in columns]))
 
 
+@functools.lru_cache(100)
 def ranges(files: Files, table: str, key: str) -> Ints | None:
     """The least and the greatest key of each batch; None where keys are missing."""
     found = []
-    for batch in files.some(table, range(files.batches(table)), [key]):
-        if batch.column(0).null_count:
-            return None
-        bounds = pc.min_max(batch.column(0)).as_py()
-        found.append([bounds["min"], bounds["max"]])
+    for first in range(0, count := files.batches(table), _LOOKED_AT):
+        for batch in files.mapped(table, range(first, min(first + _LOOKED_AT, count))):
+            keys = batch.column(key)
+            if keys.null_count:
+                return None
+            bounds = pc.min_max(keys).as_py()
+            found.append([bounds["min"], bounds["max"]])
     return np.array(found, np.int64)
 
 

@@ -18,6 +18,9 @@ Aggregate = tuple[str, str]
 _ALL = "*"
 #: What extremes begin with.
 _EXTREMES = {"min": (np.minimum, np.iinfo(np.int64).max), "max": (np.maximum, np.iinfo(np.int64).min)}
+_SUMMED = ("sum", "min", "max")
+#: Rows that are looked at at a time.
+_AT_ONCE = 2**20
 #: A key of at most so many times as many numbers as there are rows is the position of its group.
 _NARROW, _ALWAYS_NARROW = 4, 2**16
 
@@ -89,6 +92,8 @@ def _summable(values: pa.ChunkedArray, function: str) -> tuple[pa.ChunkedArray, 
     Sums are of whole numbers of 8 bytes where none can get too long for these, else of decimals of 38 digits.
     """
     kind = values.type
+    if function == "count" and pa.types.is_decimal64(kind):
+        return scaled.integers(values), None
     whole = pa.types.is_integer(kind)
     if not (whole and function == "sum") and not (pa.types.is_decimal(kind) and function in ("sum", "min", "max")):
         return scaled.plain(values), None
@@ -96,8 +101,7 @@ def _summable(values: pa.ChunkedArray, function: str) -> tuple[pa.ChunkedArray, 
     if short is not None and (function != "sum" or scaled.largest(short) * len(short) < 2**63):
         if whole:
             return short, pa.int64()
-        long = function == "sum" or not pa.types.is_decimal128(kind)
-        return short, pa.decimal128(scaled.MOST_DIGITS, kind.scale) if long else kind
+        return short, pa.decimal128(scaled.MOST_DIGITS, kind.scale) if function == "sum" else scaled.plain_type(kind)
     return (values.cast(pa.decimal128(20, 0)), pa.int64()) if whole else (scaled.plain(values), None)
 
 
@@ -127,19 +131,20 @@ def _by_position(rows: pa.Table, keys: Sequence[str], plan: Sequence[tuple[str, 
     least, size = bounds["min"], bounds["max"] - bounds["min"] + 1
     if size > max(_NARROW * len(key), _ALWAYS_NARROW):
         return None
-    slots = np.subtract(key.to_numpy(), least, dtype=np.int64)
-    counts = np.bincount(slots, minlength=size)
+    counts = np.zeros(size, np.int64)
+    starts = {(name, function): _EXTREMES.get(function, (np.add, 0)) for name, function in plan if function in _SUMMED}
+    found = {each: np.full(size, start, np.int64) for each, (_, start) in starts.items()}
+    for batch in rows.to_batches(max_chunksize=_AT_ONCE):
+        slots = np.subtract(batch.column(keys[0]).to_numpy(), least, dtype=np.int64)
+        np.add.at(counts, slots, 1)
+        for (name, function), (operation, _) in starts.items():
+            values = batch.column(name).to_numpy().astype(np.int64, copy=False)
+            operation.at(found[name, function], slots, values)
     there = np.flatnonzero(counts)
     columns = {keys[0]: pa.array(there + least).cast(key.type)}
     for name, function in plan:
-        if function in ("count_all", "count"):
-            found = counts
-        else:
-            values = rows.column(name).to_numpy().astype(np.int64, copy=False)
-            operation, start = _EXTREMES.get(function, (np.add, 0))
-            found = np.full(size, start, np.int64)
-            operation.at(found, slots, values)
-        columns[f"{name}_{function}" if name else function] = _like(found[there], rows, name, function)
+        values = found.get((name, function), counts)[there]
+        columns[f"{name}_{function}" if name else function] = _like(values, rows, name, function)
     return pa.table(columns)
 
 

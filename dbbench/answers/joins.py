@@ -34,101 +34,114 @@ class Held:
     """A table in memory, and the indexes that joins have made of it."""
 
     table: pa.Table
-    #: By the last part of their columns' names.
-    indexes: dict[str, _Index | None] = field(default_factory=dict)
+    #: By kind and by the last part of their columns' names.
+    indexes: dict[tuple[type[_Keys], str], _Keys | None] = field(default_factory=dict)
 
-    def index(self, key: str) -> _Index | None:
-        """The index of a column; None if it can have none."""
-        name = last_part(key)
-        if name not in self.indexes:
-            self.indexes[name] = _index(self.table.column(key))
-        return self.indexes[name]
+    def index(self, key: str) -> _Rows | None:
+        """Where the rows of each value of a column are; None if that isn't a narrow key."""
+        found = self._made(_Rows, key)
+        assert found is None or isinstance(found, _Rows)
+        return found
+
+    def keys(self, key: str) -> _Keys | None:
+        """Which values a column has; None if that isn't a narrow key."""
+        return self._made(_Keys, key)
+
+    def _made(self, kind: type[_Keys], key: str) -> _Keys | None:
+        place = (kind, last_part(key))
+        if place not in self.indexes:
+            column = self.table.column(key)
+            bounds = _bounds(column)
+            self.indexes[place] = None if bounds is None else kind(column, *bounds)
+        return self.indexes[place]
 
     def called(self, prefix: str) -> Held:
         """The same with names that begin with a prefix; both have their indexes in common."""
         return replace(self, table=self.table.rename_columns([f"{prefix}.{name}" for name in self.table.column_names]))
 
 
-@dataclass(frozen=True)
-class _Index:
-    """Where the rows of each key are: one position for each, or several that stand together."""
+class _Keys:
+    """Which numbers of a narrow range a column has."""
 
-    least: int
-    #: Key - least -> position, or -1; the last is that of keys which aren't there.
-    first: NDArray[np.int32]
-    #: Where keys have several rows: the positions in order of their keys, to which `first` then leads, and how many there are.
-    order: Positions | None = None
-    counts: NDArray[np.int64] | None = None
+    def __init__(self, column: pa.ChunkedArray, least: int, size: int) -> None:
+        self.least, self.size = least, size
+        #: Key - least -> whether it is there; the last is that of all other keys.
+        self.there = np.zeros(size + 1, bool)
+        self.there[self.slots(column)] = True
+        self.there[size] = False
 
     def slots(self, keys: pa.ChunkedArray) -> Positions:
-        """Where in `first` each key is."""
-        end = len(self.first) - 1
+        """Key - least of each key; `size` for those that are missing or out of the range."""
         missing = pc.is_null(keys).to_numpy() if keys.null_count else None
-        slots: Positions = np.subtract(_numbers(keys), self.least, dtype=np.int64)
+        numbers = (keys if missing is None else pc.fill_null(keys, 0)).to_numpy()
+        slots: Positions = np.subtract(numbers, self.least, dtype=np.int64)
         if missing is not None:
-            slots[missing] = end
-        if len(slots) and (slots.min() < 0 or slots.max() > end):
-            slots[(slots < 0) | (slots > end)] = end
+            slots[missing] = self.size
+        if len(slots) and (slots.min() < 0 or slots.max() > self.size):
+            slots[(slots < 0) | (slots > self.size)] = self.size
         return slots
 
     def found(self, keys: pa.ChunkedArray) -> NDArray[np.bool_]:
         """Whether each key is there."""
-        found: NDArray[np.bool_] = self.first[self.slots(keys)] >= 0
+        found: NDArray[np.bool_] = self.there[self.slots(keys)]
         return found
+
+
+class _Rows(_Keys):
+    """Where the rows of each key are: one position for each, or several that stand together in an order of their own."""
+
+    def __init__(self, column: pa.ChunkedArray, least: int, size: int) -> None:
+        super().__init__(column, least, size)
+        slots = self.slots(column)
+        places = np.arange(len(slots), dtype=np.int32)
+        #: Key - least -> position.
+        self.first = np.zeros(size + 1, np.int32)
+        self.first[slots] = places
+        self.order: NDArray[np.int64] | None = None
+        if not np.array_equal(self.first[slots[slots < size]], places[slots < size]):
+            # Sorted as one number, key above position, which is far faster than to sort positions by their keys.
+            self.order = np.sort((slots << 32) | places) & (2**32 - 1)
+            self.starts = np.concatenate(([0], np.cumsum(np.bincount(slots, minlength=size + 1))))
 
     def pairs(self, keys: pa.ChunkedArray) -> tuple[Positions | None, Positions]:
         """The positions of the keys that are there, and those of their rows; None for all, each once."""
         slots = self.slots(keys)
-        first = self.first[slots]
-        there = first >= 0
-        if self.order is None or self.counts is None:
-            return (None, first) if there.all() else (np.flatnonzero(there), first[there])
-        left = np.flatnonzero(there)
-        counts = self.counts[slots[left]]
+        there = self.there[slots]
+        left = None if there.all() else np.flatnonzero(there)
+        slots = slots if left is None else slots[left]
+        if self.order is None:
+            return left, self.first[slots]
+        left = np.arange(len(slots)) if left is None else left
+        starts = self.starts[slots]
+        counts = self.starts[slots + 1] - starts
         ends = np.cumsum(counts)
-        within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
-        return np.repeat(left, counts), self.order[np.repeat(first[left].astype(np.int64), counts) + within]
+        steps = np.arange(ends[-1] if len(ends) else 0)
+        return np.repeat(left, counts), self.order[steps + np.repeat(starts - (ends - counts), counts)]
 
 
-def _numbers(keys: pa.ChunkedArray) -> Positions:
-    """Keys for numpy, with 0 where one is missing."""
-    numbers: Positions = (pc.fill_null(keys, 0) if keys.null_count else keys).to_numpy()
-    return numbers
-
-
-def _index(column: pa.ChunkedArray) -> _Index | None:
+def _bounds(column: pa.ChunkedArray) -> tuple[int, int] | None:
+    """The least number of a key and how many there may be; None if the key is none, or not narrow."""
     if not pa.types.is_signed_integer(column.type) or not len(column) - column.null_count:
         return None
     bounds = pc.min_max(column).as_py()
     least, size = bounds["min"], bounds["max"] - bounds["min"] + 1
-    if size > max(_NARROW * len(column), _ALWAYS_NARROW) or len(column) >= 2**31 or abs(least) >= _FAR:
-        return None
-    places: Positions | None = None
-    if column.null_count:
-        places = np.flatnonzero(pc.is_valid(column).to_numpy())
-        column = column.drop_null()
-    slots = np.subtract(column.to_numpy(), least, dtype=np.int64)
-    counts = np.bincount(slots, minlength=size + 1)
-    first = np.full(size + 1, -1, np.int32)
-    if counts.max() == 1:
-        first[slots] = np.arange(len(slots), dtype=np.int32) if places is None else places
-        return _Index(least, first)
-    order = np.argsort(slots, kind="stable")
-    first = np.where(counts > 0, np.cumsum(counts) - counts, -1).astype(np.int32)
-    return _Index(least, first, order if places is None else places[order], counts)
+    wide = size > max(_NARROW * len(column), _ALWAYS_NARROW) or max(size, len(column)) >= 2**31 or abs(least) >= _FAR
+    return None if wide else (least, size)
 
 
 def joined(rows: pa.Table, other: Held, pairs: dict[str, str], kind: str, wanted: set[str]) -> pa.Table:
     """The rows of a join: those of `wanted` of the columns on both sides. `pairs` are columns of the other -> those they equal."""
-    keys = [(index, left, right) for right, left in pairs.items() if (index := other.index(right)) is not None]
-    keys = [each for each in keys if pa.types.is_signed_integer(rows.schema.field(each[1]).type)]
-    if kind not in ("inner", "left", "semi", "anti") or not keys:
+    keys = [(left, right) for right, left in pairs.items() if pa.types.is_signed_integer(rows.schema.field(left).type)]
+    chosen = next((each for each in keys if _bounds(other.table.column(each[1])) is not None), None)
+    if kind not in ("inner", "left", "semi", "anti") or chosen is None:
         return _by_arrow(rows, other.table, pairs, kind, wanted)
-    index, left, right = keys[0]
+    left, right = chosen
     rest = {mine: its for mine, its in pairs.items() if mine != right}
-    if kind in ("semi", "anti") and not rest:
-        found = index.found(rows.column(left))
+    if kind in ("semi", "anti") and not rest and (held := other.keys(right)) is not None:
+        found = held.found(rows.column(left))
         return rows.select(_kept(rows, wanted)).filter(pa.array(found if kind == "semi" else ~found))
+    index = other.index(right)
+    assert index is not None
     here, there = index.pairs(rows.column(left))
     if rest:
         here = np.arange(rows.num_rows) if here is None else here

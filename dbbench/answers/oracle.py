@@ -32,8 +32,7 @@ from dbbench.answers.joins import Held, joined
 from dbbench.datasets.cache import Files
 from dbbench.errors import UserError
 from dbbench.host import plain_file
-from dbbench.suite.answer import Answer, Condition, Join, last_part, parsed
-from dbbench.suite.expressions import names
+from dbbench.suite.answer import Answer, Condition, Join, last_part, named
 
 #: Raised whenever an oracle would come out otherwise than before; part of the cache's key.
 GENERATION = 5
@@ -108,6 +107,7 @@ def expected(
     later = [each for each in later if each not in first]
     rest = columns_read(answer.model_copy(update={"where": tuple(later), "join": ()}))
     rows = _filtered(first, rows, files, tables, rest)
+    rows = scaled.short_table(rows, columns_computed(answer))
     for name, text in answer.compute.items():
         values = expressions.column(text, rows)
         rows = rows.append_column(name, values)
@@ -184,13 +184,19 @@ def columns_read(answer: Answer) -> set[str]:
     needed = {*answer.select, *answer.group_by, *answer.order_by, *(column for _, _, column in answer.aggregates)}
     needed |= {name for condition in answer.where for name in tested(condition)}
     needed |= {name for join in answer.join for pair in join.pairs.items() for name in pair}
-    return needed | {name for text in answer.compute.values() for name in names(parsed(text))}
+    return needed | columns_computed(answer)
+
+
+def columns_computed(answer: Answer) -> set[str]:
+    """The columns that an answer computes with."""
+    read = {name for text in answer.compute.values() for name in named(text)}
+    return read | {column for _, kind, column in answer.aggregates if kind != "count_distinct"}
 
 
 def tested(condition: Condition) -> set[str]:
     """The columns that a condition looks at."""
     if condition.holds is not None:
-        return {*names(parsed(condition.holds))}
+        return {*named(condition.holds)}
     if condition.any_of:
         return {name for each in condition.any_of for name in tested(each)}
     return {condition.column}
@@ -275,7 +281,7 @@ def _passed(condition: Condition, column: pa.ChunkedArray, files: Files, made: M
         case _:
             assert condition.among is not None
             values = expected(condition.among, files, made).column(0).combine_chunks()
-            within = pc.is_in(column, values.drop_null())
+            within = pc.is_in(scaled.plain(column), values.drop_null())
             if not len(values):
                 return within
             # As SQL has it: what is not among values of which one is missing may be that one.

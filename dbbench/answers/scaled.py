@@ -6,7 +6,7 @@ products are taken by Arrow's checked functions: what is too long raises ArrowIn
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from decimal import Decimal
 from typing import Any
 
@@ -98,11 +98,28 @@ def largest(values: Values) -> int:
     return max((abs(each) for each in bounds if each is not None), default=0)
 
 
+def short_table(rows: pa.Table, columns: Collection[str]) -> pa.Table:
+    """Rows with short decimals in these columns, so that each is made a whole number only once."""
+    for index, field in enumerate(rows.schema):
+        # The type that is a sign of computed values is none of a column's.
+        if field.name in columns and pa.types.is_decimal128(field.type) and field.type.precision < SHORT_DIGITS:
+            kind = pa.decimal64(field.type.precision, field.type.scale)
+            rows = rows.set_column(index, field.with_type(kind), decimals(integers(rows.column(index)), kind))
+    return rows
+
+
 def plain(values: Values) -> Values:
-    """Values as they were, but for short decimals, which get the one type that computed decimals have in answers."""
+    """Values as they were, but short decimals as long ones: of the type of their column, or of that of computed ones."""
     if not pa.types.is_decimal64(values.type):
         return values
-    return decimals(integers(values), pa.decimal128(MOST_DIGITS, values.type.scale))
+    return decimals(integers(values), plain_type(values.type))
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type of decimals that are `plain`."""
+    if not pa.types.is_decimal64(kind):
+        return kind
+    return pa.decimal128(kind.precision if kind.precision < SHORT_DIGITS else MOST_DIGITS, kind.scale)
 
 
 def plain_table(rows: pa.Table) -> pa.Table:

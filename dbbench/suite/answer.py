@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import datetime
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as ReadOnly
@@ -28,6 +29,7 @@ FUNCTIONS: ReadOnly[str, int] = {
 }  # fmt: skip
 
 
+@functools.lru_cache(1_000)
 def parsed(text: str) -> ast.expr:
     """The tree of an answer's expression. Raises ValueError, which says what was expected."""
     tree = expressions.parse(text, FUNCTIONS)
@@ -38,6 +40,12 @@ def parsed(text: str) -> ast.expr:
         if type(getattr(node, "op", None)) in (ast.FloorDiv, ast.Mod):
             raise ValueError("+, -, * and / only, since systems differ in whole division and remainders")
     return tree
+
+
+@functools.lru_cache(1_000)
+def named(text: str) -> tuple[str, ...]:
+    """The columns that an answer's expression names."""
+    return tuple(expressions.names(parsed(text)))
 
 
 def _checked(text: str) -> str:

@@ -106,7 +106,7 @@ def test_a_join_by_position_is_that_of_arrow(kind: str, two: bool, most: int, mo
     pairs = {"b.k": "a.k"} | ({"b.l": "a.l"} if two else {})
     wanted = {*left.column_names, *right.column_names}
     found = joined(left, Held(right), pairs, kind, wanted)
-    monkeypatch.setattr(joins, "_index", lambda _: None)
+    monkeypatch.setattr(joins, "_bounds", lambda _: None)
     assert rows_of(found) == rows_of(joined(left, Held(right), pairs, kind, wanted))
 
 
