@@ -16,6 +16,7 @@ import pytest
 
 from tests.selection import Selection
 from tests.sharing import Sharing
+from tests.skips import Skips
 
 TESTS = Path(__file__).parent
 
@@ -32,6 +33,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Selection())
     config.pluginmanager.register(Sharing())
+    config.pluginmanager.register(Skips())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
