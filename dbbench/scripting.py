@@ -17,8 +17,10 @@ from dbbench.report.export.registry import check_formats
 from dbbench.report.frames import RunFrames
 from dbbench.report.run_view import view
 from dbbench.report.write import write_report
+from dbbench.run.begin import new_run
 from dbbench.run.fleet import run_fleet
-from dbbench.run.request import Ready, Request, new_run, with_sweeps
+from dbbench.run.ready import Ready
+from dbbench.run.request import Request, with_sweeps
 from dbbench.run.runner import Progress, run_trials
 
 

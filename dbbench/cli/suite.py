@@ -29,7 +29,7 @@ from dbbench.cli.report import chosen_formats, show_report, status
 
 if TYPE_CHECKING:
     from dbbench.run.config import Config
-    from dbbench.run.request import Ready
+    from dbbench.run.ready import Ready
 
 #: What --resume takes beside itself: all else was settled when the run began.
 WITH_RESUME = frozenset(
@@ -229,8 +229,10 @@ def suite(
     from dbbench.cluster.place import place
     from dbbench.engine.urls import parse as parse_urls
     from dbbench.errors import UserError
+    from dbbench.run.begin import new_run
     from dbbench.run.config import Config as Nothing
-    from dbbench.run.request import Request, new_run, resumed_run, with_sweeps
+    from dbbench.run.request import Request, with_sweeps
+    from dbbench.run.resume import resumed_run
     from dbbench.run.settings import parse_settings
 
     if quick:  # what the file has for whole runs is not meant for a first look

@@ -22,8 +22,8 @@ from dbbench.host import machine
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import Trial
 from dbbench.run.answers import answers_again
+from dbbench.run.data import drawn_again
 from dbbench.run.releases import found_again
-from dbbench.run.request import drawn_again
 from dbbench.run.runner import Progress, run_trials
 from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.loader import parse_suite

@@ -24,7 +24,8 @@ from dbbench.engine.traits import MissingFeature
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import Unavailable, Unsupported
 from dbbench.results.trial import TrialResult
-from dbbench.run.request import Request, new_run
+from dbbench.run.begin import new_run
+from dbbench.run.request import Request
 from dbbench.run.runner import run_trials
 from dbbench.suite.model import Tier
 from dbbench.testing.clause import clause, left_out

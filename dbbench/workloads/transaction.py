@@ -26,7 +26,7 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
     """Committed transactions in a second. Raises Unsupported for an engine without SQL, transactions, or as many clients."""
     engine = context.engine
     clients = engine.info().concurrency.arranged(step.clients)
-    mix = _mix(step, context)
+    mix = mix_of(step, context)
     mix.check(engine, context.session)
     numbers = dict(_numbers(step.invariants, context)) if context.does_work else {}
     forget(context, " ".join(context.quoted(sql) for sql in step.statements.values()))
@@ -35,7 +35,7 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
 
     def driven(job: Job) -> ClientTimings:
         """What the clients did, and what the data must be after it: a search has them do it again and again."""
-        inputs = replace(_mix(step, context), endless=True) if step.timed else mix
+        inputs = replace(mix_of(step, context), endless=True) if step.timed else mix
         found = context.drive(replace(job, inputs=inputs), clients)
         made = dict(found.made)
         done.update(inputs.committed(made, clients.count, found.counts))
@@ -139,7 +139,8 @@ def _by_transaction(
     }
 
 
-def _mix(step: TransactionStep, context: StepContext) -> TransactionMix:
+def mix_of(step: TransactionStep, context: StepContext) -> TransactionMix:
+    """The calls of a step, as its clients are told them."""
     manifest = context.files.manifest
     calls = max(1, round((step.calls or 1) * manifest["scale"]))
     plans = [_plan(each, step.think, context) for each in step.transactions]

@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dbbench.cli import main
-from dbbench.run.request import Request, new_run
+from dbbench.run.begin import new_run
+from dbbench.run.request import Request
 from dbbench.run.runner import run_trials
 from tests.conftest import TESTS
 

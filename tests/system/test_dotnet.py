@@ -19,7 +19,8 @@ from dbbench.engine import registry
 from dbbench.engine.operations import prepared
 from dbbench.engine.setup import Setup
 from dbbench.errors import Unavailable, Unsupported
-from dbbench.run.request import Request, new_run
+from dbbench.run.begin import new_run
+from dbbench.run.request import Request
 from dbbench.run.runner import run_trials
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier

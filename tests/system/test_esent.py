@@ -14,7 +14,8 @@ from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Session
 from dbbench.engine.setup import Setup
 from dbbench.errors import Unavailable
-from dbbench.run.request import Request, new_run
+from dbbench.run.begin import new_run
+from dbbench.run.request import Request
 from dbbench.run.runner import run_trials
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier

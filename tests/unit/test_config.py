@@ -11,8 +11,9 @@ from click.testing import CliRunner
 from dbbench.cli import main
 from dbbench.cli.suite import suite as command
 from dbbench.errors import UserError
+from dbbench.run.choice import options_of
 from dbbench.run.config import Config, Defaults, read
-from dbbench.run.request import Request, _options
+from dbbench.run.request import Request
 from dbbench.suite.model import Variant
 from dbbench.suite.variables import ALLOWED
 
@@ -103,7 +104,7 @@ def test_a_file_that_is_not_there_or_too_long_or_no_text_is_refused(tmp_path: Pa
 def options(config: Config, given: dict[str, dict[str, str]], variants: dict[str, Variant]) -> dict[str, Any]:
     names = ["sqlite", "sqlite@a", "sqlite@b"]
     known = {**config.variants, **variants}
-    return _options(known, Request("s", options=given, config=config), names, names[1:])
+    return options_of(known, Request("s", options=given, config=config), names, names[1:])
 
 
 def test_the_command_line_goes_before_the_suite_and_that_before_the_file() -> None:
@@ -142,7 +143,7 @@ def test_what_the_command_line_says_goes_before_the_files_options(
         asked.append(request)
         raise UserError("enough")
 
-    monkeypatch.setattr("dbbench.run.request.new_run", stop)
+    monkeypatch.setattr("dbbench.run.begin.new_run", stop)
     path = str(written(tmp_path, FULL))
     for more in ([], ["--rounds", "3", "--scale", "2"], ["--quick"]):
         assert CliRunner().invoke(main, ["suite", "invoices", "--config", path, *more]).exit_code == 2

@@ -14,7 +14,7 @@ from dbbench.errors import UserError
 from dbbench.host import atomic_json
 from dbbench.report.run_view import View, view
 from dbbench.results.run_directory import Run
-from dbbench.run import extension, request, runner
+from dbbench.run import extension, resume, runner
 from dbbench.run.plan import plan
 from dbbench.scripting import carry_out
 from dbbench.suite.model import Suite
@@ -36,8 +36,8 @@ def today(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(
         extension, "probe", lambda names, *_rest: {name: found.get(name) or probed(name) for name in names}
     )
-    monkeypatch.setattr(request, "drawn_again", lambda _run: {})
-    monkeypatch.setattr(request, "answers_again", lambda _run, _files: {"invoices": {}})
+    monkeypatch.setattr(resume, "drawn_again", lambda _run: {})
+    monkeypatch.setattr(resume, "answers_again", lambda _run, _files: {"invoices": {}})
     return found
 
 
@@ -74,7 +74,7 @@ def test_a_run_with_rounds_added_is_one_that_had_them_from_the_start(
 ) -> None:
     whole, run = finished(tmp_path / "whole", 6), finished(tmp_path / "run", 2)
     assert not any(row.rank for row in view(run).rows if row.unit == "s")
-    carry_out(request.resumed_run(run.path, None, rounds=6))
+    carry_out(resume.resumed_run(run.path, None, rounds=6))
     again = Run.open(run.path)
     assert (again.manifest.rounds, again.manifest.finished is not None) == (6, True)
     assert {name.split("-")[1] for name in ran} == {"round3", "round4", "round5", "round6"}
@@ -86,15 +86,15 @@ def test_a_budget_of_the_run_holds_no_longer(tmp_path: Path, today: dict[str, An
     run = finished(tmp_path / "run", 2)
     run.manifest = run.manifest.model_copy(update={"precision": 0.9, "time_limit": 1.0, "stopped": "out of time"})
     run.save()
-    carry_out(request.resumed_run(run.path, None, rounds=3))
+    carry_out(resume.resumed_run(run.path, None, rounds=3))
     manifest = Run.open(run.path).manifest
     assert (manifest.rounds, manifest.precision, manifest.time_limit, manifest.stopped) == (3, None, None, "")
 
 
 def test_an_extension_that_was_interrupted_goes_on(tmp_path: Path, today: dict[str, Any], ran: list[str]) -> None:
     run = finished(tmp_path / "run", 2)
-    request.resumed_run(run.path, None, rounds=4)
-    carry_out(request.resumed_run(run.path, None))
+    resume.resumed_run(run.path, None, rounds=4)
+    carry_out(resume.resumed_run(run.path, None))
     assert len(ran) == 2 * 4
     assert len(Run.open(run.path).results()) == 4 * 4
 
@@ -133,7 +133,7 @@ def test_rounds_that_would_be_of_something_else_are_refused(
     before = (run.path / "run.json").read_bytes()
     today.update(changed)
     with pytest.raises(UserError, match=message):
-        request.resumed_run(run.path, None, rounds=rounds)
+        resume.resumed_run(run.path, None, rounds=rounds)
     assert (run.path / "run.json").read_bytes() == before
 
 
@@ -143,13 +143,13 @@ def test_rounds_of_another_dbbench_are_refused(
     run = finished(tmp_path / "run", 2)
     monkeypatch.setattr(dbbench, "__version__", "9.9")
     with pytest.raises(UserError, match=r"dbbench: 0\.1\.0 then, 9\.9 now"):
-        request.resumed_run(run.path, None, rounds=6)
+        resume.resumed_run(run.path, None, rounds=6)
 
 
 def test_the_runner_is_given_what_is_not_done_yet(tmp_path: Path, today: dict[str, Any]) -> None:
     """The runner's own rule, which the fake one above repeats."""
     run = finished(tmp_path / "run", 2)
-    ready = request.resumed_run(run.path, None, rounds=3)
+    ready = resume.resumed_run(run.path, None, rounds=3)
     assert sum(not run.finished(trial) for trial in ready.trials) == 4
     assert (
         runner.seconds_left(ready.trials, {t.id: run.result(t) for t in ready.trials if run.finished(t)}, None) == 16.0

@@ -14,9 +14,10 @@ from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json
 from dbbench.report.run_view import view
 from dbbench.results.run_directory import Run
+from dbbench.run.begin import new_run
 from dbbench.run.fleet import Rounds, refuse_fleet
 from dbbench.run.plan import plan
-from dbbench.run.request import Request, new_run
+from dbbench.run.request import Request
 from dbbench.run.round_on_host import packed
 from dbbench.run.runner import Progress
 from dbbench.suite.loader import find_suite, load_suite, parse_suite

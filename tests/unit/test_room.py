@@ -15,7 +15,9 @@ import pytest
 
 from dbbench.errors import UserError
 from dbbench.results.outcome import Outcome
-from dbbench.run import request
+from dbbench.run.choice import trial_seconds
+from dbbench.run.data import check_room
+from dbbench.run.request import Request
 from dbbench.run.supervisor import Supervisor
 from dbbench.suite.model import Quick
 
@@ -39,15 +41,15 @@ def test_data_larger_than_the_disk_is_refused_and_what_may_fit_is_not(
 ) -> None:
     files: Any = {"d": SimpleNamespace(manifest={"csv_bytes": 8 * GB})}
     free(monkeypatch, 9 * GB)
-    request._check_room(tmp_path, files)
+    check_room(tmp_path, files)
     free(monkeypatch, 7 * GB)
     with pytest.raises(UserError, match="has 7,000 MB free, and this run needs 8,017 MB or more"):
-        request._check_room(tmp_path, files)
+        check_room(tmp_path, files)
 
 
 def test_a_larger_scale_has_more_time() -> None:
-    assert [request._trial_seconds(None, scale) for scale in (0.1, 1, 10)] == [600, 600, 6000]
-    assert request._trial_seconds(Quick(trial_seconds=20), 10) == 20
+    assert [trial_seconds(Request("s"), None, scale) for scale in (0.1, 1, 10)] == [600, 600, 6000]
+    assert trial_seconds(Request("s"), Quick(trial_seconds=20), 10) == 20
 
 
 @pytest.mark.parametrize(("at_first", "later", "left"), [(100 * GB, GB, "1,074"), (10**8, 6 * 10**6, "6")])

@@ -144,7 +144,7 @@ def test_a_second_step_counts_on_with_its_keys(context: StepContext) -> None:
 
 
 def test_one_client_draws_what_several_processes_are_told(context: StepContext) -> None:
-    mix = transaction._mix(STEP, context)
+    mix = transaction.mix_of(STEP, context)
     told = Job.from_json(Job("statement", (), 0, 0, inputs=mix).to_json())
     assert isinstance(told.inputs, TransactionMix)
     assert asdict(told.inputs) == asdict(mix)
@@ -154,7 +154,7 @@ def test_one_client_draws_what_several_processes_are_told(context: StepContext) 
 
 def test_fewer_calls_are_the_beginning_of_more(context: StepContext) -> None:
     """So what a client has made is known by their number alone."""
-    mix = transaction._mix(changed(calls=5_000), context)
+    mix = transaction.mix_of(changed(calls=5_000), context)
     whole = mix.committed({0: 2_500}, 1, {})
     parts = np.array([list(mix.committed({0: calls}, 1, {}).values()) for calls in (1, 1_023, 1_024, 1_500)])
     assert (np.diff(parts, axis=0) >= 0).all()
@@ -240,10 +240,10 @@ def test_think_times_that_say_nothing_are_refused(more: dict[str, Any], words: s
 
 
 def test_thoughts_are_of_each_transaction_and_change_no_call(context: StepContext) -> None:
-    plain = transaction._mix(STEP, context)
+    plain = transaction.mix_of(STEP, context)
     first = STEP.transactions[0].model_copy(update={"think": Think(mean=2.0, at_most=5.0)})
     step = changed(think=Think(constant=3.0), transactions=(first, *STEP.transactions[1:]))
-    mix = transaction._mix(step, context)
+    mix = transaction.mix_of(step, context)
     assert [plan.think for plan in mix.plans] == [(0, 2, 5), (3, 0, 0), (3, 0, 0)]
     kinds = np.array([0, 1, 2] * 20_000)
     found = Draws(mix.plans, mix.known, 0, 1).thoughts()(kinds)

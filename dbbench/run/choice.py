@@ -1,0 +1,156 @@
+"""Which engines and variants a request is for, with which options; how much of the suite, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dbbench.engine import registry, variants
+from dbbench.engine.null import NULLS, nulls
+from dbbench.engine.probe import Probed
+from dbbench.errors import UserError
+from dbbench.run.fleet import refuse_fleet
+from dbbench.run.over_hosts import refuse
+from dbbench.run.plan import DEFAULT_ROUNDS, fewest_rounds
+from dbbench.run.releases import program_options
+from dbbench.run.request import Request
+from dbbench.suite.model import Quick, Suite, Variant
+
+#: The most rounds of a run that goes on until a budget is reached.
+MOST_ROUNDS = 50
+#: How long a trial may take; with a scale above 1 as many times as long.
+TRIAL_SECONDS = 600.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The engines and variants to look at."""
+
+    #: All of them, the null engines among them.
+    names: Sequence[str]
+    #: Those that the user named.
+    named: frozenset[str]
+    #: Those that are variants.
+    variants: Sequence[str]
+    #: What the suite and the configuration file say of variants.
+    known: Mapping[str, Variant]
+    options: dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """What became of the engines that were looked at."""
+
+    #: Those that run, or that can't though they were asked for: name -> what is known.
+    engines: dict[str, Probed]
+    #: Those that nobody named and that can't run here.
+    absent: dict[str, Probed]
+    #: Those of them that have none of the suite's operations.
+    idle: Sequence[str]
+    #: How many engines run.
+    usable: int
+
+
+def choose(request: Request, suite: Suite) -> Choice:
+    """The engines and variants that a request is for. Raises UserError for names and options that don't exist."""
+    known = {**request.config.variants, **suite.variants}
+    only, asked = _asked(request, suite, known)
+    variants.check(name for name in asked if name not in request.urls)
+    mine = [name for name in asked if "@" in name and name not in request.urls]
+    engines_of = [variants.base(name) for name in (*asked, *request.options) if name not in request.urls]
+    registry.check_names(
+        [*engines_of, *request.config.settings, *(variants.base(name) for name in request.urls if "@" in name)]
+    )
+    names = list(dict.fromkeys([*(only or registry.names()), *asked, *request.urls, *NULLS.values()]))
+    for name in request.needed:
+        if name not in names:
+            raise UserError(f"--gate names {name}, which is not among the engines to run; add -e {name}")
+    return Choice(names, frozenset((*asked, *request.urls)), mine, known, options_of(known, request, names, mine))
+
+
+def _asked(
+    request: Request, suite: Suite, known_variants: Mapping[str, Variant]
+) -> tuple[Sequence[str], Sequence[str]]:
+    """The engines to look among, none for all of them; and those that are named. Raises UserError."""
+    if request.fleet:
+        if request.cluster is None:
+            raise UserError("--fleet needs --cluster PLACE, the hosts to run rounds on, like --cluster tls://head:8786")
+        refuse_fleet(suite, request.urls, budget=bool(request.precision or request.time_limit))
+    elif request.cluster:
+        refuse(suite, request.cluster, request.engines, request.urls)
+        return tuple(request.urls), request.engines
+    only = request.engines or request.config.engines
+    asked = request.engines or tuple(dict.fromkeys([*request.config.engines, *known_variants]))
+    return only, asked
+
+
+def options_of(
+    known: Mapping[str, Variant], request: Request, names: Sequence[str], mine: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """The options of each name: of a variant its engine's, then the suite's or the file's, then those set for it.
+
+    Of an engine those of the configuration file, then those set for it. A file may be of settings for other runs, too.
+    """
+    written = {name: known[name].texts for name in mine if name in known}
+    for name, settings in {**request.config.texts, **written}.items():
+        if named := [option for option in program_options(variants.base(name)) if option in settings]:
+            raise UserError(
+                f"a file can't name a program to run: use --set {name}.{named[0]}=... in place of {named[0]}"
+            )
+    engines = {name: dict(chosen) for name, chosen in request.config.texts.items()}
+    for name, chosen in request.options.items():
+        engines[name] = {**engines.get(name, {}), **chosen}
+    found = {name: chosen for name, chosen in engines.items() if name in names}
+    found |= variants.inherited(mine, {**engines, **{name: request.options.get(name, {}) for name in mine}}, written)
+    taken = {*names, *map(variants.base, mine)}
+    return found | {name: dict(chosen) for name, chosen in request.options.items() if name not in taken}
+
+
+def sort_out(probed: Mapping[str, Probed], named: frozenset[str], suite: Suite) -> Sorted:
+    """The engines that run and those that are left out. Raises UserError if none is left."""
+    unasked = {name: found for name, found in probed.items() if name not in named}
+    idle = [
+        name
+        for name, found in unasked.items()
+        if not suite.operations & {*found.operations} and (found.operations or found.status == "available")
+    ]
+    absent = {
+        name: found
+        for name, found in unasked.items()
+        if name in idle or found.status != "available" or found.by_name_only
+    }
+    engines = {name: found for name, found in probed.items() if name not in absent and found.ranked}
+    usable = [found for found in engines.values() if found.status == "available"]
+    if not usable:
+        reasons = [f"{p.name}: {p.detail}{f' ({p.install})' if p.install else ''}" for p in engines.values()]
+        raise UserError(f"no engine to run: {'; '.join(reasons) or 'the null engine alone shows nothing'}")
+    engines |= {name: probed[name] for name in nulls(found.gives for found in usable)}
+    return Sorted(engines, absent, idle, len(usable))
+
+
+def sized(suite: Suite, request: Request) -> tuple[Suite, Quick | None]:
+    """The suite as it is to run, and what it has for `--quick` if that is asked for."""
+    quick = suite.quick if request.quick and request.scale is None else None
+    if quick:
+        suite = suite.first_look()
+    if request.cluster and not request.fleet:
+        suite = suite.over_hosts(request.cluster.hosts)
+    return suite, quick
+
+
+def rounds_of(request: Request, suite: Suite, engines: int) -> int:
+    """How many rounds there are to be."""
+    if request.quick:
+        return 1
+    if request.rounds:
+        return request.rounds
+    if request.precision or request.time_limit:
+        return MOST_ROUNDS
+    # Enough to tell the engines apart, and for the original's method.
+    methods = [scenario.worst_of_last.runs for scenario in suite.scenarios if scenario.worst_of_last]
+    return max(DEFAULT_ROUNDS, fewest_rounds(engines), *methods)
+
+
+def trial_seconds(request: Request, quick: Quick | None, scale: float) -> float:
+    """How long a trial may take."""
+    return request.trial_seconds or (quick.trial_seconds if quick else TRIAL_SECONDS * max(1, scale))
