@@ -118,13 +118,12 @@ def _by_position(rows: pa.Table, keys: Sequence[str], plan: Sequence[tuple[str, 
     """Groups by one key that is a whole number out of a narrow range; None for others."""
     if len(keys) != 1 or not rows.num_rows or not pa.types.is_signed_integer(rows.schema.field(keys[0]).type):
         return None
-    named = [name for name, _ in plan if name]
     if not {function for _, function in plan} <= {"count_all", "count", "sum", "min", "max"}:
         return None
-    used = [rows.column(keys[0]), *(rows.column(name) for name in named)]
-    if any(each.null_count for each in used):
+    summed = [rows.column(name) for name, function in plan if function in _SUMMED]
+    if any(each.null_count for each in (rows.column(keys[0]), *summed)):
         return None
-    if not all(pa.types.is_integer(rows.column(name).type) for name, function in plan if name and function != "count"):
+    if not all(pa.types.is_integer(each.type) for each in summed):
         return None
     key = rows.column(keys[0])
     bounds = pc.min_max(key).as_py()
@@ -132,13 +131,16 @@ def _by_position(rows: pa.Table, keys: Sequence[str], plan: Sequence[tuple[str, 
     if size > max(_NARROW * len(key), _ALWAYS_NARROW):
         return None
     counts = np.zeros(size, np.int64)
-    starts = {(name, function): _EXTREMES.get(function, (np.add, 0)) for name, function in plan if function in _SUMMED}
+    # Where no value is missing, there are as many as rows.
+    own = [each for each in plan if each[1] in _SUMMED or (each[0] and rows.column(each[0]).null_count)]
+    starts = {each: _EXTREMES.get(each[1], (np.add, 0)) for each in own}
     found = {each: np.full(size, start, np.int64) for each, (_, start) in starts.items()}
     for batch in rows.to_batches(max_chunksize=_AT_ONCE):
         slots = np.subtract(batch.column(keys[0]).to_numpy(), least, dtype=np.int64)
         np.add.at(counts, slots, 1)
         for (name, function), (operation, _) in starts.items():
-            values = batch.column(name).to_numpy().astype(np.int64, copy=False)
+            column = batch.column(name)
+            values = (pc.is_valid(column) if function == "count" else column).cast(pa.int64()).to_numpy()
             operation.at(found[name, function], slots, values)
     there = np.flatnonzero(counts)
     columns = {keys[0]: pa.array(there + least).cast(key.type)}

@@ -122,13 +122,14 @@ def test_groups_by_position_are_those_of_arrow(monkeypatch: pytest.MonkeyPatch) 
         {
             "T.k": column([draw.randrange(-4, 20) for _ in range(300)], pa.int32()),
             "T.v": column([draw.randrange(-(2**31), 2**31) for _ in range(300)], pa.int32()),
+            "T.m": column([draw.choice((None, 1.5)) for _ in range(300)], pa.float64()),
             "T.d": column([Decimal(draw.randrange(-(10**9), 10**9)).scaleb(-2) for _ in range(300)], SHORT),
         }
     )
     answer = Answer.model_validate(
         {
             "table": "T", "group_by": ["T.k"], "sum": {"s": "T.v", "t": "T.d"}, "min": {"least": "T.v", "low": "T.d"},
-            "max": {"most": "T.v"}, "avg": {"mean": "T.d"}, "count": {"n": "*", "m": "T.v"}, "select": ["T.k"],
+            "max": {"most": "T.v"}, "avg": {"mean": "T.d"}, "count": {"n": "*", "m": "T.v", "o": "T.m"}, "select": ["T.k"],
         }
     )  # fmt: skip
     found = groups.aggregated(answer, rows).sort_by("T.k")
