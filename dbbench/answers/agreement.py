@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from dbbench.answers.compare import check_batches
-from dbbench.answers.oracle import read_answer
+from dbbench.answers.stored import read_answer
 from dbbench.errors import WrongAnswer
 from dbbench.host import plain_file
 

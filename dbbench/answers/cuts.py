@@ -23,7 +23,7 @@ PART_BYTES = 32 * 2**20
 _SMALL = 8
 #: Joins that keep each row of their left side in the part that it is in.
 KEEPING = ("inner", "left", "semi", "anti", "cross")
-#: Batches lie along a key if together they span at most so many times its range.
+#: Batches lie along a key if together they span at most this many times its range.
 _ALONG = 2
 #: Batches that are mapped at a time to look at their keys.
 _LOOKED_AT = 64

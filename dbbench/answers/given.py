@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from dbbench.answers import reference
 from dbbench.answers.in_parts import answer_file
-from dbbench.answers.oracle import stored
+from dbbench.answers.stored import stored
 from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import arrow_type
 from dbbench.datasets.own_files import PARQUET, csv_names, files_of, open_csv, refusals

@@ -21,7 +21,7 @@ _EXTREMES = {"min": (np.minimum, np.iinfo(np.int64).max), "max": (np.maximum, np
 _SUMMED = ("sum", "min", "max")
 #: Rows that are looked at at a time.
 _AT_ONCE = 2**20
-#: A key of at most so many times as many numbers as there are rows is the position of its group.
+#: A key is the position of its group if its numbers span at most this many times the number of rows.
 _NARROW, _ALWAYS_NARROW = 4, 2**16
 
 

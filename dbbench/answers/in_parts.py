@@ -16,20 +16,21 @@ import pyarrow as pa
 from dbbench.answers import cuts, groups, oracle, ties
 from dbbench.answers.compare import COMPUTED_KEY
 from dbbench.answers.joins import Held
+from dbbench.answers.stored import stored
 from dbbench.datasets.cache import Files
 from dbbench.suite.answer import AGGREGATES, Answer, Condition, Join, last_part
 
 #: What may be held whole of the tables that are joined while one goes by in parts, in sizes of a part.
 _HELD_PARTS = 8
 _MERGED_BY = {"sum": "sum", "count": "sum", "min": "min", "max": "max"}
-#: Groups of several parts are merged once there are so many times as many as the last time, and at least so many.
+#: Groups of several parts are merged when there are this many times as many as after the last time, but at least `_MERGED_FROM`.
 _MERGED_AT, _MERGED_FROM = 2, 2**19
 _log = logging.getLogger(__name__)
 
 
 def answer_file(answer: Answer, files: Files) -> Path:
-    """The file of the rows of an answer in relational form; see `oracle.stored`."""
-    return oracle.stored([answer.model_dump(mode="json")], lambda: rows_of(answer, files, with_ties=True), files)
+    """The file of the rows of an answer in relational form; see `stored`."""
+    return stored([answer.model_dump(mode="json")], lambda: rows_of(answer, files, with_ties=True), files)
 
 
 def rows_of(

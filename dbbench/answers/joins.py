@@ -23,7 +23,7 @@ _ARROW = {
     "inner": "inner", "left": "left outer", "right": "right outer", "full": "full outer", "semi": "left semi",
     "anti": "left anti", "cross": "inner",
 }  # fmt: skip
-#: A key is narrow if it may be at most so many times as many numbers as there are rows.
+#: A key is narrow if its numbers span at most this many times the number of rows.
 _NARROW, _ALWAYS_NARROW = 8, 2**20
 #: Differences to a least key below this don't wrap around into the range.
 _FAR = 2**62

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dbbench.answers.given import answer_of
-from dbbench.answers.oracle import kept_answer
+from dbbench.answers.stored import kept_answer
 from dbbench.datasets.cache import Files
 from dbbench.host import plain_file
 from dbbench.results.run_directory import Run

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from dbbench.answers.agreement import group
 from dbbench.answers.compare import as_table, check_batches, check_rows
-from dbbench.answers.oracle import read_answer
+from dbbench.answers.stored import read_answer
 from dbbench.answers.ties import only_column, row_count
 from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbbench.answers.compare import check_batches, check_rows
-from dbbench.answers.oracle import expected, read_answer
+from dbbench.answers.oracle import expected
+from dbbench.answers.stored import read_answer
 from dbbench.answers.ties import row_count
 from dbbench.datasets.cache import Files
 from dbbench.datasets.driver_rows import chunk

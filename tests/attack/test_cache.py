@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.answers.in_parts import answer_file
-from dbbench.answers.oracle import read_answer
+from dbbench.answers.stored import read_answer
 from dbbench.datasets.cache import Files, materialise
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import load_suite

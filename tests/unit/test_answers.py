@@ -16,7 +16,7 @@ from dbbench.answers import reference
 from dbbench.answers.agreement import group
 from dbbench.answers.compare import as_table, check_rows
 from dbbench.answers.given import answer_of
-from dbbench.answers.oracle import kept_answer, read_answer
+from dbbench.answers.stored import kept_answer, read_answer
 from dbbench.datasets.cache import Files, materialise
 from dbbench.errors import UserError, WrongAnswer
 from dbbench.suite.dataset import Dataset

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbbench.answers import cuts, oracle
+from dbbench.answers import cuts, stored
 from dbbench.answers.compare import check_batches
 from dbbench.answers.in_parts import rows_of
 from dbbench.answers.oracle import expected
@@ -198,5 +198,5 @@ def test_a_failure_leaves_no_file(files: Files) -> None:
         raise UserError("no more")
 
     with pytest.raises(UserError, match="no more"):
-        oracle.stored(["this"], fails, files)
+        stored.stored(["this"], fails, files)
     assert sorted(files.directory.iterdir()) == before

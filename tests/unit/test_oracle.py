@@ -14,7 +14,8 @@ from pyarrow import parquet
 
 from dbbench.answers import oracle
 from dbbench.answers.in_parts import answer_file
-from dbbench.answers.oracle import expected, read_answer
+from dbbench.answers.oracle import expected
+from dbbench.answers.stored import read_answer
 from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.export import export
 from dbbench.suite.answer import Answer

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dbbench.answers.in_parts import answer_file
-from dbbench.answers.oracle import read_answer
+from dbbench.answers.stored import read_answer
 from dbbench.datasets.cache import Files, materialise
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.setup import Setup

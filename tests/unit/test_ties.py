@@ -15,7 +15,7 @@ import pytest
 from dbbench.answers import cuts, in_parts, ties
 from dbbench.answers.compare import check_rows
 from dbbench.answers.in_parts import answer_file
-from dbbench.answers.oracle import read_answer
+from dbbench.answers.stored import read_answer
 from dbbench.datasets.cache import Files, materialise
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.setup import Setup
