@@ -6,11 +6,12 @@ finished trial's files go back to where the run directory is; nothing stays here
 
 from __future__ import annotations
 
-import _thread
 import base64
 import os
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -64,11 +65,17 @@ def packed(directory: Path) -> dict[str, str]:
     return {path.relative_to(directory).as_posix(): base64.b64encode(path.read_bytes()).decode() for path in files}
 
 
+def _interrupt() -> None:
+    """Raise KeyboardInterrupt in the main thread, also where it waits for a lock: no other call than a signal wakes it."""
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
 def main() -> None:
     """One round; it is broken off, and cleared up, when nobody asks for it any more."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the children of nohup ignore it
     status = 0
     try:
-        obey(serve, _thread.interrupt_main)
+        obey(serve, _interrupt)
     except KeyboardInterrupt:
         status = INTERRUPTED
     sys.stderr.flush()

@@ -36,7 +36,7 @@ def test_tests_of_an_engine_that_lacks_a_library_are_skipped_unless_required(
     # The configuration is this project's: warnings are errors.
     command = [sys.executable, "-m", "pytest", "-c", str(TESTS.parent / "pyproject.toml"), "-p", "no:cacheprovider"]
     done = subprocess.run(
-        [*command, "-q", str(tmp_path / "test_kit.py"), "-k", "says_what_it_is or tells_its_settings"],
+        [*command, "-q", "-rs", str(tmp_path / "test_kit.py"), "-k", "says_what_it_is or tells_its_settings"],
         env={**os.environ, "PYTHONPATH": without_odbc, "DBBENCH_REQUIRE": required},
         cwd=tmp_path, capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,16 @@ import pytest
 from dbbench.analysis import fleet
 from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json
+from dbbench.host.processes import environment, python
 from dbbench.report.run_view import view
 from dbbench.results.run_directory import Run
 from dbbench.run.begin import new_run
-from dbbench.run.fleet import Rounds, refuse_fleet
+from dbbench.run.fleet import PROGRAM, Rounds, refuse_fleet
 from dbbench.run.plan import plan
 from dbbench.run.request import Request
 from dbbench.run.round_on_host import packed
 from dbbench.run.runner import Progress
+from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.loader import find_suite, load_suite, parse_suite
 from tests.fabricated import MANY, Fake, fabricate
 
@@ -176,3 +179,16 @@ def test_an_answer_that_engines_give_is_no_work_for_a_fleet() -> None:
 def test_a_fleet_needs_hosts() -> None:
     with pytest.raises(UserError, match="--fleet needs --cluster PLACE"):
         new_run(Request("invoices", fleet=True))
+
+
+def test_who_gets_no_order_ends_when_nobody_can_give_one() -> None:
+    """Its host died before: it waited for ever, as also where it was started by nohup and so ignored SIGINT."""
+    ignoring = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *python(PROGRAM)]
+    process = subprocess.Popen(ignoring, env=environment(), stdin=subprocess.PIPE)
+    try:
+        assert process.stdin
+        process.stdin.close()
+        assert process.wait(60) == INTERRUPTED
+    finally:
+        process.kill()
+        process.wait()
