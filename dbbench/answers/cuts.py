@@ -135,9 +135,13 @@ class Part(Files):
         if name not in self.held:
             return super().table(name)
         piece, columns, schema = self.held[name], self.sizes.columns(name), self.schema(name)
+        # Of mixed batches little is kept: they are read one at a time, as the pages of mapped ones would stay till the end.
+        mixed = [int(number) for number in piece.batches if int(number) in piece.mixed]
+        read = self.some(name, mixed, list(dict.fromkeys([*columns, piece.key])))
+        mapped = iter(self.mapped(name, [number for number in piece.batches if int(number) not in piece.mixed]))
         rows = [
-            piece.rows(int(number), batch, columns)
-            for number, batch in zip(piece.batches, self.mapped(name, piece.batches), strict=True)
+            piece.rows(int(number), next(read if int(number) in piece.mixed else mapped), columns)
+            for number in piece.batches
         ]
         return pa.Table.from_batches(rows, pa.schema([schema.field(column) for column in columns]))
 

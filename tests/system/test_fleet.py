@@ -18,13 +18,14 @@ from dbbench.host import atomic_json
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from tests.conftest import Dbbench, environment
-from tests.system.test_cluster import allowed, elsewhere
 from tests.system.test_interrupt import until
-
-pytestmark = pytest.mark.matrix
 
 pytest.importorskip("distributed")
 pytest.importorskip("cryptography")
+
+from tests.system.test_cluster import allowed, elsewhere
+
+pytestmark = pytest.mark.matrix
 
 SUITE = """
 dbbench: 1
