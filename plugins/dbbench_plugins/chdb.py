@@ -105,7 +105,7 @@ class ChDBSession(WithoutRecords, SQLSession):
         from pyarrow import ipc
 
         query, open_file = self.connection.query, ipc.open_file
-        return lambda: _batches(open_file(query(sql, "Arrow").get_memview().view()))
+        return lambda: _batches(open_file(_owned(query(sql, "Arrow").get_memview())))
 
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         return partial(self.connection.query, sql)
@@ -116,6 +116,14 @@ class ChDBSession(WithoutRecords, SQLSession):
 
     def explain(self, sql: str) -> str:
         return "\n".join(line for (line,) in fetch(self, f"EXPLAIN {sql}"))
+
+
+def _owned(memory: Any) -> pa.Buffer:
+    """The bytes of a result, which live as long as the buffer: chDB's own view of them does not keep them."""
+    import pyarrow as pa
+
+    view = pa.py_buffer(memory.view())
+    return pa.foreign_buffer(view.address, view.size, base=memory)
 
 
 def _batches(reader: pa.RecordBatchFileReader) -> Iterator[pa.RecordBatch]:
