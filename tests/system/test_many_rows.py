@@ -162,7 +162,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, engines: list[str]) -> Path:
         suite.read_text().replace(key, f"{key}        indexes: [sensor_id]\n") + steps(rooms(rows)), "utf-8"
     )
     chosen = [word for name in (*engines, LIAR) for word in ("-e", name)]
-    done = dbbench(folder, "suite", "mine.yaml", "--rounds", "1", "--out", "run", *chosen)
+    done = dbbench(folder, "suite", "mine.yaml", "--rounds", "1", "--trial-timeout", "3600", "--out", "run", *chosen)
     assert done.returncode == 1, done.stdout + done.stderr
     return folder / "run"
 
