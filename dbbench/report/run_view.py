@@ -118,6 +118,13 @@ class View:
         )
 
     @property
+    def machine(self) -> str:
+        """The machine, and how much of its memory a trial might use."""
+        manifest = self.run.manifest
+        words = machine.in_words(manifest.machine)
+        return f"{words} · memory limit {_bytes(manifest.memory_limit)}" if manifest.memory_limit else words
+
+    @property
     def folder(self) -> Path:
         """Where its files belong."""
         return self.out or (self.run.publish if self.published else self.run.path)
@@ -128,7 +135,7 @@ class View:
         found = next(view for view in self.scenarios if view.scenario.name == scenario.name)
         line = (
             f"dbbench {manifest.dbbench} · {self.run.suite.name}, scale {manifest.scale:g}, seed {manifest.seed} · "
-            f"durability: {found.durability} · {machine.in_words(manifest.machine)} · "
+            f"durability: {found.durability} · {self.machine} · "
             f"{manifest.created:%Y-%m-%d}"
         )
         if found.order:
@@ -312,8 +319,11 @@ def _data(name: str, facts: Rows, suite: Suite) -> str:
 
 
 def _memory_limit(limit: int) -> str:
-    shown = f"{limit / 2**30:g} GiB" if limit >= 2**30 else f"{limit / 2**20:g} MiB"
-    return f"{shown} for each trial, engine and harness together, with cached pages of files and without swap"
+    return f"{_bytes(limit)} for each trial, engine and harness together, with cached pages of files and without swap"
+
+
+def _bytes(size: int) -> str:
+    return f"{size / 2**30:g} GiB" if size >= 2**30 else f"{size / 2**20:g} MiB"
 
 
 def _rounds(manifest: Manifest, stopped: str) -> str:

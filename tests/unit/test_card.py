@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from dbbench.cli.report import chosen_formats
+from dbbench.report.charts import draw
 from dbbench.report.charts.card import card
 from dbbench.report.charts.layout import STYLE
 from dbbench.report.run_view import View, view
@@ -48,6 +49,24 @@ def test_it_says_what_when_where_and_how_sure(run: Run, publish: bool) -> None:
     assert "Without a figure: Turso (pyturso)" in said
     assert ("withheld: Benchmark clause 5(e)" in said) is publish
     assert ("Its place in the order stays." in said) is publish
+
+
+def test_charts_and_card_name_the_memory_limit_beside_the_machine(tmp_path: Path) -> None:
+    made = fabricate(tmp_path / "run", MANY, rounds=2)
+
+    def footers() -> list[str]:
+        shown = view(made)
+        return [shown.captions(made.suite.scenarios[0])[-1], " ".join(" ".join(drawn_card(shown)[1]).split())]
+
+    assert not any("memory limit" in footer for footer in footers())
+    made.manifest.limits["memory_limit"] = 3 * 2**29
+    assert all("CPython 3.12.11 · memory limit 1.5 GiB" in footer for footer in footers())
+    limited = view(made)
+    assert dict(limited.facts)["Memory limit"].startswith("1.5 GiB for each trial")
+    with mpl.rc_context(STYLE):
+        for stem, figure in draw.figures(limited, limited.scenarios[0]):
+            assert "memory limit 1.5 GiB" in " ".join(" ".join(text.get_text() for text in drawn(figure)).split()), stem
+            assert covered(figure) == [], stem
 
 
 def test_a_wide_range_is_on_a_logarithmic_axis(run: Run) -> None:

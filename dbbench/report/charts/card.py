@@ -10,7 +10,6 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from dbbench.analysis.units import Unit
-from dbbench.host import machine
 from dbbench.report.charts.bars import ARROW_NOTE, draw_values, known_intervals
 from dbbench.report.charts.layout import GREY, INK, inches
 from dbbench.report.charts.marks import intervals
@@ -64,7 +63,7 @@ def _footer(shown: View, step: StepView) -> list[str]:
         else "",
         *(shown.remarks if shown.published else ()),
     ]
-    where = f"dbbench {manifest.dbbench} · {manifest.created:%d %B %Y} · {machine.in_words(manifest.machine)}"
+    where = f"dbbench {manifest.dbbench} · {manifest.created:%d %B %Y} · {shown.machine}"
     # What publishing asks for has to be there whole.
     return [*_cut(" ".join(filter(None, notes)), 165, 9 if shown.published else 3), *_cut(where, 165, 2)]
 
