@@ -56,7 +56,7 @@ def hosts(delay: float) -> Iterator[Hosts]:
             made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
             if made.returncode:
                 pytest.skip(f"not run: no network namespace can be made here: {made.stderr.strip()}")
-            ending.callback(_ip, "netns", "del", name)
+            ending.callback(ip, "netns", "del", name)
             entered = subprocess.run(
                 ["ip", "-n", name, "link", "set", "lo", "up"], capture_output=True, text=True, check=False
             )
@@ -64,22 +64,23 @@ def hosts(delay: float) -> Iterator[Hosts]:
                 pytest.skip(f"not run: no network namespace can be entered here: {entered.stderr.strip()}")
         wire = _netem(client, server, delay) or _relay(ending, client, server, delay)
         for name, address in ((client, Hosts.client_address), (server, Hosts.server_address)):
-            _ip("-n", name, "address", "add", f"{address}/24", "dev", "wire")
-            _ip("-n", name, "link", "set", "wire", "up")
+            ip("-n", name, "address", "add", f"{address}/24", "dev", "wire")
+            ip("-n", name, "link", "set", "wire", "up")
         yield Hosts(client, server, wire)
 
 
-def _ip(*words: str) -> None:
+def ip(*words: str) -> None:
+    """Run `ip` of iproute2. Raises CalledProcessError if it fails."""
     subprocess.run(["ip", *words], check=True, capture_output=True)
 
 
 def _netem(client: str, server: str, delay: float) -> str:
     """A pair of devices that the kernel delays; empty where it can't."""
-    _ip("link", "add", "wire", "netns", client, "type", "veth", "peer", "name", "wire", "netns", server)
+    ip("link", "add", "wire", "netns", client, "type", "veth", "peer", "name", "wire", "netns", server)
     for name in (client, server):
         command = ["tc", "-n", name, "qdisc", "add", "dev", "wire", "root", "netem", "delay", f"{delay * 1e6:g}us"]
         if subprocess.run(command, capture_output=True, check=False).returncode:
-            _ip("-n", client, "link", "del", "wire")
+            ip("-n", client, "link", "del", "wire")
             return ""
     return "netem"
 

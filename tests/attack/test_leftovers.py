@@ -9,8 +9,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -18,20 +17,12 @@ import pytest
 
 from dbbench.host.processes import kill_all
 from tests.conftest import Dbbench, environment
+from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
 
 #: The tests are run side by side: what others leave for a moment, or make in earnest, is not ours to count.
 _OURS = re.compile(r"dbbench|PostgreSQL|sem\.mp|mono|hsperf|jna|firebird")
-
-
-def until(condition: Callable[[], object], seconds: float = 60) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @contextlib.contextmanager

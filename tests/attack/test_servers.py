@@ -20,8 +20,9 @@ from dbbench.engine.setup import Setup
 from dbbench.run.child_output import PART, Output
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
-from tests.attack.test_leftovers import children, started, until
+from tests.attack.test_leftovers import children, started
 from tests.conftest import Dbbench, environment
+from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
 

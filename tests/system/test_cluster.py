@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from secrets import token_hex
 
 import psutil
 import pytest
@@ -30,9 +26,11 @@ from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench_plugins.null import Null
-from tests.conftest import Dbbench, environment
-from tests.system.test_interrupt import until
+from tests.cluster import AHEAD, elsewhere
+from tests.conftest import Dbbench
+from tests.network import ip
 from tests.system.test_url import everything_written
+from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
 
@@ -61,8 +59,6 @@ scenarios:
       - {kind: mix, name: mix, title: Mix, weights: {read: 50, update: 50}, duration: 1s, clients: {threads: 2, processes: 1}}
       - {kind: keyvalue, name: scan, title: Scan, operation: scan}
 """
-#: How far ahead a host's clock is in a time namespace, in seconds.
-AHEAD = 1_000
 #: A lost host is to be told within so many seconds.
 WITHIN = 5.0
 
@@ -203,98 +199,7 @@ def _of_three(hosts: Hosts) -> Hosts:
 # Hosts elsewhere
 
 
-def run(*command: str) -> None:
-    subprocess.run(command, check=True, capture_output=True)
-
-
-@contextmanager
-def started(*command: str, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(
-        command, env=environment(**variables), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        yield process
-    finally:
-        below = psutil.Process(process.pid).children(recursive=True)
-        process.kill()
-        process.wait()
-        for each in below:
-            if each.is_running():
-                each.kill()
-
-
-@contextmanager
-def elsewhere(folder: Path, *, ahead: int = AHEAD, clones: tuple[str, ...] = ("", "")) -> Iterator[tuple[Place, str]]:
-    """A scheduler with TLS and two hosts, each in a network of its own; the second's clock is ahead. With the second's link."""
-    import dask.config
-    from distributed.security import Security
-
-    keys = Security.temporary()
-    names = {}
-    for name in (
-        "ca_file",
-        "scheduler_cert",
-        "scheduler_key",
-        "worker_cert",
-        "worker_key",
-        "client_cert",
-        "client_key",
-    ):
-        file = folder / f"{name}.pem"
-        file.write_text(getattr(keys, f"tls_{name}"))
-        file.chmod(0o600)
-        key = name if name == "ca_file" else name.replace("_", "__")
-        names[f"DASK_DISTRIBUTED__COMM__TLS__{key.upper()}"] = str(file)
-    names["DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION"] = "true"
-    port = 20_000 + os.getpid() % 20_000
-    tag = token_hex(2)
-    with ExitStack() as ending:
-        for number in (1, 2):
-            space, link = f"dbb{tag}n{number}", f"dbb{tag}v{number}"
-            run("ip", "netns", "add", space)
-            ending.callback(run, "ip", "netns", "delete", space)
-            run("ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", space)
-            ending.callback(run, "ip", "link", "delete", link)  # else it outlives the namespace
-            run("ip", "address", "add", f"10.213.{number}.1/24", "dev", link)
-            run("ip", "link", "set", link, "up")
-            run("ip", "-n", space, "address", "add", f"10.213.{number}.2/24", "dev", "eth0")
-            for each in ("lo", "eth0"):
-                run("ip", "-n", space, "link", "set", each, "up")
-        python = (sys.executable, "-P", "-m")
-        address = f"tls://10.213.1.1:{port}"
-        scheduler = ("distributed.cli.dask_scheduler", "--protocol", "tls", "--host", "0.0.0.0", "--port", str(port))
-        ending.enter_context(started(*python, *scheduler, "--no-dashboard", "--no-show", **names))
-        for number in (1, 2):
-            inside = ["ip", "netns", "exec", f"dbb{tag}n{number}"]
-            if number == 2 and ahead:
-                inside += ["unshare", "--fork", "--kill-child", "--time", "--monotonic", str(ahead)]
-            worker = [*python, "distributed.cli.dask_worker", f"tls://10.213.{number}.1:{port}"]
-            worker += ["--nthreads", "1", "--no-nanny", "--memory-limit", "0", "--no-dashboard", "--name", f"w{number}"]
-            more = {"PYTHONPATH": clones[number - 1]} if clones[number - 1] else {}
-            local = folder / f"w{number}"
-            ending.enter_context(started(*inside, *worker, "--local-directory", str(local), **names, **more))
-        keyed = {name.removeprefix("DASK_").replace("__", ".").lower(): value for name, value in names.items()}
-        with dask.config.set(keyed):
-            yield Place(address, 2), f"dbb{tag}v2"
-
-
-def allowed() -> str:
-    """Why there can be no namespaces here; empty if there can."""
-    if shutil.which("ip") is None or shutil.which("unshare") is None:
-        return "ip and unshare are needed (Debian: iproute2, util-linux)"
-    for command in (
-        ("unshare", "--net", "ip", "link", "add", "dbb0", "type", "veth", "peer", "name", "dbb1"),
-        ("unshare", "--fork", "--time", "--monotonic", "1", "true"),
-    ):
-        done = subprocess.run(command, capture_output=True, check=False, text=True)
-        if done.returncode:
-            return f"no namespaces here: {done.stderr.strip()}"
-    return ""
-
-
 def test_hosts_behind_tls_with_another_clock_and_a_link_that_drops(tmp_path: Path) -> None:
-    if why := allowed():
-        pytest.skip(why)
     with null(tmp_path) as engine, elsewhere(tmp_path) as (place, link), Hosts(place) as hosts:
         found = hosts.drive(engine, engine.connect(), for_seconds(0.5), Clients(processes=2))
         readings = [each.readings for each in hosts.hosts]
@@ -306,13 +211,11 @@ def test_hosts_behind_tls_with_another_clock_and_a_link_that_drops(tmp_path: Pat
         assert [host["clients"] for host in told["hosts"]] == [1, 1]
         assert 0.49 < told["span"] < 2
         assert found.service.count == sum(host["calls"] for host in told["hosts"])
-        said = lost_by(hosts, engine, lambda: run("ip", "link", "set", link, "down"))
+        said = lost_by(hosts, engine, lambda: ip("link", "set", link, "down"))
     assert said.startswith("host h2 (10.213.2.2) lost after ")
 
 
 def test_a_host_with_other_code_is_refused(tmp_path: Path) -> None:
-    if why := allowed():
-        pytest.skip(why)
     import dbbench
 
     root = Path(dbbench.__file__).parent

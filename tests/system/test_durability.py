@@ -17,7 +17,7 @@ from dbbench.durability.check import VOLATILE
 from dbbench.host import machine
 from dbbench.testing.contract import required, usable
 from tests.conftest import Dbbench, environment
-from tests.system.test_interrupt import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -15,6 +14,7 @@ import pytest
 from dbbench.run.plan import plan
 from dbbench.suite.loader import find_suite, load_suite
 from tests.conftest import environment, summary
+from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
 
@@ -37,16 +37,6 @@ def processes(folder: Path) -> list[psutil.Process]:
         if str(folder) in words and ("dbbench.run.supervisor" in words or "dbbench.run.worker" in words):
             found.append(process)
     return found
-
-
-def until(condition, seconds: float = 300) -> bool:
-    """Whether it becomes so; the time is only a bound, for a machine that is busy."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def finished(folder: Path) -> dict[str, int]:

@@ -13,7 +13,8 @@ import pytest
 from dbbench.errors import UserError
 from dbbench.host import control_group
 from tests.conftest import environment, summary
-from tests.system.test_interrupt import processes, until
+from tests.system.test_interrupt import processes
+from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
 RUN = [

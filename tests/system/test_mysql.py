@@ -28,7 +28,7 @@ from dbbench.suite.dataset import Table
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, environment, summary
-from tests.system.test_interrupt import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
 

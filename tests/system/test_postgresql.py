@@ -23,8 +23,8 @@ from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from dbbench_plugins.postgresql.programs import folder_of_programs
 from tests.conftest import Dbbench, environment, summary
-from tests.system.test_interrupt import until
 from tests.system.test_url import everything_written
+from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Dbbench, environment, summary
-from tests.system.test_interrupt import until
+from tests.waiting import until
 
 pytest.importorskip("sqlalchemy")
 
