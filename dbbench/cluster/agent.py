@@ -48,8 +48,8 @@ class Agent:
         return perf_counter_ns()
 
     def start(self, order: Sealed, program: str = CLIENTS) -> None:
-        """Start a process for an order; one that is there is ended. What it says comes by `poll`. `program`: its module."""
-        self.stop()
+        """Start a process for an order; one that is there isn't wanted any more. What it says comes by `poll`. `program`: its module."""
+        self.finish()
         error = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed by the reader
         child = subprocess.Popen(
             python(program),
@@ -85,15 +85,8 @@ class Agent:
         """Whether no process is there."""
         return self._child is None or self._child.poll() is not None
 
-    def stop(self) -> None:
-        """End the process, and its clients with it."""
-        if self._child is not None:
-            self._child.kill()
-            self._words.put(None)
-            self._child = None
-
     def __del__(self) -> None:
-        self.stop()
+        self.finish()
 
 
 def _feed(child: subprocess.Popen[str], words: queue.SimpleQueue[Any]) -> None:

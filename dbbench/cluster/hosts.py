@@ -332,7 +332,7 @@ class Hosts:
 
     async def _stop(self) -> None:
         """End what still runs on the hosts that answer; elsewhere it ends by itself, since nobody asks any more."""
-        calls = (asyncio.wait_for(self._ask(host, "stop"), 1) for host in self.hosts)
+        calls = (asyncio.wait_for(self._ask(host, "finish"), 1) for host in self.hosts)
         for each in await asyncio.gather(*calls, return_exceptions=True):
             if isinstance(each, BaseException) and not isinstance(each, HostLost | TimeoutError):
                 raise each

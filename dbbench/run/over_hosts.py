@@ -62,7 +62,7 @@ def _here(kind: str) -> Mapping[str, str]:
                 raise UserError(f"{kind}: {word.get('failed') or word.get('printed')}")
             sleep(_POLL_SECONDS)
     finally:
-        agent.stop()
+        agent.finish()
     raise UserError(f"{kind} could not be looked at within {_SECONDS:g} s")
 
 
