@@ -10,10 +10,10 @@ import pytest
 
 from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, environment, summary
+from tests.unit.bank import TEXT
 
 pytestmark = pytest.mark.matrix
 
-BANK = (Path(__file__).parents[1] / "unit" / "bank.yaml").read_text("utf-8")
 #: Engine -> words of the detail.
 FAULTS = {
     "books-lost": "balance: ",
@@ -28,7 +28,7 @@ FAULTS = {
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the faulty engines beside SQLite, clients in two processes."""
     folder = tmp_path_factory.mktemp("books")
-    (folder / "bank.yaml").write_text(BANK.replace("{threads: 2}", "{threads: 2, processes: 2}"), "utf-8")
+    (folder / "bank.yaml").write_text(TEXT.replace("{threads: 2}", "{threads: 2, processes: 2}"), "utf-8")
     engines = [word for name in (*FAULTS, "sqlite", "duckdb") for word in ("--engine", name)]
     done = subprocess.run(
         [sys.executable, "-m", "dbbench.cli", "suite", "bank.yaml", "--rounds", "2", "--out", "run", *engines],
@@ -79,7 +79,7 @@ def test_the_books_of_order_entry_balance(dbbench: Dbbench, tmp_path: Path, engi
 @pytest.mark.parametrize("engine", ["postgresql+pq", "mysql+_mysql"])
 def test_what_a_low_layer_has_prepared_outlasts_rollbacks(dbbench: Dbbench, tmp_path: Path, engine: str) -> None:
     usable(engine)
-    (tmp_path / "bank.yaml").write_text(BANK, "utf-8")
+    (tmp_path / "bank.yaml").write_text(TEXT, "utf-8")
     done = dbbench("suite", "bank.yaml", "--quick", "--format", "csv", "--out", "run", "--engine", engine)
     assert done.returncode == 0, done.stdout + done.stderr
     row = summary(tmp_path / "run")["bank", engine]

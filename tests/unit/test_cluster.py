@@ -24,11 +24,11 @@ from dbbench.report.step_view import Line
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult
 from dbbench.run.over_hosts import refuse
-from dbbench.suite.loader import parse_suite
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.contention import ContentionStep
 from dbbench.suite.steps.keyvalue import KeyValueStep
 from dbbench_plugins.null import Null
+from tests.unit.bank import SUITE
 
 # Where
 
@@ -102,9 +102,8 @@ def test_a_swept_step_says_how_many_clients_there_are() -> None:
 
 
 def test_a_suite_over_hosts_is_still_a_suite() -> None:
-    suite = parse_suite((Path(__file__).parent / "bank.yaml").read_text("utf-8"), "bank.yaml")
-    counts = [step.concurrent_clients.count for each in suite.scenarios for step in each.steps]
-    spread = [step.concurrent_clients.count for each in suite.over_hosts(2).scenarios for step in each.steps]
+    counts = [step.concurrent_clients.count for each in SUITE.scenarios for step in each.steps]
+    spread = [step.concurrent_clients.count for each in SUITE.over_hosts(2).scenarios for step in each.steps]
     assert counts != spread
     assert all(more in (one, 2 * one) for one, more in zip(counts, spread, strict=True))
 
@@ -118,19 +117,17 @@ def test_a_suite_over_hosts_is_still_a_suite() -> None:
     ],
 )
 def test_an_engine_that_hosts_can_not_reach_is_refused(asked: list[str], urls: list[str], why: str) -> None:
-    suite = parse_suite((Path(__file__).parent / "bank.yaml").read_text("utf-8"), "bank.yaml")
     with pytest.raises(UserError, match=why):
-        refuse(suite, Place("local:2", 2), asked, urls)
+        refuse(SUITE, Place("local:2", 2), asked, urls)
 
 
 def test_a_suite_without_clients_is_refused() -> None:
-    suite = parse_suite((Path(__file__).parent / "bank.yaml").read_text("utf-8"), "bank.yaml")
     alone = [
         each.model_copy(update={"steps": tuple(step for step in each.steps if step.kind == "load")})
-        for each in suite.scenarios
+        for each in SUITE.scenarios
     ]
     with pytest.raises(UserError, match="no step of bank has clients"):
-        refuse(suite.model_copy(update={"scenarios": tuple(alone)}), Place("local:2", 2), [], ["postgresql"])
+        refuse(SUITE.model_copy(update={"scenarios": tuple(alone)}), Place("local:2", 2), [], ["postgresql"])
 
 
 # Clocks

@@ -1,11 +1,11 @@
-"""Whether a statement returns rows, by its text."""
+"""What is seen in the text of a statement: whether it returns rows, and its parameters."""
 
 from __future__ import annotations
 
 import pytest
 
 from dbbench.suite.loader import builtin_suites, find_suite, load_suite
-from dbbench.suite.sql_text import returns_rows
+from dbbench.suite.sql_text import returns_rows, split_parameters
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,9 @@ def test_the_suites_own_statements_return_none_and_their_queries_do(name: str) -
         for step in scenario.steps:
             if step.kind in ("query", "statement"):
                 assert returns_rows(step.sql) == (step.kind == "query")
+
+
+def test_parameters_are_found_outside_texts_casts_and_comments() -> None:
+    pieces, names = split_parameters("SELECT ':a', b::int -- :c\n FROM T WHERE x = :d AND y=:e/* :f */")
+    assert names == ("d", "e")
+    assert "?".join(pieces) == "SELECT ':a', b::int -- :c\n FROM T WHERE x = ? AND y=?/* :f */"
