@@ -1,0 +1,166 @@
+"""CPU time and time without the wait for a processor beside the time by the clock: kept by clients, compared by gates and runs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from dbbench.analysis.comparability import Side
+from dbbench.analysis.compare import compare
+from dbbench.analysis.paired import pair_gate, paired
+from dbbench.analysis.summary import summarise
+from dbbench.analysis.verdicts import ComparisonVerdict
+from dbbench.cli import main
+from dbbench.cli.common import open_console
+from dbbench.cli.gates import PairGate, show_gates
+from dbbench.errors import UserError
+from dbbench.loadgen.job import ClientTimings
+from dbbench.report.run_view import view
+from dbbench.results.chosen_run import Choice, ChosenRun
+from dbbench.results.metric import Metric, by_metric, lacking
+from dbbench.results.run_directory import Run
+from tests.fabricated import Fake, fabricate
+
+
+@pytest.mark.parametrize("name", ["cpu_seconds", "delay_seconds"])
+@pytest.mark.parametrize(("one", "other", "both"), [(1.0, 2.0, 3.0), (None, 2.0, None), (1.0, None, None)])
+def test_clients_add_theirs_up_if_all_know_it(
+    name: str, one: float | None, other: float | None, both: float | None
+) -> None:
+    first, second = ClientTimings(**{name: one}), ClientTimings(**{name: other})
+    first.service.record(np.array([1]))
+    first.merge(ClientTimings.from_json(second.to_json()))
+    assert getattr(first, name) == both
+
+
+def with_cost(
+    path: Path, name: str, slow: float, *, rounds: int = 6, but: str = "", wait: float = 0, others: float | None = None
+) -> Run:
+    """Two variants of which one costs more by a figure, in all steps or all but one.
+
+    Their times by the clock are alike, or differ by what they `wait`, without any order.
+    """
+
+    def change(result: dict[str, Any]) -> None:
+        new = result["engine_name"] == "e@new"
+        result["noise"] = {} if others is None else {"others": others}
+        for step in result["steps"]:
+            if step["unit"] == "B":
+                continue
+            cost = (step["value"] if step["unit"] == "s" else 1 / step["value"]) * (slow if new else 1)
+            if step["name"] != but:
+                step[name] = cost
+            if wait:
+                waited = cost * (1 + wait * ((result["round"] * (3 if new else 5)) % 7) / 7)
+                step["value"] = waited if step["unit"] == "s" else 1 / waited
+                step["samples"] = [step["value"]]
+
+    return fabricate(path, {"e@old": Fake("E [old]"), "e@new": Fake("E [new]")}, rounds=rounds, change=change)
+
+
+with_cpu = partial(with_cost, name="cpu_seconds")
+with_undelayed = partial(with_cost, name="undelayed_seconds", rounds=8, wait=4.0, others=0.8)
+
+
+@pytest.mark.parametrize(
+    ("metric", "made", "words"),
+    [(Metric.CPU, with_cpu, "no CPU time"), (Metric.UNDELAYED, with_undelayed, "no undelayed time")],
+)
+def test_sizes_stay_what_they_are_and_a_step_without_it_has_no_figure(
+    metric: Metric, made: Callable[..., Run], words: str, tmp_path: Path
+) -> None:
+    run = made(tmp_path / "r", slow=1.3, but="join-1")
+    assert lacking(run.results(), metric) == {"join-1"}
+    assert lacking(run.results(), Metric.WALL) == set()
+    rows = summarise(run.suite, run.manifest, by_metric(run.results(), metric))
+    verdicts = {pair.step: pair for pair in paired(rows, "e@new", "e@old")}
+    assert verdicts["database-size"].verdict is ComparisonVerdict.SAME
+    assert verdicts["database-size"].unit == "B"
+    assert verdicts["join-1"].verdict is ComparisonVerdict.NEITHER
+    assert words in verdicts["join-1"].detail
+    assert verdicts["join-2"].verdict is ComparisonVerdict.SLOWER
+
+
+@pytest.mark.parametrize(("metric", "words"), [(Metric.CPU, "no CPU time"), (Metric.UNDELAYED, "no undelayed time")])
+def test_a_run_without_it_is_refused(metric: Metric, words: str, tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "r", {"e": Fake("E")}, rounds=2)
+    with pytest.raises(UserError, match=f"keeps {words}"):
+        by_metric(run.results(), metric)
+    assert by_metric([], metric) == []
+
+
+# CPU time
+
+
+def test_a_gate_by_cpu_time_finds_what_the_clock_does_not_show(tmp_path: Path) -> None:
+    run = with_cpu(tmp_path / "r", slow=1.3)
+    assert show_gates(run, open_console(), (PairGate("e@new", "e@old", 0.1),)) == 0
+    assert show_gates(run, open_console(), (PairGate("e@new", "e@old", 0.1, "cpu"),)) == 1
+
+
+def test_two_runs_are_compared_by_cpu_time(tmp_path: Path) -> None:
+    runs = [with_cpu(tmp_path / name, slow=slow) for name, slow in (("before", 1.0), ("after", 1.5))]
+    for number, run in enumerate(runs):  # made at one moment, they would be the same run
+        run.manifest = run.manifest.model_copy(update={"created": run.manifest.created.replace(minute=number)})
+    for metric, slower in ((Metric.WALL, set()), (Metric.CPU, {"e@new"})):
+        old, new = ([Side.read(run, metric)] for run in runs)
+        assert {pair.engine for pair in compare(old, new).of(ComparisonVerdict.SLOWER)} == slower
+
+
+def test_a_report_by_cpu_time_says_so_and_ranks_by_it(tmp_path: Path) -> None:
+    run = ChosenRun(with_cpu(tmp_path / "r", slow=1.5), Choice(metric=Metric.CPU))
+    shown = view(run, out=tmp_path / "out")
+    assert shown.title.endswith("by CPU time")
+    assert any("CPU time" in line for line in shown.captions(run.suite.scenarios[0]))
+    rows = {row.engine: row for row in shown.rows if row.step == "join-1" and row.ranked}
+    assert {row.metric for row in rows.values()} == {"CPU time"}
+    assert rows["e@old"].rank is not None
+    assert rows["e@new"].rank is not None
+    assert rows["e@old"].rank.best < rows["e@new"].rank.best
+
+
+# Undelayed time
+
+
+def said(run: Run, metric: str | None = None) -> Iterator[str]:
+    out = io.StringIO()
+    yield str(show_gates(run, Console(file=out, width=80), (PairGate("e@new", "e@old", 0.1, metric),)))
+    yield " ".join(out.getvalue().split())
+
+
+def test_a_gate_on_a_disturbed_machine_compares_undelayed_time_and_says_so(tmp_path: Path) -> None:
+    status, text = said(with_undelayed(tmp_path / "r", slow=1.3))
+    assert status == "1"
+    assert "by undelayed time" in text
+    assert "other processes used 80% of the machine" in text
+    assert "what the threads that call waited for a processor" in text
+
+
+def test_who_asks_for_wall_time_gets_it(tmp_path: Path) -> None:
+    status, text = said(with_undelayed(tmp_path / "r", slow=1.3), "wall")
+    assert status == "3"
+    assert "undelayed" not in text
+
+
+@pytest.mark.parametrize("more", [{"others": 0.05}, {"others": None}, {"but": "join-1"}])
+def test_a_gate_compares_the_figure_itself_on_a_quiet_machine_or_where_a_step_has_no_other(
+    more: dict[str, Any], tmp_path: Path
+) -> None:
+    run = with_undelayed(tmp_path / "r", slow=1.3, **more)
+    assert pair_gate(run, run.results(), ("e@new", "e@old"), 0.1).metric is Metric.WALL
+
+
+def test_it_is_a_metric_of_reports_and_comparisons(tmp_path: Path) -> None:
+    runs = [with_undelayed(tmp_path / name, slow=slow) for name, slow in (("before", 1.0), ("after", 1.5))]
+    asked = ["report", str(runs[0].path), "--metric", "undelayed", "--out", str(tmp_path / "out"), "--format", "csv"]
+    assert CliRunner().invoke(main, asked).exit_code == 0
+    assert "undelayed time" in (tmp_path / "out" / "summary.csv").read_text("utf-8")
+    assert show_gates(runs[1], open_console(), (PairGate("e@new", "e@old", 0.1, "undelayed"),)) == 1
