@@ -62,7 +62,9 @@ def _run(command: Sequence[str], folder: str) -> tuple[int | None, str]:
     """
     with (
         tempfile.TemporaryFile() as said,
-        subprocess.Popen(command, cwd=folder, env=environment(), stdout=subprocess.DEVNULL, stderr=said) as child,
+        subprocess.Popen(
+            command, cwd=folder, env=environment(TMPDIR=folder), stdout=subprocess.DEVNULL, stderr=said
+        ) as child,
     ):
         try:
             if not ended(child, LIMIT):

@@ -90,9 +90,10 @@ def test_a_reference_engine_that_fails_is_named(files: Files, engine: str, sql: 
         answered({"engine": engine}, files, sql=sql)
 
 
-#: Starts a server, as an engine with a private one does, and waits for its answer for ever.
+#: Makes a temporary folder, starts a server, as an engine with a private one does, and waits for its answer for ever.
 ENDLESS = """
-import pathlib, subprocess, sys
+import subprocess, tempfile
+tempfile.mkdtemp(prefix="driver-")
 server = "trap 'echo ended > ended; exit' TERM; echo > ready; while :; do sleep 0.01; done"
 subprocess.Popen(["sh", "-c", server]).wait()
 """
@@ -109,6 +110,7 @@ def test_the_server_of_a_reference_engine_that_takes_too_long_is_asked_to_end(
     monkeypatch.setattr(reference, "ended", never)
     assert reference._run([sys.executable, "-c", ENDLESS], str(tmp_path)) == (None, "")
     assert (tmp_path / "ended").read_text() == "ended\n"
+    assert list(tmp_path.glob("driver-*"))  # it goes with the folder that it was given
 
 
 def test_an_answer_of_an_earlier_run_is_found_as_it_was_written(files: Files) -> None:
