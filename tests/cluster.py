@@ -69,7 +69,7 @@ def elsewhere(folder: Path, *, ahead: int = AHEAD, clones: tuple[str, ...] = (""
         python = (sys.executable, "-P", "-m")
         address = f"tls://10.213.1.1:{port}"
         scheduler = ("distributed.cli.dask_scheduler", "--protocol", "tls", "--host", "0.0.0.0", "--port", str(port))
-        ending.enter_context(_started(*python, *scheduler, "--no-dashboard", "--no-show", **names))
+        ending.enter_context(_started(*python, *scheduler, "--no-dashboard", "--no-show", TMPDIR=str(folder), **names))
         assert until(lambda: _listens(port)), "the scheduler doesn't come up"
         for number in (1, 2):
             inside = ["ip", "netns", "exec", f"dbb{tag}n{number}"]

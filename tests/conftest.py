@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
 from importlib import metadata
@@ -49,8 +50,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One cache, and one folder of crash checks, for the whole test session, for this process and those it starts."""
+    """One cache, and one folder of crash checks, for the whole test session, for this process and those it starts.
+
+    And one for what this process makes for itself until its end: a worker of xdist that takes long to end is killed.
+    """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("temporary")))
         patch.setenv("DBBENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("DBBENCH_DATA", str(tmp_path_factory.mktemp("data")))
         yield

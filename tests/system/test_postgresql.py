@@ -171,7 +171,7 @@ def test_a_folder_without_programs_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("program", ["initdb", "postgres"])
 def test_a_program_that_fails_is_told_with_its_words(program: str, server: SQLEngine, tmp_path: Path) -> None:
     before = len(os.listdir("/proc/self/fd"))
-    with tempfile.TemporaryDirectory() as programs:  # the server's user must be able to enter it
+    with tempfile.TemporaryDirectory(dir="/tmp") as programs:  # the server's user must be able to enter it
         os.chmod(programs, 0o755)
         for name in ("initdb", "postgres"):
             path = Path(programs) / name
