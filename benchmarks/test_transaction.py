@@ -123,7 +123,7 @@ def by_hand(folder: Path) -> Turn:
 
 def ours(context: StepContext) -> Turn:
     """The calls of a trial's one client, in a trial's own loop."""
-    work = transaction._mix(STEP, context).prepare(context.engine, context.session, 0, 1)  # noqa: SLF001 - as a trial does
+    work = transaction.mix_of(STEP, context).prepare(context.engine, context.session, 0, 1)
     given = iter(work.given)
 
     def turn() -> tuple[int, int]:
