@@ -25,7 +25,7 @@ from time import perf_counter_ns
 from dbbench.engine import registry
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.setup import Setup
-from dbbench.loadgen.clients import bound
+from dbbench.loadgen.client import bound
 from dbbench.loadgen.loops import CHUNK, collector_off, stream
 from dbbench.loadgen.turns import Turns
 from dbbench.suite.model import Tier
@@ -116,7 +116,7 @@ def _keys(count: int, seed: int, end: int) -> Iterator[int]:
 
 
 def _client(order: dict) -> None:
-    """As dbbench.loadgen.clients does it: served by one thread where the engine has groups, or in a thread each."""
+    """As dbbench.loadgen.process does it: served by one thread where the engine has groups, or in a thread each."""
     engine = registry.load(order["engine"])(Setup(Path(order["directory"]), Tier(order["tier"])))
     engine.open()
     count, operation = order["threads"], resolve_name(order["operation"])

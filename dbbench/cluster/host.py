@@ -24,7 +24,7 @@ from dbbench.cluster.leased import Line, obey
 from dbbench.engine.base import Engine
 from dbbench.engine.urls import VARIABLE
 from dbbench.host import machine
-from dbbench.loadgen.clients import ClientProcesses
+from dbbench.loadgen.processes import ClientProcesses
 
 
 class BusyShare:

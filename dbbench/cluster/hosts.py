@@ -22,8 +22,9 @@ from dbbench.cluster.place import Place
 from dbbench.cluster.watch import TOPIC, Watch
 from dbbench.engine.base import Engine, Session
 from dbbench.errors import HostLost, Unsupported, UserError
-from dbbench.loadgen.clients import ClientFailed, order_of, raise_failure, refuse, together
-from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.clients import refuse
+from dbbench.loadgen.job import ClientTimings, Job, together
+from dbbench.loadgen.processes import ClientFailed, order_of, raise_failure
 from dbbench.suite.steps.base import Clients
 
 #: A host is lost after these seconds without an answer: before the start, when drivers are imported, and after it. It is asked

@@ -225,3 +225,11 @@ def _inputs(document: Mapping[str, Any]) -> Inputs:
         if document["kind"] == kind.__name__:
             return kind.from_json(document)
     return _INPUTS[document["kind"]](**{key: value for key, value in document.items() if key != "kind"})
+
+
+def together(found: list[ClientTimings]) -> ClientTimings:
+    """What some clients measured, as one: the first one's, that the others' are merged into."""
+    whole, *rest = found
+    for each in rest:
+        whole.merge(each)
+    return whole

@@ -9,9 +9,9 @@ from typing import Any
 from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.errors import WrongAnswer
 from dbbench.host.cpu_time import CpuMeter
-from dbbench.loadgen.clients import share
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import collector_off, timed
+from dbbench.loadgen.process import share
 from dbbench.loadgen.transactions import Transactions
 from dbbench.results.facts import FairnessFacts, StepFacts
 from dbbench.suite.steps.base import Clients

@@ -80,7 +80,7 @@ def children() -> list[psutil.Process]:
     found = []
     for process in psutil.Process().children(recursive=True):
         try:
-            if {"dbbench.cluster.host", "dbbench.loadgen.clients"} & {*process.cmdline()}:
+            if {"dbbench.cluster.host", "dbbench.loadgen.process"} & {*process.cmdline()}:
                 found.append(process)
         except psutil.Error:
             continue

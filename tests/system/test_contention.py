@@ -93,7 +93,7 @@ def test_nothing_is_left_behind(faulty: Path) -> None:
 
 def _works_in(process: psutil.Process, folder: Path) -> bool:
     try:
-        return "dbbench.loadgen.clients" in process.cmdline() and str(folder) in process.environ().get("TMPDIR", "")
+        return "dbbench.loadgen.process" in process.cmdline() and str(folder) in process.environ().get("TMPDIR", "")
     except psutil.Error:
         return False
 

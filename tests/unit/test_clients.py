@@ -17,9 +17,10 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.setup import Setup
 from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported
-from dbbench.loadgen.clients import ClientFailed, _hear_all, drive
+from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.loops import ScheduleStats
+from dbbench.loadgen.processes import ClientFailed, hear_all
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Rate
@@ -188,7 +189,7 @@ def test_what_one_process_fails_with_is_heard_while_others_are_at_work() -> None
     children = [subprocess.Popen([sys.executable, "-c", each], stdout=subprocess.PIPE, text=True) for each in commands]
     try:
         with pytest.raises(ClientFailed, match="no room"):
-            _hear_all(children)
+            hear_all(children)
         assert children[0].poll() is None
     finally:
         for child in children:

@@ -16,9 +16,8 @@ from dbbench.cluster.alike import differences, identity
 from dbbench.cluster.clock import Clock, Reading, best
 from dbbench.cluster.place import Place, parse, place
 from dbbench.errors import UserError
-from dbbench.loadgen.clients import together
 from dbbench.loadgen.histogram import EXACT, PERCENTILES, Samples
-from dbbench.loadgen.job import ClientTimings
+from dbbench.loadgen.job import ClientTimings, together
 from dbbench.report.host_words import host_notes
 from dbbench.report.step_view import Line
 from dbbench.results.outcome import Outcome

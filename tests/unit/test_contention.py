@@ -15,9 +15,10 @@ from dbbench.datasets.cache import materialise
 from dbbench.engine.setup import Setup
 from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.loadgen.clients import drive, share
+from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.key_streams import to_json
+from dbbench.loadgen.process import share
 from dbbench.loadgen.transactions import (
     CHANGED,
     LONGEST_PAUSE,

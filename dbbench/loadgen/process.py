@@ -1,0 +1,219 @@
+"""Several clients in one process: in a thread each, or served by one thread.
+
+`python -m dbbench.loadgen.process` is one more process of them. It reads a job from its standard input and opens
+an engine of its own. It writes a line when its clients are ready, reads the moment of the start, and
+writes what they measured. What a driver prints goes to standard error instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, TextIO
+
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.setup import Setup
+from dbbench.engine.urls import VARIABLE
+from dbbench.errors import TimedOut, WrongAnswer
+from dbbench.host.cpu_time import CpuMeter, Served
+from dbbench.host.processes import end_with_parent
+from dbbench.loadgen.client import bound, client_run
+from dbbench.loadgen.job import ClientTimings, Job, together
+from dbbench.loadgen.loops import collector_off
+from dbbench.loadgen.transactions import Pool, Together, Transactions
+from dbbench.suite.model import Tier
+
+
+def in_this_process(
+    engine: Engine, job: Job, numbers: range, of: int, agree: Callable[[], int], served: Served | None = None
+) -> ClientTimings:
+    """Clients of this process: in a thread each, or served by one thread. Raises what the first of them raised.
+
+    Their CPU time is what this process used from their common start to their end, and what the processes of `served` did.
+    """
+    found: list[ClientTimings] = []
+    begin: list[int] = []
+    meter = CpuMeter()
+
+    def ready() -> None:
+        meter.look(served)
+        counting.enter_context(meter)
+        begin.append(agree())
+
+    def client(
+        number: int,
+        connect: Callable[[], Session],
+        meet: Callable[[], object],
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        def start() -> int:
+            meet()
+            return begin[0]
+
+        if pool is not None:
+            found.append(client_run(engine, pool, job, number, of, start))
+            return
+        session = connect()
+        try:
+            found.append(client_run(engine, session, job, number, of, start, sleep))
+        finally:
+            session.close()
+
+    group = engine.group() if len(numbers) > 1 and _takes_turns(job) else None
+    with together_until(job) as failed, _shared(engine, job, numbers, of) as pool, ExitStack() as counting:
+        if group is None:
+            barrier = threading.Barrier(len(numbers), ready)
+            works = [partial(client, number, engine.connect, barrier.wait) for number in numbers]
+            _threads(dict(zip(numbers, works, strict=True)), barrier, failed)
+        else:
+            from dbbench.loadgen.turns import Turns  # needs greenlet, which few steps do
+
+            counting.callback(group.close)
+            turns = Turns(group)
+            connect, meet = partial(group.connect, turns.wait), partial(turns.meet, ready)
+            turns.run([partial(client, number, connect, meet, turns.sleep) for number in numbers])
+    if failed:
+        raise failed[0]
+    whole = replace(together(found), cpu_seconds=_countable(job, meter.seconds))
+    # Of one thread for all, what it waits holds up several calls at once, and each of them less than all of it.
+    return whole if group is None else replace(whole, delay_seconds=None)
+
+
+def _takes_turns(job: Job) -> bool:
+    """Whether one thread may serve the clients: none of them holds a lock between two calls, or sleeps by itself.
+
+    A transaction that waits for another's lock would keep the thread from the one that could let it go.
+    """
+    in_transactions = isinstance(job.inputs, Together | Transactions) or getattr(job.inputs, "transaction", 1) > 1
+    return not in_transactions and not job.affinity
+
+
+def _threads(
+    works: Mapping[int, Callable[[], object]], barrier: threading.Barrier, failed: list[BaseException]
+) -> None:
+    """Work in a thread for each number, to the end of all. What one raises is put with what has failed."""
+
+    def work(number: int) -> None:
+        try:
+            works[number]()
+        except threading.BrokenBarrierError:
+            pass  # another one failed, and says so
+        except BaseException as exc:  # raised again by the caller
+            failed.append(exc)
+            barrier.abort()
+
+    threads = [threading.Thread(target=work, args=(number,), name=f"client {number}") for number in works]
+    try:
+        for thread in threads:
+            thread.start()
+    except RuntimeError:  # no more threads to be had
+        barrier.abort()
+        raise
+    finally:
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
+
+
+def _countable(job: Job, seconds: float | None) -> float | None:
+    """CPU seconds of clients from start to end, unless they did other things too: grew the load, or waited by reading the clock."""
+    return None if job.rate is not None or job.ramp_up else seconds
+
+
+@contextmanager
+def together_until(job: Job) -> Iterator[list[BaseException]]:
+    """Where clients put what they fail with, the first of it first. Transactions end as soon as anything is there.
+
+    After the job's `time_limit` that is there. A call that waits within the driver is waited for.
+    """
+    failed = job.inputs.reasons if isinstance(job.inputs, Together) else []
+    if job.time_limit is None:
+        yield failed
+        return
+    limit = TimedOut(f"not done within {job.time_limit:g} s, the step's time_limit")
+    timer = threading.Timer(job.time_limit, failed.append, [limit])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield failed
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+@contextmanager
+def _shared(engine: Engine, job: Job, numbers: range, of: int) -> Iterator[Pool | None]:
+    """The share of this process in the sessions that all clients share, if they share any."""
+    if job.pool is None or not isinstance(job.inputs, Transactions):
+        yield None
+        return
+    with ExitStack() as closing:
+        sessions = []
+        for _ in range(len(share(job.pool, numbers, of))):
+            sessions.append(engine.connect())
+            closing.callback(sessions[-1].close)
+        yield job.inputs.pool(engine, sessions)
+
+
+def share(pool: int, numbers: range, of: int) -> range:
+    """Which of a pool's sessions belong to a process whose clients have these numbers."""
+    return range(pool * numbers.start // of, pool * numbers.stop // of)
+
+
+def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None]) -> None:
+    """What one process of clients does with its order."""
+    kind: type[Engine] = resolve_name(order["engine"])
+    engine = kind(Setup(Path(order["directory"]), Tier(order["tier"]), order["options"], os.environ.get(VARIABLE, "")))
+
+    def agree() -> int:
+        say({"ready": os.getpid()})
+        return int(commands.readline())
+
+    engine.open()
+    try:
+        numbers = range(order["first"], order["first"] + order["threads"])
+        with collector_off():
+            job = Job.from_json(order["job"])
+            # Python's threads take turns: on one processor they need not wake each other up across two of them.
+            with bound(order["first"] // order["threads"] if order["bound"] else None):
+                found = in_this_process(engine, job, numbers, order["of"], agree)
+    finally:
+        engine.close()
+    say(found.to_json())
+
+
+def main() -> None:
+    """One process of clients; its order is the first line of the standard input."""
+    end_with_parent()
+    words = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def say(document: Any) -> None:
+        print(json.dumps(document), file=words, flush=True)
+
+    try:
+        _serve(json.loads(sys.stdin.readline()), sys.stdin, say)
+    except WrongAnswer as exc:
+        say({"wrong": str(exc)})
+        sys.exit(1)
+    except TimedOut as exc:
+        say({"timed out": str(exc)})
+        sys.exit(1)
+    except Exception as exc:
+        traceback.print_exc()
+        say({"failed": f"{type(exc).__name__}: {exc}"})
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

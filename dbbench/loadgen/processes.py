@@ -1,0 +1,151 @@
+"""Clients in processes of their own, as the process that starts them has them: an order, one start, what they measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from time import perf_counter_ns
+from typing import Any, Self
+
+from dbbench.engine.base import Engine
+from dbbench.errors import DbbenchError, TimedOut, WrongAnswer
+from dbbench.host.cpu_time import CpuMeter
+from dbbench.host.processes import environment, python
+from dbbench.loadgen.job import ClientTimings, Job, together
+from dbbench.suite.steps.base import Clients
+
+#: Between the word to the processes and their start, so that all have heard it.
+_LEAD_NANOSECONDS = 20_000_000
+
+
+class ClientFailed(DbbenchError):
+    """A process of clients came to a bad end."""
+
+
+def in_processes(engine: Engine, job: Job, clients: Clients) -> ClientTimings:
+    """Clients in processes of their own, each with an engine of its own on the same directory."""
+    with ClientProcesses(order_of(engine, job, clients), range(clients.processes)) as processes:
+        processes.ready()
+        meter = CpuMeter(engine, own=int)  # the clients' processes tell their own
+        with meter:
+            processes.begin(perf_counter_ns() + _LEAD_NANOSECONDS)
+            found = processes.timings()
+    if found.cpu_seconds is None or meter.seconds is None:
+        return replace(found, cpu_seconds=None)
+    return replace(found, cpu_seconds=found.cpu_seconds + meter.seconds)
+
+
+def order_of(engine: Engine, job: Job, clients: Clients) -> dict[str, Any]:
+    """What processes of clients are told: the same for all of them, and plain data. The URL isn't in it."""
+    kind = type(engine)
+    return {
+        "engine": f"{kind.__module__}:{kind.__qualname__}",
+        "directory": str(engine.directory),
+        "tier": engine.tier,
+        "options": engine.options.model_dump(mode="json"),
+        "job": job.to_json(),
+        "threads": clients.threads,
+        "of": clients.count,
+        "served": bool(engine.processes() or engine.url),
+    }
+
+
+class ClientProcesses:
+    """Some of the processes of clients that have one order; `numbers` are theirs among all of them.
+
+    A process of several threads that ask a server keeps to one processor where there are as many processes as
+    processors. Where the threads do the work themselves the system's own, which end their writes, would stand behind them.
+    """
+
+    def __init__(self, order: Mapping[str, Any], numbers: range, variables: Mapping[str, str] | None = None) -> None:
+        self._order, self._numbers, self._variables = order, numbers, variables or {}
+        self._children: list[subprocess.Popen[str]] = []
+        self._ending = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Start them."""
+        threads = self._order["threads"]
+        bound = self._order["served"] and threads > 1 and len(self._numbers) >= (os.cpu_count() or 1)
+        try:
+            for number in self._numbers:
+                child = subprocess.Popen(
+                    python("dbbench.loadgen.process"),
+                    env=environment(**self._variables),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+                self._ending.enter_context(child)
+                self._ending.callback(child.kill)
+                self._children.append(child)
+                _tell(child, {**self._order, "bound": bound, "first": number * threads})
+        except BaseException:
+            self._ending.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_exc: object) -> None:
+        """Wait for their end, or kill those that still run where something went wrong."""
+        with self._ending:
+            if kind is None:
+                for child in self._children:
+                    child.wait()
+
+    def ready(self) -> None:
+        """Wait until all have warmed up. Raises what one of them says went wrong."""
+        hear_all(self._children)
+
+    def begin(self, moment: int) -> None:
+        """Have all begin at this reading of the clock."""
+        for child in self._children:
+            _tell(child, moment)
+
+    def timings(self) -> ClientTimings:
+        """What they measured, when the last one is done. Raises WrongAnswer, TimedOut and ClientFailed."""
+        return together([ClientTimings.from_json(document) for document in hear_all(self._children)])
+
+
+def _tell(child: subprocess.Popen[str], document: Any) -> None:
+    assert child.stdin
+    with suppress(BrokenPipeError):  # it ended; `_hear` says how
+        print(json.dumps(document), file=child.stdin, flush=True)
+
+
+def hear_all(children: Sequence[subprocess.Popen[str]]) -> list[Any]:
+    """What each process says. Raises as soon as one has failed: nobody waits for the others then, which are killed."""
+    found: dict[subprocess.Popen[str], Any] = {}
+    with selectors.DefaultSelector() as waiting:
+        for child in children:
+            assert child.stdout
+            waiting.register(child.stdout, selectors.EVENT_READ, child)
+        while waiting.get_map():
+            for key, _ in waiting.select():
+                waiting.unregister(key.fileobj)
+                found[key.data] = _hear(key.data)
+    return [found[child] for child in children]
+
+
+def _hear(child: subprocess.Popen[str]) -> Any:
+    """The next thing that a process says. Raises ClientFailed if it failed or ended without a word."""
+    assert child.stdout
+    line = child.stdout.readline()
+    if not line:
+        raise ClientFailed(f"a client process ended by itself with status {child.wait()}")
+    document = json.loads(line)
+    raise_failure(document, "in a client process")
+    return document
+
+
+def raise_failure(word: Mapping[str, Any], where: str) -> None:
+    """Raise what a process of clients says went wrong, if it says so: WrongAnswer, TimedOut, or ClientFailed with `where` it was."""
+    if "wrong" in word:
+        raise WrongAnswer(word["wrong"])
+    if "timed out" in word:
+        raise TimedOut(word["timed out"])
+    if "failed" in word:
+        raise ClientFailed(f"{where}: {word['failed']}")
