@@ -99,7 +99,7 @@ def _check_last(step: MixStep, context: StepContext) -> None:
     there = operations.next - operations.first
     places = np.arange(min(SAMPLE, there), dtype=np.uint64)
     picked = shuffled(places, there, records.seed + 2) + np.uint64(operations.first)
-    written = _last_written(operations, step.clients.count, picked, made)
+    written = last_written(operations, step.clients.count, picked, made)
     keys = records.keys(picked)
     read = prepared(context.engine, context.session, "read")()
     pairs = []
@@ -116,7 +116,7 @@ def _check_last(step: MixStep, context: StepContext) -> None:
             raise WrongAnswer(f"record {number} is in version {version}; written to it last was {allowed}")
 
 
-def _last_written(
+def last_written(
     operations: OperationMix, of: int, picked: Numbers, made: Mapping[int, int] | None = None
 ) -> dict[int, list[int]]:
     """The last version that each client wrote to each of the picked records."""

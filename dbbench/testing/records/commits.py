@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import gc
 import re
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from dbbench.datasets.records import RecordSet
+from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import offers
 from dbbench.errors import Unsupported
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
-from dbbench.loadgen.key_streams import KeySequence
+from dbbench.loadgen.key_streams import KeySequence, OperationMix
 from dbbench.suite.steps.base import Clients
 from dbbench.testing.clause import clause, left_out
 from dbbench.testing.contract import Opener
@@ -33,6 +36,10 @@ from dbbench.testing.records.store import (
     stored,
     value_of,
 )
+from dbbench.workloads.mix import last_written
+
+#: Records that several clients write together.
+COUNT = 200
 
 
 class CommitContract(StoreContract):
@@ -139,7 +146,7 @@ class CommitContract(StoreContract):
     @clause("concurrency")
     def test_serves_records_to_processes_as_it_says(self, store: OpenStore) -> None:
         """Each process opens an engine of its own on the directory, while the others have it open."""
-        _serves(store(), "processes", 2)
+        _serves(store(), "processes", 2, at_once=True)
 
     @clause("one-thread-for-many-sessions")
     def test_each_session_of_a_group_gets_its_own_answers(self, filled: Store) -> None:
@@ -148,37 +155,64 @@ class CommitContract(StoreContract):
         expect_own_answers(engine, PAIRS)
 
 
-def _serves(store: Store, what: str, number: int) -> None:
-    """Clients that insert, update, read and delete at once; or they are refused."""
+def _serves(store: Store, what: str, number: int, *, at_once: bool = False) -> None:
+    """Clients that insert, update and read, each in its turn or `at_once`, and then delete; or they are refused."""
     engine, session = store
     clients = Clients.model_validate({what: number})
-    kit = records(WIDTH, 64, 200)
-
-    def job(operation: str, version: int) -> Job:
-        inputs = KeySequence(kit.spec.model_dump(), kit.seed, kit.scale, operation, "random", 0, 200, version)
-        return Job(operation, (), 0, 0, inputs=inputs)
-
+    kit = records(WIDTH, 64, COUNT)
     call(engine, session, "insert")
     most = getattr(engine.info().concurrency, what)
     if most is not None and most < number:
         with expect_error(f"{number} {what}, more than concurrency says", Unsupported, what):
-            drive(engine, session, job("insert", 0), clients)
+            drive(engine, session, _each("insert", kit), clients)
         return
-    version = int(offers(type(engine), "update"))
-    for operation, written in (("insert", 0), ("update", 1), ("read", version)):
-        if offers(type(engine), operation):
-            made = drive(engine, session, job(operation, written), clients).service.count
-            expect_equal(f"calls of {operation} made by {number} {what}", made, 200)
-    keys = kit.keys(np.arange(200, dtype=np.uint64))
+    written = (_mixed if at_once else _in_turn)(engine, session, kit, clients)
+    keys = kit.keys(np.array(sorted(written), dtype=np.uint64))
     numbers, versions = kit.named(sorted(stored(engine, session, keys).items()))
-    expect_equal("records written together", sorted(numbers.tolist()), list(range(200)))
-    expect_equal("versions of the records written together", set(versions.tolist()), {version})
+    expect_equal("records written together", sorted(numbers.tolist()), sorted(written))
+    found = zip(numbers.tolist(), versions.tolist(), strict=True)
+    wrong = [place for place, version in found if version not in written[place]]
+    expect_equal("records that don't hold what was written to them last", wrong, [])
     if not offers(type(engine), "delete"):
         return
     if why := engine.one_client.get("delete"):
         with expect_error("deletes by several clients, against one_client", Unsupported, re.escape(why)):
-            drive(engine, session, job("delete", 0), clients)
+            drive(engine, session, _each("delete", kit), clients)
         return
-    made = drive(engine, session, job("delete", 0), clients).service.count
-    expect_equal(f"calls of delete made by {number} {what}", made, 200)
-    expect_equal("records after each was deleted", stored(engine, session, keys), {})
+    made = drive(engine, session, _each("delete", kit), clients).service.count
+    expect_equal(f"calls of delete made by {number} {what}", made, COUNT)
+    numbers, _ = kit.named(sorted(stored(engine, session, keys).items()))
+    left = [place for place in sorted(written) if place >= COUNT]
+    expect_equal("records after others were deleted", sorted(numbers.tolist()), left)
+
+
+def _each(operation: str, kit: RecordSet, version: int = 0) -> Job:
+    """One operation on each of the kit's records."""
+    inputs = KeySequence(kit.spec.model_dump(), kit.seed, kit.scale, operation, "random", 0, COUNT, version)
+    return Job(operation, (), 0, 0, inputs=inputs)
+
+
+def _in_turn(engine: Engine, session: Session, kit: RecordSet, clients: Clients) -> Mapping[int, Sequence[int]]:
+    """One operation after another: the versions that each record may have then."""
+    version = int(offers(type(engine), "update"))
+    for operation, written in (("insert", 0), ("update", 1), ("read", version)):
+        if offers(type(engine), operation):
+            made = drive(engine, session, _each(operation, kit, written), clients).service.count
+            expect_equal(f"calls of {operation} made by {clients.count} clients", made, COUNT)
+    return {number: [version] for number in range(COUNT)}
+
+
+def _mixed(engine: Engine, session: Session, kit: RecordSet, clients: Clients) -> Mapping[int, Sequence[int]]:
+    """All operations in one job, as the start of a process takes far longer than its calls."""
+    fill(engine, session, kit.pairs(np.arange(COUNT, dtype=np.uint64)))
+    weights = {name: 1.0 for name in ("insert", "update", "read") if offers(type(engine), name)}
+    spec = kit.spec.model_dump()
+    mix = OperationMix(spec, kit.seed, kit.scale, 0, COUNT, 3 * COUNT, weights, "uniform", 1)
+    made = drive(engine, session, Job("mix", (), 0, mix.operations, inputs=mix), clients).service.count
+    expect_equal(f"calls of {', '.join(weights)} made by {clients.count} clients", made, mix.operations)
+    of = clients.count
+    written = {number: [0] for number in range(COUNT)}
+    written |= last_written(mix, of, np.arange(COUNT, dtype=np.uint64))
+    for client in range(of):
+        written |= {COUNT + client + of * place: [0] for place in range(mix.inserted(client, of))}
+    return written

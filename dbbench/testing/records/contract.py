@@ -23,7 +23,7 @@ title: Conformance
 description: A whole trial on few records.
 datasets:
   kit:
-    records: {{count: 1200, key_bytes: 16, key_order: scattered, value_bytes: 40}}
+    records: {{count: 300, key_bytes: 16, key_order: scattered, value_bytes: 40}}
 scenarios:
   - name: kit
     title: Kit
@@ -31,14 +31,14 @@ scenarios:
     durability: {tier}
     steps:
       - {{kind: keyvalue, name: insert, title: Insert, operation: insert, count: 50}}
-      - {{kind: keyvalue, name: insert-many, title: Insert, operation: insert, transaction: 400, order: random}}
+      - {{kind: keyvalue, name: insert-many, title: Insert, operation: insert, transaction: 100, order: random}}
       - {{kind: size, name: size, title: Size}}
       - {{kind: keyvalue, name: read, title: Read, operation: read, order: random}}
       - {{kind: keyvalue, name: read-one, title: Read one, operation: read, order: same, count: 100}}
       - {{kind: keyvalue, name: seek, title: Seek, operation: seek, order: random}}
       - {{kind: keyvalue, name: update, title: Update, operation: update, order: random, count: 20}}
       - {{kind: keyvalue, name: update-one, title: Update one, operation: update, order: same, count: 5}}
-      - {{kind: keyvalue, name: update-many, title: Update, operation: update, transaction: 300}}
+      - {{kind: keyvalue, name: update-many, title: Update, operation: update, transaction: 100}}
       - {{kind: keyvalue, name: scan, title: Scan, operation: scan}}
       - kind: mix
         name: mix

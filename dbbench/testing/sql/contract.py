@@ -27,7 +27,7 @@ datasets:
           Id: {{type: integer, values: {{kind: sequence}}}}
           Name: {{type: varchar(12), values: {{kind: pattern, text: "name-#####"}}}}
       Child:
-        rows: 40000
+        rows: 4000
         primary_key: Id
         indexes: [ParentId]
         columns:
@@ -36,7 +36,7 @@ datasets:
           Price: {{type: currency, values: {{kind: quantiles, points: {{0: 1, 1: 100}}, step: 0.01}}}}
           Day: {{type: datetime, values: {{kind: days, first: 2020-01-01, last: 2020-12-31}}}}
       Weights:
-        rows: 40000
+        rows: 40000  # more than the 32,768 of a chunk
         primary_key: Id
         columns:
           Id: {{type: integer, values: {{kind: sequence}}}}
