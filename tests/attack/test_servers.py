@@ -50,7 +50,7 @@ def test_no_private_server_is_reached_by_way_of_the_environment(tmp_path: Path, 
     if "unavailable" in listed.stdout or "broken" in listed.stdout:
         pytest.skip("PostgreSQL can't be used here")
     elsewhere = {"PGHOSTADDR": "127.0.0.1", "PGPORT": "9", "PGOPTIONS": "-c no_such=1", "PGSERVICE": "nowhere"}
-    words = ("suite", "invoices", "-e", "postgresql", "--scale", "0.01", "--quick", "--out", "run")
+    words = ("suite", "invoices", "-e", "postgresql", "--scale", "0.01", "--quick", "--format", "csv", "--out", "run")
     done = dbbench(*words, **elsewhere)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -132,7 +132,7 @@ def test_no_secret_stays_where_output_is_cut(tmp_path: Path, shift: int, size: i
 def test_a_child_that_floods_its_output_fills_no_disk(tmp_path: Path) -> None:
     """A trial of an engine that prints and dies: its last words are told, its file is small."""
     env = environment("faulty", FAULTY_FLOODS="1")
-    words = ["suite", "invoices", "--scale", "0.01", "-e", "faulty-exits", "--quick", "--out", "run"]
+    words = ["suite", "invoices", "--scale", "0.01", "-e", "faulty-exits", "--quick", "--format", "csv", "--out", "run"]
     done = subprocess.run(
         [sys.executable, "-m", "dbbench", *words],
         cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300, check=False,

@@ -215,7 +215,7 @@ def test_a_run_names_the_crash_check_of_the_same_engine(dbbench: Dbbench, tmp_pa
     data = str(tmp_path / "data")
     done = dbbench("durability", "sqlite", "--tier", "process", "--kills", "2", DBBENCH_DATA=data)
     assert done.returncode == 0, done.stdout + done.stderr
-    run = ("suite", "kept.yaml", "--quick", "-e", "sqlite", "-e", "sqlite+apsw")
+    run = ("suite", "kept.yaml", "--quick", "--format", "csv", "-e", "sqlite", "-e", "sqlite+apsw")
     found = dbbench(*run, "--out", "same", DBBENCH_DATA=data)
     said = " ".join(found.stdout.split())
     assert "durability: kept: process; crash check passed (2 kills, " in said

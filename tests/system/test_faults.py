@@ -15,6 +15,7 @@ from dbbench.engine.probe import probe
 from tests.conftest import TESTS, environment, summary
 
 OTHER_TYPES = "not in the suite's own types:"
+SMALL = ("--scale", "0.02", "--quick", "--format", "csv", "--out", "run")
 STEPS = ("bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3")
 #: Engine -> the outcome of join-2, where it fails, and words of its detail.
 FAULTS = {
@@ -42,7 +43,7 @@ FAULTS = {
 def faulty_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("faulty")
     engines = [word for name in ("sqlite", *FAULTS) for word in ("--engine", name)]
-    limits = ["--trial-timeout", "30", "--trial-memory", "400MiB"]
+    limits = ["--trial-timeout", "30", "--trial-memory", "400MiB", "--format", "csv,md,svg"]
     command = [
         sys.executable,
         "-m",
@@ -198,7 +199,7 @@ def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench, tmp_path:
     broken = text.replace("        read: Total\n", "        dialects: {sqlite: SELECT nonsense}\n        read: Total\n")
     assert broken != text
     (tmp_path / "broken.yaml").write_text(broken)
-    done = dbbench("suite", "broken.yaml", "--scale", "0.02", "--quick", "-e", "sqlite", "-e", "duckdb", "--out", "run")
+    done = dbbench("suite", "broken.yaml", *SMALL, "-e", "sqlite", "-e", "duckdb")
     assert done.returncode == 1, done.stderr
     rows = summary(tmp_path / "run")
     assert rows["join-2", "sqlite"]["outcome"] == "failed"
@@ -212,8 +213,7 @@ def test_the_faulty_engines_are_engines_of_their_own() -> None:
 
 
 def test_after_a_failed_load_nothing_that_needs_it_is_run(dbbench, tmp_path: Path) -> None:
-    arguments = ("suite", "invoices", "--scale", "0.02", "--quick", "-e", "faulty-unloadable", "--out", "run")
-    done = dbbench(*arguments, plugins=("faulty",))
+    done = dbbench("suite", "invoices", *SMALL, "-e", "faulty-unloadable", plugins=("faulty",))
     assert done.returncode == 1, done.stderr
     rows = summary(tmp_path / "run")
     assert rows["bulk-insert", "faulty-unloadable"]["detail"] == "RuntimeError: no load today"

@@ -26,7 +26,8 @@ SEED = next(
     if plan(load_suite(find_suite("invoices")), ENGINES, rounds=1, seed=seed)[0].engine == "sqlite"
 )
 RUN = ["suite", "invoices", "--scale", "0.1", "-e", "sqlite", "-e", "faulty-hangs", "--rounds", "2", "--out", "run"]
-RUN += ["--seed", str(SEED)]
+RUN += ["--seed", str(SEED), "--format", "csv"]
+FINISHED = ("suite", "invoices", "--scale", "0.01", "--quick", "-e", "sqlite", "--out", "run")
 
 
 def processes(folder: Path) -> list[psutil.Process]:
@@ -67,7 +68,7 @@ def test_an_interrupted_run_can_be_resumed(tmp_path: Path, dbbench, number: sign
         assert "go on with: dbbench suite --resume run" in output
         assert (tmp_path / "run" / "summary.csv").is_file()
 
-    done = dbbench("suite", "--resume", "run", plugins=("faulty",), FAULTY_WAKES="1")
+    done = dbbench("suite", "--resume", "run", "--format", "csv", plugins=("faulty",), FAULTY_WAKES="1")
     assert done.returncode == 0, done.stderr
     after = finished(tmp_path)
     assert {path: after[path] for path in before} == before
@@ -80,7 +81,7 @@ def test_an_interrupted_run_can_be_resumed(tmp_path: Path, dbbench, number: sign
 def test_two_at_work_on_one_run_are_refused(tmp_path: Path, dbbench) -> None:
     import fcntl
 
-    assert dbbench("suite", "invoices", "--scale", "0.01", "--quick", "-e", "sqlite", "--out", "run").returncode == 0
+    assert dbbench(*FINISHED, "--format", "csv").returncode == 0
     handle = os.open(tmp_path / "run", os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -92,7 +93,7 @@ def test_two_at_work_on_one_run_are_refused(tmp_path: Path, dbbench) -> None:
 
 
 def test_a_finished_run_is_only_reported_again(tmp_path: Path, dbbench) -> None:
-    assert dbbench("suite", "invoices", "--scale", "0.01", "--quick", "-e", "sqlite", "--out", "run").returncode == 0
+    assert dbbench(*FINISHED).returncode == 0
     before = finished(tmp_path)
     assert dbbench("suite", "--resume", "run").returncode == 0
     assert finished(tmp_path) == before

@@ -37,7 +37,7 @@ HONEST = {
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lies")
     engines = [word for name in (*HONEST, *LIES) for word in ("--engine", name)]
-    command = ["suite", "invoices", "--scale", "0.02", "--rounds", "2", "--out", "run"]
+    command = ["suite", "invoices", "--scale", "0.02", "--rounds", "2", "--format", "csv,md", "--out", "run"]
     done = subprocess.run(
         [sys.executable, "-m", "dbbench.cli", *command, *engines],
         cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=900, check=False,

@@ -28,7 +28,7 @@ def test_a_first_look_does_what_the_suite_says_unless_a_scale_is_given(
 ) -> None:
     (tmp_path / "tiny.yaml").write_text(f"{TINY}\nquick: {{scale: 0.1, trial_seconds: 55}}\n")
     done = subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", "suite", "tiny.yaml", "--quick", "-e", "sqlite", "--out", "run", *how],
+        [sys.executable, "-m", "dbbench.cli", "suite", "tiny.yaml", "--quick", "-e", "sqlite", "--format", "csv", "--out", "run", *how],
         cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

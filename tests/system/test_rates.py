@@ -73,6 +73,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "rates.yaml").write_text(SUITE)
     engines = ("sqlite", "faulty-stalls", "faulty-slow", "faulty-one")
     command = [sys.executable, "-m", "dbbench.cli", "suite", "rates.yaml", "--quick", "--out", "run"]
+    command += ["--format", "csv,md"]
     done = subprocess.run(
         [*command, *(word for name in engines for word in ("--engine", name))],
         cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=1200, check=False,

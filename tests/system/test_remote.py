@@ -72,6 +72,7 @@ def test_the_same_server_near_and_far(network: Hosts, tmp_path: Path) -> None:
     near = f"postgresql://bench@/postgres?host={tmp_path}/server/socket"
     far = f"postgresql://bench@{network.server_address}/postgres"
     command = [sys.executable, "-m", "dbbench.cli", "suite", "remote.yaml", "--quick", "--out", "run"]
+    command += ["--format", "csv,md"]
     for name, url in (("postgresql@near", near), ("postgresql@far", far)):
         command += ["--engine", name, "--url", f"{name}={url}"]
     done = subprocess.run(

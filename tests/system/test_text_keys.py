@@ -42,7 +42,7 @@ scenarios:
 def test_added_rows_among_text_keys_are_no_fault(tmp_path: Path, dbbench, engine: str) -> None:
     (tmp_path / "codes.csv").write_text("Code,Amount\n" + "".join(f"k{n:03}é,{n}\n" for n in range(200)), "utf-8")
     (tmp_path / "codes.yaml").write_text(SUITE, "utf-8")
-    done = dbbench("suite", "codes.yaml", "--rounds", "1", "--out", "run", "-e", engine)
+    done = dbbench("suite", "codes.yaml", "--rounds", "1", "--format", "csv", "--out", "run", "-e", engine)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = summary(tmp_path / "run")
     for step in ("load", "insert"):

@@ -31,7 +31,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "bank.yaml").write_text(TEXT.replace("{threads: 2}", "{threads: 2, processes: 2}"), "utf-8")
     engines = [word for name in (*FAULTS, "sqlite", "duckdb") for word in ("--engine", name)]
     done = subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", "suite", "bank.yaml", "--rounds", "2", "--out", "run", *engines],
+        [sys.executable, "-m", "dbbench.cli", "suite", "bank.yaml", "--rounds", "2", "--format", "csv,md", "--out", "run", *engines],
         cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=1200, check=False,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
@@ -69,7 +69,9 @@ def test_the_report_has_a_column_for_each_transaction(faulty: Path) -> None:
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql", "mysql"])
 def test_the_books_of_order_entry_balance(dbbench: Dbbench, tmp_path: Path, engine: str) -> None:
     usable(engine)
-    done = dbbench("suite", "order-entry", "--quick", "--scale", "0.05", "--out", "run", "--engine", engine)
+    done = dbbench(
+        "suite", "order-entry", "--quick", "--scale", "0.05", "--format", "csv", "--out", "run", "--engine", engine
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     rows = summary(tmp_path / "run")
     for step in ("opening", "trading", "desks-8", "desks-32", "desks-128"):

@@ -16,7 +16,7 @@ from tests.waiting import until
 pytest.importorskip("sqlalchemy")
 
 SECRET = "geheim-4711"
-SMALL = ("suite", "invoices", "--quick", "--scale", "0.01")
+SMALL = ("suite", "invoices", "--quick", "--scale", "0.01", "--format", "csv,md")
 
 
 def tables(path: Path) -> set[str]:
