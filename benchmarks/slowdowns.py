@@ -2,8 +2,8 @@
 
     python -m benchmarks.slowdowns [--runs 10] [--rounds 10] [--busy 2] [--out DIR] [--read DIR]
 
-Each run has four variants of one engine: two that are alike, and two of which a tenth and a fifth of the reads do their work
-twice. So one run asks for all three: 20 % and 10 % slower, and a false verdict between equals. Each is asked by wall
+Each run has four variants of one engine: two that are alike, and two that do another read with each tenth and each fifth
+one. So one run asks for all three: 20 % and 10 % slower, and a false verdict between equals. Each is asked by wall
 time, by undelayed time and by CPU time. It prints a table in Markdown. `--read` makes the table of runs that are there.
 """
 
@@ -34,7 +34,7 @@ SUITE = """
 dbbench: 1
 name: slowdowns
 title: Reads, some of them twice
-description: Reads of records, in an engine that does some of them twice.
+description: Reads of records, in an engine that does another read with some of them.
 datasets:
   records:
     seed: 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from itertools import cycle
 
@@ -48,7 +49,7 @@ class Slowed(SQLite):
 
 class RereadsOptions(SQLiteOptions):
     percent: int = Field(
-        default=0, ge=0, le=100, description="the share of the reads, in per cent, for which the work is done twice"
+        default=0, ge=0, le=100, description="the share of the reads, in per cent, with which another read is done"
     )
 
 
@@ -58,10 +59,12 @@ class RereadsSession(SQLiteSession):
     def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
         read = super().prepare_read(snapshot=snapshot)
         twice = cycle([(number + 1) * self.percent // 100 > number * self.percent // 100 for number in range(100)])
+        earlier: deque[bytes] = deque(maxlen=500)  # the same key again would be read faster than the first time
 
         def reread(key: bytes) -> bytes | None:
+            earlier.append(key)
             if next(twice):
-                read(key)
+                read(earlier[0])
             return read(key)
 
         return reread
