@@ -10,6 +10,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -73,20 +74,23 @@ Dbbench = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def dbbench(tmp_path: Path) -> Dbbench:
-    """Runs `dbbench ...` in tmp_path; `plugins` names folders of tests with more plugins in them."""
+    """Runs `dbbench ...` in tmp_path."""
+    return partial(run_dbbench, tmp_path)
 
-    def run(*arguments: str, plugins: tuple[str, ...] = (), **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "dbbench.cli", *arguments],
-            cwd=tmp_path,
-            env=environment(*plugins, **variables),
-            capture_output=True,
-            text=True,
-            timeout=1200,
-            check=False,
-        )
 
-    return run
+def run_dbbench(
+    folder: Path, *arguments: str, plugins: tuple[str, ...] = (), timeout: float = 1200, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `dbbench ...` in a folder; `plugins` names folders of tests with more plugins in them."""
+    return subprocess.run(
+        [sys.executable, "-m", "dbbench.cli", *arguments],
+        cwd=folder,
+        env=environment(*plugins, **variables),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
 
 
 def environment(*plugins: str, **variables: str) -> dict[str, str]:

@@ -27,7 +27,7 @@ from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench_plugins.virtualfile.page import PAGE_BYTES, TornPage, checked, empty, sealed
 from dbbench_plugins.virtualfile.store import DOUBLE, LOG, PAGES, Broken, Store
-from tests.conftest import environment, summary
+from tests.conftest import environment, run_dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -213,10 +213,8 @@ def test_an_error_of_the_disk_is_a_failed_step(
 ) -> None:
     (tmp_path / "suite.yaml").write_text(SUITE, "utf-8")
     broken = {"LD_PRELOAD": str(fault), "EIO_CALL": call, "EIO_FILE": file, "EIO_AFTER": str(after)}
-    done = subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", "suite", "suite.yaml", "--quick", "--engine", name, "--format", "csv", "--out", "run"],
-        cwd=tmp_path, env={**environment(), **broken}, capture_output=True, text=True, timeout=1200, check=False,
-    )  # fmt: skip
+    command = ["suite", "suite.yaml", "--quick", "--engine", name, "--format", "csv", "--out", "run"]
+    done = run_dbbench(tmp_path, *command, **broken)
     assert done.returncode == 1, done.stdout + done.stderr
     rows = summary(tmp_path / "run")
     assert rows[step, name]["outcome"] == "failed"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import environment, summary
+from tests.conftest import environment, run_dbbench, summary
 
 STEPS = ["bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3"]
 
@@ -19,10 +19,7 @@ STEPS = ["bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("run")
     command = ["suite", "invoices", "--scale", "0.05", "--rounds", "2", "-e", "sqlite", "-e", "duckdb", "--out", "r1"]
-    done = subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", *command],
-        cwd=folder, env=environment(), capture_output=True, text=True, timeout=1200, check=False,
-    )  # fmt: skip
+    done = run_dbbench(folder, *command)
     assert done.returncode == 0, done.stderr
     return folder / "r1", done
 

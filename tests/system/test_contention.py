@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -28,7 +27,7 @@ from dbbench.suite.steps.contention import ContentionStep
 from dbbench.testing.contract import required, usable
 from dbbench.workloads import contention
 from dbbench.workloads.context import StepContext
-from tests.conftest import environment, summary
+from tests.conftest import run_dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -52,10 +51,8 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = find_suite("contention").read_text("utf-8").replace("pool-31, pool-16, ", "")
     lines = [line for line in text.splitlines() if "name: pool-31" not in line and "name: pool-16" not in line]
     (folder / "storms.yaml").write_text("\n".join(lines), "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", "suite", "storms.yaml", "--quick", "--scale", "0.02", "--format", "csv", "--out", "run", *engines],
-        cwd=folder, env=environment("faulty", TMPDIR=str(folder)), capture_output=True, text=True, timeout=1200, check=False,
-    )  # fmt: skip
+    command = ["suite", "storms.yaml", "--quick", "--scale", "0.02", "--format", "csv", "--out", "run", *engines]
+    done = run_dbbench(folder, *command, plugins=("faulty",), TMPDIR=str(folder))
     assert done.returncode == 1, done.stdout + done.stderr
     return folder / "run"
 
@@ -108,10 +105,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("served")
     engines = [word for name in ("postgresql", "mysql", "firebird", FEW) for word in ("--engine", name)]
     command = ["suite", "contention", "--quick", "--scale", "0.04", "--format", "csv,md", "--out", "run"]
-    done = subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", *command, *engines, "--set", f"{FEW}.max_connections=16"],
-        cwd=folder, env=environment(), capture_output=True, text=True, timeout=1200, check=False,
-    )  # fmt: skip
+    done = run_dbbench(folder, *command, *engines, "--set", f"{FEW}.max_connections=16")
     assert done.returncode == 1, done.stdout + done.stderr
     return folder / "run"
 

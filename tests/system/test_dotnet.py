@@ -26,7 +26,7 @@ from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import missing, usable
 from tests import dotnet
-from tests.conftest import Dbbench, environment
+from tests.conftest import Dbbench, environment, run_dbbench
 
 pytestmark = pytest.mark.matrix
 
@@ -238,10 +238,7 @@ def test_what_loses_commits_promises_memory_alone(tmp_path: Path, assemblies: di
         with pytest.raises(Unsupported, match=r"can't give durability process \(it offers: memory\)"):
             registry.load(name)(Setup(tmp_path, Tier.PROCESS))
     command = ["durability", "raptordb", "stsdb", "--tier", "memory", "--kills", "1", "--json", "checks.json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", *command],
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=1200, check=False,
-    )  # fmt: skip
+    done = run_dbbench(tmp_path, *command)
     assert done.returncode == 0, done.stdout + done.stderr
     for check in json.loads((tmp_path / "checks.json").read_text())["checks"]:
         assert check["verdict"] == "not promised", check

@@ -16,7 +16,7 @@ from dbbench.durability import strace
 from dbbench.durability.check import VOLATILE
 from dbbench.host import machine
 from dbbench.testing.contract import required, usable
-from tests.conftest import Dbbench, environment
+from tests.conftest import Dbbench, environment, run_dbbench
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -33,10 +33,8 @@ def traces() -> None:
 
 
 def run_check(folder: Path, *arguments: str, **variables: str) -> tuple[subprocess.CompletedProcess[str], TierChecks]:
-    command = [sys.executable, "-m", "dbbench.cli", "durability", *arguments, "--json", "checks.json"]
-    done = subprocess.run(
-        command, cwd=folder, env=environment("faulty", **variables), capture_output=True, text=True, timeout=1200, check=False
-    )  # fmt: skip
+    command = ["durability", *arguments, "--json", "checks.json"]
+    done = run_dbbench(folder, *command, plugins=("faulty",), **variables)
     assert done.stderr == ""
     assert [path.name for path in folder.iterdir()] == ["checks.json"], "something is left"
     document = json.loads((folder / "checks.json").read_text())

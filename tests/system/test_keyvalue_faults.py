@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from dbbench.testing.contract import usable
-from tests.conftest import environment
+from tests.conftest import run_dbbench
 
 pytestmark = pytest.mark.matrix
 
@@ -75,22 +74,8 @@ FAULTS = {
 
 def run(folder: Path, suite: str, *arguments: str, out: str = "run") -> subprocess.CompletedProcess[str]:
     (folder / "suite.yaml").write_text(suite, "utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "dbbench.cli",
-        "suite",
-        "suite.yaml",
-        "--quick",
-        "--format",
-        "csv",
-        "--out",
-        out,
-        *arguments,
-    ]
-    return subprocess.run(
-        command, cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=1200, check=False
-    )
+    command = ["suite", "suite.yaml", "--quick", "--format", "csv", "--out", out, *arguments]
+    return run_dbbench(folder, *command, plugins=("faulty",))
 
 
 def summary(folder: Path) -> dict[tuple[str, str], dict[str, str]]:

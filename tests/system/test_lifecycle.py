@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from dbbench.suite.model import Tier
 from dbbench.suite.steps.churn import ChurnStep
 from dbbench.workloads import churn, load
 from dbbench.workloads.context import StepContext
-from tests.conftest import TESTS, environment, summary
+from tests.conftest import TESTS, run_dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -32,10 +31,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("life")
     engines = [word for name in ENGINES for word in ("-e", name)]
     command = ["suite", "lifecycle", "--scale", "0.05", "--quick", *engines, "--out", "r"]
-    done = subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", *command],
-        cwd=folder, env=environment(), capture_output=True, text=True, timeout=1200, check=False,
-    )  # fmt: skip
+    done = run_dbbench(folder, *command)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "r", done.stdout
 

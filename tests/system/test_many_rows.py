@@ -10,9 +10,8 @@ import datetime
 import json
 import os
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -21,7 +20,7 @@ import pytest
 
 from dbbench.engine import registry
 from dbbench.errors import Unavailable
-from tests.conftest import environment, summary
+from tests.conftest import run_dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -121,11 +120,7 @@ def steps(known: list[tuple[object, ...]]) -> str:
     return text
 
 
-def dbbench(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", *command],
-        cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=7200, check=False,
-    )  # fmt: skip
+dbbench = partial(run_dbbench, plugins=("faulty",), timeout=7200)
 
 
 @pytest.fixture(scope="module")

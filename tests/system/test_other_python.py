@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
-from tests.conftest import environment, summary
+from tests.conftest import run_dbbench, summary
 
 SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
 _PROGRAM = """#!/bin/sh
@@ -27,26 +26,9 @@ def test_a_trial_runs_in_the_python_of_its_variant(tmp_path: Path) -> None:
     uv.write_text("#!/bin/sh\nexit 0\n")  # all that dbbench needs is in this Python
     for each in (program, uv):
         each.chmod(0o755)
-    command = [
-        sys.executable,
-        "-m",
-        "dbbench.cli",
-        "suite",
-        str(SMALL),
-        "-e",
-        "sqlite@py398",
-        "-e",
-        "sqlite",
-        "--quick",
-    ]
-    done = subprocess.run(
-        [*command, "--out", "run", "--format", "csv"],
-        cwd=tmp_path,
-        env=environment(PATH=f"{folder}{os.pathsep}{os.environ['PATH']}", DBBENCH_CACHE=str(tmp_path / "cache")),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["suite", str(SMALL), "-e", "sqlite@py398", "-e", "sqlite", "--quick", "--out", "run", "--format", "csv"]
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    done = run_dbbench(tmp_path, *command, PATH=path, DBBENCH_CACHE=str(tmp_path / "cache"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert {row["outcome"] for row in summary(tmp_path / "run").values()} == {"ok"}
     assert log.read_text().split() == ["dbbench.engine.probe", "dbbench.run.worker"]

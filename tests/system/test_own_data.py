@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import environment, summary
+from tests.conftest import run_dbbench, summary
 
 QUERIES = """\
       - kind: query
@@ -60,11 +59,7 @@ QUERIES = """\
 WAYS = ("by-relation", "by-rows", "by-file", "by-engine", "by-agreement")
 
 
-def dbbench(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", *command],
-        cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
+dbbench = partial(run_dbbench, plugins=("faulty",))
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import environment, summary
+from tests.conftest import run_dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -38,10 +36,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lies")
     engines = [word for name in (*HONEST, *LIES) for word in ("--engine", name)]
     command = ["suite", "invoices", "--scale", "0.02", "--rounds", "2", "--format", "csv,md", "--out", "run"]
-    done = subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", *command, *engines],
-        cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=900, check=False,
-    )  # fmt: skip
+    done = run_dbbench(folder, *command, *engines, plugins=("faulty",))
     assert done.returncode == 1, done.stdout + done.stderr
     return folder / "run"
 

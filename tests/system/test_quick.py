@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import TESTS, environment
+from tests.conftest import TESTS, run_dbbench
 
 TINY = (TESTS.parent / "docs" / "examples" / "tiny.yaml").read_text()
 
@@ -27,10 +25,9 @@ def test_a_first_look_does_what_the_suite_says_unless_a_scale_is_given(
     tmp_path: Path, how: tuple[str, ...], scale: float, seconds: float
 ) -> None:
     (tmp_path / "tiny.yaml").write_text(f"{TINY}\nquick: {{scale: 0.1, trial_seconds: 55}}\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", "suite", "tiny.yaml", "--quick", "-e", "sqlite", "--format", "csv", "--out", "run", *how],
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+    done = run_dbbench(
+        tmp_path, "suite", "tiny.yaml", "--quick", "-e", "sqlite", "--format", "csv", "--out", "run", *how
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     manifest = json.loads((tmp_path / "run" / "run.json").read_text())
     assert (manifest["rounds"], manifest["scale"], manifest["limits"]["seconds"]) == (1, scale, seconds)

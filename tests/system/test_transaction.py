@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from dbbench.testing.contract import usable
-from tests.conftest import Dbbench, environment, summary
+from tests.conftest import Dbbench, run_dbbench, summary
 from tests.unit.bank import TEXT
 
 pytestmark = pytest.mark.matrix
@@ -30,10 +28,8 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("books")
     (folder / "bank.yaml").write_text(TEXT.replace("{threads: 2}", "{threads: 2, processes: 2}"), "utf-8")
     engines = [word for name in (*FAULTS, "sqlite", "duckdb") for word in ("--engine", name)]
-    done = subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", "suite", "bank.yaml", "--rounds", "2", "--format", "csv,md", "--out", "run", *engines],
-        cwd=folder, env=environment("faulty"), capture_output=True, text=True, timeout=1200, check=False,
-    )  # fmt: skip
+    command = ["suite", "bank.yaml", "--rounds", "2", "--format", "csv,md", "--out", "run", *engines]
+    done = run_dbbench(folder, *command, plugins=("faulty",))
     assert done.returncode == 1, done.stdout + done.stderr
     return folder / "run"
 
