@@ -54,7 +54,6 @@ class TransactionContract(TableContract):
     def test_transactions_in_each_others_way_are_known_and_made_again(self, loaded: Loaded) -> None:
         """Two that change the same two rows in opposite orders: dbbench makes the loser again, if `retry_reason` names why."""
         engine, _ = loaded
-        needs(engine, "statement")
         _needs_transactions(engine)
         if engine.info().concurrency.threads == 1:
             left_out("concurrency.threads is 1: no two sessions at once")
@@ -84,7 +83,6 @@ class TransactionContract(TableContract):
     def test_what_is_rolled_back_is_gone_and_the_session_goes_on(self, loaded: Loaded) -> None:
         """After an error a transaction is rolled back, and the same session begins the next."""
         engine, _ = loaded
-        needs(engine, "statement")
         _needs_transactions(engine)
         session: Any = engine.connect()
         value = engine.sql.placeholder
@@ -107,7 +105,6 @@ class TransactionContract(TableContract):
     def test_a_prepared_statement_still_works_after_a_rollback(self, loaded: Loaded) -> None:
         """Clients prepare once. A driver may forget all that is prepared at a rollback, once it has prepared something itself."""
         engine, _ = loaded
-        needs(engine, "statement")
         _needs_transactions(engine)
         session: Any = engine.connect()
         value = engine.sql.placeholder
@@ -181,6 +178,8 @@ class TransactionContract(TableContract):
 
 
 def _needs_transactions(engine: SQLEngine) -> None:
+    """Leave the clause out for an engine without statements, or without transactions."""
+    needs(engine, "statement")
     if "transactions" in engine.missing_features:
         left_out(f"no transactions: {engine.missing_features['transactions']}")
 
