@@ -93,6 +93,26 @@ def run_dbbench(
     )
 
 
+@pytest.fixture
+def dbbench_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dbbench:
+    """Runs `dbbench ...` in this process, in tmp_path or `folder`: the start of another takes longer than what it says."""
+
+    def run(*arguments: str, folder: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        from dbbench.cli import main
+
+        monkeypatch.chdir(folder)
+        capfd.readouterr()
+        handler = signal.getsignal(signal.SIGTERM)
+        try:
+            with pytest.raises(SystemExit) as ended:
+                main(arguments, prog_name="dbbench")
+        finally:
+            signal.signal(signal.SIGTERM, handler)
+        return subprocess.CompletedProcess(arguments, ended.value.code or 0, *capfd.readouterr())
+
+    return run
+
+
 def environment(*plugins: str, **variables: str) -> dict[str, str]:
     """The environment with the plugins of some folders of tests in it."""
     folders = [str(TESTS / name) for name in plugins] + [os.environ.get("PYTHONPATH", "")]

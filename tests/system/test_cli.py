@@ -105,7 +105,6 @@ MISTAKES = {
     "timeout": (["suite", "invoices", "--trial-timeout", "0"], "0"),
     "format": (["suite", "invoices", "--format", "csv,gif"], "there is no format 'gif'"),
     "null alone": (["suite", "invoices", "-e", "null"], "no engine to run"),
-    "unavailable alone": (["suite", "invoices", "-e", "faulty-driver"], "no engine to run: faulty-driver"),
     "existing run": (["suite", "invoices", "-e", "sqlite", "--out", "folder"], "folder already exists"),
     "out is a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml"], "empty.yaml already exists"),
     "out under a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml/run"], "can't be written"),
@@ -121,7 +120,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_one_clear_message(dbbench, tmp_path: Path, mistake: str) -> None:
+def test_a_mistake_is_one_clear_message(dbbench_here, tmp_path: Path, mistake: str) -> None:
     arguments, words = MISTAKES[mistake]
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").touch()
@@ -130,12 +129,19 @@ def test_a_mistake_is_one_clear_message(dbbench, tmp_path: Path, mistake: str) -
     (tmp_path / "tabs.yaml").write_text("dbbench: 1\n\tname: x\n")
     (tmp_path / "twice.yaml").write_text("dbbench: 1\ndbbench: 1\n")
     before = sorted(tmp_path.rglob("*"))
-    done = dbbench(*arguments, plugins=("faulty",))
+    done = dbbench_here(*arguments)
     assert done.returncode == 2
     assert words in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
     assert sorted(tmp_path.rglob("*")) == before, "something half-written is left"
+
+
+def test_an_engine_that_is_unavailable_can_not_run_alone(dbbench, tmp_path: Path) -> None:
+    done = dbbench("suite", "invoices", "-e", "faulty-driver", plugins=("faulty",))
+    assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, "", [])
+    assert "no engine to run: faulty-driver" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_full_disk_is_told_before_anything_is_written(dbbench, tmp_path: Path) -> None:
@@ -175,9 +181,9 @@ def test_a_disk_that_fills_is_the_engines_outcome_or_a_clear_end(dbbench, tmp_pa
         subprocess.run(["umount", disk], check=True)
 
 
-def test_all_faults_of_a_file_come_together(dbbench, tmp_path: Path) -> None:
+def test_all_faults_of_a_file_come_together(dbbench_here, tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("dbbench: 1\nname: X\ntitel: y\n")
-    done = dbbench("check", "bad.yaml")
+    done = dbbench_here("check", "bad.yaml")
     assert done.returncode == 2
     assert "bad.yaml:2:7: name: 'X'" in done.stderr
     assert "bad.yaml:3:1: titel: expected one of the keys" in done.stderr
@@ -189,34 +195,34 @@ def test_check_tells_a_good_file(dbbench) -> None:
     assert (done.returncode, done.stdout) == (0, "invoices: ok\n")
 
 
-def test_the_schema_is_json(dbbench) -> None:
-    schema = json.loads(dbbench("check", "--schema").stdout)
+def test_the_schema_is_json(dbbench_here) -> None:
+    schema = json.loads(dbbench_here("check", "--schema").stdout)
     assert schema["properties"]["dbbench"]["const"] == 1
 
 
 @pytest.mark.parametrize(
     "command", ["suite", "suites", "engines", "describe", "check", "dataset", "report", "durability", "completion"]
 )
-def test_help_has_examples(dbbench, command: str) -> None:
-    done = dbbench(command, "--help")
+def test_help_has_examples(dbbench_here, command: str) -> None:
+    done = dbbench_here(command, "--help")
     assert done.returncode == 0
     assert "Examples:\n" in done.stdout
 
 
-def test_listings(dbbench) -> None:
-    assert "invoices" in dbbench("suites").stdout
-    described = " ".join(dbbench("describe", "contention").stdout.split())
+def test_listings(dbbench_here) -> None:
+    assert "invoices" in dbbench_here("suites").stdout
+    described = " ".join(dbbench_here("describe", "contention").stdout.split())
     assert "4 processes of 8 threads at once, 31 sessions; each 50 iterations of 20 searches in Object" in described
-    described = dbbench("describe", "invoices").stdout
+    described = dbbench_here("describe", "invoices").stdout
     assert "297,450 rows at scale 1" in described
     assert "SELECT * FROM Invoice A" in described
-    assert "sqlite  available  SQLite 3." in dbbench("engines", "sqlite").stdout
-    assert "--set sqlite.cache_mib=..." in dbbench("engines", "-v", "sqlite").stdout
+    assert "sqlite  available  SQLite 3." in dbbench_here("engines", "sqlite").stdout
+    assert "--set sqlite.cache_mib=..." in dbbench_here("engines", "-v", "sqlite").stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion(dbbench, shell: str) -> None:
-    assert "_DBBENCH_COMPLETE" in dbbench("completion", shell).stdout
+def test_completion(dbbench_here, shell: str) -> None:
+    assert "_DBBENCH_COMPLETE" in dbbench_here("completion", shell).stdout
 
 
 def test_completion_knows_suites_and_engines() -> None:

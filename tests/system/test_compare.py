@@ -7,11 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import TESTS, environment
+from tests.conftest import TESTS, Dbbench, environment
 
 TINY = str(TESTS.parent / "docs" / "examples" / "tiny.yaml")
 ENGINE = "faulty-slowed"
@@ -58,12 +60,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def compared(runs: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """No plugin is there: comparing needs no engine."""
-    return subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", "compare", *arguments],
-        cwd=runs, env=environment(), capture_output=True, text=True, timeout=1200, check=False,
-    )  # fmt: skip
+Compared = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def compared(dbbench_here: Dbbench, runs: Path) -> Compared:
+    """`dbbench compare ...` in the folder of the runs. No plugin is there: comparing needs no engine."""
+    return partial(dbbench_here, "compare", folder=runs)
 
 
 def counts(done: subprocess.CompletedProcess[str]) -> int:
@@ -75,8 +78,8 @@ def counts(done: subprocess.CompletedProcess[str]) -> int:
     return sum(int(part.split()[0]) for part in line.split(", "))
 
 
-def test_two_runs_of_one_engine_have_a_verdict_for_each_step(runs: Path) -> None:
-    done = compared(runs, "before", "after")
+def test_two_runs_of_one_engine_have_a_verdict_for_each_step(compared: Compared) -> None:
+    done = compared("before", "after")
     assert (done.returncode, done.stderr) == (0, "")
     assert counts(done) == 4
     assert re.search(rf"^the same \(\d\): {ENGINE} .*\bsize\b", done.stdout, re.MULTILINE)
@@ -85,8 +88,8 @@ def test_two_runs_of_one_engine_have_a_verdict_for_each_step(runs: Path) -> None
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_a_slowed_engine_is_slower_and_held_up_by_the_gate(runs: Path) -> None:
-    done = compared(runs, "before", "slow", "--fail-above", "5%")
+def test_a_slowed_engine_is_slower_and_held_up_by_the_gate(compared: Compared) -> None:
+    done = compared("before", "slow", "--fail-above", "5%")
     assert (done.returncode, done.stderr) == (1, "")
     assert "\nslower (" in done.stdout
     assert f"  {ENGINE} hot " in done.stdout
@@ -95,19 +98,19 @@ def test_a_slowed_engine_is_slower_and_held_up_by_the_gate(runs: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_without_the_gate_slower_is_no_failure(runs: Path) -> None:
-    assert compared(runs, "before", "slow").returncode == 0
+def test_without_the_gate_slower_is_no_failure(compared: Compared) -> None:
+    assert compared("before", "slow").returncode == 0
 
 
-def test_a_wide_gate_lets_it_pass(runs: Path) -> None:
+def test_a_wide_gate_lets_it_pass(compared: Compared) -> None:
     """The other way round the query is faster; whatever else the machine did was not 99 % worse."""
-    done = compared(runs, "slow", "before", "--fail-above", "99%")
+    done = compared("slow", "before", "--fail-above", "99%")
     assert "\nfaster (" in done.stdout
     assert "gate: " in done.stdout
 
 
-def test_markdown_for_a_comment(runs: Path) -> None:
-    done = compared(runs, "before", "slow", "--markdown", "--fail-above", "5%")
+def test_markdown_for_a_comment(compared: Compared) -> None:
+    done = compared("before", "slow", "--markdown", "--fail-above", "5%")
     assert done.returncode == 1
     assert done.stdout.startswith("### dbbench: ")
     assert "**Gate:** failed at 5 %: `" in done.stdout
@@ -115,12 +118,12 @@ def test_markdown_for_a_comment(runs: Path) -> None:
     assert "\x1b" not in done.stdout
 
 
-def test_one_round_decides_nothing_and_says_how_many_would(runs: Path) -> None:
-    done = compared(runs, "quick", "before", "--fail-above", "5%")
+def test_one_round_decides_nothing_and_says_how_many_would(compared: Compared) -> None:
+    done = compared("quick", "before", "--fail-above", "5%")
     assert done.returncode == 3
     assert f"gate: undecided at 5 %: no timed step of {ENGINE} could be decided" in " ".join(done.stdout.split())
-    assert compared(runs, "quick", "before", "--fail-above", "5%", "--fail-on-unknown").returncode == 1
-    assert compared(runs, "quick", "before").returncode == 0
+    assert compared("quick", "before", "--fail-above", "5%", "--fail-on-unknown").returncode == 1
+    assert compared("quick", "before").returncode == 0
     assert "can't tell (3)" in done.stdout
     text = " ".join(done.stdout.split())
     assert f"{ENGINE}: 1 and 5 rounds can't decide 3 steps; run both again with --rounds 5 or more" in text
@@ -137,8 +140,8 @@ def test_one_round_decides_nothing_and_says_how_many_would(runs: Path) -> None:
         ("nowhere", "nowhere is not a run directory"),
     ],
 )
-def test_unlike_runs_are_refused(runs: Path, other: str, words: str) -> None:
-    done = compared(runs, "quick", other, "--fail-above", "5%", "--across-machines")
+def test_unlike_runs_are_refused(compared: Compared, other: str, words: str) -> None:
+    done = compared("quick", other, "--fail-above", "5%", "--across-machines")
     assert (done.returncode, done.stdout) == (2, "")
     assert words in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
@@ -151,31 +154,31 @@ def copied(runs: Path, name: str, **changes: object) -> None:
     (runs / name / "run.json").write_text(json.dumps(document | changes))
 
 
-def test_another_machine_is_refused_or_stamped(runs: Path) -> None:
+def test_another_machine_is_refused_or_stamped(runs: Path, compared: Compared) -> None:
     machine = json.loads((runs / "after" / "run.json").read_text())["machine"]
     copied(runs, "elsewhere", machine={**machine, "cpu": "Abacus"})
-    refused = compared(runs, "before", "elsewhere")
+    refused = compared("before", "elsewhere")
     assert refused.returncode == 2
     assert f"CPU: {machine['cpu']} in before, Abacus in elsewhere" in refused.stderr
-    stamped = compared(runs, "before", "elsewhere", "--across-machines")
+    stamped = compared("before", "elsewhere", "--across-machines")
     assert stamped.returncode == 0
     assert "NOT ONE MACHINE" in stamped.stdout
-    assert "**Not one machine**" in compared(runs, "before", "elsewhere", "--across-machines", "--markdown").stdout
+    assert "**Not one machine**" in compared("before", "elsewhere", "--across-machines", "--markdown").stdout
 
 
-def test_a_newer_and_a_damaged_run_are_refused(runs: Path) -> None:
+def test_a_newer_and_a_damaged_run_are_refused(runs: Path, compared: Compared) -> None:
     copied(runs, "newer", schema_version=99)
-    assert "newer was written by a newer dbbench" in compared(runs, "before", "newer").stderr
+    assert "newer was written by a newer dbbench" in compared("before", "newer").stderr
     copied(runs, "damaged")
     trial = min((runs / "damaged" / "trials").glob("*/result.json"))
     trial.write_text(trial.read_text()[:99])
-    done = compared(runs, "before", "damaged")
+    done = compared("before", "damaged")
     assert (done.returncode, done.stdout) == (2, "")
     assert "is damaged" in done.stderr
 
 
-def test_a_stricter_gate_without_a_gate_is_refused(runs: Path) -> None:
-    done = compared(runs, "before", "after", "--fail-on-unknown")
+def test_a_stricter_gate_without_a_gate_is_refused(compared: Compared) -> None:
+    done = compared("before", "after", "--fail-on-unknown")
     assert (done.returncode, done.stdout) == (2, "")
     assert "add the gate, like --fail-above 5%" in done.stderr
 
@@ -202,8 +205,8 @@ def test_a_named_engine_that_cannot_be_used_is_refused_alone_and_unavailable_bes
     [("five", "'five' is not a share like 5% or 0.05"), ("0%", "0% is not above 0 %"), ("-5%", "is not above 0 %"),
      ("5", "5 is not above 0 % and below 100 %"), ("nan", "nan is not above 0 %"), ("1%", "a gate of 1 % is too small")],
 )  # fmt: skip
-def test_a_gate_that_makes_no_sense_is_refused(runs: Path, gate: str, words: str) -> None:
-    done = compared(runs, "before", "after", "--fail-above", gate)
+def test_a_gate_that_makes_no_sense_is_refused(compared: Compared, gate: str, words: str) -> None:
+    done = compared("before", "after", "--fail-above", gate)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in " ".join(done.stderr.split())
 

@@ -178,9 +178,9 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_one_clear_message(dbbench, tmp_path: Path, mistake: str) -> None:
+def test_a_mistake_is_one_clear_message(dbbench_here: Dbbench, tmp_path: Path, mistake: str) -> None:
     arguments, words = MISTAKES[mistake]
-    done = dbbench("durability", *arguments)
+    done = dbbench_here("durability", *arguments)
     assert done.returncode == 2
     assert words in " ".join(done.stderr.split())
     assert (done.stdout, list(tmp_path.iterdir())) == ("", [])
