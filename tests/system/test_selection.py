@@ -13,6 +13,10 @@ from tests.conftest import TESTS
 pytestmark = pytest.mark.matrix
 
 
+#: Folders that have tests of both kinds stand for all: one whose tests say it, and one whose conftest.py does.
+SAID, ADDED = (("-o", f"testpaths=tests/{folder}") for folder in ("attack", "contract"))
+
+
 def collected(*words: str) -> tuple[list[str], str]:
     """The tests that pytest would run, and what it says in the end."""
     done = subprocess.run(
@@ -24,10 +28,11 @@ def collected(*words: str) -> tuple[list[str], str]:
     return [line for line in lines if re.match(r"tests/\S+\.py::", line)], done.stdout
 
 
-def test_the_two_commands_run_each_test_once() -> None:
-    quick, told = collected()
-    matrix, _ = collected("-m", "matrix")
-    whole, _ = collected("-m", "matrix or not matrix")
+def test_the_two_commands_run_each_test_once(pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.getini("testpaths") == ["tests"]
+    quick, told = collected(*ADDED)
+    matrix, _ = collected(*ADDED, "-m", "matrix")
+    whole, _ = collected(*ADDED, "-m", "matrix or not matrix")
     assert quick
     assert matrix
     assert sorted(quick + matrix) == sorted(whole)
@@ -44,7 +49,7 @@ def test_a_named_file_is_run_whole() -> None:
 def test_workers_leave_out_the_same() -> None:
     """Of a plain command with xdist no test is run that is named like a server's."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "2", "-q", "-k", "test_a_server_gives_the_tier_that_it_is_set_to"],
+        [sys.executable, "-m", "pytest", *SAID, "-n", "2", "-q", "-k", "test_a_second_server_is_a_copy_without_a_secret"],
         cwd=TESTS.parent, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout[-2000:]
