@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,11 +10,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dbbench.engine.probe import probe
-from tests.conftest import TESTS, environment, summary
+from tests.conftest import environment, summary
+
+pytestmark = pytest.mark.matrix
 
 OTHER_TYPES = "not in the suite's own types:"
-SMALL = ("--scale", "0.02", "--quick", "--format", "csv", "--out", "run")
 STEPS = ("bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3")
 #: Engine -> the outcome of join-2, where it fails, and words of its detail.
 FAULTS = {
@@ -155,68 +154,3 @@ def test_nothing_is_left(faulty_run) -> None:
         if any("time.sleep(3600)" in word for word in p.info["cmdline"] or ())
     ]
     assert not mine
-
-
-def test_two_plugins_of_one_name_are_an_error(dbbench) -> None:
-    done = dbbench("engines", plugins=("doubled",))
-    assert done.returncode == 2
-    assert "two plugins are called 'sqlite': dbbench (dbbench_plugins.sqlite:SQLite) and dbbench-doubled" in done.stderr
-
-
-def test_a_broken_and_an_absent_engine_are_told_apart(dbbench) -> None:
-    done = dbbench("engines", "--all", plugins=("faulty",))
-    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line[:1].strip()}
-    assert done.returncode == 0
-    assert " unavailable " in lines["faulty-driver"]
-    assert " broken " in lines["faulty-import"]
-    assert "broken on import" in lines["faulty-import"]
-    assert "signal 11" in lines["faulty-kills-import"]
-    assert "install: pip install --force-reinstall dbbench-faulty" in done.stdout
-
-
-def test_an_engine_that_hangs_when_it_is_imported_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(TESTS / "faulty"))
-    for name, value in environment("faulty", FAULTY_IMPORT_HANGS="1").items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr("dbbench.engine.probe._SECONDS", 10.0)
-    found = probe(["null", "faulty-kills-import", "sqlite"])
-    assert [engine.status for engine in found.values()] == ["available", "broken", "available"]
-    assert found["faulty-kills-import"].detail == "importing it hangs (more than 10 s)"
-
-
-@pytest.mark.parametrize("engine", ["sqlite", "chdb"])
-def test_a_crash_in_a_process_with_other_drivers_ends_it(engine: str) -> None:
-    """Some drivers put in handlers of their own for faults, whoever's they are."""
-    fault = f"from dbbench.engine import registry; registry.load({engine!r}); import ctypes; ctypes.string_at(1)"
-    done = subprocess.run([sys.executable, "-c", fault], capture_output=True, timeout=1200, check=False)
-    assert done.returncode == -signal.SIGSEGV
-
-
-def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench, tmp_path: Path) -> None:
-    import dbbench_scenarios
-
-    text = (Path(dbbench_scenarios.__file__).parent / "invoices.yaml").read_text()
-    broken = text.replace("        read: Total\n", "        dialects: {sqlite: SELECT nonsense}\n        read: Total\n")
-    assert broken != text
-    (tmp_path / "broken.yaml").write_text(broken)
-    done = dbbench("suite", "broken.yaml", *SMALL, "-e", "sqlite", "-e", "duckdb")
-    assert done.returncode == 1, done.stderr
-    rows = summary(tmp_path / "run")
-    assert rows["join-2", "sqlite"]["outcome"] == "failed"
-    assert "nonsense" in rows["join-2", "sqlite"]["detail"]
-    assert rows["join-2", "duckdb"]["outcome"] == "ok"
-    assert rows["scan-1", "sqlite"]["outcome"] == "ok"
-
-
-def test_the_faulty_engines_are_engines_of_their_own() -> None:
-    assert (TESTS / "faulty" / "dbbench_faulty-1.0.dist-info" / "entry_points.txt").is_file()
-
-
-def test_after_a_failed_load_nothing_that_needs_it_is_run(dbbench, tmp_path: Path) -> None:
-    done = dbbench("suite", "invoices", *SMALL, "-e", "faulty-unloadable", plugins=("faulty",))
-    assert done.returncode == 1, done.stderr
-    rows = summary(tmp_path / "run")
-    assert rows["bulk-insert", "faulty-unloadable"]["detail"] == "RuntimeError: no load today"
-    for step in STEPS[1:]:
-        assert rows[step, "faulty-unloadable"]["outcome"] == "not run"
-        assert rows[step, "faulty-unloadable"]["detail"] == "bulk-insert failed: RuntimeError: no load today"

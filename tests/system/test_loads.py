@@ -158,6 +158,7 @@ def lies(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict
     return summary(folder / "run")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("engine", LIES)
 def test_a_lie_about_what_was_left_is_found(lies: dict[tuple[str, str], dict[str, str]], engine: str) -> None:
     step, words = LIES[engine]
@@ -167,6 +168,7 @@ def test_a_lie_about_what_was_left_is_found(lies: dict[tuple[str, str], dict[str
     assert row["rank"] == row["value"] == ""
 
 
+@pytest.mark.matrix
 def test_an_honest_engine_beside_liars_is_untouched(lies: dict[tuple[str, str], dict[str, str]]) -> None:
     honest = {step: (row["outcome"], row["detail"]) for (step, engine), row in lies.items() if engine == "sqlite"}
     assert len(honest) == 8
@@ -176,6 +178,7 @@ def test_an_honest_engine_beside_liars_is_untouched(lies: dict[tuple[str, str], 
     assert details <= {"", f"{types} decimal as float", f"{types} date as text, decimal as float"}
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("engine", ["sizes-halved", "sizes-elsewhere"])
 def test_a_size_is_measured_and_not_told(lies: dict[tuple[str, str], dict[str, str]], engine: str) -> None:
     true, found = (lies["database-size", name] for name in ("sqlite", engine))

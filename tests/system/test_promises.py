@@ -9,6 +9,8 @@ import pytest
 
 from tests.conftest import environment, summary
 
+pytestmark = pytest.mark.matrix
+
 #: Engine -> what is said of its load.
 BROKEN = {
     "promises-no-indexes": "no index on Shipment.InvoiceKey, by the system's own catalogue",
