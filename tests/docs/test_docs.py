@@ -250,7 +250,7 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
     suite = {"dbbench": 1, "name": "page", "title": "Page", "description": "Of the page's examples."}
     with (tmp_path / "page.yaml").open("w", encoding="utf-8") as file:
         YAML(typ="safe", pure=True).dump({**suite, "datasets": datasets, "scenarios": scenarios}, file)
-    done = dbbench("suite", "page.yaml", "--quick", "--engine", "sqlite", "--out", "run")
+    done = dbbench("suite", "page.yaml", "--quick", "--engine", "sqlite", "--format", "csv", "--out", "run")
     found = list(outcomes(tmp_path / "run"))
     rated = {step["name"] for step in steps if "rate" in step or "find" in step}
     # A busy machine may not keep up with the rate; that is an outcome of its own, and no fault of the page.
@@ -260,7 +260,7 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
 
 def test_the_example_suite_runs(tmp_path: Path, dbbench: Dbbench) -> None:
     example = ROOT / "docs" / "examples" / "tiny.yaml"
-    done = dbbench("suite", str(example), "--quick", "--engine", "sqlite", "--out", "run")
+    done = dbbench("suite", str(example), "--quick", "--engine", "sqlite", "--format", "csv", "--out", "run")
     assert done.returncode == 0, done.stdout + done.stderr
     steps = {step.name for scenario in load_suite(example).scenarios for step in scenario.steps}
     assert set(outcomes(tmp_path / "run")) == {(step, "ok") for step in steps}
@@ -299,9 +299,9 @@ def reading_examples() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("command", "shown"), sorted(set(reading_examples())))
-def test_console_examples_run(command: str, shown: str, dbbench: Dbbench, tmp_path: Path) -> None:
+def test_console_examples_run(command: str, shown: str, dbbench_here: Dbbench, tmp_path: Path) -> None:
     (tmp_path / "docs").symlink_to(ROOT / "docs")
-    done = dbbench(*shlex.split(command, comments=True))
+    done = dbbench_here(*shlex.split(command, comments=True))
     assert done.returncode == 0, done.stderr
     assert shown in done.stdout
 

@@ -63,12 +63,14 @@ scenarios:
         sql: SELECT l.OrderId, l.Place FROM Orders o JOIN Line l ON l.OrderId = o.Id
         answer: {{table: Line, join: [{{table: Orders, column: Orders.Id, equals: Line.OrderId}}], select: [Line.OrderId, Line.Place]}}
 """
-ENGINES = ["sqlite", "duckdb", pytest.param("postgresql", marks=pytest.mark.matrix)]
+#: Those of one run.
+ENGINES = [("sqlite", "duckdb"), pytest.param(("postgresql",), marks=pytest.mark.matrix)]
 
 
-def run(dbbench: Dbbench, folder: Path, tables: str, engine: str) -> dict[tuple[str, str], dict[str, str]]:
+def run(dbbench: Dbbench, folder: Path, tables: str, engines: tuple[str, ...]) -> dict[tuple[str, str], dict[str, str]]:
     (folder / "keys.yaml").write_text(SUITE.format(tables=tables))
-    done = dbbench("suite", "keys.yaml", "--rounds", "1", "--engine", engine, "--format", "csv", "--out", "run")
+    asked = [word for engine in engines for word in ("--engine", engine)]
+    done = dbbench("suite", "keys.yaml", "--rounds", "1", *asked, "--format", "csv", "--out", "run")
     assert (folder / "run").exists(), done.stdout + done.stderr
     return summary(folder / "run")
 
@@ -82,15 +84,16 @@ def write(folder: Path, lines: list[tuple[int, int]]) -> None:
             csv.writer(file).writerows([header, *rows])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_drawn_tables_have_them(dbbench: Dbbench, tmp_path: Path, engine: str) -> None:
-    found = run(dbbench, tmp_path, DRAWN, engine)
-    assert [(found[step, engine]["outcome"], found[step, engine]["verified"]) for step in ("load", "joined")] == [
-        ("ok", "yes"), ("ok", "yes"),
-    ], json.dumps([*found.values()])  # fmt: skip
+@pytest.mark.parametrize("engines", ENGINES, ids="-".join)
+def test_drawn_tables_have_them(dbbench: Dbbench, tmp_path: Path, engines: tuple[str, ...]) -> None:
+    found = run(dbbench, tmp_path, DRAWN, engines)
+    for engine in engines:
+        assert [(found[step, engine]["outcome"], found[step, engine]["verified"]) for step in ("load", "joined")] == [
+            ("ok", "yes"), ("ok", "yes"),
+        ], json.dumps([*found.values()])  # fmt: skip
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engines", ENGINES, ids="-".join)
 @pytest.mark.parametrize(
     ("lines", "outcome"),
     [
@@ -101,11 +104,12 @@ def test_drawn_tables_have_them(dbbench: Dbbench, tmp_path: Path, engine: str) -
     ids=["right", "twice", "orphan"],
 )
 def test_an_engine_checks_those_of_files(
-    dbbench: Dbbench, tmp_path: Path, engine: str, lines: list[tuple[int, int]], outcome: str
+    dbbench: Dbbench, tmp_path: Path, engines: tuple[str, ...], lines: list[tuple[int, int]], outcome: str
 ) -> None:
     write(tmp_path, lines)
-    found = run(dbbench, tmp_path, FROM_FILES, engine)["load", engine]
-    assert found["outcome"] == outcome, found["detail"]
+    found = run(dbbench, tmp_path, FROM_FILES, engines)
+    for engine in engines:
+        assert found["load", engine]["outcome"] == outcome, found["load", engine]["detail"]
 
 
 @pytest.mark.parametrize(
@@ -120,9 +124,9 @@ def test_an_engine_checks_those_of_files(
         ("Place: {type: integer, values: {kind: computed, text: Id % 4}}", "Place: {type: integer, values: {kind: reference, table: Line}}", "a table whose primary key is a sequence"),
     ],
 )  # fmt: skip
-def test_keys_that_do_not_fit_are_faults(dbbench: Dbbench, tmp_path: Path, old: str, new: str, words: str) -> None:
+def test_keys_that_do_not_fit_are_faults(dbbench_here: Dbbench, tmp_path: Path, old: str, new: str, words: str) -> None:
     assert DRAWN.count(old) == 1
     (tmp_path / "keys.yaml").write_text(SUITE.format(tables=DRAWN.replace(old, new)))
-    done = dbbench("check", "keys.yaml")
+    done = dbbench_here("check", "keys.yaml")
     assert done.returncode == 2
     assert words in " ".join((done.stdout + done.stderr).split())

@@ -52,7 +52,8 @@ scenarios:
       - {kind: query, name: all, title: All, sql: SELECT Id FROM T, read: T.Id, answer: {table: T, select: [T.Id]}}
 """
     )
-    done = dbbench("suite", "one.yaml", "--quick", "--engine", "sqlite", "--engine", "sqlite+orm", "--out", "run")
+    asked = ("--engine", "sqlite", "--engine", "sqlite+orm", "--format", "csv")
+    done = dbbench("suite", "one.yaml", "--quick", *asked, "--out", "run")
     assert done.returncode == 1
     found = summary(tmp_path / "run")
     assert (found["one", "sqlite+orm"]["outcome"], found["all", "sqlite+orm"]["outcome"]) == ("ok", "unsupported")

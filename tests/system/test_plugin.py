@@ -139,9 +139,9 @@ def test_an_option_reaches_the_kit(dbbench: Dbbench) -> None:
         ),
     ],
 )
-def test_a_mistake_is_one_line(arguments: list[str], said: str, dbbench: Dbbench, tmp_path: Path) -> None:
+def test_a_mistake_is_one_line(arguments: list[str], said: str, dbbench_here: Dbbench, tmp_path: Path) -> None:
     (tmp_path / "there").touch()
-    done = dbbench("plugin", *arguments)
+    done = dbbench_here("plugin", *arguments)
     assert done.returncode == 2
     assert done.stderr.startswith(f"dbbench: {said}")
     assert len(done.stderr.splitlines()) == 1

@@ -24,7 +24,8 @@ def figures(run: Path, engine: str) -> set[str]:
 
 def test_a_run_for_publication_shows_and_writes_nothing_of_what_is_forbidden(tmp_path: Path, dbbench: Dbbench) -> None:
     engines = ("-e", "faulty-forbidden", "-e", "sqlite")
-    done = dbbench(*SUITE, *engines, "--rounds", "2", "--publish", plugins=("faulty",))
+    texts_alone = ("--publish", "--format", "csv,json,md")
+    done = dbbench(*SUITE, *engines, "--rounds", "2", *texts_alone, plugins=("faulty",))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "withheld: clause 5(e) of no licence" in done.stdout
     assert re.search(r"round 1/2 sqlite +ok \d+\.\d s", done.stdout)
@@ -51,7 +52,7 @@ def test_a_run_for_publication_shows_and_writes_nothing_of_what_is_forbidden(tmp
     assert "not for publication: the licence of Faulty: may not be published forbids it" in " ".join(
         plain.stdout.split()
     )
-    assert dbbench("suite", "--resume", "run", "--publish", plugins=("faulty",)).returncode == 0
+    assert dbbench("suite", "--resume", "run", *texts_alone, plugins=("faulty",)).returncode == 0
     refused = dbbench("compare", "run/publish", "run")
     assert refused.returncode == 2
     assert "is not a run directory" in refused.stderr
@@ -81,7 +82,7 @@ def test_plans_that_can_not_be_had_harm_no_step(tmp_path: Path, dbbench: Dbbench
 
 
 def test_the_record_of_a_trial_tells_whether_its_server_may_be_published(tmp_path: Path, dbbench: Dbbench) -> None:
-    dbbench(*SUITE, "-e", "faulty-forbidden", "--quick", plugins=("faulty",))
+    dbbench(*SUITE, "-e", "faulty-forbidden", "--quick", "--format", "csv", plugins=("faulty",))
     (result, _) = sorted(
         (tmp_path / "run" / "trials").glob("*/result.json"), key=lambda path: "null" in path.parent.name
     )

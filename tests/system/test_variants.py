@@ -19,7 +19,7 @@ def test_variants_run_beside_their_engine_with_settings_of_their_own(tmp_path: P
         f"{SMALL.read_text()}variants:\n  sqlite@written: {{settings: {{cache_mib: 7}}, env: {{MALLOC_ARENA_MAX: 2}}}}\n"
     )
     chosen = ["-e", "sqlite", "-e", "sqlite@small", "-e", "sqlite@written", "--set", "sqlite@small.cache_mib=4"]
-    done = dbbench("suite", "mine.yaml", *chosen, "--rounds", "1", "--out", "r")
+    done = dbbench("suite", "mine.yaml", *chosen, "--rounds", "1", "--format", "csv,html", "--out", "r")
     assert done.returncode == 0, done.stdout + done.stderr
     names = {"sqlite", "sqlite@small", "sqlite@written"}
     assert {engine for step, engine in summary(tmp_path / "r") if step == "join"} == {*names, "(null)"}
@@ -40,7 +40,7 @@ def test_variants_run_beside_their_engine_with_settings_of_their_own(tmp_path: P
     shutil.rmtree(trials["sqlite@small"].parent)
     shutil.rmtree(trials["sqlite@written"].parent)
     suite.unlink()
-    again = dbbench("suite", "--resume", "r")
+    again = dbbench("suite", "--resume", "r", "--format", "csv")
     assert again.returncode == 0, again.stdout + again.stderr
     assert json.loads(trials["sqlite@small"].read_text())["engine"]["settings"]["cache_mib"] == 4
     assert json.loads(trials["sqlite@written"].read_text())["engine"]["settings"]["MALLOC_ARENA_MAX"] == "2"
@@ -53,7 +53,7 @@ def test_a_configuration_file_is_read_where_it_is_named_and_only_there(tmp_path:
         'engines = ["sqlite", "sqlite@a"]\noptions.rounds = 2\nsettings.sqlite.cache_mib = 32\n'
         'variants."sqlite@b".settings.cache_mib = 4\n'
     )
-    plain = dbbench("suite", "small.yaml", "-e", "sqlite", "--quick", "--out", "plain")
+    plain = dbbench("suite", "small.yaml", "-e", "sqlite", "--quick", "--format", "csv", "--out", "plain")
     done = dbbench("suite", "small.yaml", "--config", "dbbench.toml", "--format", "csv", "--out", "r")
     assert (plain.returncode, done.returncode) == (0, 0), done.stdout + done.stderr
     before, after = (json.loads((tmp_path / run / "run.json").read_text()) for run in ("plain", "r"))
