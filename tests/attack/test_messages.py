@@ -65,7 +65,8 @@ def test_what_a_driver_says_is_cut_in_the_result_and_whole_in_its_trials_folder(
     dbbench: Dbbench, tmp_path: Path
 ) -> None:
     suite = str(TESTS / "unit" / "small.yaml")
-    done = dbbench("suite", suite, "--quick", "-e", "faulty-raves", "--out", "r", plugins=("faulty",))
+    asked = ("--quick", "--format", "csv,svg", "-e", "faulty-raves")
+    done = dbbench("suite", suite, *asked, "--out", "r", plugins=("faulty",))
     assert done.returncode == 1, done.stderr
     assert not set("\x1b\x00\x9b\u202e") & set(done.stdout + done.stderr)
     (folder,) = (tmp_path / "r" / "trials").glob("*-faulty-raves")
