@@ -61,7 +61,7 @@ def _link(folder: Path, sources: Iterable[Path]) -> None:
 def load_library() -> None:
     """Load the engine. One process has one, whatever number of databases it opens."""
     folder = Path(tempfile.mkdtemp(prefix="firebird-")).resolve()
-    atexit.register(shutil.rmtree, folder)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # it may be in a folder that is removed as well
     os.environ["FIREBIRD_LOCK"] = os.environ["FIREBIRD_TMP"] = str(folder)
     precision = decimal.getcontext().prec
     fbapi.load_api(PrivateRoot(folder))
