@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from dbbench.analysis.row import Row
 from dbbench.errors import SuiteError
-from dbbench.report.charts.labelled import label_ends
+from dbbench.report.charts.labelled import label_ends, styles
 from dbbench.report.charts.layout import STYLE
 from dbbench.report.charts.sweep import sweep
 from dbbench.report.charts.timeline import has_timeline, timeline
@@ -190,11 +190,24 @@ def test_the_chart_over_seconds_has_calls_above_and_p99_below() -> None:
     assert_nothing_overlaps(figure)
 
 
+def test_an_engine_has_its_own_colour_and_shape_wherever_it_stands() -> None:
+    shown, colours = list(views(3)), {"0": "#000000", "1": "#111111", "2": "#222222"}
+    first = styles(shown, TITLES[:3], colours)
+    assert styles(shown, TITLES[2::-1], colours) == first
+    assert len({each["marker"] for each in first.values()}) == 3
+
+
+def test_two_curves_of_a_chart_never_have_one_shape() -> None:
+    colours = {str(number): "#000000" for number in range(10)}  # the ninth has the first's shape elsewhere
+    drawn = styles(list(views(10)), [*TITLES[2:9], TITLES[0]], colours)
+    assert len({each["marker"] for each in drawn.values()}) == 8
+
+
 def test_names_at_the_ends_of_curves_keep_apart() -> None:
     figure = Figure(figsize=(6, 3))
     axes = figure.add_axes((0.1, 0.1, 0.5, 0.8))
     axes.set_ylim(0, 10)
-    label_ends(axes, [(title, 9.99) for title in TITLES[:6]], 2.4, dict.fromkeys(TITLES, "#000000"))
+    label_ends(axes, [(title, 9.99) for title in TITLES[:6]], 2.4, {title: {"color": "#000000"} for title in TITLES})
     assert_nothing_overlaps(figure)
 
 

@@ -22,15 +22,20 @@ TOP = 0.4
 _SIZE, _STEP = 8.5, 0.17
 
 
-def style(number: int, colour: str) -> dict[str, Any]:
-    """How the curve of this number, from 0, is drawn."""
-    return {"color": colour, "marker": _SHAPES[number % MOST], "markersize": 5, "linewidth": 1.6}
-
-
-def by_title(views: Sequence[StepView], colours: Colours) -> dict[str, str]:
-    """Title of an engine -> its colour."""
-    lines = [line for view in views for line in view.lines]
-    return {line.row.title: colours.get(line.row.engine, BLUE) for line in lines}
+def styles(views: Sequence[StepView], titles: Sequence[str], colours: Colours) -> dict[str, dict[str, Any]]:
+    """Title -> how its curve is drawn: in its engine's colour, and with a shape that it has in other charts too, unless
+    another curve of this one has it.
+    """
+    engines = {line.row.title: line.row.engine for view in views for line in view.lines}
+    own = {engine: _SHAPES[number % MOST] for number, engine in enumerate(colours)}
+    free = list(_SHAPES)
+    found = {}
+    for title in titles:
+        engine = engines[title]
+        shape = own[engine] if own.get(engine) in free else free[0]
+        free.remove(shape)
+        found[title] = {"color": colours.get(engine, BLUE), "marker": shape, "markersize": 5, "linewidth": 1.6}
+    return found
 
 
 def label_width(titles: Sequence[str]) -> float:
@@ -38,7 +43,9 @@ def label_width(titles: Sequence[str]) -> float:
     return inches(titles, _SIZE) + 0.2 + MARGIN
 
 
-def label_ends(axes: Axes, ends: Sequence[tuple[str, float]], height: float, colours: Mapping[str, str]) -> None:
+def label_ends(
+    axes: Axes, ends: Sequence[tuple[str, float]], height: float, drawn: Mapping[str, Mapping[str, Any]]
+) -> None:
     """Name each curve, in its colour, beside its last value, moved apart where they would overlap; `height` of the axes in inches."""
     low, high = axes.transData.transform([(0.5, each) for each in axes.get_ylim()])[:, 1]
     places = [(axes.transData.transform((1, value))[1] - low) / (high - low) * height for _, value in ends]
@@ -52,7 +59,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[str, float]], height: float, col
     for number, (title, _) in enumerate(ends):
         axes.annotate(
             title, (1, (at[number] - over) / height), (8, 0), xycoords="axes fraction", textcoords="offset points",
-            fontsize=_SIZE, va="center", color=colours[title],
+            fontsize=_SIZE, va="center", color=drawn[title]["color"],
         )  # fmt: skip
 
 

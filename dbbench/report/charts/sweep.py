@@ -9,7 +9,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from dbbench.analysis.statistics import Estimate
 from dbbench.analysis.units import fitting
-from dbbench.report.charts.labelled import MOST, TOP, by_title, dress, label_ends, label_width, lower, style
+from dbbench.report.charts.labelled import MOST, TOP, dress, label_ends, label_width, lower, styles
 from dbbench.report.charts.layout import ROW, Sheet
 from dbbench.report.charts.palette import Colours
 from dbbench.report.step_view import WIDE_RANGE, StepView, joined
@@ -48,16 +48,16 @@ def sweep(views: Sequence[StepView], captions: Sequence[str], colours: Colours) 
         right=label_width(shown),
         axis=0.55,
     )
-    axes, colour = sheet.axes, by_title(views, colours)
+    axes, drawn = sheet.axes, styles(views, shown, colours)
     lower(axes, _ROWS + TOP)
-    for number, title in enumerate(shown):
+    for title in shown:
         points = sorted(curves[title].items())
         x, y = [count for count, _ in points], [point.value / unit.size for _, point in points]
-        axes.plot(x, y, **style(number, colour[title]), zorder=3)
+        axes.plot(x, y, **drawn[title], zorder=3)
         for count, point in points:
             if point.low is not None and point.high is not None:
                 ends = [point.low / unit.size, point.high / unit.size]
-                axes.plot([count, count], ends, color=colour[title], linewidth=1.2, marker="_", markersize=6)
+                axes.plot([count, count], ends, color=drawn[title]["color"], linewidth=1.2, marker="_", markersize=6)
     if wide:
         axes.set_yscale("log")
     else:
@@ -71,7 +71,7 @@ def sweep(views: Sequence[StepView], captions: Sequence[str], colours: Colours) 
     dress(axes, f"{unit.symbol.removesuffix('/s')} {what} per second".strip())
     axes.set_xlabel("clients", fontsize=8.5)
     last = [max(curves[title].items())[1].value / unit.size for title in shown]
-    label_ends(axes, list(zip(shown, last, strict=True)), _ROWS * ROW, colour)
+    label_ends(axes, list(zip(shown, last, strict=True)), _ROWS * ROW, drawn)
     return sheet.figure
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from dbbench.analysis.units import fitting
-from dbbench.report.charts.labelled import MOST, TOP, by_title, dress, label_ends, label_width, lower, style
+from dbbench.report.charts.labelled import MOST, TOP, dress, label_ends, label_width, lower, styles
 from dbbench.report.charts.layout import ROW, Sheet
 from dbbench.report.charts.palette import Colours
 from dbbench.report.step_view import WIDE_RANGE, StepView
@@ -46,7 +46,7 @@ def timeline(view: StepView, captions: Sequence[str], colours: Colours) -> Figur
         right=label_width(list(shown)),
         axis=0.55,
     )
-    below, colour = sheet.axes, by_title([view], colours)
+    below, drawn = sheet.axes, styles([view], list(shown), colours)
     lower(below, 2 * _ROWS + _BETWEEN + TOP)
     left, bottom, width, height = below.get_position().bounds
     share = _ROWS / (2 * _ROWS + _BETWEEN)
@@ -56,9 +56,9 @@ def timeline(view: StepView, captions: Sequence[str], colours: Colours) -> Figur
     tails = {title: np.array([np.nan if t is None else t for t in each["p99"]]) / 1e9 for title, each in shown.items()}
     rate_unit = fitting("1/s", [float(rate) for each in rates.values() for rate in each if rate])
     tail_unit = fitting("s", [float(tail) for each in tails.values() for tail in each if tail > 0])
-    for number, (title, each) in enumerate(shown.items()):
+    for title, each in shown.items():
         x = (np.arange(len(each["calls"])) + 1) * each["seconds"]
-        dots = style(number, colour[title]) | ({} if len(x) <= _DOTS else {"marker": ""})
+        dots = drawn[title] | ({} if len(x) <= _DOTS else {"marker": ""})
         above.plot(x, rates[title] / rate_unit.size, **dots)
         below.plot(x, tails[title] / tail_unit.size, **dots)
     most = max((float(each.max()) for each in rates.values()), default=1) / rate_unit.size
@@ -72,9 +72,9 @@ def timeline(view: StepView, captions: Sequence[str], colours: Colours) -> Figur
     below.xaxis.set_major_locator(MaxNLocator(10, integer=True))
     below.set_xlim(left=0)
     above.tick_params(labelbottom=False)
-    label_ends(above, [(title, float(each[-1]) / rate_unit.size) for title, each in rates.items()], _ROWS * ROW, colour)
+    label_ends(above, [(title, float(each[-1]) / rate_unit.size) for title, each in rates.items()], _ROWS * ROW, drawn)
     ends = [(title, _last(each) / tail_unit.size) for title, each in tails.items()]
-    label_ends(below, ends, _ROWS * ROW, colour)
+    label_ends(below, ends, _ROWS * ROW, drawn)
     return sheet.figure
 
 
