@@ -59,9 +59,7 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("temporary")))
         patch.setenv("DBBENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("DBBENCH_DATA", str(tmp_path_factory.mktemp("data")))
-        if os.environ.get(
-            "PYTHONDONTWRITEBYTECODE"
-        ):  # each process that a test starts would compile all that it imports
+        if os.environ.get("PYTHONDONTWRITEBYTECODE"):  # each process of a test would compile all that it imports
             patch.delenv("PYTHONDONTWRITEBYTECODE")
             patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("bytecode")))
         yield

@@ -140,7 +140,7 @@ def test_drivers_that_fail_tell_no_password(tmp_path: Path, dbbench: Dbbench) ->
     }
     words = [word for name in urls for word in ("--url", f"{name}=env:URL_{list(urls).index(name)}")]
     given = {f"URL_{place}": url for place, url in enumerate(urls.values())}
-    words += ["--format", "csv,md,html", "-e", "sqlite"]  # and json; no picture has text that could be read
+    words += ["--format", "csv,md,html", "-e", "sqlite"]  # and json; the page has the charts in it
     done = dbbench("suite", "invoices", "--quick", "--scale", "0.01", *words, "--out", "run", **given)
     assert done.returncode == 1, done.stdout + done.stderr
     rows = summary(tmp_path / "run")
