@@ -1,4 +1,4 @@
-"""A cluster on one machine: a scheduler with TLS and two hosts, each in a network of its own."""
+"""A cluster on one machine: a scheduler with TLS and hosts, each in a network of its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AHEAD = 1_000
 
 @contextmanager
 def elsewhere(folder: Path, *, ahead: int = AHEAD, clones: tuple[str, ...] = ("", "")) -> Iterator[tuple[Place, str]]:
-    """The place of the two hosts and the second's link; the second's clock is ahead. Skips the test where there can be none.
+    """The place of the hosts and the last one's link; the second's clock is ahead. Skips the test where there can be none.
 
     `clones`: for each host a folder that it takes dbbench from, if it isn't this one.
     """
@@ -55,7 +55,8 @@ def elsewhere(folder: Path, *, ahead: int = AHEAD, clones: tuple[str, ...] = (""
     port = 20_000 + os.getpid() % 20_000
     tag = token_hex(2)
     with ExitStack() as ending:
-        for number in (1, 2):
+        numbers = range(1, len(clones) + 1)
+        for number in numbers:
             space, link = f"dbb{tag}n{number}", f"dbb{tag}v{number}"
             ip("netns", "add", space)
             ending.callback(ip, "netns", "delete", space)
@@ -71,7 +72,7 @@ def elsewhere(folder: Path, *, ahead: int = AHEAD, clones: tuple[str, ...] = (""
         scheduler = ("distributed.cli.dask_scheduler", "--protocol", "tls", "--host", "0.0.0.0", "--port", str(port))
         ending.enter_context(_started(*python, *scheduler, "--no-dashboard", "--no-show", TMPDIR=str(folder), **names))
         assert until(lambda: _listens(port)), "the scheduler doesn't come up"
-        for number in (1, 2):
+        for number in numbers:
             inside = ["ip", "netns", "exec", f"dbb{tag}n{number}"]
             if number == 2 and ahead:
                 inside += ["unshare", "--fork", "--kill-child", "--time", "--monotonic", str(ahead)]
@@ -84,7 +85,7 @@ def elsewhere(folder: Path, *, ahead: int = AHEAD, clones: tuple[str, ...] = (""
             ending.enter_context(_started(*inside, *worker, "--local-directory", str(local), **names, **more))
         keyed = {name.removeprefix("DASK_").replace("__", ".").lower(): value for name, value in names.items()}
         with dask.config.set(keyed):
-            yield Place(address, 2), f"dbb{tag}v2"
+            yield Place(address, len(clones)), f"dbb{tag}v{len(clones)}"
 
 
 @contextmanager
