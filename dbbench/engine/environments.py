@@ -17,7 +17,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
@@ -25,11 +25,13 @@ from typing import Any
 
 from dbbench.engine.urls import redacted
 from dbbench.errors import Unavailable
-from dbbench.host import kept_folder
+from dbbench.host import kept_folder, plain_file
 from dbbench.host.processes import run_to_end
 from dbbench.message import cleaned
 
 _FOLDER, MANIFEST, PACKAGES = "environments", "environment.json", "packages"
+#: Raised whenever an environment changes its form; part of the cache's key.
+_FORMAT = 2
 #: How long making one may take: some wheels have hundreds of megabytes.
 _SECONDS = 900.0
 #: So much of what an installer says is told.
@@ -57,16 +59,32 @@ def prepared(package: str, version: str, release: str = "") -> Environment:
             return found
     wanted = release or version
     folder = _folder(package, wanted)
+    make(folder, f"{package} {wanted}", lambda made: _filled(made, package, wanted))
+    return _in(folder, package)
+
+
+def make(folder: Path, what: str, fill: Callable[[Path], dict[str, Any]]) -> None:
+    """Have an environment in `folder`, made by `fill` unless there is a whole one. Raises Unavailable with the reason."""
+    if is_whole(folder):
+        return
     with contextlib.suppress(OSError):
         kept_folder.remove(folder, lambda: folder.exists() and damage(folder))
     try:
-        kept_folder.make(folder, MANIFEST, lambda made: _filled(made, package, wanted))
+        kept_folder.make(folder, MANIFEST, fill)
     except OSError as exc:
-        raise Unavailable(f"no environment for {package} {wanted} could be made: {exc.strerror or exc}") from exc
-    made = _kept(package, wanted)
-    if made is None:
-        raise Unavailable(f"the environment for {package} {wanted} in {folder} is not as it was written: remove it")
-    return made
+        raise Unavailable(f"no environment for {what} could be made: {exc.strerror or exc}") from exc
+    if not is_whole(folder):
+        raise Unavailable(f"the environment for {what} in {folder} is not as it was written: remove it")
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether there is an environment, as it was written. Raises Unavailable for one that others may have written."""
+    if folder.exists() and not kept_folder.is_own(folder):
+        raise Unavailable(
+            f"{folder} is not used: others than you may write to it or its folder; "
+            "remove it, or name a folder of your own in DBBENCH_CACHE"
+        )
+    return folder.exists() and not damage(folder)
 
 
 def available(package: str, *, minor: bool = False) -> list[str]:
@@ -101,7 +119,7 @@ def plain_name(package: str) -> str:
 
 def _folder(package: str, version: str) -> Path:
     """Named by a hash of what it is made of: the same packages for another Python are other ones."""
-    made_of = [package, specifier(version), sys.implementation.cache_tag, sysconfig.get_platform(), 1]
+    made_of = [package, specifier(version), sys.implementation.cache_tag, sysconfig.get_platform(), _FORMAT]
     key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
     return folder_of(f"{plain_name(package)}-{version}-{key}")
 
@@ -113,17 +131,18 @@ def folder_of(name: str) -> Path:
 
 def _kept(package: str, version: str) -> Environment | None:
     folder = _folder(package, version)
-    if not folder.exists() or damage(folder):
-        return None
-    manifest = kept_folder.sealed(folder / MANIFEST)
-    return Environment(folder / PACKAGES, package, str(manifest["release"]))
+    return _in(folder, package) if is_whole(folder) else None
+
+
+def _in(folder: Path, package: str) -> Environment:
+    return Environment(folder / PACKAGES, package, str(kept_folder.sealed(folder / MANIFEST)["release"]))
 
 
 def damage(folder: Path) -> str:
-    """What is wrong with an environment: a file that is gone, or has another length."""
+    """What is wrong with an environment: a file that is gone, or isn't as it was written."""
     try:
-        for name, size in kept_folder.sealed(folder / MANIFEST)["files"].items():
-            if (folder / PACKAGES / name).stat().st_size != size:
+        for name, digest in kept_folder.sealed(folder / MANIFEST)["files"].items():
+            if plain_file.digest(folder / PACKAGES / name) != digest:
                 return f"{name} is not as it was written"
     except OSError as exc:
         return exc.strerror or str(exc)
@@ -144,13 +163,13 @@ def _filled(made: Path, package: str, version: str) -> dict[str, Any]:
 
 
 def contents(packages: Path, found: Iterable[Distribution]) -> dict[str, Any]:
-    """What is in an environment: its packages with their versions, and its files with their lengths."""
+    """What is in an environment: its packages with their versions, and its files with their hashes."""
     return {
         "packages": dict(sorted((_canonical(each.name), each.version) for each in found)),
         "files": {
-            str(path.relative_to(packages)): path.stat().st_size
+            str(path.relative_to(packages)): plain_file.digest(path)
             for path in sorted(packages.rglob("*"))
-            if path.is_file() and path.suffix != ".pyc"
+            if path.is_file() and path.suffix != ".pyc"  # Python writes those anew
         },
     }
 

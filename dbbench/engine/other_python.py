@@ -6,7 +6,6 @@ have here, where they are installed: such a worker differs in its Python alone.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Sequence
@@ -17,10 +16,9 @@ from typing import Any
 
 from dbbench.engine import environments, registry
 from dbbench.engine.declared import declared
-from dbbench.engine.environments import MANIFEST, PACKAGES
+from dbbench.engine.environments import PACKAGES
 from dbbench.engine.interpreters import Interpreter
 from dbbench.errors import Unavailable
-from dbbench.host import kept_folder
 
 
 def prepared(engine: str, python: Interpreter, version: str = "") -> Path:
@@ -33,18 +31,10 @@ def prepared(engine: str, python: Interpreter, version: str = "") -> Path:
         raise Unavailable(f"it comes with {owner}: only dbbench's own engines run in another Python")
     wanted = _wanted(engine, version)
     links = _own()
-    made_of = [wanted, python.tag, python.platform, {name: str(path) for name, path in links.items()}, 1]
+    made_of = [wanted, python.tag, python.platform, {name: str(path) for name, path in links.items()}, 2]
     key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
     folder = environments.folder_of(f"{engine}-{python.tag}-{key}")
-    if not folder.exists() or environments.damage(folder):
-        with contextlib.suppress(OSError):
-            kept_folder.remove(folder, lambda: folder.exists() and environments.damage(folder))
-        try:
-            kept_folder.make(folder, MANIFEST, lambda made: _filled(made, wanted, python, links))
-        except OSError as exc:
-            raise Unavailable(
-                f"no environment for Python {python.release} could be made: {exc.strerror or exc}"
-            ) from exc
+    environments.make(folder, f"Python {python.release}", lambda made: _filled(made, wanted, python, links))
     return folder / PACKAGES
 
 

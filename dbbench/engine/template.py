@@ -50,8 +50,8 @@ class Template:
         """
         if not self.folder.exists():
             return False
-        if not _ours(self.folder):
-            _log.warning("dbbench: %s is not used: others than you may write to it", self.folder)
+        if not kept_folder.is_own(self.folder):
+            _log.warning("dbbench: %s is not used: others than you may write to it or its folder", self.folder)
             return False
         try:
             self._copy(target, owner)
@@ -205,8 +205,3 @@ def _sync(folder: Path, manifest: dict[str, Any]) -> None:
         list(pool.map(sync, (names[start::_SYNCS] for start in range(_SYNCS))))
     for name in manifest["folders"]:
         plain_file.sync_folder(folder / name)
-
-
-def _ours(folder: Path) -> bool:
-    status = os.lstat(folder)
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o022

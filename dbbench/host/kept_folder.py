@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Callable
@@ -35,7 +36,7 @@ def make(final: Path, manifest: str, fill: Callable[[Path], dict[str, Any]]) -> 
 
     Where another process was first, its folder stays: what is kept under one name is the same whoever made it.
     """
-    final.parent.mkdir(parents=True, exist_ok=True)
+    final.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _sweep(final.parent)
     made = Path(tempfile.mkdtemp(prefix=MAKING, dir=final.parent))
     try:
@@ -49,6 +50,16 @@ def make(final: Path, manifest: str, fill: Callable[[Path], dict[str, Any]]) -> 
                 raise
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def is_own(folder: Path) -> bool:
+    """Whether only this user may change a kept folder or put another in its place."""
+    if not hasattr(os, "geteuid"):  # Windows
+        return True
+    found = [os.lstat(each) for each in (folder, folder.parent)]
+    return all(
+        stat.S_ISDIR(each.st_mode) and each.st_uid == os.geteuid() and not each.st_mode & 0o022 for each in found
+    )
 
 
 def sealed(path: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A damaged cache: what isn't as it was written is drawn anew, with a line that says so."""
+"""A cache that is damaged, or that others may write to: what isn't as it was written is made anew, and nothing of others is executed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ import pytest
 from dbbench.answers.in_parts import answer_file
 from dbbench.answers.stored import read_answer
 from dbbench.datasets.cache import Files, materialise
+from dbbench.engine.environments import prepared
+from dbbench.errors import Unavailable
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import load_suite
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.query import QueryStep
 from tests.conftest import TESTS
+from tests.unit.test_environments import Installer, installer  # noqa: F401 - a fixture
 
 
 @pytest.fixture
@@ -96,6 +99,25 @@ def test_a_damaged_answer_is_computed_anew(
     assert read_answer(again).to_pylist() == rows
     assert caplog.messages == [f"dbbench: the cached answer {path} is damaged; it is computed anew"]
     assert [each.name for each in files.directory.glob("*answer*")] == [again.name]
+
+
+@pytest.mark.parametrize("harm", ["folder", "parent", "owner"])
+def test_no_environment_that_others_may_write_is_used(
+    harm: str,
+    installer: Installer,  # noqa: F811 - a fixture
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither one that others may change, nor one in whose place they may put another."""
+    installer.says("put('tiny', '1.3.2')")
+    kept = prepared("tiny", "1.3").folder.parent
+    if harm == "owner":
+        user = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    else:
+        (kept if harm == "folder" else kept.parent).chmod(0o775)
+    with pytest.raises(Unavailable, match="others than you may write to it or its folder"):
+        prepared("tiny", "1.3")
+    assert len(installer.calls) == 1
 
 
 def contents(files: Files) -> dict[str, bytes]:

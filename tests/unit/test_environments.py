@@ -86,12 +86,14 @@ def test_a_run_that_goes_on_gets_the_release_that_it_began_with(installer: Insta
     assert prepared("tiny", "1.3", "1.3.1").release == "1.3.1"
 
 
-@pytest.mark.parametrize("harm", ["cut", "gone", "manifest"])
+@pytest.mark.parametrize("harm", ["cut", "changed", "gone", "manifest"])
 def test_a_damaged_environment_is_made_anew(harm: str, installer: Installer) -> None:
     installer.says("put('tiny', '1.3.2')")
     made = prepared("tiny", "1.3").folder
     if harm == "cut":
         (made / "tiny" / "__init__.py").write_text("")
+    elif harm == "changed":
+        (made / "tiny" / "__init__.py").write_text("x = 2")
     elif harm == "gone":
         shutil.rmtree(made / "tiny")
     else:

@@ -122,7 +122,7 @@ def test_a_template_that_others_may_change_is_not_used(
     (kept,) = cache.iterdir()
     kept.chmod(0o770)
     assert not Template("it").copy_to(tmp_path / "copy")
-    assert caplog.messages == [f"dbbench: {kept} is not used: others than you may write to it"]
+    assert caplog.messages == [f"dbbench: {kept} is not used: others than you may write to it or its folder"]
     assert kept.exists()
 
 
