@@ -18,6 +18,7 @@ from statistics import fmean, median, variance
 
 from dbbench.analysis.ranking import chance
 from dbbench.analysis.statistics import CONFIDENCE, Estimate, ratio_estimate
+from dbbench.analysis.student import noncentrality, student_cdf, student_quantile
 from dbbench.run.plan import SIGNIFICANCE
 
 #: By how much runs of the same thing are taken to differ (the standard deviation, as a share) where nothing shows
@@ -43,14 +44,10 @@ class Contrast:
 
     def visible(self, tests: int) -> float | None:
         """The smallest ratio above 1 that is found in four of five comparisons, beside `tests` steps in all."""
-        from scipy.special import nctdtrinc  # Student's noncentral distribution
-
         if self.error is None:
             return None
-        least = _quantile(self.freedom, 1 - SIGNIFICANCE / tests / 2)
-        if math.isinf(self.freedom):
-            return math.exp(self.error * (least + _quantile(math.inf, POWER)))
-        return math.exp(self.error * float(nctdtrinc(self.freedom, 1 - POWER, least)))
+        least = student_quantile(1 - SIGNIFICANCE / tests / 2, self.freedom)
+        return math.exp(self.error * noncentrality(self.freedom, 1 - POWER, least))
 
 
 def contrast(ours: Runs, theirs: Runs, *, allowance: float = ALLOWANCE) -> Contrast:
@@ -71,7 +68,7 @@ def _of_several(ours: Sequence[float], theirs: Sequence[float]) -> Contrast:
     freedom = (
         squared**2 / sum(part**2 / free for part, free in parts) if error else float(sum(free for _, free in parts))
     )
-    reach = _quantile(freedom, (1 + CONFIDENCE) / 2) * error
+    reach = student_quantile((1 + CONFIDENCE) / 2, freedom) * error
     pooled = math.sqrt(sum(variance(side) for side in (ours, theirs)) / 2)
     return Contrast(
         ratio=Estimate(*(math.exp(distance + part) for part in (0, -reach, reach))),
@@ -86,7 +83,7 @@ def _of_one_run(ours: Sequence[float], theirs: Sequence[float], allowance: float
     rounds = ratio_estimate(ours, theirs)
     if rounds.low is None or rounds.high is None:
         return Contrast(rounds, 1.0, None)
-    quantile = _quantile(math.inf, (1 + CONFIDENCE) / 2)
+    quantile = student_quantile((1 + CONFIDENCE) / 2, math.inf)
     between = math.sqrt(2) * allowance
     error = math.hypot(math.log(rounds.high / rounds.low) / (2 * quantile), between)
     low, high = (
@@ -101,16 +98,6 @@ def _of_one_run(ours: Sequence[float], theirs: Sequence[float], allowance: float
 
 
 def _two_sided(distance: float, error: float, freedom: float) -> float:
-    from scipy.special import ndtr, stdtr  # 0.2 s to import, and one round needs no test
-
     if not error:
         return 0.0 if distance else 1.0
-    beyond = -abs(distance) / error
-    return 2 * float(ndtr(beyond) if math.isinf(freedom) else stdtr(freedom, beyond))
-
-
-def _quantile(freedom: float, share: float) -> float:
-    """Of Student's distribution, or of the normal one."""
-    from scipy.special import ndtri, stdtrit
-
-    return float(ndtri(share) if math.isinf(freedom) else stdtrit(freedom, share))
+    return 2 * student_cdf(-abs(distance) / error, freedom)

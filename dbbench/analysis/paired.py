@@ -18,6 +18,7 @@ from dbbench.analysis.gate import Gate, gated
 from dbbench.analysis.ranking import BAND, paired_chance, separated
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import CONFIDENCE, Estimate
+from dbbench.analysis.student import student_quantile
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, size_pair, unmeasured_pair, weight
 from dbbench.results.metric import Metric, by_metric, lacking
@@ -135,13 +136,11 @@ def _timed(
 
 def _contrast(ours: Sequence[float], others: Sequence[float]) -> Contrast:
     """The mean of the rounds' logarithms, and its interval by Student's distribution."""
-    from scipy.special import stdtrit  # 0.2 s to import, and a run without pairs needs none
-
     gaps = [math.log(one) - math.log(other) for one, other in zip(ours, others, strict=True)]
     middle = fmean(gaps)
     if len(gaps) < 2:
         return Contrast(Estimate(math.exp(middle), None, None), 1.0, None)
     error = stdev(gaps) / math.sqrt(len(gaps))
-    reach = float(stdtrit(len(gaps) - 1, (1 + CONFIDENCE) / 2)) * error
+    reach = student_quantile((1 + CONFIDENCE) / 2, len(gaps) - 1) * error
     ratio = Estimate(*(math.exp(middle + part) for part in (0, -reach, reach)))
     return Contrast(ratio, paired_chance(ours, others), error, len(gaps) - 1)

@@ -19,7 +19,7 @@ from statistics import median
 import numpy as np
 import numpy.typing as npt
 
-from dbbench.analysis.student import student_cdf
+from dbbench.analysis.student import rank_sum_chance, student_cdf
 from dbbench.run.plan import SIGNIFICANCE, fewest_rounds
 
 #: Medians closer than this share are equal for any use.
@@ -109,16 +109,8 @@ def _paired_chances(ours: Values, others: Values) -> Iterator[float]:
 
 
 def chance(first: Sequence[float], second: Sequence[float]) -> float:
-    """Of trial means of two runs, which have no rounds in common: the exact two-sided p value of the Mann-Whitney test.
+    """The two-sided p value of Mann and Whitney's test for trial means of two runs, which have no rounds in common.
 
-    It is 1 if all values are the same.
+    The normal approximation for ties can promise more than there are arrangements, so that is its lower bound.
     """
-    from scipy.stats import mannwhitneyu  # half a second to import, and a quick run needs no test
-
-    if len({*first, *second}) == 1:
-        return 1.0
-    # "auto" takes the normal approximation from nine trial means on, which is too weak to pass Holm's first hurdle.
-    how = "exact" if len({*first, *second}) == len(first) + len(second) else "auto"
-    found = float(mannwhitneyu(first, second, alternative="two-sided", method=how).pvalue)
-    # With ties "auto" takes the normal approximation, which can promise more than there are arrangements.
-    return max(found, 2 / math.comb(len(first) + len(second), len(first)))
+    return max(rank_sum_chance(first, second), 2 / math.comb(len(first) + len(second), len(first)))

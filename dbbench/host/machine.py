@@ -13,7 +13,7 @@ import psutil
 
 import dbbench
 
-_PACKAGES = ("numpy", "pyarrow", "scipy", "pydantic", "psutil")
+_PACKAGES = ("numpy", "pyarrow", "pydantic", "psutil")
 #: What makes a machine: the key in what `describe` gives, and the word for it.
 _WORDS = {
     "cpu": "CPU",

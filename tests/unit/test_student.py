@@ -1,18 +1,20 @@
-"""Student's distribution and Kendall's test are scipy's, without the second that scipy takes to import."""
+"""Distributions and tests give what scipy's give."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-from typing import Any
+import math
 
 import numpy as np
 import pytest
 from scipy import special, stats
 
-from dbbench.analysis.student import student_cdf, student_quantile, trend_chance
-from dbbench.report.run_view import view
-from tests.fabricated import Fake, fabricate
+from dbbench.analysis.student import (
+    noncentrality,
+    rank_sum_chance,
+    student_cdf,
+    student_quantile,
+    trend_chance,
+)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 9, 10, 59, 300, 3.7])
@@ -42,14 +44,32 @@ def test_values_that_are_all_the_same_have_no_trend() -> None:
     assert trend_chance([3.0] * 6) == 1
 
 
-def test_a_run_is_summed_up_without_scipy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def slower_each_round(result: dict[str, Any]) -> None:
-        for step in result["steps"]:
-            step["value"] *= 1 + 0.05 * result["round"]
+def test_of_values_without_ties_the_rank_sum_test_is_exact() -> None:
+    random = np.random.default_rng(1)
+    for sizes in ((1, 1), (2, 5), (5, 5), (8, 8), (9, 14), (20, 20)):
+        one, two = (random.normal(size=size) for size in sizes)
+        wanted = stats.mannwhitneyu(one, two, method="exact").pvalue
+        assert rank_sum_chance(one.tolist(), two.tolist()) == pytest.approx(wanted, rel=1e-12)
 
-    run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0)}, rounds=6, change=slower_each_round)
-    for name in ("scipy", "scipy.special", "scipy.stats"):
-        monkeypatch.setitem(sys.modules, name, None)
-    shown = view(run)
-    assert any("drift" in row.unsteady for row in shown.rows)
-    assert all(row.rank and row.low for row in shown.rows if row.ranked and row.unit != "B")
+
+def test_of_values_with_ties_the_rank_sum_test_is_scipys() -> None:
+    random = np.random.default_rng(2)
+    for sizes in ((2, 5), (5, 5), (9, 14)):
+        one, two = (np.r_[7, 7, random.integers(0, 4, size - 1)] for size in sizes)
+        wanted = stats.mannwhitneyu(one, two, method="asymptotic").pvalue
+        assert rank_sum_chance(one.tolist(), two.tolist()) == pytest.approx(wanted, rel=1e-12)
+    assert rank_sum_chance([3.0, 3.0], [3.0]) == 1
+
+
+@pytest.mark.parametrize("freedom", [1, 1.7, 2, 3, 4.2, 9, 60, 1000])
+@pytest.mark.parametrize("value", [0.5, 2.5, 12.7])
+def test_the_noncentral_distribution_is_scipys(freedom: float, value: float) -> None:
+    for share in (0.2, 0.5):
+        found = noncentrality(freedom, share, value)
+        assert stats.nct.cdf(value, freedom, found) == pytest.approx(share, abs=1e-6)
+
+
+def test_with_infinite_freedom_it_is_the_normal_distribution() -> None:
+    assert student_cdf(-1.3, math.inf) == pytest.approx(special.ndtr(-1.3), rel=1e-14)
+    assert student_quantile(0.975, math.inf) == pytest.approx(special.ndtri(0.975), rel=1e-12)
+    assert noncentrality(math.inf, 0.2, 2.0) == pytest.approx(2 - special.ndtri(0.2), rel=1e-12)
