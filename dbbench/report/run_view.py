@@ -81,7 +81,7 @@ class View:
     systems: tuple[System, ...]
     #: Engines that could not be run: (name, why).
     missing: tuple[tuple[str, str], ...]
-    #: Whether anything came out otherwise than ok.
+    #: Whether anything of an engine, null engines apart, came out otherwise than ok.
     unsuccessful: bool
     #: Why there was no further round.
     stopped: str = ""
@@ -167,7 +167,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
             for name, probed in run.manifest.engines.items()
             if probed["status"] != "available"
         ),
-        unsuccessful=any(row.outcome is not Outcome.OK for row in found.rows)
+        unsuccessful=any(row.ranked and row.outcome is not Outcome.OK for row in found.rows)
         or any(result.remarks for result in whole.results if ranked(run.manifest, result.engine_name)),
         stopped=found.stopped,
         published_comparisons=published_comparisons(

@@ -254,4 +254,4 @@ def test_dataset_writes_what_can_be_checked(dbbench, tmp_path: Path) -> None:
 
 def test_plain_output_when_not_on_a_terminal(run) -> None:
     assert "\x1b[" not in run[1].stdout
-    assert "1/6 round 1/2" in run[1].stdout
+    assert "1/4 round 1/2" in run[1].stdout

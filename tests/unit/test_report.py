@@ -28,7 +28,7 @@ from dbbench.report.terminal import run
 from dbbench.report.write import write_report
 from dbbench.results.outcome import Outcome
 from dbbench.suite.steps.statement import StatementStep
-from tests.fabricated import FORBIDDEN, MANY, PLAN, Fake, fabricate
+from tests.fabricated import FORBIDDEN, MANY, NULLS, PLAN, Fake, fabricate
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +136,17 @@ def test_arrow_engines_are_named_and_told_apart(many: View) -> None:
 
 def test_engines_that_did_nothing_come_after_those_that_failed_in_a_step(many: View) -> None:
     assert [item.engine for item in many.scenarios[0].standings][-3:] == ["access", "turso", "oracle"]
+
+
+def test_a_null_engine_has_no_part_in_whether_a_run_was_successful(tmp_path: Path) -> None:
+    def nobody_knows(result: dict[str, Any]) -> None:
+        if result["engine_name"] in NULLS:
+            result["steps"][1] |= {"outcome": Outcome.UNSUPPORTED, "detail": "nobody knows how many rows to give"}
+            result["remarks"] = ["left 1 process(es) behind, now killed: java"]
+
+    shown = view(fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=1, change=nobody_knows))
+    assert {row.outcome for row in shown.rows if not row.ranked} == {Outcome.OK, Outcome.UNSUPPORTED}
+    assert not shown.unsuccessful
 
 
 # Plans

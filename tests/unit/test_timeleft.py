@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from dbbench.report.terminal import progress
-from dbbench.results.trial import Trial, TrialResult
+from dbbench.results.outcome import Outcome
+from dbbench.results.trial import StepResult, Trial, TrialResult
 from dbbench.run.runner import Progress, seconds_left
 from tests.fabricated import Fake, fabricate
 
@@ -66,3 +68,21 @@ def test_where_precision_may_end_the_run_earlier_the_time_left_is_at_most(
     with progress.watched(Console(file=out, width=200), run, publish=False) as report:
         report(Progress(Trial("1", "main", "a", 1), 1, 9, result=result, seconds_left=20.0, at_most=at_most))
     assert out.getvalue().strip().endswith(words)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_null_engines_are_no_lines_and_not_counted(tmp_path: Path, terminal: bool) -> None:
+    run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B")}, rounds=2)
+    for result in run.results():
+        run.discard(Trial(result.id, "invoices", result.engine_name, result.round))
+    out = io.StringIO()
+    bad = (StepResult(name="q", outcome=Outcome.UNSUPPORTED),)
+    with progress.watched(Console(file=out, width=200, force_terminal=terminal), run, publish=False) as report:
+        for number, engine in enumerate(["a", "null", "null+arrow", "b"], 1):
+            result = TrialResult(
+                id=engine, scenario_name="invoices", engine_name=engine, round=1, steps=bad, seconds=1.0
+            )
+            report(Progress(Trial(engine, "invoices", engine, 1), number, 8, result=result))
+    lines = [line.split() for line in Text.from_ansi(out.getvalue()).plain.splitlines() if "unsupported" in line]
+    assert [(line[0], line[3]) for line in lines] == [("1/4", "a"), ("2/4", "b")]
+    assert "null" not in out.getvalue()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from dbbench.analysis.publication import forbidden
+from dbbench.analysis.systems import ranked
 from dbbench.analysis.units import duration
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
@@ -21,22 +22,12 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
     """Gives the function that a runner reports to.
 
     What may be published has no times of the trials of an engine whose licence forbids it. The time left is made
-    of them too.
+    of them too. A null engine's trials are no lines, and aren't counted.
     """
-    rounds = run.manifest.rounds
-    held = set(forbidden(run.manifest, ())) if publish else set()
-
-    def look(event: Event) -> None:
-        if publish and event.result is not None:  # which server it is shows when it has answered
-            held.update(forbidden(run.manifest, [event.result]))
-
-    def line(event: Event) -> None:
-        look(event)
-        _line(console, event, rounds, held)
-
-    if not console.is_terminal:
-        yield line
-        return
+    manifest = run.manifest
+    held = set(forbidden(manifest, ())) if publish else set()
+    done = sum(ranked(manifest, result.engine_name) for result in run.results())
+    part = sum(ranked(manifest, name) for name in manifest.usable) / max(len(manifest.usable), 1)
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=16),
@@ -44,33 +35,34 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
         console=console,
         transient=True,
         refresh_per_second=4,
+        disable=not console.is_terminal,
     )
     with bar:
         task = bar.add_task("starting", total=1, left="")
 
         def report(event: Event) -> None:
-            look(event)
-            if event.result is not None and _worst(event.result) is not Outcome.OK:
-                _line(bar.console, event, rounds, held)
-            words = f"round {event.trial.round}/{rounds}  {event.trial.engine}  {event.step}"
-            left = "" if held else _left(event)
-            done = event.number - (event.result is None)
-            bar.update(task, description=f"{words:<44}", total=event.total, completed=done, left=left)
+            nonlocal done
+            if publish and event.result is not None:  # which server it is shows when it has answered
+                held.update(forbidden(manifest, [event.result]))
+            counts = ranked(manifest, event.trial.engine)
+            done += counts and event.result is not None
+            left, total = "" if held else _left(event), round(event.total * part)
+            if counts and event.result is not None:
+                outcome = _worst(event.result)
+                if bar.disable or outcome is not Outcome.OK:
+                    took = "" if event.trial.engine in held else f" {event.result.seconds:.1f} s"
+                    text = (
+                        f"{done:>3}/{total} round {event.trial.round}/{manifest.rounds} {event.trial.engine:<14} "
+                        f"{outcome}{took}{left and f', {left}'}"
+                    )
+                    console.print(
+                        text, highlight=False, markup=False, style=None if outcome is Outcome.OK else "yellow"
+                    )
+            name = event.trial.engine if counts else "harness"
+            words = f"round {event.trial.round}/{manifest.rounds}  {name}  {event.step}"
+            bar.update(task, description=f"{words:<44}", total=total, completed=done, left=left)
 
         yield report
-
-
-def _line(console: Console, event: Event, rounds: int, held: Collection[str]) -> None:
-    if event.result is None:
-        return
-    outcome = _worst(event.result)
-    left = f", {_left(event)}" if event.seconds_left and not held else ""
-    took = "" if event.trial.engine in held else f" {event.result.seconds:.1f} s"
-    text = (
-        f"{event.number:>3}/{event.total} round {event.trial.round}/{rounds} {event.trial.engine:<14} "
-        f"{outcome}{took}{left}"
-    )
-    console.print(text, highlight=False, markup=False, style=None if outcome is Outcome.OK else "yellow")
 
 
 def _left(event: Event) -> str:
