@@ -123,7 +123,7 @@ class PlainCalls:
 
 def through_ctypes(session: Any) -> tuple[Callable[..., object], Callable[..., object]]:
     """The same functions, called by ctypes in place of cffi."""
-    from dbbench_plugins.dotnet.bridge import FFI
+    from dbbench_plugins.dotnet.context import FFI
 
     kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_int)
     client = session.client

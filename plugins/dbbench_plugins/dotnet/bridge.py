@@ -1,11 +1,7 @@
-"""Operations of a store of .NET's as functions of C, each with a context to put what it reads.
+"""Operations of a store of .NET's as functions of C. Import it when the runtime runs.
 
-Import it when the runtime runs. Every function takes a context first, which belongs to one client:
-
-    {data, capacity, used, error, state}    where what is read is put; an exception; how far a scan has come
-
-and gives -1 if it threw, with the exception in `error`. What is walked over is put into the data as the lengths
-of a key and a value, the key and the value, one record after the other. The data grow in .NET.
+What is walked over is put into the context's data as the lengths of a key and a value, the key and the value, one
+record after the other. The context's state says how far a scan has come.
 """
 
 from __future__ import annotations
@@ -14,11 +10,11 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
-import cffi
 from System import IntPtr
 from System.Linq.Expressions import Expression
 
 from dbbench_plugins.dotnet import keys
+from dbbench_plugins.dotnet.context import DATA, HANDLE, STATE, USED, compiled, get, handle_of, put, room
 from dbbench_plugins.dotnet.store import Store
 from dbbench_plugins.dotnet.trees import (
     BYTES,
@@ -31,15 +27,10 @@ from dbbench_plugins.dotnet.trees import (
     block,
     call,
     constant,
-    guarded,
     loop,
-    named,
     variable,
 )
 
-FFI = cffi.FFI()
-FFI.cdef("struct context { char *data; int capacity; int used; intptr_t error; intptr_t state; };")
-_DATA, _CAPACITY, _USED, _ERROR, _STATE = 0, 8, 12, 16, 24
 _ONE = Signature(
     "One", "int(*)(struct context *, const char *, int, const char *, int)", POINTER, POINTER, INT, POINTER, INT
 )
@@ -49,9 +40,7 @@ _MANY = Signature(
     *[POINTER] * 5,
     INT,
 )
-FAILED = -1
 REFUSED = -2
-_HANDLE = named("System.Runtime.InteropServices.GCHandle")
 
 
 class Functions:
@@ -82,17 +71,9 @@ class Functions:
         return _ONE, {"read": self._read, "range": self._range, "start": self._start, "next": self._next}[name]
 
     def _compile(self, signature: Signature, make: Callable[..., Tree]) -> Callable[..., int]:
-        def safe(context: Tree, *given: Tree) -> Tree:
-            def keep(thrown: Tree) -> Tree:
-                handle = call(_HANDLE, "ToIntPtr", call(_HANDLE, "Alloc", thrown))
-                return block((), _set(context, _ERROR, handle), constant(FAILED))
-
-            return guarded(make(context, *given), keep)
-
-        delegate, address = signature.compiled(safe)
+        delegate, function = compiled(signature, make)
         self._kept.append(delegate)
-        found: Callable[..., int] = FFI.cast(signature.c, address)
-        return found
+        return function
 
     def _write(self, operation: Callable[[Tree, Tree], Tree]) -> Callable[..., Tree]:
         def make(context: Tree, key: Tree, key_length: Tree, value: Tree, value_length: Tree) -> Tree:
@@ -133,8 +114,8 @@ class Functions:
                 self.store.find(self.key.read(key, key_length), value),
                 block(
                     (),
-                    _room(context, Expression.ArrayLength(value)),
-                    keys.copy(value, _get(context, _DATA)),
+                    room(context, Expression.ArrayLength(value)),
+                    keys.copy(value, get(context, DATA)),
                     Expression.ArrayLength(value),
                 ),
                 constant(REFUSED),
@@ -145,17 +126,16 @@ class Functions:
         return block((), self._put_away(context, self.store.walk(None)), constant(0))
 
     def _put_away(self, context: Tree, state: Tree) -> Tree:
-        handle = call(_HANDLE, "Alloc", Expression.Convert(state, named("System.Object")))
-        return _set(context, _STATE, call(_HANDLE, "ToIntPtr", handle))
+        return put(context, STATE, handle_of(state))
 
     def _next(self, context: Tree, _key: Tree, count: Tree, *_: Tree) -> Tree:
-        state, handle, walked = variable(self.store.walk_type), variable(_HANDLE), variable(INT)
+        state, handle, walked = variable(self.store.walk_type), variable(HANDLE), variable(INT)
         return block(
             (state, handle, walked),
-            Expression.Assign(handle, call(_HANDLE, "FromIntPtr", _get(context, _STATE))),
+            Expression.Assign(handle, call(HANDLE, "FromIntPtr", get(context, STATE))),
             Expression.Assign(state, Expression.Convert(Expression.Property(handle, "Target"), self.store.walk_type)),
             call(handle, "Free"),
-            _set(context, _STATE, Expression.Constant(IntPtr.Zero)),
+            put(context, STATE, Expression.Constant(IntPtr.Zero)),
             Expression.Assign(walked, self._walk(context, state, count)),
             self._put_away(context, state),
             walked,
@@ -184,8 +164,8 @@ class Functions:
                 Expression.Assign(key, self.store.key_at(state)),
                 Expression.Assign(value, self.store.value_at(state)),
                 Expression.Assign(key_size, self.key.size(key)),
-                _room(context, Expression.Add(used, whole)),
-                Expression.Assign(pointer, add(_get(context, _DATA), used)),
+                room(context, Expression.Add(used, whole)),
+                Expression.Assign(pointer, add(get(context, DATA), used)),
                 call(MARSHAL, "WriteInt32", pointer, key_size),
                 call(MARSHAL, "WriteInt32", pointer, constant(4), length),
                 self.key.write(key, add(pointer, constant(8))),
@@ -194,29 +174,6 @@ class Functions:
                 Expression.AddAssign(count, constant(1)),
                 *self.store.further(state),
             ),
-            _set(context, _USED, used),
+            put(context, USED, used),
             count,
         )
-
-
-def _get(context: Tree, at: int) -> Tree:
-    return call(MARSHAL, "ReadInt32" if at in (_CAPACITY, _USED) else "ReadIntPtr", context, constant(at))
-
-
-def _set(context: Tree, at: int, value: Tree) -> Tree:
-    return call(MARSHAL, "WriteInt32" if at in (_CAPACITY, _USED) else "WriteIntPtr", context, constant(at), value)
-
-
-def _room(context: Tree, needed: Tree) -> Tree:
-    """Let the data have space for `needed` bytes; what it holds stays where it is."""
-    more = variable(INT)
-    size = Expression.Convert(more, POINTER)
-    return Expression.IfThen(
-        Expression.LessThan(_get(context, _CAPACITY), needed),
-        block(
-            (more,),
-            Expression.Assign(more, Expression.Multiply(needed, constant(2))),
-            _set(context, _DATA, call(MARSHAL, "ReAllocHGlobal", _get(context, _DATA), size)),
-            _set(context, _CAPACITY, more),
-        ),
-    )

@@ -6,17 +6,14 @@ import struct
 from array import array
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any
 
 import numpy as np
-from System import IntPtr
-from System.Runtime.InteropServices import GCHandle, Marshal
 
-from dbbench_plugins.dotnet.bridge import FAILED, FFI, Functions
+from dbbench_plugins.dotnet.bridge import Functions
+from dbbench_plugins.dotnet.context import FAILED, FFI, free, new_context, thrown_in
 from dbbench_plugins.dotnet.store import Pair, StoreFailed
 
 _REFUSALS = {"insert": "already exists", "update": "isn't there", "delete": "isn't there"}
-_FIRST_CAPACITY = 1 << 16
 #: Records of one crossing of a scan, and how few are not worth numpy's while.
 _AT_ONCE, _FEW = 4_096, 32
 
@@ -26,17 +23,11 @@ class Client:
 
     def __init__(self, functions: Functions) -> None:
         self.functions = functions
-        self.context = FFI.new("struct context *")
-        address = Marshal.AllocHGlobal(_FIRST_CAPACITY)
-        self.context.data = FFI.cast("char *", address.ToInt64())
-        self.context.capacity = _FIRST_CAPACITY
+        self.context = new_context()
 
     def close(self) -> None:
         """Give its memory back."""
-        if self.context.data:
-            Marshal.FreeHGlobal(_pointer(self.context.data))
-            self.context.data = FFI.NULL
-        self._forget_scan()
+        free(self.context)
 
     def write(self, operation: str) -> Callable[..., None]:
         """A function that writes a key and a value."""
@@ -141,17 +132,10 @@ class Client:
     def _raise(self, status: int, refused: str) -> None:
         if status != FAILED:
             raise StoreFailed(refused)
-        handle = GCHandle.FromIntPtr(IntPtr(self.context.error))
-        thrown = handle.Target
-        handle.Free()
+        thrown = thrown_in(self.context)
         failed = StoreFailed(f"{thrown.GetType().FullName}: {thrown.Message}")
         failed.add_note(str(thrown.ToString()))  # with the stack of .NET, for the trial's folder
         raise failed
-
-    def _forget_scan(self) -> None:
-        if self.context.state:
-            GCHandle.FromIntPtr(IntPtr(self.context.state)).Free()
-            self.context.state = 0
 
 
 def _alike(data: bytes, count: int) -> list[Pair]:
@@ -164,7 +148,3 @@ def _alike(data: bytes, count: int) -> list[Pair]:
         return []
     found: list[Pair] = records[["key", "value"]].tolist()
     return found
-
-
-def _pointer(pointer: Any) -> Any:
-    return IntPtr(int(FFI.cast("intptr_t", pointer)))
