@@ -31,6 +31,7 @@ from dbbench.host import atomic_json, plain_file
 from dbbench.message import clean
 from dbbench.results import query_plan
 from dbbench.results.facts import Amount, EngineFacts, MachineFacts, NoiseFacts, Rows
+from dbbench.results.outcome import Outcome
 from dbbench.results.trial import MOST_ROUNDS, Trial, TrialResult
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import EngineName, Suite
@@ -245,6 +246,17 @@ class Run:
         """A finished trial. Raises RunError if its file is damaged."""
         return self._result(trial.id)
 
+    def settled(self, trial: Trial) -> TrialResult:
+        """A trial that has just ended. Of one whose result can't be read, that is the outcome: `steps.json` keeps the rest."""
+        try:
+            return self.result(trial)
+        except RunError as exc:
+            why = {"outcome": Outcome.FAILED, "detail": f"its result can't be read: {_first(exc.__cause__ or exc)}"}
+            steps = [{"name": step.name, **why} for step in self.suite.scenario(trial.scenario).steps]
+            names = {"id": trial.id, "scenario_name": trial.scenario, "engine_name": trial.engine, "round": trial.round}
+            atomic_json.write(self.directory(trial) / "result.json", names | {"steps": steps}, durable=True)
+            return self.result(trial)
+
     def results(self) -> list[TrialResult]:
         """All finished trials in the order they ran. Raises RunError for a damaged one."""
         try:
@@ -325,7 +337,7 @@ def _read_json(root: Path, *names: str, missing: str = "") -> Any:
         raise RunError(f"{path} is damaged: {_first(exc)}") from exc
 
 
-def _first(exc: Exception) -> str:
+def _first(exc: BaseException) -> str:
     if isinstance(exc, ValidationError):
         error = exc.errors()[0]
         return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"

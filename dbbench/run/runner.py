@@ -94,7 +94,7 @@ def run_trials(
                 except BaseException:
                     run.discard(trial)
                     raise
-            done[trial.id] = run.result(trial)
+            done[trial.id] = run.settled(trial)
             report(replace(at, result=done[trial.id], seconds_left=seconds_left(trials, done, limit)))
     return ""
 

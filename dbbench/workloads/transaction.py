@@ -13,6 +13,7 @@ from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, TransactionMix
 from dbbench.loadgen.transaction_plan import Group, Plan, Text
 from dbbench.results.facts import StepFacts, TransactionCounts
+from dbbench.results.outcome import Outcome
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.sql_text import tables_of
 from dbbench.suite.steps.base import Step
@@ -47,7 +48,9 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
     job = Job("statement", (), 0, mix.calls, seed=mix.known.seed, inputs=mix, time_limit=step.time_limit)
     measured = load_control.measure(step, job, clients, driven, records=1)
     by_transaction = _by_transaction(step, counts, done)
-    facts: StepFacts = {**measured.facts, "retries": _retries(counts), "by_transaction": by_transaction}
+    facts: StepFacts = {**measured.facts, "retries": _retries(counts)}
+    if measured.outcome is not Outcome.NO_RATE:  # which has no rate to share among them
+        facts["by_transaction"] = by_transaction
     if measured.metric == "throughput":
         rolled_back = sum(each["rolled_back"] for each in by_transaction.values())
         share = done.total() / (done.total() + rolled_back)

@@ -10,19 +10,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 from dbbench.engine import registry
 from dbbench.engine.setup import Setup
 from dbbench.errors import NotVerified, TimedOut, Unsupported, WrongAnswer
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.transaction_mix import TransactionMix
+from dbbench.results.facts import CheckedStepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.run.worker import described
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients, Step
 from dbbench.suite.steps.query import QueryStep
 from dbbench.suite.steps.statement import StatementStep
-from dbbench.suite.steps.timed import Rate
+from dbbench.suite.steps.timed import Find, Rate
 from dbbench.workloads import after, transaction
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
@@ -87,6 +89,13 @@ def test_calls_for_a_time_or_at_a_rate_are_checked_as_well(context: StepContext)
         counts = found.facts["by_transaction"].values()
         made = sum(each["committed"] + each["rolled_back"] for each in counts)
         assert made >= found.facts["calls"]
+
+
+def test_facts_of_a_search_that_finds_no_rate_can_be_read(context: StepContext) -> None:
+    step = changed(calls=None, clients=Clients(), find=Find(p50=1e-9, trial=0.05))
+    found = transaction.measure(step, context)
+    assert found.outcome is Outcome.NO_RATE
+    assert TypeAdapter(CheckedStepFacts).validate_python(found.facts)["find"]["trials"] == []
 
 
 def test_the_null_engine_goes_through_all_of_it(tmp_path: Path) -> None:

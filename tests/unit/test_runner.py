@@ -1,0 +1,69 @@
+"""Runs whose trials leave what a test chooses: no engine, no supervisor, no time."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbbench.datasets.cache import Files
+from dbbench.host import atomic_json
+from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Run
+from dbbench.results.trial import TrialResult
+from dbbench.run import runner
+from dbbench.run.ready import trials_of
+from tests.fabricated import Fake, fabricate, result_of
+
+FAKES = {"one": Fake("One"), "two": Fake("Two")}
+Left = Callable[[dict[str, Any]], None]
+Again = Callable[..., list[TrialResult]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """A finished run of two engines in two rounds."""
+    return fabricate(tmp_path / "run", FAKES, rounds=2, seed=2006)
+
+
+@pytest.fixture
+def again(run: Run, invoices_files: Files, monkeypatch: pytest.MonkeyPatch) -> Again:
+    """Goes on with the run: each trial leaves a good result, as `change` alters it. Gives what ran."""
+
+    def go_on(change: Left = lambda _result: None, files: Files = invoices_files) -> list[TrialResult]:
+        ran = []
+        trials = trials_of(run)
+
+        def supervise(directory: Path, *_: object) -> None:
+            trial = next(each for each in trials if each.id == directory.name)
+            result = result_of(run, trial, FAKES.get(trial.engine, Fake("Null")))
+            change(result)
+            atomic_json.write(directory / "result.json", result)
+
+        def note(event: runner.Progress) -> None:
+            if event.result is not None:
+                ran.append(event.result)
+
+        monkeypatch.setattr(runner, "_supervise", supervise)
+        runner.run_trials(run, trials, {"invoices": files}, {"invoices": {}}, note)
+        return ran
+
+    return go_on
+
+
+def test_a_result_that_cannot_be_read_is_the_outcome_of_its_trial(run: Run, again: Again) -> None:
+    def tell_a_long_title(result: dict[str, Any]) -> None:
+        if result["engine_name"] == "one":
+            result["engine"]["title"] = 301 * "x"
+
+    for folder in run.path.glob("trials/*"):
+        shutil.rmtree(folder)
+    found = again(tell_a_long_title)
+    assert {result.steps[0].outcome for result in found if result.engine_name != "one"} == {Outcome.OK}
+    assert {(step.outcome, step.detail) for result in found if result.engine_name == "one" for step in result.steps} == {
+        (Outcome.FAILED, "its result can't be read: engine.title: String should have at most 300 characters")
+    }
+    assert len(Run.open(run.path).results()) == len(found) == 8
