@@ -17,16 +17,20 @@ import tempfile
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, Literal
+
+from pydantic import ValidationError
+from pydantic.dataclasses import dataclass
 
 from dbbench.engine import kept_imports, registry, variants
 from dbbench.engine.null import does_work
 from dbbench.engine.options import misplaced
-from dbbench.errors import Unavailable
+from dbbench.errors import Unavailable, UserError
 from dbbench.host.processes import Packages, environment, first_on_path, forbid_core_dumps, python
 from dbbench.message import clean, cleaned
+from dbbench.suite.model import EngineTitle
 
 if TYPE_CHECKING:
     from dbbench.engine.base import Engine
@@ -39,7 +43,10 @@ _MANY = 16
 
 @dataclass(frozen=True)
 class Probed:
-    """What is known of an engine without starting it. `detail` says why it can't be used."""
+    """What is known of an engine without starting it. `detail` says why it can't be used.
+
+    Raises ValidationError for what a run directory couldn't hold: a plugin that says that is broken.
+    """
 
     name: str
     status: Literal["available", "unavailable", "broken"]
@@ -47,7 +54,7 @@ class Probed:
     engine: str = ""
     detail: str = ""
     install: str = ""
-    title: str = ""
+    title: EngineTitle = ""
     license: str = ""
     publication: str = ""
     publication_note: str = ""
@@ -216,8 +223,10 @@ def look(
         return replace(known, status="available", versions=told, fault=fault)
     except Unavailable as exc:
         return replace(known, status="unavailable", detail=exc.reason, install=exc.install)
-    except registry.Broken as exc:
+    except (registry.Broken, UserError) as exc:
         return replace(known, detail=str(exc))
+    except ValidationError as exc:
+        return replace(known, detail=_faults(exc))
     except Exception as exc:  # whatever a plugin's class attributes or versions() may raise
         return replace(known, detail=f"{type(exc).__name__}: {exc}")
 
@@ -257,13 +266,15 @@ def _described(known: Probed, plugin: type[Engine]) -> Probed:
 
 def _fault(engine: type[Engine], options: Mapping[str, object], *, url: bool) -> str:
     """What is wrong with the options, the option's name first; empty if nothing is."""
-    from pydantic import ValidationError
-
     try:
         engine.options_class.model_validate(options)
     except ValidationError as exc:
-        return "; ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in exc.errors())
+        return _faults(exc)
     return "; ".join(misplaced(engine.options_class, options)) if url else ""
+
+
+def _faults(exc: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in exc.errors())
 
 
 def _ending(status: int) -> str:
@@ -281,7 +292,7 @@ def main() -> None:
         found = look(name, asked["engine"], asked["options"], url=asked["url"], versions=asked["versions"])
         if asked["python"]:
             found = replace(found, versions={**found.versions, "Python": platform.python_version()})
-        print(json.dumps(asdict(found), default=str), file=out, flush=True)
+        print(json.dumps(asdict(found)), file=out, flush=True)
         if found.status == "available" and asked["versions"] is None and registry.find(found.engine).modules:
             imported[found.engine] = found.versions
     if imported:

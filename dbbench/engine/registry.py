@@ -39,6 +39,8 @@ __all__ = [
     "versioned_package",
 ]
 
+#: Names of engines become names of files.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,63}")
 #: What the dynamic loader says of a library that it can't find.
 _LIBRARY = re.compile(r"(\S+\.so[\w.]*): (?:cannot open shared object file|No such file or directory)")
 
@@ -53,11 +55,13 @@ def names(package: str = "") -> list[str]:
 
 
 def check_names(wanted: list[str]) -> None:
-    """Raise UserError for the first name that no plugin has, with the nearest one that exists."""
+    """Raise UserError for the first name that no plugin has, with the nearest one that exists, or that can't be one."""
     known = names()
     for name in wanted:
         if name not in known:
             raise UserError(f"there is no engine {name!r}{did_you_mean(name, known)} (`dbbench engines` lists them)")
+        if not _NAME.fullmatch(name):
+            raise UserError(f"{name!r} can't be an engine's name: it has letters, digits and + . _ -, and at most 64")
 
 
 def find(name: str) -> type[Engine]:

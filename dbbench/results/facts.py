@@ -17,7 +17,7 @@ from typing import (
 from pydantic import AfterValidator, ConfigDict, Field, SkipValidation, with_config
 from typing_extensions import TypedDict
 
-from dbbench.suite.model import EngineName
+from dbbench.suite.model import EngineName, EngineTitle
 
 #: The percentiles of any calls that reports show, and the parts of an object's time in the order in which they come.
 SHOWN = ("p50", "p90", "p99", "p99.9")
@@ -25,8 +25,6 @@ PARTS = ("execute", "fetch", "materialise")
 
 #: A figure in base units: seconds, bytes, or a number per second.
 Amount = Annotated[float, Field(ge=0, le=1e18)]
-#: A title stands on every chart.
-_Title = Annotated[str, Field(max_length=300)]
 _Count = Annotated[int, Field(ge=0, le=10**18)]
 #: Whole or not, as it was written.
 _Number = Annotated[int | float, Field(ge=0, le=1e18)]
@@ -50,7 +48,7 @@ class EngineFacts(TypedDict, total=False):
     engine: EngineName | Literal[""]
     detail: str
     install: str
-    title: _Title | None
+    title: EngineTitle | None
     license: str
     publication: str
     publication_note: str
@@ -73,7 +71,7 @@ class CrashCheckFacts(TypedDict, total=False):
 class ToldFacts(TypedDict, total=False):
     """What a worker recorded of the engine that it opened."""
 
-    title: _Title
+    title: EngineTitle
     versions: _Words
     settings: dict[str, Any]
     tier: str

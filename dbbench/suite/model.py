@@ -19,6 +19,8 @@ FORMAT = 1
 
 #: Names of engines, which become file names too: `engine`, `engine+driver` or `engine@place`.
 EngineName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}(@[A-Za-z0-9][A-Za-z0-9._-]{0,63})?$")]
+#: Stands on every chart.
+EngineTitle = Annotated[str, Field(max_length=300)]
 VariantName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+._-]{0,63}@[a-z0-9][a-z0-9._-]{0,47}$")]
 #: More steps than any suite has, and more than could be shown.
 _STEPS = 500

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine.probe import probe
+from dbbench.engine import registry
+from dbbench.engine.probe import look, probe
+from dbbench_plugins.sqlite import SQLite
 from tests.conftest import TESTS, environment, summary
 
 SMALL = ("--scale", "0.02", "--quick", "--format", "csv", "--out", "run")
@@ -30,6 +32,30 @@ def test_a_broken_and_an_absent_engine_are_told_apart(dbbench) -> None:
     assert "broken on import" in lines["faulty-import"]
     assert "signal 11" in lines["faulty-kills-import"]
     assert "install: pip install --force-reinstall dbbench-faulty" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "detail"),
+    [
+        ("title", 301 * "x", "title: String should have at most 300 characters"),
+        ("license", None, "license: Input should be a valid string"),
+        ("versions", lambda: {"SQLite": None}, "versions.SQLite: Input should be a valid string"),
+        ("versions", lambda: None, "versions: Input should be a valid dictionary"),
+    ],
+)
+def test_an_engine_that_says_what_no_run_can_hold_is_broken(
+    monkeypatch: pytest.MonkeyPatch, attribute: str, value: object, detail: str
+) -> None:
+    monkeypatch.setattr(SQLite, attribute, value)
+    found = look("sqlite", "sqlite", {}, url=False)
+    assert (found.status, found.detail) == ("broken", detail)
+
+
+def test_an_engine_whose_name_is_none_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "names", lambda: ["my engine!"])
+    why = "'my engine!' can't be an engine's name: it has letters, digits and + . _ -, and at most 64"
+    found = look("my engine!", "my engine!", {}, url=False)
+    assert (found.status, found.detail) == ("broken", why)
 
 
 def test_an_engine_that_hangs_when_it_is_imported_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,7 @@ def test_a_result_that_cannot_be_read_is_the_outcome_of_its_trial(run: Run, agai
         shutil.rmtree(folder)
     found = again(tell_a_long_title)
     assert {result.steps[0].outcome for result in found if result.engine_name != "one"} == {Outcome.OK}
-    assert {(step.outcome, step.detail) for result in found if result.engine_name == "one" for step in result.steps} == {
-        (Outcome.FAILED, "its result can't be read: engine.title: String should have at most 300 characters")
-    }
+    assert {
+        (step.outcome, step.detail) for result in found if result.engine_name == "one" for step in result.steps
+    } == {(Outcome.FAILED, "its result can't be read: engine.title: String should have at most 300 characters")}
     assert len(Run.open(run.path).results()) == len(found) == 8
