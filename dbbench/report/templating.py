@@ -14,15 +14,19 @@ def render(
     name: str,
     values: Mapping[str, Any],
     *,
-    autoescape: bool = True,
-    filters: Mapping[str, Callable[[str], str]] | None = None,
+    escape: Callable[[object], str] | None = None,
+    filters: Mapping[str, Callable[..., str]] | None = None,
 ) -> str:
-    """The text of a template; a name that it asks for and `values` lacks is an error."""
+    """The text of a template; a name that it asks for and `values` lacks is an error.
+
+    All that it shows is escaped: by `escape`, or as HTML. Markup stays as it is.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
         loader=PackageLoader("dbbench.report"),
-        autoescape=autoescape,  # noqa: S701 - Markdown has its own filters
+        autoescape=escape is None,  # noqa: S701 - `finalize` escapes
+        finalize=escape,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from markdown_it import MarkdownIt
+from ruamel.yaml import YAML
 
 from dbbench.message import MOST, clean, cleaned, printable
+from dbbench.report.export import markdown_page
+from dbbench.report.run_view import view
+from dbbench.results.run_directory import Run
 from tests.attack.conftest import Ask
 from tests.conftest import TESTS, Dbbench
 
@@ -59,6 +66,60 @@ def test_a_report_of_anything_that_was_said_is_clean_and_small(text: str, run: P
     assert not set("\x1b\x00\x9b\u202e") & set(page)
     assert "<script>alert" not in page
     assert len(page) < 3_000_000
+
+
+#: What Markdown and HTML would take for markup.
+MARKUP = [
+    "<script>alert(1)</script>",
+    "[x](javascript:alert(1))",
+    "![x](https://track.example/x.png)",
+    "[x]: https://track.example/x.png",
+    "![x] [x] [x][] [x][x]",
+    "<https://track.example>",
+    "a | b | <img src=https://track.example/x.png>",
+    "~~~",
+    "# owned",
+    "> owned",
+    "- owned",
+    "`a` *b* _c_ ~~d~~ \\*e\\* &lt;b&gt;",
+]
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_no_text_of_a_suite_or_a_driver_is_markup_in_the_page(text: str, run: Path) -> None:
+    spoken(run, text)
+    document = YAML(typ="safe").load((run / "suite.yaml").read_text("utf-8"))
+    (scenario,) = document["scenarios"]
+    for each in (document, scenario, *scenario["steps"]):
+        each |= {"title": text}
+    document["description"] = text
+    scenario["steps"][1] |= {"note": text, "sql": f"{scenario['steps'][1]['sql']}\n-- ````\n-- {text}\n```\n{text}"}
+    (run / "suite.yaml").write_text(json.dumps(document), "utf-8")
+    page = markdown_page.write(view(Run.open(run)), ["main-join"]).read_text("utf-8")
+    tokens = [
+        token
+        for line in MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(page)
+        for token in (line, *(line.children or ()))
+    ]
+    html = "".join(token.content for token in tokens if token.type.startswith("html"))
+    assert re.sub(r"</?details>|</?summary>", "", html).count("<") == 0
+    assert [token for token in tokens if token.type in ("link_open", "s_open")] == []
+    assert {token.attrs["src"] for token in tokens if token.type == "image"} == {"main-join.svg"}
+    assert [token.info for token in tokens if token.type == "fence"] == ["sql", *["text"] * html.count("<details>")]
+    read = ["".join(each.content for each in token.children or ()) for token in tokens if token.type == "inline"]
+    assert read.count(text) >= 4  # as it is meant
+
+
+@pytest.mark.parametrize("sign", "=+-@")
+def test_no_text_of_a_driver_is_a_formula_in_a_spreadsheet(sign: str, run: Path, ask: Ask) -> None:
+    text = f"{sign}HYPERLINK(1)"
+    spoken(run, text)
+    assert ask("report", run, "--format", "csv").exit_code == 1
+    with (run / "summary.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    cells = [cell for row in rows for cell in row.values()]
+    assert f"'{text}" in cells
+    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))] == []
 
 
 def test_what_a_driver_says_is_cut_in_the_result_and_whole_in_its_trials_folder(

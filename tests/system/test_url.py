@@ -34,7 +34,7 @@ def test_a_name_of_ones_own_runs_through_sqlalchemy(tmp_path: Path, dbbench: Dbb
     assert done.returncode == 0, done.stdout + done.stderr
     rows = summary(tmp_path / "run")
     assert rows["join-1", "mine"]["outcome"] == rows["join-1", "sqlite"]["outcome"] == "ok"
-    assert "[mine]" in (tmp_path / "run" / "report" / "index.md").read_text("utf-8")
+    assert r"\[mine\]" in (tmp_path / "run" / "report" / "index.md").read_text("utf-8")
     assert tables(database) == set()
 
 

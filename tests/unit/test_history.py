@@ -177,7 +177,7 @@ def test_hostile_texts_are_escaped(small: Suite, tmp_path: Path) -> None:
     assert "&lt;script&gt;" in html
     table = "\n".join(terminal.markdown(found))
     assert "<script>" not in table.replace("\\<", "")
-    assert "\\|[x]\\(http" in table
+    assert "\\|\\[x\\](http" in table
 
 
 def test_lines_of_a_change(small: Suite) -> None:

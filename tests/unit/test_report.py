@@ -196,7 +196,7 @@ def test_another_plan_in_another_round_is_told_and_other_estimates_are_not(tmp_p
 
 @pytest.mark.parametrize(("text", "fence"), [("a", "```"), ("a ``` b", "````"), ("`````", "``````")])
 def test_a_fence_is_longer_than_any_in_the_text(text: str, fence: str) -> None:
-    assert markdown_page._fenced(text) == f"{fence}text\n{text}\n{fence}"
+    assert markdown_page.fenced(text) == f"{fence}text\n{text}\n{fence}"
 
 
 # Tables

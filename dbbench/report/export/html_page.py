@@ -45,7 +45,6 @@ def write(shown: View, stems: Sequence[str]) -> Path:
     script = _script()
     return page.write(
         shown, "html", stems,
-        autoescape=True,
         inline={stem: inline(folder / f"{stem}.svg", _named) for stem in stems},
         more={
             "style": Markup(_template("page.css").strip()),  # noqa: S704 - our own file

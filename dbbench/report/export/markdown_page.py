@@ -6,28 +6,33 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from markupsafe import Markup
+
 from dbbench.report.export import page
 from dbbench.report.export.exporter import Exporter
 from dbbench.report.run_view import View
 
+#: Signs that mean something in Markdown: anywhere, or where a line begins. Of `&` only what begins an entity.
+_SIGNS = re.compile(r"[\\|*_<`~\[\]]|&(?=#?\w+;)|^(?:[#>]|[-+](?=[ -]|$))")
+
 
 def write(shown: View, stems: Sequence[str]) -> Path:
-    """Write it into the report's folder. Texts are escaped by the filters `cell` and `fenced`."""
-    return page.write(shown, "md", stems, autoescape=False, filters={"cell": cell, "fenced": _fenced})
+    """Write it into the report's folder. Whatever the template shows of a run is escaped."""
+    return page.write(shown, "md", stems, escape=escaped, filters={"fenced": fenced})
 
 
-def cell(text: object) -> str:
-    """A text that is safe in a cell of a Markdown table."""
-    for character in ("\\", "|", "*", "_", "<", "`"):
-        text = str(text).replace(character, f"\\{character}")
-    return " ".join(str(text).replace("](", "]\\(").split())  # no link
+def escaped(text: object) -> str:
+    """A text that is nothing but text in Markdown, in one line, in a table's cell too. Markup stays as it is."""
+    if isinstance(text, Markup):
+        return text
+    return _SIGNS.sub(r"\\\g<0>", " ".join(str(text).split()))
 
 
-def _fenced(text: str) -> str:
+def fenced(text: str, language: str = "text") -> Markup:
     """A text as it stands, in a fence that is longer than any in it."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{text}\n{fence}"
+    return Markup(f"{fence}{language}\n{text}\n{fence}")  # noqa: S704 - nothing in a fence is markup
 
 
 EXPORTER = Exporter("md", write, charts=("svg",))

@@ -17,8 +17,8 @@ def write(
     form: str,
     stems: Sequence[str],
     *,
-    autoescape: bool,
-    filters: Mapping[str, Callable[[str], str]] | None = None,
+    escape: Callable[[object], str] | None = None,
+    filters: Mapping[str, Callable[..., str]] | None = None,
     inline: Mapping[str, str] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> Path:
@@ -36,7 +36,7 @@ def write(
         "amount": _amount,
         "duration": duration,
     }
-    text = render(f"index.{form}.j2", {**values, **(more or {})}, autoescape=autoescape, filters=filters)
+    text = render(f"index.{form}.j2", {**values, **(more or {})}, escape=escape, filters=filters)
     path = plain_file.folder(shown.folder, "report") / f"index.{form}"
     plain_file.write(path, text.encode())
     return path

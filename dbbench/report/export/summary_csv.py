@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dbbench.analysis.row import Row
@@ -18,16 +19,16 @@ COLUMNS = (
 )  # fmt: skip
 #: Doubles tell all whole numbers below it.
 _WHOLE = 2**53
+#: How a text begins that is a formula to a spreadsheet; a number is none.
+_FORMULA = re.compile(r"\s*(?:[=@]|[+-](?![0-9.]+(?:e[+-]?[0-9]+)?$))")
 _VERIFIED = {True: "yes", False: "no", None: ""}
 
 
 def write(shown: View, _stems: Sequence[str] = ()) -> Path:
     """Write it into the view's folder. Times in seconds, sizes in bytes, rates by second."""
-    run, text = shown.run, io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(COLUMNS)
+    run, rows = shown.run, [list[object](COLUMNS)]
     for row in shown.rows:
-        table.writerow(
+        rows.append(
             [
                 run.suite.name, row.scenario, row.step, _engine(row), row.outcome, row.metric, row.unit, row.direction,
                 len(row.trial_means), _figure(row.value), _figure(row.low), _figure(row.high),
@@ -38,7 +39,7 @@ def write(shown: View, _stems: Sequence[str] = ()) -> Path:
         if row.original is not None:
             metric = f"{row.metric}, {run.suite.scenario(row.scenario).worst_of_last}"
             start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, metric]
-            table.writerow([*start, row.unit, row.direction, len(row.trial_means), _figure(row.original), *[""] * 7])
+            rows.append([*start, row.unit, row.direction, len(row.trial_means), _figure(row.original), *[""] * 7])
     for scenario in shown.scenarios:
         for used in scenario.resources:
             for metric, unit, value in (
@@ -49,10 +50,22 @@ def write(shown: View, _stems: Sequence[str] = ()) -> Path:
                 start = [run.suite.name, scenario.scenario.name, "(trial)", used.engine, "ok", metric, unit, "lower"]
                 withheld = ["withheld"] if used.engine in scenario.withheld else []
                 detail = "; ".join([*withheld, *used.remarks])
-                table.writerow([*start, run.manifest.rounds, _figure(value), "", "", "", detail, "", "", ""])
+                rows.append([*start, run.manifest.rounds, _figure(value), "", "", "", detail, "", "", ""])
     path = shown.folder / "summary.csv"
-    plain_file.write(path, text.getvalue().encode())
+    plain_file.write(path, lines(rows).encode())
     return path
+
+
+def lines(rows: Iterable[Sequence[object]]) -> str:
+    """Rows as CSV. A text that a spreadsheet would take for a formula, and carry out, begins with an apostrophe."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerows([_plain(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def _plain(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
 
 
 def _engine(row: Row) -> str:

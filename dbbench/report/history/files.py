@@ -7,8 +7,6 @@ customSmallerIsBetter and customBiggerIsBetter).
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any
 
 from dbbench.analysis.history import History, Series
 from dbbench.host import plain_file
+from dbbench.report.export.summary_csv import lines
 from dbbench.report.history.words import step_name
 
 
@@ -90,13 +89,11 @@ def _name(series: Series) -> str:
 
 def _otava_csv(shown: History, complete: Sequence[Series]) -> str:
     """One line for each run. A series with a gap is left out: Otava takes no empty cell."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["time", "run", "dbbench", *map(_name, complete)])
+    rows = [["time", "run", "dbbench", *map(_name, complete)]]
     for number, side in enumerate(shown.sides):
         figures = [f"{series.values[number]:.9g}" for series in complete]
-        table.writerow([side.manifest.created.isoformat(), Path(side.name).name, side.manifest.dbbench, *figures])
-    return text.getvalue()
+        rows.append([side.manifest.created.isoformat(), Path(side.name).name, side.manifest.dbbench, *figures])
+    return lines(rows)
 
 
 def _otava_yaml(shown: History, complete: Sequence[Series]) -> str:

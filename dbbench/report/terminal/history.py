@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dbbench.analysis.history import History
-from dbbench.report.export.markdown_page import cell as escaped
+from dbbench.report.export.markdown_page import escaped
 from dbbench.report.history.words import change_lines, how, remarks, runs, summary
 
 _WIDTH = 80
