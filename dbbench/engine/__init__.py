@@ -6,10 +6,10 @@ The modules behind the door may be moved; its names stay.
 
 from __future__ import annotations
 
+import ast
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from dbbench.engine.renamed import DOOR
 
 if TYPE_CHECKING:
     from dbbench.datasets.driver_rows import CsvChunk
@@ -48,116 +48,20 @@ if TYPE_CHECKING:
     from dbbench.suite.dataset import Column, Records, Table
     from dbbench.suite.model import Tier
 
-__all__ = [
-    "RECORD_KEY",
-    "RECORD_TABLE",
-    "RECORD_VALUE",
-    "STANDARD_TYPES",
-    "BlockOperations",
-    "Column",
-    "Concurrency",
-    "CsvChunk",
-    "DataType",
-    "Dialect",
-    "DriverTimer",
-    "Engine",
-    "EngineInfo",
-    "File",
-    "FileRole",
-    "KeyValueOperations",
-    "Layer",
-    "LoadFormat",
-    "LoadPart",
-    "MissingFeature",
-    "ObjectOperations",
-    "Options",
-    "Pair",
-    "PrivateServer",
-    "Program",
-    "Publication",
-    "RecordSet",
-    "Records",
-    "ResultFormat",
-    "Retry",
-    "Rows",
-    "SQLEngine",
-    "SQLOperations",
-    "SQLSession",
-    "ServerFailed",
-    "ServerSetting",
-    "Session",
-    "SessionGroup",
-    "Setup",
-    "Size",
-    "Table",
-    "Tier",
-    "Traits",
-    "TransactionOperations",
-    "Unavailable",
-    "Unsupported",
-    "UserError",
-    "WithoutRecords",
-    "cache_folder",
-    "disk",
-    "disk_facts",
-    "fetch",
-    "file_system",
-    "local",
-    "object_class",
-    "object_getter",
-    "object_maker",
-    "program",
-    "raw_connection",
-    "server_setting_names",
-    "server_settings",
-]
-
-_MODULES = {
-    "dbbench.datasets.driver_rows": ["CsvChunk"],
-    "dbbench.datasets.records": ["RecordSet"],
-    "dbbench.engine.base": ["Engine", "Session"],
-    "dbbench.engine.driver_timer": ["DriverTimer"],
-    "dbbench.engine.group": ["SessionGroup"],
-    "dbbench.engine.info": ["EngineInfo", "Publication"],
-    "dbbench.engine.layer": ["Layer", "raw_connection"],
-    "dbbench.engine.objects": ["object_class", "object_getter", "object_maker"],
-    "dbbench.engine.operations": [
-        "BlockOperations",
-        "KeyValueOperations",
-        "LoadFormat",
-        "LoadPart",
-        "ObjectOperations",
-        "Pair",
-        "ResultFormat",
-        "Retry",
-        "Rows",
-        "SQLOperations",
-        "TransactionOperations",
-    ],
-    "dbbench.engine.options": ["Options", "Program", "ServerSetting", "server_setting_names", "server_settings"],
-    "dbbench.engine.private_server": ["PrivateServer", "program"],
-    "dbbench.engine.setup": ["Setup"],
-    "dbbench.engine.size": ["File", "FileRole", "Size"],
-    "dbbench.engine.sql.keyvalue": ["RECORD_KEY", "RECORD_TABLE", "RECORD_VALUE", "WithoutRecords"],
-    "dbbench.engine.sql.session": ["Dialect", "SQLEngine", "SQLSession", "STANDARD_TYPES", "fetch"],
-    "dbbench.engine.traits": ["Concurrency", "MissingFeature", "Traits"],
-    "dbbench.errors": ["ServerFailed", "Unavailable", "Unsupported", "UserError"],
-    "dbbench.host.kept_folder": ["cache_folder"],
-    "dbbench.host.machine": ["disk", "disk_facts", "file_system"],
-    "dbbench.host.processes": ["local"],
-    "dbbench.suite.data_types": ["DataType"],
-    "dbbench.suite.dataset": ["Column", "Records", "Table"],
-    "dbbench.suite.model": ["Tier"],
+#: Name -> the module that has it, read from the imports above, which only type checkers carry out.
+_MODULE_OF = {
+    alias.name: str(node.module)
+    for node in ast.walk(ast.parse(Path(__file__).read_text(encoding="utf-8")))
+    if isinstance(node, ast.ImportFrom) and str(node.module).startswith("dbbench.")
+    for alias in node.names
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - each name stands once, above
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         value = globals()[name] = getattr(import_module(_MODULE_OF[name]), name)
         return value
-    if name in DOOR:
-        raise ImportError(f"dbbench.engine.{name} is now dbbench.engine.{DOOR[name]} (see docs/plugins.md)")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel
 
-from dbbench.engine import renamed
 from dbbench.engine.info import Description, EngineInfo
 from dbbench.engine.operations import LoadFormat, ResultFormat
 from dbbench.engine.options import Options
@@ -101,11 +100,6 @@ class Engine(Description, Traits):
     def tier(self) -> Tier:
         """The tier to give: the one asked for, or the next that promises more. `info()` says if a server gives more still."""
         return self._tier
-
-    @tier.setter
-    def tier(self, _: Tier) -> None:
-        """Only refused, for engines of the old contract."""
-        raise AttributeError(f"{type(self).__name__} sets `tier`: {renamed.TIER}")
 
     @classmethod
     def effective_tier(cls, tier: Tier) -> Tier:

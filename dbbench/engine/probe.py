@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from pydantic import ValidationError
 from pydantic.dataclasses import dataclass
 
-from dbbench.engine import kept_imports, registry, variants
+from dbbench.engine import registry, variants
 from dbbench.engine.null import does_work
 from dbbench.engine.options import misplaced
 from dbbench.errors import Unavailable, UserError
@@ -104,12 +104,10 @@ def probe(
         for name in names
     }
     elsewhere = folders or {}
-    imported = kept_imports.known(str(asked["engine"]) for name, asked in requests.items() if name not in elsewhere)
     for name, asked in requests.items():
         asked["python"] = bool(name in elsewhere and elsewhere[name].python)
-        asked["versions"] = None if name in elsewhere else imported.get(str(asked["engine"]))
     parts: list[tuple[Sequence[str], Packages | None]] = [
-        (part, None) for part in _parts([name for name in names if name not in elsewhere], imported)
+        (part, None) for part in _parts([name for name in names if name not in elsewhere])
     ]
     parts += [([name], elsewhere[name]) for name in names if name in elsewhere]
     with ThreadPoolExecutor(2) as pool:
@@ -117,13 +115,12 @@ def probe(
     return {name: found[name] for name in names}
 
 
-def _parts(names: Sequence[str], imported: Mapping[str, object]) -> list[Sequence[str]]:
+def _parts(names: Sequence[str]) -> list[Sequence[str]]:
     """The engines that one process looks at: few are looked at by one process, many by two at once.
 
-    Those with an access layer share what is slow to import; so do those without. Few are those, too, of which
-    most are known to be imported without a fault.
+    Those with an access layer share what is slow to import; so do those without.
     """
-    if len(names) < _MANY or len(imported) > len(names) / 2:
+    if len(names) < _MANY:
         return [names]
     layered = [name for name in names if "+" in name]
     return [part for part in (layered, [name for name in names if "+" not in name]) if part]
@@ -138,14 +135,8 @@ def _looked(
         output, error, end = _asked({name: requests[name] for name in left}, folder)
         before = len(found)
         for line in output:
-            told = json.loads(line)
-            if "imported" in told:
-                if folder:
-                    continue  # of another release than the one that is installed
-                kept_imports.keep(told["imported"], told["seen"])
-            else:
-                engine = Probed(**clean(told))
-                found[engine.name] = engine
+            engine = Probed(**clean(json.loads(line)))
+            found[engine.name] = engine
         if len(found) - before < len(left):
             guilty = next(name for name in names if name not in found)
             last = cleaned((error.strip().splitlines() or [""])[-1])
@@ -206,21 +197,18 @@ def by_url(name: str, url: str) -> str:
     return "odbc" if url.startswith("odbc:") else "sqlalchemy"
 
 
-def look(
-    name: str, engine: str, options: Mapping[str, object], *, url: bool, versions: Mapping[str, str] | None = None
-) -> Probed:
-    """Look at one engine in this process. With `versions` it is known that its drivers can be imported."""
+def look(name: str, engine: str, options: Mapping[str, object], *, url: bool) -> Probed:
+    """Look at one engine in this process."""
     known = Probed(name, "broken", engine)
     try:
         plugin = registry.find(engine)
         known = _described(known, plugin)
-        registry.load(engine, imported=versions is None and (url or not plugin.url_required))
+        registry.load(engine, imported=url or not plugin.url_required)
         _check_url(plugin, url=url)
         fault = _fault(plugin, options, url=url)
         if not fault and not url:
             registry.require(engine, options)
-        told = plugin.versions() if versions is None else dict(versions)
-        return replace(known, status="available", versions=told, fault=fault)
+        return replace(known, status="available", versions=plugin.versions(), fault=fault)
     except Unavailable as exc:
         return replace(known, status="unavailable", detail=exc.reason, install=exc.install)
     except (registry.Broken, UserError) as exc:
@@ -282,21 +270,15 @@ def _ending(status: int) -> str:
 
 
 def main() -> None:
-    """Print a line for each name, then what those that were imported came from; drivers that print go to standard error."""
+    """Print a line for each name; drivers that print go to standard error."""
     forbid_core_dumps()
-    watch = kept_imports.Watch()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    imported = {}
     for name, asked in json.loads(sys.argv[1]).items():
-        found = look(name, asked["engine"], asked["options"], url=asked["url"], versions=asked["versions"])
+        found = look(name, asked["engine"], asked["options"], url=asked["url"])
         if asked["python"]:
             found = replace(found, versions={**found.versions, "Python": platform.python_version()})
         print(json.dumps(asdict(found)), file=out, flush=True)
-        if found.status == "available" and asked["versions"] is None and registry.find(found.engine).modules:
-            imported[found.engine] = found.versions
-    if imported:
-        print(json.dumps({"imported": imported, "seen": watch.seen()}), file=out, flush=True)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from dbbench.did_you_mean import did_you_mean
 from dbbench.engine.declared import GROUP, Declared, about, declared
 from dbbench.engine.install import Driver, Steps, apt, driver_hint, requirements, steps
-from dbbench.engine.renamed import old_names
 from dbbench.errors import DbbenchError, Unavailable, UserError
 
 if TYPE_CHECKING:
@@ -80,9 +79,6 @@ def find(name: str) -> type[Engine]:
         raise Broken(f"{point.value} is not a dbbench.engine.Engine")
     if getattr(engine, "name", None) != name:
         raise Broken(f"{point.value} calls itself {getattr(engine, 'name', None)!r}, its entry point {name!r}")
-    if renamed := old_names(engine):
-        told = ", ".join(f"{old} is now {new}" for old, new in renamed.items())
-        raise Broken(f"{point.value} was written for an older plugin contract: {told} (see docs/plugins.md)")
     return engine
 
 

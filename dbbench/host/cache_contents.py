@@ -1,4 +1,4 @@
-"""What lies in the cache: datasets, environments, templates of servers, jars, notes of imports; and how to be rid of it.
+"""What lies in the cache: datasets, environments, templates of servers, jars; and how to remove it.
 
 Only what dbbench has put there is listed, and only that is removed. A link is never followed: neither to look, nor to
 count, nor to remove.
@@ -50,7 +50,7 @@ _KINDS = (
 )
 _MANIFESTS = frozenset(kind.manifest for kind in _KINDS)
 #: Folders that are kept as a whole.
-_WHOLE = {"jars": "jars of the JDBC engines", "imports": "which drivers were imported without a fault"}
+_WHOLE = {"jars": "jars of the JDBC engines"}
 
 
 def contents(root: Path) -> list[Kept]:

@@ -7,7 +7,6 @@ from typing import Any
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
-from dbbench.errors import Unsupported
 from dbbench.host.call_meter import CallMeter
 from dbbench.host.run_delay import undelayed
 from dbbench.loadgen.loops import collector_off, timed
@@ -26,8 +25,6 @@ def measure(step: LoadStep, context: StepContext) -> StepMeasurement:
 
 def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasurement:
     inserts = {name: prepared(engine, session, "load")(name, table) for name, table in context.tables.items()}
-    if hasattr(session, "finish_load"):
-        raise Unsupported(f"{engine.name} has finish_load, which is now prepare_finish: see docs/plugins.md")
     loading: Any = session  # every session that loads has begin_load and prepare_finish
     finish = loading.prepare_finish(context.tables)
     parts: dict[str, int] = {"insert": 0}

@@ -43,9 +43,8 @@ def full(root: Path, tmp_path: Path, small: Suite) -> Path:
         return {"release": "1.3.2", "packages": {}, "files": {"driver.py": 6}}
 
     kept_folder.make(environments._folder("duckdb", "1.3"), "environment.json", fill)
-    for name in ("jars", "imports"):
-        (root / name).mkdir()
-        (root / name / "a").write_text("a")
+    (root / "jars").mkdir()
+    (root / "jars" / "a").write_text("a")
     return root
 
 
@@ -61,7 +60,7 @@ def age(folder: Path, seconds: float) -> None:
 
 def test_all_that_is_made_is_listed_with_its_size(full: Path) -> None:
     found = {kept.kind: kept for kept in contents(full)}
-    assert list(found) == ["dataset", "environment", "server", "jars", "imports"]
+    assert list(found) == ["dataset", "environment", "server", "jars"]
     assert "rows" in found["dataset"].what
     assert found["environment"].what == "release 1.3.2"
     assert found["server"].bytes >= 10_000
@@ -122,7 +121,7 @@ def test_only_what_was_not_used_lately_is_pruned(full: Path, cache: Cache) -> No
     (server,) = [kept for kept in contents(full) if kept.kind == "server"]
     age(server.path, 1e9)
     assert cache("--prune", "--yes").exit_code == 0
-    assert [kept.kind for kept in contents(full)] == ["dataset", "environment", "jars", "imports"]
+    assert [kept.kind for kept in contents(full)] == ["dataset", "environment", "jars"]
 
 
 def test_a_damaged_one_is_listed_and_can_be_removed(full: Path, cache: Cache) -> None:
@@ -150,7 +149,7 @@ def test_the_beginning_of_a_name_will_do_if_it_is_one(full: Path, cache: Cache) 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--remove", "imprts", "--yes"], "imports"),
+        (["--remove", "jas", "--yes"], "jars"),
         (["--remove", "", "--yes"], "holds no ''"),
         (["--remove", "jars", "--prune"], "omit one"),
         (["--unused", "3"], "add --prune"),

@@ -53,10 +53,6 @@ class Loading(Session):
         return {part: lambda part=part: self.log.append(part) for part in parts}
 
 
-class Old(Loading):
-    def finish_load(self, tables: Any) -> None: ...
-
-
 class Loaded(Engine):
     name = "loaded"
     url = ""
@@ -84,11 +80,6 @@ def test_each_part_is_called_in_the_sessions_own_order_and_the_parts_add_up() ->
     assert found.value == pytest.approx(sum(found.facts["load_parts"].values()))
     assert (found.leaves.rows, found.leaves.filled) == ({"T": 2}, ["T"])
     assert found.facts["making_rows"] > 0
-
-
-def test_a_session_of_the_old_contract_is_told_the_new_name() -> None:
-    with pytest.raises(Unsupported, match="finish_load, which is now prepare_finish"):
-        load.measure(LoadStep(kind="load", name="load", title="Load"), bench(Old()))
 
 
 def test_rows_as_csv() -> None:
