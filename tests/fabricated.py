@@ -44,6 +44,8 @@ class Fake:
     slow: float | dict[str, float] = 1.0
     gives: str = "rows"
     size: float = 26e6
+    #: Bytes that a collector counts, if it has one.
+    heap: float | None = None
     probed: dict[str, Any] = field(default_factory=dict)
     #: What the worker recorded of the engine that it opened.
     told: dict[str, Any] = field(default_factory=dict)
@@ -211,7 +213,7 @@ def _step(step: AnyStep, fake: Fake, chance: random.Random, noise: float, rows: 
     if step.kind == "size":
         files = _files(fake.size)
         return {**known, "metric": "size", "unit": "B", "value": fake.size, "samples": [fake.size],
-                "facts": {"before_flush": fake.size * 1.1, "index": fake.size * 0.2, "rows": rows, "files": files}}  # fmt: skip
+                "facts": {"before_flush": fake.size * 1.1, "index": fake.size * 0.2, "heap": fake.heap, "rows": rows, "files": files}}  # fmt: skip
     if isinstance(step, KeyValueStep | MixStep):
         return {**known, **_rate(step, OPERATION * fake.factor(step.name) * chance.uniform(1, 1 + noise))}
     usual = OPERATION if step.kind == "objects" else SECONDS["-".join(step.name.split("-")[:2])]

@@ -26,6 +26,8 @@ class Footprint:
     before_flush: float | None
     #: What the flush took, which is not in any step's time.
     flush_seconds: float | None
+    #: Bytes in use by the count of a runtime's collector.
+    heap: float | None
     rows: float | None
     csv_bytes: int | None
     written: float | None
@@ -73,6 +75,7 @@ def footprint(
         allocated=median(sum(file["allocated"] for file in fact.get("files", ())) for fact in facts),
         before_flush=_median(fact.get("before_flush") for fact in facts),
         flush_seconds=_median(fact.get("flush_seconds") for fact in facts),
+        heap=_median(fact.get("heap") for fact in facts),
         rows=_median(fact.get("rows") for fact in facts),
         csv_bytes=csv_bytes,
         written=_median(written),

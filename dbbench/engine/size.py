@@ -34,6 +34,9 @@ class Size:
     files: tuple[File, ...]
     #: Bytes of the data files that hold indexes; None if nobody can say.
     index: int | None = None
+    #: Bytes in use by the count of a runtime's collector, after a full collection, above those before the store was
+    #: opened; None where there is no collector.
+    heap: int | None = None
 
     @property
     def total(self) -> int:

@@ -307,6 +307,7 @@ class SizeFacts(TypedDict, total=False):
 
     files: list[FileFacts]
     index: _Number | None
+    heap: _Number | None
     before_flush: _Number | None
     flush_seconds: _Number
     outside: OutsideFacts

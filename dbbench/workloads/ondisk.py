@@ -33,7 +33,7 @@ def on_disk(engine: Engine) -> Size:
         return told
     seen: set[_Inode] = set()
     files = [replace(file, role=engine.file_role(file.name)) for file in _in_folder(engine.directory, seen)]
-    return Size(tuple(_summed(files) + outside(engine, seen)), told.index)
+    return replace(told, files=tuple(_summed(files) + outside(engine, seen)))
 
 
 def outside(engine: Engine, seen: set[_Inode]) -> list[File]:

@@ -22,6 +22,7 @@ def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
         "before_flush": before.total,
         "flush_seconds": flush / 1e9,
         "index": size.index,
+        "heap": size.heap,
         "rows": sum(context.rows.values()) + expected.next - expected.first + sum(map(len, expected.further)),
         "files": [
             {"name": file.name, "part": file.role, "apparent": file.apparent, "allocated": file.allocated}

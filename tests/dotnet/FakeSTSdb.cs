@@ -102,6 +102,9 @@ namespace STSdb4.Database
         {
             lock (held)
             {
+#if UNSORTED
+                if (held.Count > 0 && Order.Compare(key, held.Keys[held.Count - 1]) < 0) throw new ArgumentException("'IsRed' is not a member of type 'Node'");
+#endif
                 changes.Add(new KeyValuePair<TKey, TRecord>(key, record));
                 Apply(changes[changes.Count - 1]);
             }

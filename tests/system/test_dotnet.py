@@ -25,6 +25,7 @@ from dbbench.run.runner import run_trials
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import missing, usable
+from dbbench_plugins.dotnet.engine import DotNetEngine
 from tests import dotnet
 from tests.conftest import Dbbench, environment, run_dbbench
 
@@ -116,7 +117,8 @@ def test_an_assembly_that_is_not_the_library_is_refused(
         ("bplustree", "bplustree", "", "available"),
         ("raptordb", "stsdb", "", "has no type RaptorDB.RaptorDB"),
         ("bplusdotnet", "bplusdotnet", "OLDER", "has no BplusDotNet.BplusTreeBytes.NoCulture"),
-        ("stsdb", "stsdb", "UNPATCHED", "can't keep a record: Expression must be writeable"),
+        ("stsdb", "stsdb", "UNPATCHED", "can't keep records: Expression must be writeable"),
+        ("stsdb", "stsdb", "UNSORTED", "'IsRed' is not a member of type 'Node'"),
     ],
 )
 def test_a_wrong_or_unpatched_library_is_told_at_engines(
@@ -261,6 +263,19 @@ def test_a_tree_is_opened_again_with_the_sizes_that_it_was_made_with(
         assert len(list(prepared(engine, session, "scan")()())) == 60
         session.close()
         engine.close()
+
+
+def test_the_heap_of_a_store_is_what_its_records_take(tmp_path: Path) -> None:
+    """Not the 45 MB of the process."""
+    engine = registry.load("dotnet-dictionary")(Setup(tmp_path, Tier.MEMORY))
+    engine.open()
+    records = RecordSet(Records(count=2_000, key_bytes=16, value_bytes=1_000), 1)
+    engine.create_store(records)
+    session = engine.connect()
+    prepared(engine, session, "insert_many")()(records.pairs(np.arange(2_000, dtype=np.uint64)))
+    assert 2e6 < DotNetEngine.size(engine).heap < 6e6
+    session.close()
+    engine.close()
 
 
 def test_the_path_of_an_assembly_is_in_no_settings(tmp_path: Path, assemblies: dict[str, Path]) -> None:

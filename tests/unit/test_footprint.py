@@ -60,6 +60,7 @@ def test_figures_are_medians_over_rounds() -> None:
     assert found is not None
     assert (found.apparent, found.allocated, found.before_flush) == (802, 411, 803)
     assert (found.per_row, found.csv_ratio) == (802 / 50, 2)
+    assert found.heap is None
 
 
 def test_an_engine_or_step_without_a_size_has_no_footprint() -> None:

@@ -41,7 +41,10 @@ def plain(run: Run) -> Run:
 @pytest.fixture
 def two(tmp_path: Path) -> View:
     """Two stores without noise, of which one takes twice as long."""
-    fakes = {"a": Fake("A", 1.0, size=50e6, told={"tier": "power"}), "b": Fake("B", 2.0, told={"tier": "memory"})}
+    fakes = {
+        "a": Fake("A", 1.0, size=50e6, heap=20e6, told={"tier": "power"}),
+        "b": Fake("B", 2.0, told={"tier": "memory"}),
+    }
     return view(plain(fabricate(tmp_path / "run", fakes, suite="esent", rounds=2, noise=0)))
 
 
@@ -220,6 +223,8 @@ def test_sizes_and_memory_are_told_for_1000_records(two: View) -> None:
     cells = {line.row.engine: line.details for line in step.lines}
     assert cells["a"][at["disk/1,000"]] == "50.0 kB"
     assert cells["a"][at["memory/1,000"]] == two.scenarios[0].data.each(two.scenarios[0].resources[0].peak_memory)
+    assert [cells[name][at["heap/1,000"]] for name in ("a", "b")] == ["20.0 kB", "–"]
+    assert "heap: what a runtime's collector counts" in step.wording.details_note(step.step, step)
     write_report(two, ("html", "md"))
     for form in ("html", "md"):
         text = (two.folder / "report" / f"index.{form}").read_text("utf-8")

@@ -14,6 +14,8 @@ from dbbench.suite.steps.size import SizeStep
 SIZES = ("allocated", "before flush", "flush took", "per row", "of CSV", "written")
 #: Those of records: kilobytes for 1,000 of them.
 RECORD_SIZES = ("allocated", "before flush", "flush took", "disk/1,000", "written", "memory/1,000")
+#: After those, where the memory of an engine has a collector.
+HEAP = "heap/1,000"
 
 
 class Wording(step_view.Wording[SizeStep]):
@@ -22,23 +24,29 @@ class Wording(step_view.Wording[SizeStep]):
     def detailed(self, step: SizeStep, view: StepView) -> StepView:
         """The parts of each size, and what was written for it."""
         data, lines = view.data, []
+        names = RECORD_SIZES if data.records else SIZES
+        if with_heap := any(found.heap is not None for found in view.footprints.values()):
+            names += (HEAP,)
         for line in view.lines:
             engine = line.row.engine
             found = view.footprints.get(engine)
             if found:
                 memory = data.memory.get(engine)
                 cells = _of_records(found, view.unit, data.each(memory)) if data.records else _of_rows(found, view.unit)
+                if with_heap:
+                    cells += (data.each(found.heap),)
                 line = replace(line, details=cells)  # noqa: PLW2901
             lines.append(line)
-        return replace(view, lines=tuple(lines), details=RECORD_SIZES if data.records else SIZES)
+        return replace(view, lines=tuple(lines), details=names)
 
     def details_note(self, step: SizeStep, view: StepView) -> str:
         """What was written, and for what."""
         written = "Written: bytes that the process wrote since the size before, for each byte that it was given"
         if view.data.records:
+            heap = "; heap: what a runtime's collector counts as used, after a collection" * (HEAP in view.details)
             return (
                 f"{written} as keys and values. For 1,000 records: disk, and the trial's peak memory above the null "
-                "engine's."
+                f"engine's{heap}."
             )
         return f"{written} as CSV."
 

@@ -59,6 +59,12 @@ def start(asked: str = "") -> str:
     return str(interop.RuntimeInformation.FrameworkDescription).partition(" (")[0]
 
 
+def heap() -> int:
+    """The bytes that the collector counts as used, after a full collection."""
+    gc: Any = importlib.import_module("System").GC
+    return int(gc.GetTotalMemory(True))
+
+
 def _has_mono() -> bool:
     try:
         found: Any = importlib.import_module("clr_loader.util.find").find_libmono()
