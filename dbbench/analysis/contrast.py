@@ -51,7 +51,7 @@ class Contrast:
 
 
 def contrast(ours: Runs, theirs: Runs, *, allowance: float = ALLOWANCE) -> Contrast:
-    """Our cost over theirs. Each side is one run or several, each run its rounds' costs, all above zero.
+    """Ours over theirs. Each side is one run or several, each run its rounds' trial means, all above zero.
 
     `allowance` is taken for what differs between runs where each side is one.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -26,8 +25,8 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
     most = max((len(row.trial_means) for row in good), default=0)
     full = [row for row in good if len(row.trial_means) == most]
     common = set.intersection(*(set(row.of_rounds) for row in full)) if full else set()
-    whole = {row.engine: _costs(row, common) for row in full}
-    apart = told_apart(whole, exact=all(row.unit == "B" for row in good)) if whole else None
+    whole = {row.engine: _means(row, common) for row in full}
+    apart = told_apart(whole, higher=higher, exact=all(row.unit == "B" for row in good)) if whole else None
     found = {} if apart is None else ranks(whole, apart)
     ratios = {row.engine: _ratio(row, good[0]) for row in good}
     good = [
@@ -45,27 +44,30 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
     return good + [replace(row, harness_share=_share(row, nulls)) for row in unverified] + failed + nulls
 
 
-def _costs(row: Row, rounds: Collection[int]) -> list[float]:
-    """The trial means of some rounds, as figures of which less is better."""
-    trial_means = [mean for number, mean in zip(row.of_rounds, row.trial_means, strict=True) if number in rounds]
-    return [1 / mean if mean else math.inf for mean in trial_means] if row.direction == "higher" else trial_means
+def _means(row: Row, rounds: Collection[int]) -> list[float]:
+    """The trial means of some rounds."""
+    return [mean for number, mean in zip(row.of_rounds, row.trial_means, strict=True) if number in rounds]
 
 
-def paired_costs(row: Row, best: Row) -> tuple[list[float], list[float]]:
-    """Both rows' costs in the rounds that both have."""
+def paired_means(row: Row, best: Row) -> tuple[list[float], list[float]]:
+    """Both rows' trial means in the rounds that both have: above and below the line of the ratio, which is above 1 for a worse row."""
     rounds = {*row.of_rounds} & {*best.of_rounds}
-    return _costs(row, rounds), _costs(best, rounds)
+    ours, theirs = _means(row, rounds), _means(best, rounds)
+    return (theirs, ours) if row.direction == "higher" else (ours, theirs)
 
 
 def _ratio(row: Row, best: Row) -> Estimate | None:
-    """How many times the best engine's the cost of this one is; 1 for the best itself.
+    """The ratio of the figures that are shown, above 1 for a worse one; 1 for the best itself. The interval is of the common rounds.
 
     None where a trial mean is 0, or where the two have no round in common.
     """
-    ours, theirs = paired_costs(row, best)
-    if not theirs or min(theirs) <= 0 or not all(map(math.isfinite, ours + theirs)):
+    above, below = paired_means(row, best)
+    if not below or min(below) <= 0 or not row.value or not best.value:
         return None
-    return Estimate(1.0, None, None) if row.engine == best.engine else paired_ratio(ours, theirs)
+    if row.engine == best.engine:
+        return Estimate(1.0, None, None)
+    value = best.value / row.value if row.direction == "higher" else row.value / best.value
+    return replace(paired_ratio(above, below), value=value)
 
 
 def _doubt(row: Row, best: Row) -> str:

@@ -37,8 +37,8 @@ def paired(rows: Sequence[Row], new: str, old: str, margin: float = MARGIN) -> l
     """
     sides = [{(row.scenario, row.step): row for row in rows if row.engine == name} for name in (new, old)]
     both = [key for key in sides[0] if key in sides[1]]
-    found = {key: costs for key in both if (costs := _costs(sides[0][key], sides[1][key])) is not None}
-    apart = separated({key: paired_chance(*costs) for key, costs in found.items() if len(costs[0]) >= LEAST_ROUNDS})
+    found = {key: means for key in both if (means := _means(sides[0][key], sides[1][key])) is not None}
+    apart = separated({key: paired_chance(*means) for key, means in found.items() if len(means[0]) >= LEAST_ROUNDS})
     pairs = []
     for key in both:
         mine, theirs = sides[0][key], sides[1][key]
@@ -97,16 +97,16 @@ def _others(results: Sequence[TrialResult]) -> float | None:
     return middle if middle > MOST_OTHERS else None
 
 
-def _costs(mine: Row, theirs: Row) -> tuple[list[float], list[float]] | None:
-    """What both cost in the rounds that both have; None if they can't be set against each other."""
+def _means(mine: Row, theirs: Row) -> tuple[list[float], list[float]] | None:
+    """What stands above and below the line of each round's ratio; None if the two can't be set against each other."""
     if mine.value is None or theirs.value is None or mine.unit == "B" or _measure(mine) != _measure(theirs):
         return None
     ours, others = (dict(zip(row.of_rounds, row.trial_means, strict=True)) for row in (mine, theirs))
     rounds = sorted(ours.keys() & others.keys())
     if not rounds or min(*(ours[number] for number in rounds), *(others[number] for number in rounds)) <= 0:
         return None
-    more = mine.direction == "higher"
-    return tuple([1 / side[number] if more else side[number] for number in rounds] for side in (ours, others))  # type: ignore[return-value]
+    above, below = (others, ours) if mine.direction == "higher" else (ours, others)
+    return [above[number] for number in rounds], [below[number] for number in rounds]
 
 
 def _measure(row: Row) -> tuple[str, str, str]:

@@ -48,14 +48,16 @@ def ranks(engines: Collection[str], apart: Collection[Pair]) -> dict[str, Rank]:
     return {engine: Rank(1 + ahead[engine], len(engines) - behind[engine]) for engine in engines}
 
 
-def told_apart(trial_means: Mapping[str, Sequence[float]], *, exact: bool = False) -> set[Pair] | None:
-    """The pairs of engines that are told apart, by trial means of which less is better; None if there are too few.
+def told_apart(
+    trial_means: Mapping[str, Sequence[float]], *, higher: bool = False, exact: bool = False
+) -> set[Pair] | None:
+    """The pairs of engines that are told apart by their trial means; None if there are too few. `higher`: more is better.
 
     The trial means of all engines are of the same rounds, in the same order. `exact` says that the values are no
     measurements (sizes): they are told apart by the 2 % alone.
     """
     medians = {engine: median(values) for engine, values in trial_means.items()}
-    order = sorted(trial_means, key=lambda engine: (medians[engine], engine))
+    order = sorted(trial_means, key=lambda engine: (-medians[engine] if higher else medians[engine], engine))
     if not exact and (len(order) < 2 or min(map(len, trial_means.values())) < fewest_rounds(len(order))):
         return None
     apart = {
@@ -65,8 +67,9 @@ def told_apart(trial_means: Mapping[str, Sequence[float]], *, exact: bool = Fals
 
 
 def _gap(first: float, second: float) -> float:
-    """How much greater the second median is, as a share of the first."""
-    return (second - first) / first if first else math.inf if second else 0.0
+    """How much greater one median is than the other, as a share of the lesser."""
+    low, high = sorted((first, second))
+    return (high - low) / low if low else math.inf if high else 0.0
 
 
 def _chances(trial_means: Mapping[str, Sequence[float]]) -> dict[Pair, float]:

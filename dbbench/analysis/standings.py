@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import geometric_mean
 
-from dbbench.analysis.ordering import paired_costs
+from dbbench.analysis.ordering import paired_means
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, paired_mean
 from dbbench.suite.model import Scenario
@@ -60,11 +60,11 @@ def _mean(steps: Sequence[tuple[Row, Row]]) -> Estimate | None:
     ratios = [row.ratio.value for row, _ in steps if row.ratio is not None]
     if len(ratios) < len(steps) or not ratios or not all(ratios):
         return None
-    pairs = [paired_costs(row, best) for row, best in steps]
+    pairs = [paired_means(row, best) for row, best in steps]
     # Some steps may lack rounds that others have, and a size of 0 has no logarithm.
-    if len({len(ours) for ours, _ in pairs}) > 1 or min(min(ours) for ours, _ in pairs) <= 0:
+    if len({len(above) for above, _ in pairs}) > 1 or min(min(above) for above, _ in pairs) <= 0:
         return Estimate(geometric_mean(ratios), None, None)
-    return paired_mean(pairs)
+    return replace(paired_mean(pairs), value=geometric_mean(ratios))
 
 
 def across(scenarios: Sequence[Sequence[Standing]]) -> list[tuple[Standing | None, ...]]:

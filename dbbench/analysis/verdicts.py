@@ -97,13 +97,8 @@ class _Figures:
 
     @property
     def runs(self) -> list[tuple[float, ...]]:
-        """What each run's rounds cost, of which less is better."""
-        return [
-            tuple(1 / mean for mean in row.trial_means)
-            if row.direction == "higher" and min(row.trial_means) > 0
-            else row.trial_means
-            for row in self.rows
-        ]
+        """The trial means of each run's rounds."""
+        return [row.trial_means for row in self.rows]
 
     def measure(self) -> str:
         """What the figure is of: a step may have been lukewarm in one run, or have given rows in another form."""
@@ -166,7 +161,8 @@ def _contrast(old: _Figures, new: _Figures, allowance: float) -> Contrast | None
     """None where there is no ratio: other measures, or a figure that is not above zero."""
     if old.measure() != new.measure() or min(map(min, (*old.runs, *new.runs))) <= 0:
         return None
-    return contrast(new.runs, old.runs, allowance=allowance)
+    above, below = (old, new) if new.rows[0].direction == "higher" else (new, old)
+    return contrast(above.runs, below.runs, allowance=allowance)
 
 
 def _timed(

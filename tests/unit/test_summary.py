@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from dbbench.analysis.resources import resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import standings
 from dbbench.analysis.summary import summarise
+from dbbench.analysis.verdicts import compare_rows
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import StepResult, TrialResult
@@ -98,6 +101,29 @@ def test_ratios_are_to_the_best(summary: Any) -> None:
 def test_ratios_say_how_many_times_worse_where_more_is_better(summary: Any) -> None:
     rows = summary(timed("a", 50, 50, direction="higher") + timed("b", 200, 200, direction="higher"))
     assert ratios(rows) == {"b": 1, "a": 4}
+
+
+@pytest.mark.parametrize("counts", [(2, 2, 2), (4, 4, 4), (5, 5, 5), (4, 3, 2)])
+@pytest.mark.parametrize(("unit", "direction"), [("s", "lower"), ("1/s", "higher"), ("B", "lower")])
+def test_ratios_are_of_the_figures_shown_so_that_they_follow_the_order(
+    summary: Any, unit: str, direction: str, counts: tuple[int, ...]
+) -> None:
+    draw = random.Random(1)
+    for _ in range(50):
+        values = [[draw.choice([1, 60, 64, 95, 100, 150, 155]) for _ in range(count)] for count in counts]
+        results = [timed(name, *mine, unit=unit, direction=direction) for name, mine in zip("abc", values, strict=True)]
+        rows = summary([result for each in results for result in each])
+        figures = [row.value for row in rows.values()]
+        assert figures == sorted(figures, reverse=direction == "higher")
+        assert [*ratios(rows).values()] == [max(each, figures[0]) / min(each, figures[0]) for each in figures]
+        assert all(
+            figures.index(rows[better].value) < figures.index(row.value)
+            for row in rows.values()
+            for better in row.better
+        )
+        (pair,) = compare_rows([[rows["a"]]], [[replace(rows["b"], engine="a")]])
+        a, b = rows["a"].value, rows["b"].value
+        assert pair.ratio.value == pytest.approx(a / b if direction == "higher" else b / a)
 
 
 def test_zeros_give_no_ratios(summary: Any) -> None:
