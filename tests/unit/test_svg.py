@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -30,6 +31,24 @@ def test_charts_have_texts_a_role_a_title_and_a_description(drawn: Path) -> None
     assert "less is better" in (root[1].text or "")
     assert root.attrib["aria-labelledby"].split() == [root[0].attrib["id"], root[1].attrib["id"]]
     assert "A" in [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_hatched_bars_take_few_bytes(tmp_path: Path) -> None:
+    """The page of the invoices has their charts in it."""
+
+    def in_all_parts(result: dict[str, Any]) -> None:
+        for step in result["steps"]:
+            if step["name"] == "database-size":
+                step["facts"]["files"] += [{**step["facts"]["files"][0], "part": part} for part in ("journal", "other")]
+                step["facts"].pop("index")
+
+    engines = {name: Fake(name, 1.0 + place, size=2e7) for place, name in enumerate("abcdef")}
+    run = fabricate(tmp_path / "run", engines, rounds=2, change=in_all_parts)
+    write_report(view(run), ("svg", "html"))
+    size = (run.report / "invoices-database-size.svg").read_text("utf-8")
+    assert size.count("<pattern") == 2 * len(engines) + 2  # with the key's
+    assert len(size) < 20_000
+    assert (run.report / "index.html").stat().st_size < 300_000
 
 
 def test_a_name_with_anything_in_it_stays_a_text(drawn: Path) -> None:

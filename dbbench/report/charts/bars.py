@@ -42,7 +42,7 @@ _PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     "both": ("data with the indexes in it", {"hatch": "////"}),
     "index": ("indexes", {"alpha": 0.5}),
     "journal": ("journal", {"alpha": 0.25}),
-    "other": ("other", {"alpha": 0.25, "hatch": "...."}),
+    "other": ("other", {"alpha": 0.45, "hatch": "||||"}),
 }
 
 

@@ -32,7 +32,7 @@ from dbbench.results.facts import PARTS
 _WHOLE = "not told apart"
 #: Shade of the engine's colour and hatch of each part, so that neither is needed to tell them apart.
 _LOOKS: dict[str, dict[str, Any]] = {
-    **dict(zip(PARTS, ({}, {"alpha": 0.55, "hatch": "...."}, {"alpha": 0.3, "hatch": "////"}), strict=True)),
+    **dict(zip(PARTS, ({}, {"alpha": 0.55, "hatch": "||||"}, {"alpha": 0.3, "hatch": "////"}), strict=True)),
     _WHOLE: {"alpha": 0.3},
 }
 _NAMES = {
