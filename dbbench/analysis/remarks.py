@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from dbbench.analysis import hosts
 from dbbench.analysis.agreement import checked_by
+from dbbench.analysis.environment import MOST_OTHERS
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult, TrialResult
 from dbbench.suite.model import Scenario, Tier
@@ -34,6 +35,7 @@ def remarks(
         *_other_forms(steps),
         *_lukewarm(steps),
         *_elsewhere(steps),
+        *_ended(steps),
         *(_in_rounds(words, times, len(steps)) for words, times in hosts.warnings(steps) if part),
         *_stronger(scenario, steps[0].unit, results, part=part),
         *of_trials(results, len(results)),
@@ -50,6 +52,14 @@ def reason(outcome: Outcome, steps: Sequence[StepResult]) -> str:
     """What the first round with this outcome said, and in how many rounds it came."""
     guilty = [step for step in steps if step.outcome is outcome]
     return _in_rounds(guilty[0].detail, len(guilty), len(steps))
+
+
+def disturbed(outcome: Outcome, results: Sequence[TrialResult]) -> list[str]:
+    """That other processes may be why a rate was not kept."""
+    others = max((result.noise.get("others") or 0 for result in results), default=0)
+    if outcome not in (Outcome.SATURATED, Outcome.NO_RATE) or others <= MOST_OTHERS:
+        return []
+    return [f"other processes used up to {others:.0%} of the machine meanwhile: try again on a quieter one"]
 
 
 def _unverified(unchecked: Sequence[StepResult], rounds: int, *, part: bool) -> list[str]:
@@ -78,6 +88,13 @@ def _elsewhere(steps: Sequence[StepResult]) -> list[str]:
     named = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if names[_NAMED:] else "")
     most = max(int(outside["bytes"]) for outside in found)
     return [_in_rounds(f"{most:,} bytes of it outside of the engine's directory ({named})", len(found), len(steps))]
+
+
+def _ended(steps: Sequence[StepResult]) -> list[str]:
+    """That a search had no time to come as close as it was asked to."""
+    ended = [text for step in steps if (text := step.facts.get("find", {}).get("ended"))]
+    text = "before the rates that pass and fail were as close as `resolution` asks"
+    return [_in_rounds(f"{ended[0]}, {text}", len(ended), len(steps))] if ended else []
 
 
 def _stronger(scenario: Scenario, unit: str, results: Sequence[TrialResult], *, part: bool) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dbbench.analysis.agreement import agreed, confirmed
 from dbbench.analysis.ordering import ordered
-from dbbench.analysis.remarks import of_trials, reason, remarks
+from dbbench.analysis.remarks import disturbed, of_trials, reason, remarks
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, estimate
 from dbbench.analysis.steadiness import unsteady
@@ -59,7 +59,7 @@ def _row(
     if outcome is not Outcome.OK:
         return Row(
             scenario.name, step, engine, title, outcome, part,
-            detail="; ".join([reason(outcome, steps), *of_trials(mine, len(mine))]),
+            detail="; ".join([reason(outcome, steps), *disturbed(outcome, mine), *of_trials(mine, len(mine))]),
             metric=steps[0].metric, unit=steps[0].unit, direction=steps[0].direction,
         )  # fmt: skip
     unverified = [found for found in steps if not found.verified]

@@ -7,6 +7,7 @@ up after one that passes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from math import sqrt
 
@@ -19,10 +20,15 @@ class Bracket:
     failed: float | None
 
 
+class NoTime(Exception):
+    """There is no time for a further trial."""
+
+
 def search(passes: Callable[[float], bool], start: float, *, least: float, most: float, resolution: float) -> Bracket:
     """The bracket around the highest rate that passes, at most 1 + `resolution` wide, between `least` and `most`.
 
-    A rate fails if two trials of it fail, so that one stall of the machine doesn't decide.
+    A rate fails if two trials of it fail, so that one stall of the machine doesn't decide. `passes` may raise NoTime: the
+    bracket so far is returned then.
     """
 
     def good(rate: float) -> bool:
@@ -31,21 +37,22 @@ def search(passes: Callable[[float], bool], start: float, *, least: float, most:
     passed: float | None = None
     failed: float | None = None
     rate = min(max(start, least), most)
-    while passed is None or failed is None:
-        if good(rate):
-            passed = rate
-            if rate >= most:
-                return Bracket(passed, None)
-            rate = min(rate * 2, most)
-        else:
-            failed = rate
-            if rate <= least:
-                return Bracket(None, failed)
-            rate = max(rate / 2, least)
-    while failed / passed > 1 + resolution:
-        rate = sqrt(passed * failed)
-        if good(rate):
-            passed = rate
-        else:
-            failed = rate
+    with suppress(NoTime):
+        while passed is None or failed is None:
+            if good(rate):
+                passed = rate
+                if rate >= most:
+                    break
+                rate = min(rate * 2, most)
+            else:
+                failed = rate
+                if rate <= least:
+                    break
+                rate = max(rate / 2, least)
+        while passed is not None and failed is not None and failed / passed > 1 + resolution:
+            rate = sqrt(passed * failed)
+            if good(rate):
+                passed = rate
+            else:
+                failed = rate
     return Bracket(passed, failed)

@@ -213,6 +213,7 @@ class FindFacts(TypedDict, total=False):
     percentile: SkipValidation[_Number]
     limit: SkipValidation[_Number]
     trials: SkipValidation[list[RateTrial]]
+    ended: str
 
 
 @_open

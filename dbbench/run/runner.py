@@ -36,6 +36,8 @@ class Progress:
     number: int
     total: int
     step: str = ""
+    #: A line about how far a long step is, after the step's name and a colon.
+    note: str = ""
     result: TrialResult | None = None
     seconds_left: float | None = None
     at_most: bool = False
@@ -90,7 +92,7 @@ def run_trials(
                     with control_group.limited(run.manifest.memory_limit) as group:
                         if group:
                             atomic_json.write(directory / "trial.json", document | {"group": str(group.folder)})
-                        _supervise(directory, url, lock, lambda step: report(replace(at, step=step)))  # noqa: B023 - called at once
+                        _supervise(directory, url, lock, lambda step, note: report(replace(at, step=step, note=note)))  # noqa: B023 - called at once
                 except BaseException:
                     run.discard(trial)
                     raise
@@ -119,7 +121,7 @@ def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: Mappi
     }
 
 
-def _supervise(directory: Path, url: str, lock: Sequence[int], report_step: Callable[[str], None]) -> None:
+def _supervise(directory: Path, url: str, lock: Sequence[int], report_step: Callable[[str, str], None]) -> None:
     """One trial from its start to its end. The URL is handed on where nobody else can read it.
 
     Nor can what the trial writes be read, until the supervisor has cleared it. Should we be killed, it has the lock.
@@ -135,11 +137,13 @@ def _supervise(directory: Path, url: str, lock: Sequence[int], report_step: Call
         pass_fds=lock,
     )
     try:
-        shown = ""
+        shown, told = "", 0
         while not ended(supervisor, _POLL_SECONDS):
-            if (step := _running_step(directory)) != shown:
-                shown = step
-                report_step(step)
+            step, notes = _running_step(directory)
+            if step != shown or len(notes) > told:
+                for note in notes[told:] or [""]:
+                    report_step(step, note)
+                shown, told = step, max(told, len(notes))
     except BaseException:
         stop(supervisor, _GRACE_SECONDS)
         raise
@@ -154,11 +158,13 @@ def _supervise(directory: Path, url: str, lock: Sequence[int], report_step: Call
         )
 
 
-def _running_step(directory: Path) -> str:
+def _running_step(directory: Path) -> tuple[str, list[str]]:
+    """The step that a trial is at, and the notes of all steps so far."""
     try:
-        return atomic_json.read(directory / "steps.json")["running"] or ""
-    except (OSError, ValueError):
-        return ""
+        document = atomic_json.read(directory / "steps.json")
+        return document["running"] or "", list(map(str, document["notes"]))
+    except (OSError, ValueError, LookupError, TypeError):  # a plugin may have written it
+        return "", []
 
 
 def not_repeated(trials: Sequence[Trial], trial: Trial, done: Mapping[str, TrialResult]) -> dict[str, Any] | None:

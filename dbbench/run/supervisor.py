@@ -155,7 +155,8 @@ class Supervisor:
         record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None}
         with contextlib.suppress(OSError, ValueError):
             record = atomic_json.read(self.directory / "steps.json")
-        record.pop("made", None)
+        for key in ("made", "notes"):
+            record.pop(key, None)
         outcome, detail = self._ending(ending, status)
         if ending == "memory limit":  # it may have taken a server from under a step
             for step in record["steps"][-1:]:

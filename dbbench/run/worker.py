@@ -83,6 +83,7 @@ class Trial:
         self.place = Place(**plan["cluster"]) if "cluster" in plan else None
         self.hosts: Hosts | None = None
         self.record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None, "made": False}
+        self.record["notes"] = []  # for whoever looks on
 
     def run(self) -> None:
         """Run all steps; what an engine may raise becomes an outcome."""
@@ -145,7 +146,7 @@ class Trial:
     def _run_steps(self, engine: Engine) -> None:
         context = StepContext(
             engine, engine.connect(), self.tables, self.files, self.answers,
-            records=self.records, setup=self.setup, round=self.round, last_round=self.last_round,
+            records=self.records, setup=self.setup, round=self.round, last_round=self.last_round, note=self._note,
         )  # fmt: skip
         if self.hosts:
             context.driver = self.hosts.drive
@@ -340,6 +341,10 @@ class Trial:
                 self.record["steps"].append(
                     {"name": step.name, "outcome": outcome, "detail": detail, "traceback": trace}
                 )
+
+    def _note(self, line: str) -> None:
+        self.record["notes"].append(f"{self.record['running']}: {line}")
+        self._save()
 
     def _save(self) -> None:
         atomic_json.write(self.directory / "steps.json", clean(scrubbed(self.record, self.hidden)))

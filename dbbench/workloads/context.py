@@ -95,6 +95,8 @@ class StepContext:
     peak: int = 0
     #: What has clients do a job: here, or on the hosts of a cluster.
     driver: Driver = clients.drive
+    #: Takes a line about how far a long step is.
+    note: Callable[[str], None] = lambda _line: None
 
     def drive(self, job: Job, clients: Clients) -> ClientTimings:
         """What clients measured of a job. Raises Unsupported if the engine can't serve them all."""

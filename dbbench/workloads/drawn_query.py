@@ -48,7 +48,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
         return found
 
     job = Job("query", (), 0, step.iterations, seed=calls.mix.known.seed, inputs=calls, each=True)
-    measured = load_control.measure(step, job, clients, driven)
+    measured = load_control.measure(step, job, clients, driven, context.note)
     facts: StepFacts = {**measured.facts, "gives": "rows", "cache": step.cache}
     if not context.does_work or step.answer is None:
         return replace(measured, facts=facts)

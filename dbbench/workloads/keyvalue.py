@@ -90,7 +90,7 @@ def _timed(step: KeyValueStep, context: StepContext, records: RecordSet, job: Jo
             written += sum(taken.values())
         return found
 
-    measured = load_control.measure(step, job, clients, driven, records=step.transaction)
+    measured = load_control.measure(step, job, clients, driven, context.note, records=step.transaction)
     if step.fills:
         size = records.spec.key_bytes + records.spec.value_bytes
         measured = replace(measured, facts={**measured.facts, "csv_bytes": written * size})

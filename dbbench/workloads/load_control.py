@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from time import monotonic
 from typing import TypedDict
 
 from dbbench.host.run_delay import undelayed
 from dbbench.loadgen.histogram import Samples, fewest
 from dbbench.loadgen.job import ClientTimings, Job
-from dbbench.loadgen.search import Bracket, search
+from dbbench.loadgen.search import Bracket, NoTime, search
 from dbbench.results.facts import FindFacts, RateTrial, StepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.steps.base import Clients
@@ -22,8 +23,10 @@ from dbbench.workloads.context import StepMeasurement
 
 #: The most samples that a result keeps one by one; of more it keeps the histogram.
 KEPT = 1_000
-#: The most seconds that a trial of a search takes.
-LONGEST_TRIAL = 60.0
+#: How many times `trial` one try of a search takes at most, and all of them together.
+LONGEST_TRY, LONGEST_SEARCH = 4, 30
+#: The tries that most searches take.
+_USUAL_TRIES = 15
 #: The most calls a second that are tried.
 MOST_PER_SECOND = 1e7
 #: How long the clients call one after another before a search, to find out where to begin.
@@ -31,6 +34,8 @@ _FIRST_LOOK = 1.0
 
 #: Has the clients do a job, and takes over what they did.
 Drive = Callable[[Job], ClientTimings]
+#: Takes a line about how far a step is.
+Note = Callable[[str], None]
 
 
 def controlled(job: Job, step: TimedStep) -> Job:
@@ -45,15 +50,17 @@ def controlled(job: Job, step: TimedStep) -> Job:
     )
 
 
-def measure(step: TimedStep, job: Job, clients: Clients, drive: Drive, *, records: int = 0) -> StepMeasurement:
-    """Have the clients make their calls, or search for the highest rate.
+def measure(
+    step: TimedStep, job: Job, clients: Clients, drive: Drive, note: Note, *, records: int = 0
+) -> StepMeasurement:
+    """Have the clients make their calls, or search for the highest rate, with a note of each trial.
 
     The figure is the mean time of a call, at a rate its latency; with `records`, which each call takes, it is operations
     in a second; of a search it is calls in a second.
     """
     job = controlled(job, step)
     if step.find is not None:
-        return _found(step, step.find, job, clients, drive)
+        return _found(step.find, job, clients, drive, note)
     return measured(step, drive(job), clients, records=records)
 
 
@@ -150,14 +157,22 @@ def _kept(samples: Samples) -> list[float]:
     return [nanoseconds / 1e9 for nanoseconds in samples.exact.tolist()] if few else []
 
 
-def _found(step: TimedStep, find: Find, job: Job, clients: Clients, drive: Drive) -> StepMeasurement:
+def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> StepMeasurement:
     """The highest rate that keeps the limit. The outcome is `no rate` if none does."""
     needed = 1.2 * fewest(find.percentile)  # random arrivals may be fewer than expected
+    longest, before = LONGEST_TRY * find.trial, job.warm_up_seconds + job.ramp_up
+    bound = LONGEST_SEARCH * (find.trial + before)
+    end = monotonic() + bound
     best: dict[float, ClientTimings] = {}
     trials: list[RateTrial] = []
+    ended = ""
 
     def passes(per_second: float) -> bool:
-        seconds = min(max(find.trial, needed / per_second), LONGEST_TRIAL)
+        nonlocal ended
+        seconds = min(max(find.trial, needed / per_second), longest)
+        if monotonic() + before + seconds > end:
+            ended = f"the search ended at its bound of {bound:g} s"
+            raise NoTime
         rate = Rate(per_second=per_second, arrivals=find.arrivals, seconds=seconds)
         found = drive(replace(job, rate=rate))
         assert found.schedule is not None
@@ -167,32 +182,30 @@ def _found(step: TimedStep, find: Find, job: Job, clients: Clients, drive: Drive
             "per_second": per_second, "seconds": seconds, "latency": None if latency is None else latency / 1e9,
             "saturated": found.schedule.saturated, "kept": kept,
         })  # fmt: skip
+        note(f"try {len(trials)}: {_came_to(find, trials[-1])} ({seconds:.3g} s): {'passed' if kept else 'failed'}")
         if kept:
             best.clear()  # only the last one that passed is asked for
             best[per_second] = found
         return kept
 
+    note(f"search for {find}: about {_USUAL_TRIES} tries of {find.trial:g} s, {bound:g} s at most")
     first = drive(replace(job, rate=None, duration=min(_FIRST_LOOK, find.trial)))
     # No latency is below the shortest call of a client that calls alone: to try lower rates would take minutes.
     shortest = first.service.ends[0] if clients.count == 1 and first.service.count else 0
+    least = needed / longest
     if shortest > find.limit * 1e9:
-        bracket = Bracket(None, None)
-        why = f"the shortest call takes {shortest / 1e6:.3g} ms; the limit is {find.limit * 1e3:g} ms"
+        bracket, why = Bracket(None, None), f"the shortest call takes {shortest / 1e6:.3g} ms"
     else:
-        bracket = search(
-            passes,
-            first.per_second / 2,
-            least=needed / LONGEST_TRIAL,
-            most=MOST_PER_SECOND,
-            resolution=find.resolution,
-        )
-        why = "" if bracket.passed is not None else _why(find, trials[-1])
+        bracket = search(passes, first.per_second / 2, least=least, most=MOST_PER_SECOND, resolution=find.resolution)
+        why = _came_to(find, trials[-1]) if trials else "the first calls took all the time"
+        if bracket.failed == least:
+            why += ", the lowest that is tried (a longer `trial` allows lower ones)"
     looked: FindFacts = {
         "percentile": find.percentile, "limit": find.limit, "highest": bracket.passed, "failed": bracket.failed,
-        "trials": trials,
+        "trials": trials, "ended": ended,
     }  # fmt: skip
     if bracket.passed is None:
-        detail = f"no rate: {why}"
+        why = "; ".join(filter(None, (f"no rate: {why}", f"the limit is {find.limit * 1e3:g} ms", ended)))
         return StepMeasurement(
             "highest rate",
             "1/s",
@@ -200,15 +213,15 @@ def _found(step: TimedStep, find: Find, job: Job, clients: Clients, drive: Drive
             facts={"find": looked},
             direction="higher",
             outcome=Outcome.NO_RATE,
-            detail=detail,
+            detail=why,
         )
     facts: StepFacts = {**_facts(best[bracket.passed], clients), "find": looked}
     return StepMeasurement("highest rate", "1/s", [bracket.passed], facts=facts, direction="higher")
 
 
-def _why(find: Find, trial: RateTrial) -> str:
-    """Why even the lowest rate failed."""
-    rate, limit = f"{trial['per_second']:,.3g} calls/s", f"the limit is {find.limit * 1e3:g} ms"
+def _came_to(find: Find, trial: RateTrial) -> str:
+    """What a rate that was tried came to, in words."""
+    rate = f"{trial['per_second']:{',.0f' if trial['per_second'] >= 100 else '.3g'}} calls/s"
     if trial["saturated"] or trial["latency"] is None:
-        return f"it can't keep up with {rate}, the lowest that is tried; {limit}"
-    return f"p{find.percentile} is {trial['latency'] * 1e3:.3g} ms at {rate}, the lowest that is tried; {limit}"
+        return f"it can't keep up with {rate}"
+    return f"p{find.percentile} is {trial['latency'] * 1e3:.3g} ms at {rate}"

@@ -49,7 +49,7 @@ def _timed(step: MixStep, context: StepContext, job: Job, clients: Clients) -> S
         expected = _left(expected, inputs, clients.count, dict(found.made))
         return found
 
-    measured = load_control.measure(step, job, clients, driven, records=1)
+    measured = load_control.measure(step, job, clients, driven, context.note, records=1)
     return replace(measured, leaves=Leaves(records=expected))
 
 

@@ -119,7 +119,7 @@ def _under_load(step: QueryStep, context: StepContext, known: pa.Table | None) -
     clients = engine.info().concurrency.arranged(step.clients)
     compare()
     try:
-        measured = load_control.measure(step, job, clients, lambda job: context.drive(job, clients))
+        measured = load_control.measure(step, job, clients, lambda job: context.drive(job, clients), context.note)
     except WrongAnswer as exc:
         answer.wrong = answer.wrong or str(exc)
         return StepMeasurement("time", "s", [0.0], facts=facts, outcome=Outcome.WRONG, detail=answer.wrong)

@@ -33,7 +33,7 @@ def measure(step: StatementStep, context: StepContext) -> StepMeasurement:
         return found
 
     try:
-        measured = load_control.measure(step, job, clients, driven)
+        measured = load_control.measure(step, job, clients, driven, context.note)
     except Unsupported:
         context.left_by.update(known)
         context.session.close()  # it may have rows that hinder the next statement

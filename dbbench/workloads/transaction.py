@@ -46,7 +46,7 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
         return found
 
     job = Job("statement", (), 0, mix.calls, seed=mix.known.seed, inputs=mix, time_limit=step.time_limit)
-    measured = load_control.measure(step, job, clients, driven, records=1)
+    measured = load_control.measure(step, job, clients, driven, context.note, records=1)
     by_transaction = _by_transaction(step, counts, done)
     facts: StepFacts = {**measured.facts, "retries": _retries(counts)}
     if measured.outcome is not Outcome.NO_RATE:  # which has no rate to share among them

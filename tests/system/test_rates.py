@@ -247,6 +247,7 @@ def test_a_limit_that_no_rate_keeps_is_an_outcome(dbbench: Dbbench, tmp_path: Pa
     row = rows["highest", "sqlite"]
     assert (row["outcome"], row["value"], row["rank"]) == ("no rate", "", ""), done.stdout + done.stderr
     assert row["detail"].startswith("no rate: the shortest call takes ")
+    assert "round 1/1 sqlite         highest: search for p50 at most 5e-05 ms: about 15 tries of 0.2 s" in done.stdout
     assert "the limit is 5e-05 ms" in row["detail"]
     assert rows["after", "sqlite"]["outcome"] == "ok"
     assert "no rate" in (tmp_path / "run" / "report" / "index.md").read_text("utf-8")

@@ -23,16 +23,19 @@ from dbbench.errors import SuiteError
 from dbbench.loadgen.arrivals import growing
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.histogram import Samples
-from dbbench.loadgen.job import Job
+from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.key_streams import CallStream, KeySequence, OperationMix
-from dbbench.loadgen.loops import paced, stream_until
+from dbbench.loadgen.loops import ScheduleStats, paced, stream_until
 from dbbench.loadgen.query_calls import QueryCalls
-from dbbench.loadgen.search import Bracket, search
+from dbbench.loadgen.search import Bracket, NoTime, search
 from dbbench.loadgen.timeline import MOST_SLOTS, Timeline
+from dbbench.results.outcome import Outcome
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
-from dbbench.suite.steps.timed import Find, Rate, seconds_of
+from dbbench.suite.steps.timed import Find, Rate, TimedStep, seconds_of
+from dbbench.workloads import load_control
+from dbbench.workloads.load_control import LONGEST_SEARCH, LONGEST_TRY
 from dbbench_plugins.null import Null
 
 MS = 1_000_000
@@ -213,6 +216,69 @@ def test_a_rate_fails_only_if_it_fails_twice() -> None:
 def test_a_search_ends_at_the_lowest_and_the_highest_rate() -> None:
     assert search(lambda _: False, 1_000, least=20, most=1e7, resolution=0.05) == Bracket(None, 20)
     assert search(lambda _: True, 1_000, least=20, most=5_000, resolution=0.05) == Bracket(5_000, None)
+
+
+def test_a_search_without_time_for_a_further_try_keeps_what_it_has() -> None:
+    tried: list[float] = []
+
+    def passes(rate: float) -> bool:
+        if len(tried) == 6:
+            raise NoTime  # before the rate between the two has failed twice
+        tried.append(rate)
+        return rate <= 100
+
+    assert search(passes, 25, least=20, most=1e4, resolution=0.01) == Bracket(100, 200)
+
+
+class Served:
+    """Clients of a system that keeps up with `highest` calls a second. Each drive takes its time by a scripted clock."""
+
+    def __init__(self, highest: float) -> None:
+        self.highest, self.now, self.longest = highest, 0.0, 0.0
+
+    def clock(self) -> float:
+        return self.now
+
+    def drive(self, job: Job) -> ClientTimings:
+        seconds = (job.rate.seconds if job.rate else job.duration) or 0.0
+        self.now += seconds
+        self.longest = max(self.longest, seconds)
+        rate = job.rate.per_second if job.rate else self.highest
+        late = rate > self.highest
+        found = ClientTimings(end=round(seconds * SECOND))
+        found.schedule = ScheduleStats(10, 0, 0, saturated=late) if job.rate else None
+        for samples in (found.service, found.latency):
+            samples.record(np.full(int(rate * seconds), MS))
+        return found
+
+
+@pytest.mark.parametrize(
+    ("highest", "arrivals", "outcome", "said"),
+    [
+        (5_000, "p99: 10ms", Outcome.OK, ""),
+        (61, "p99: 10ms", Outcome.OK, "the search ended at its bound of 150 s"),  # each try takes 20 s
+        (7, "p99: 10ms", Outcome.NO_RATE, "no rate: it can't keep up with 60 calls/s, the lowest that is tried (a longer"),
+        (5_000, "p99: 1us, trial: 1s", Outcome.NO_RATE, "no rate: the shortest call takes 1 ms; the limit is 0.001 ms"),
+    ],
+)  # fmt: skip
+def test_a_search_is_bounded_and_says_how_far_it_is(
+    highest: float, arrivals: str, outcome: Outcome, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, notes = Served(highest), list[str]()
+    monkeypatch.setattr(load_control, "monotonic", served.clock)
+    found = parse_suite(suite(f"find: {{{arrivals}, resolution: 0.01}}"), "s.yaml").scenario("a").steps[0]
+    assert isinstance(found, TimedStep)
+    assert found.find
+    measured = load_control.measure(found, Job("query", (), 0, 0), Clients(), served.drive, notes.append)
+    assert (measured.outcome, measured.facts["find"]["ended"] or measured.detail[: len(said)]) == (outcome, said)
+    assert served.now <= LONGEST_SEARCH * found.find.trial + 1
+    assert served.longest <= LONGEST_TRY * found.find.trial
+    assert notes[0].startswith(f"search for {found.find}: about 15 tries of {found.find.trial:g} s, ")
+    tries = measured.facts["find"]["trials"]
+    assert [note.split(":")[0] for note in notes[1:]] == [f"try {number + 1}" for number in range(len(tries))]
+    assert all(
+        note.endswith("passed" if each["kept"] else "failed") for note, each in zip(notes[1:], tries, strict=True)
+    )
 
 
 def test_a_timeline_counts_calls_by_the_second_in_which_they_ended() -> None:

@@ -196,6 +196,34 @@ def test_the_worst_outcome_of_all_rounds_stands_with_how_often_it_came(summary: 
     assert row.detail == "5 rows instead of 6 (in 2 of 5 rounds)"
 
 
+@pytest.mark.parametrize(
+    ("outcome", "others", "said"),
+    [
+        (Outcome.NO_RATE, 0.9, "; other processes used up to 90% of the machine meanwhile: try again on a quieter one"),
+        (
+            Outcome.SATURATED,
+            0.3,
+            "; other processes used up to 30% of the machine meanwhile: try again on a quieter one",
+        ),
+        (Outcome.NO_RATE, 0.05, ""),
+        (Outcome.FAILED, 0.9, ""),
+    ],
+)
+def test_a_rate_that_was_not_kept_on_a_busy_machine_says_so(
+    outcome: Outcome, others: float, said: str, summary: Any
+) -> None:
+    (result,) = rounds("a", bad(outcome, "why"))
+    assert summary([result.model_copy(update={"noise": {"others": others}})])["a"].detail == f"why{said}"
+
+
+def test_a_search_that_ended_early_says_so(summary: Any) -> None:
+    ended = step(
+        value=40.0, unit="1/s", facts={"find": {"failed": 80.0, "ended": "the search ended at its bound of 9 s"}}
+    )
+    row = summary(rounds("a", ended, ended))["a"]
+    assert "the search ended at its bound of 9 s, before the rates that pass and fail were as close as" in row.detail
+
+
 @pytest.mark.parametrize(("better", "worse"), list(zip(list(Outcome), list(Outcome)[1:], strict=False)))
 def test_outcomes_stand_in_their_order(better: Outcome, worse: Outcome, summary: Any) -> None:
     for pair in ((better, worse), (worse, better)):

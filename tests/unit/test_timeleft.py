@@ -86,3 +86,15 @@ def test_null_engines_are_no_lines_and_not_counted(tmp_path: Path, terminal: boo
     lines = [line.split() for line in Text.from_ansi(out.getvalue()).plain.splitlines() if "unsupported" in line]
     assert [(line[0], line[3]) for line in lines] == [("1/4", "a"), ("2/4", "b")]
     assert "null" not in out.getvalue()
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+@pytest.mark.parametrize(("publish", "shown"), [(False, "q: try 1: 70 calls/s: passed"), (True, "q: try 1")])
+def test_each_note_of_a_long_step_is_a_line(tmp_path: Path, terminal: bool, publish: bool, shown: str) -> None:
+    run, out = fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=1), io.StringIO()
+    with progress.watched(Console(file=out, width=200, force_terminal=terminal), run, publish=publish) as report:
+        for engine in ("a", "null"):
+            trial = Trial(engine, "invoices", engine, 1)
+            report(Progress(trial, 1, 2, step="q", note="q: try 1: 70 calls/s: passed"))
+    lines = [line.split(maxsplit=3) for line in Text.from_ansi(out.getvalue()).plain.splitlines() if "try" in line]
+    assert [(line[2], line[3].rstrip()) for line in lines] == [("a", shown), ("harness", shown)]

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from dbbench.analysis.publication import forbidden
 from dbbench.analysis.systems import ranked
 from dbbench.analysis.units import duration
+from dbbench.message import cleaned
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
@@ -59,6 +60,10 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
                         text, highlight=False, markup=False, style=None if outcome is Outcome.OK else "yellow"
                     )
             name = event.trial.engine if counts else "harness"
+            if event.note:
+                note = ":".join(event.note.split(":")[:2]) if publish else event.note  # what follows are figures
+                text = f"    round {event.trial.round}/{manifest.rounds} {name:<14} {cleaned(note)}"
+                console.print(text, highlight=False, markup=False, style="dim")
             words = f"round {event.trial.round}/{manifest.rounds}  {name}  {event.step}"
             bar.update(task, description=f"{words:<44}", total=total, completed=done, left=left)
 
