@@ -24,7 +24,7 @@ class Wording(step_view.Wording[SizeStep]):
     def detailed(self, step: SizeStep, view: StepView) -> StepView:
         """The parts of each size, and what was written for it."""
         data, lines = view.data, []
-        names = RECORD_SIZES if data.records else SIZES
+        names: tuple[str, ...] = RECORD_SIZES if data.records else SIZES
         if with_heap := any(found.heap is not None for found in view.footprints.values()):
             names += (HEAP,)
         for line in view.lines:
