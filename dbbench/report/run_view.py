@@ -150,6 +150,13 @@ class View:
         return (*self.remarks, what, line)
 
 
+def _counts(run: Run, row: Row) -> bool:
+    """True if a row makes the run unsuccessful. An engine that nobody named may lack what a step asks for."""
+    if row.outcome is Outcome.UNSUPPORTED and run.manifest.named is not None and row.engine not in run.manifest.named:
+        return False
+    return row.ranked and row.outcome is not Outcome.OK
+
+
 def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
     """All that is to be shown of a run, or to be published of it. Raises RunError if one of its trials is damaged."""
     whole = figures(run)
@@ -167,7 +174,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
             for name, probed in run.manifest.engines.items()
             if probed["status"] != "available"
         ),
-        unsuccessful=any(row.ranked and row.outcome is not Outcome.OK for row in found.rows)
+        unsuccessful=any(_counts(run, row) for row in found.rows)
         or any(result.remarks for result in whole.results if ranked(run.manifest, result.engine_name)),
         stopped=found.stopped,
         published_comparisons=published_comparisons(

@@ -81,6 +81,8 @@ class Manifest(BaseModel):
     created: datetime.datetime
     #: Engines in the order asked for, with what the probe found.
     engines: dict[EngineName, EngineFacts] = Field(max_length=_ENGINES)
+    #: The engines that the user asked for by name; None in older runs.
+    named: list[EngineName] | None = None
     rounds: int = Field(ge=1, le=MOST_ROUNDS)
     scale: float = Field(gt=0, le=10_000)
     seed: int = Field(ge=0, lt=2**63)

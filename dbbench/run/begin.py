@@ -62,6 +62,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
         suite=suite.name,
         created=datetime.datetime.now(datetime.UTC),
         engines=_engines(found.engines, request.urls),
+        named=sorted(choice.named),
         rounds=rounds_of(request, suite, found.usable),
         precision=request.precision,
         time_limit=request.time_limit,

@@ -149,6 +149,17 @@ def test_a_null_engine_has_no_part_in_whether_a_run_was_successful(tmp_path: Pat
     assert not shown.unsuccessful
 
 
+@pytest.mark.parametrize(("named", "unsuccessful"), [([], False), (["a"], True), (None, True)])
+def test_an_engine_that_nobody_named_may_be_unsupported(tmp_path: Path, named: Any, unsuccessful: bool) -> None:
+    def refused(result: dict[str, Any]) -> None:
+        if result["engine_name"] == "a":
+            result["steps"][1] |= {"outcome": Outcome.UNSUPPORTED, "detail": "no transactions"}
+
+    run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B")}, rounds=1, change=refused)
+    run.manifest.named = named
+    assert view(run).unsuccessful is unsuccessful
+
+
 # Plans
 
 
