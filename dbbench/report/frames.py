@@ -130,8 +130,8 @@ def _frame(rows: list[dict[str, Any]], types: dict[str, str]) -> pd.DataFrame:
     """Raises UserError if pandas is missing."""
     try:
         import pandas as pd
-    except ImportError as exc:
-        raise UserError("pandas is missing: pip install pandas") from exc
+    except ImportError:
+        raise UserError("a DataFrame needs pandas, which is not installed: pip install pandas") from None
     return pd.DataFrame(rows, columns=list(types)).astype(types)
 
 

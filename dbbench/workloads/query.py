@@ -235,7 +235,11 @@ def _hash(values: list[Any]) -> int:
 
 def explain(step: QueryStep, context: StepContext) -> str:
     """The engine's own plan of the query. Raises whatever a driver may, and Unsupported if there is none to be had."""
-    if not isinstance(context.session, SQLSession) or step.parameters:
+    if step.parameters:
+        raise Unsupported(
+            "no query plan: a query with parameters is not explained, as its plan may differ for other values"
+        )
+    if not isinstance(context.session, SQLSession):
         raise Unsupported("no query plan available")
     text = context.session.explain(context.statement(step)).strip()
     if not text:

@@ -210,7 +210,7 @@ def test_without_an_answer_it_is_timed_and_not_verified(context: StepContext) ->
         query.check(step, context)
     with pytest.raises(Unsupported):
         query.check_change(QUERY, context)
-    with pytest.raises(Unsupported):
+    with pytest.raises(Unsupported, match="a query with parameters is not explained"):
         query.explain(QUERY, context)
 
 

@@ -66,8 +66,12 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
 
 def test_pandas_is_needed_when_a_frame_is(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(UserError, match="pip install pandas"):
+    with pytest.raises(
+        UserError, match="a DataFrame needs pandas, which is not installed: pip install pandas"
+    ) as raised:
         dbbench.open_run(run).summary()
+    assert raised.value.__cause__ is None
+    assert raised.value.__suppress_context__, "one traceback, not two"
 
 
 def test_the_command_line_loads_none_of_it() -> None:

@@ -115,6 +115,17 @@ def test_the_terminal_has_a_line_for_each_engine_within_80_columns(many: View) -
     assert lines[start + 1].endswith("harness")
 
 
+def test_memory_that_is_no_more_than_the_null_engines_is_said_so(tmp_path: Path) -> None:
+    engines = {"a": Fake("A", more={"peak_memory": 10**6}), "b": Fake("B", more={"peak_memory": 10**9})}
+    made = fabricate(tmp_path / "run", engines, rounds=2)
+    lines = printed(view(made))
+    used = {line.split()[0]: line for line in lines[next(n for n, line in enumerate(lines) if "memory" in line) :][1:3]}
+    assert "as null" in used["a"]
+    assert "910 MB" in used["b"]
+    write_report(view(made), ("md",))
+    assert "above the null engine's: 0 B is no more than it took" in (made.report / "index.md").read_text("utf-8")
+
+
 def test_bars_over_several_decades_are_points_on_a_logarithmic_scale(many: View) -> None:
     lines = [line for line in printed(many) if re.match(r" *\d+(-\d+)? \S+ +─*● ", line)]
     lengths = {line.split()[1]: line.count("─") for line in lines[:22]}

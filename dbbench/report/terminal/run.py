@@ -139,7 +139,7 @@ def _overall(scenario: ScenarioView) -> Iterator[Text]:
                 (
                     f"×{item.mean_ratio:.2f}" if item.mean_ratio else "-",
                     "" if item.low is None or item.high is None else f"{times(item.low)} to {times(item.high)}",
-                    _amount("B", mine.peak_memory if mine else None),
+                    "as null" if mine and mine.peak_memory == 0 else _amount("B", mine.peak_memory if mine else None),
                     _amount("s", mine.cpu_seconds if mine else None),
                     _amount("B", mine.written_bytes if mine else None),
                     duration(mine.seconds) if mine and mine.seconds else "-",
