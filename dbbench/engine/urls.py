@@ -24,6 +24,8 @@ _SCHEME = re.compile(r"[\w+.-]*:(//)?")
 _FILE = re.compile(r"(?i)(sqlite|duckdb)[\w+.-]*:///")
 #: Those in which a name alone before the @ is meant as a password, if by the user only.
 _NAMELESS = re.compile(r"(?i)(redis|rediss|valkey|valkeys|libsql|https?)://")
+#: A name, and after it no port: a password whose host was forgotten. Hosts with their ports may stand before it.
+_HOSTLESS = re.compile(r"://(?:[^:/?#;,[]*(?::[0-9]*)?,)*[^:/?#;,[]*:(?![0-9]{0,5}(?:[/?#;,]|$))(.+)")
 #: A parameter, in a query or an ODBC connection string, whose value is secret.
 _SECRET = re.compile(r"(?i)[\w .+-]*(?:pass|pwd|secret|token|key|credential|auth)[\w .+-]*=\s*")
 #: A value in braces or quotes, as ODBC and ADO have them.
@@ -60,6 +62,11 @@ def parse(texts: Sequence[str]) -> dict[str, str]:
             variables.add(variable)
         if not re.match(r"[a-zA-Z][\w+.-]*:.", url):
             raise UserError(f"--url {label}: a URL starts with what speaks its language, like postgresql://")
+        if "@" not in url and _HOSTLESS.search(url):
+            raise UserError(
+                f"--url {label}: what stands after the name is no port; if it is a password, the host is missing, "
+                "as in postgresql://NAME:PASSWORD@HOST/DATABASE"
+            )
         if label in urls:
             raise UserError(f"--url names {label} twice")
         urls[label] = url
@@ -135,8 +142,13 @@ def _spans(url: str) -> Iterator[tuple[int, int]]:
 
 
 def _userinfo(url: str) -> tuple[int, int] | None:
-    """All between the scheme and the last @ but a leading name: in a password any sign may stand as it is."""
+    """All between the scheme and the last @ but a leading name: in a password any sign may stand as it is.
+
+    Where there is no @, all behind a name, unless that is a port.
+    """
     scheme, last = _SCHEME.match(url), url.rfind("@")
+    if last < 0 and (hostless := _HOSTLESS.search(url)):
+        return hostless.span(1)
     if scheme is None or last < scheme.end() or url.startswith("odbc:") or _FILE.match(url):
         return None
     start = scheme.end()

@@ -9,7 +9,8 @@ from urllib.parse import quote
 import pytest
 
 from dbbench.engine.urls import parse, redacted, scrub, scrubbed, secrets
-from tests.conftest import Dbbench, summary
+from tests.attack.conftest import Ask
+from tests.conftest import TESTS, Dbbench, summary
 
 #: URL -> the secret in it, as it is meant and as it stands there. What stands before and after may be seen.
 URLS = {
@@ -57,6 +58,13 @@ URLS = {
     "x://h/d?to=postgresql%3A%2F%2Fme%3Ageheim-42%40h%2Fd": ["geheim-42"],
     "snowflake://me:geheim-43@account/d?private_key_passphrase=geheim-44": ["geheim-43", "geheim-44"],
     "mongodb://me:geheim-45@h1,h2/d?authSource=x": ["geheim-45"],
+    "postgresql://me:geheim-46": ["geheim-46"],
+    "postgresql://me:geheim-47/d?sslmode=disable": ["geheim-47"],
+    "postgresql://me:ge/heim-48": ["ge/heim-48", "heim-48"],
+    "postgresql://me:471147114711": ["471147114711"],
+    "redis://:geheim-49": ["geheim-49"],
+    "jdbc:postgresql://me:geheim-50/d": ["geheim-50"],
+    "mongodb://h:27017,me:geheim-51/d": ["geheim-51"],
 }  # fmt: skip
 
 
@@ -92,6 +100,13 @@ def test_no_secret_of_a_url_stays_in_what_a_driver_says(url: str) -> None:
         ("postgresql://me:postgres@h/postgres", "postgresql://me:***@h/postgres"),
         ("postgresql://me@h/d", "postgresql://me@h/d"),
         ("postgresql://h/d", "postgresql://h/d"),
+        ("postgresql://h:5432/d?x=1", "postgresql://h:5432/d?x=1"),
+        ("postgresql://[::1]:5432/d", "postgresql://[::1]:5432/d"),
+        ("postgresql://h:5432", "postgresql://h:5432"),
+        ("postgresql://h1:1,h2:2/d", "postgresql://h1:1,h2:2/d"),
+        ("jdbc:sqlserver://h:1433;encrypt=true", "jdbc:sqlserver://h:1433;encrypt=true"),
+        ("jdbc:h2:tcp://h:9092/~/x", "jdbc:h2:tcp://h:9092/~/x"),
+        ("sqlite:///C:/x.db", "sqlite:///C:/x.db"),
         ("sqlite:////home/me@corp/mine.db", "sqlite:////home/me@corp/mine.db"),
         ("odbc:Driver={X};Server=h@i;UID=me;PWD=Driver", "odbc:Driver={X};Server=h@i;UID=me;PWD=***"),
     ],
@@ -118,6 +133,17 @@ def test_a_url_taken_from_the_environment_is_taken_out_of_it(monkeypatch: pytest
     monkeypatch.setenv("MY_URL", "postgresql://me:geheim@h/d")
     assert set(parse(["a=env:MY_URL", "b=env:MY_URL"]).values()) == {"postgresql://me:geheim@h/d"}
     assert "MY_URL" not in os.environ
+
+
+@pytest.mark.parametrize("given", ["postgresql://me:geheim-52", "env:MY_URL"])
+def test_a_url_without_its_host_is_refused_before_anything_is_written(
+    given: str, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_URL", "postgresql://me:geheim-52")
+    asked = ("--quick", "-e", "sqlite", "--url", f"postgresql={given}", "--out", tmp_path / "run")
+    done = ask("suite", TESTS / "unit" / "small.yaml", *asked)
+    assert (done.exit_code, "the host is missing" in done.output, "geheim" in done.output) == (2, True, False)
+    assert not (tmp_path / "run").exists()
 
 
 def everything_written(folder: Path) -> str:
