@@ -102,8 +102,9 @@ def dataset(suite: str, scale: float, seed: int | None, form: str, out: Path) ->
     from dbbench.datasets.export import export
     from dbbench.suite.loader import find_suite, load_suite
 
-    loaded = load_suite(find_suite(suite))
+    source = find_suite(suite)
+    loaded = load_suite(source)
     for name, data in loaded.datasets.items():
         folder = out / name if len(loaded.datasets) > 1 else out
-        for path, rows in export(data, folder, form, scale=scale, seed=seed):
+        for path, rows in export(data, folder, form, scale=scale, seed=seed, folder=source.parent):
             click.echo(f"{path}: {rows:,} rows")

@@ -96,13 +96,7 @@ def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None
     doesn't fit.
     """
     seed = dataset.seed if seed is None else seed
-    sources = {
-        name: files_of(table.rows.file, folder)
-        for name, table in dataset.tables.items()
-        if isinstance(table.rows, FromFile)
-    }
-    if sources and scale > 1:
-        raise UserError("files have no more rows than there are: --scale must be at most 1")
+    sources = sources_of(dataset, scale, folder)
     contents = {name: [plain_file.digest(path) for path in paths] for name, paths in sources.items()}
     identity = json.dumps([GENERATION, _FORMAT, dataset.model_dump(mode="json"), float(scale), seed, contents])
     key = hashlib.sha256(identity.encode()).hexdigest()[:24]
@@ -125,6 +119,18 @@ def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None
             "make room there, or name another folder in the environment variable DBBENCH_CACHE"
         ) from exc
     return Files(final)
+
+
+def sources_of(dataset: Dataset, scale: float, folder: Path) -> dict[str, list[Path]]:
+    """The files in `folder` of each table that isn't drawn. Raises UserError if one is missing, or the scale asks for more."""
+    found = {
+        name: files_of(table.rows.file, folder)
+        for name, table in dataset.tables.items()
+        if isinstance(table.rows, FromFile)
+    }
+    if found and scale > 1:
+        raise UserError("files have no more rows than there are: --scale must be at most 1")
+    return found
 
 
 def _check_room(dataset: Dataset, scale: float, seed: int, sources: dict[str, list[Path]]) -> None:
@@ -164,7 +170,7 @@ def _write(dataset: Dataset, scale: float, seed: int, folder: Path, sources: dic
         text_bytes += header_bytes(schema)
         with _Sealing(folder / f"{name}.arrow") as file:
             with pa.ipc.new_file(pa.PythonFile(file, mode="w"), schema) as writer:
-                for part in in_order(_measured, _rows(dataset, name, scale, seed, sources.get(name))):
+                for part in in_order(_measured, rows_of(dataset, name, scale, seed, sources.get(name))):
                     writer.write_batch(part.batch)
                     text_bytes += part.csv_bytes
                     checks.add(part)
@@ -189,7 +195,9 @@ def _looks(sources: dict[str, list[Path]]) -> list[tuple[int, int, int]]:
     return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
 
 
-def _rows(dataset: Dataset, name: str, scale: float, seed: int, sources: list[Path] | None) -> Iterator[pa.RecordBatch]:
+def rows_of(
+    dataset: Dataset, name: str, scale: float, seed: int | None, sources: list[Path] | None
+) -> Iterator[pa.RecordBatch]:
     """The rows of a table, drawn or from its files: of those the first, as many as the scale says."""
     table = dataset.tables[name]
     if sources is None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from dbbench.datasets.cache import rows_of, sources_of
 from dbbench.datasets.csv_form import csv_batch, csv_schema
-from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema, batches
+from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema
 from dbbench.datasets.records import RecordSet
 from dbbench.errors import UserError
 from dbbench.suite.dataset import Dataset
@@ -21,15 +22,17 @@ Part = tuple[pa.Schema, Iterable[pa.RecordBatch]]
 _RECORDS = pa.schema([pa.field("key", pa.binary()), pa.field("value", pa.binary())])
 
 
-def export(dataset: Dataset, out: Path, form: str, *, scale: float, seed: int | None) -> Iterator[tuple[Path, int]]:
+def export(
+    dataset: Dataset, out: Path, form: str, *, scale: float, seed: int | None, folder: Path = Path()
+) -> Iterator[tuple[Path, int]]:
     """Write each table, or the records, to `out` as `form` ("csv" or "parquet"); yields (file, rows) as each is done.
 
     Records are a file of keys and values, as hexadecimal text in CSV.
 
-    The files appear under their names when all of them are whole. Raises UserError if `out` holds one
-    of them already, or can't be written.
+    The files appear under their names when all of them are whole. Rows of the user's files are looked for in `folder`. Raises
+    UserError if they don't fit, or if `out` holds one of the files already or can't be written.
     """
-    parts = dict(_parts(dataset, scale, seed))
+    parts = dict(_parts(dataset, scale, seed, sources_of(dataset, scale, folder)))
     taken = [name for name in (f"{part}.{form}" for part in parts) if (out / name).exists()]
     if taken:
         raise UserError(f"{out / taken[0]} already exists; name an empty folder with --out")
@@ -48,10 +51,12 @@ def export(dataset: Dataset, out: Path, form: str, *, scale: float, seed: int | 
             shutil.rmtree(made, ignore_errors=True)
 
 
-def _parts(dataset: Dataset, scale: float, seed: int | None) -> Iterator[tuple[str, Part]]:
+def _parts(
+    dataset: Dataset, scale: float, seed: int | None, sources: Mapping[str, list[Path]]
+) -> Iterator[tuple[str, Part]]:
     """What becomes a file each: its name, schema and batches."""
     for name, table in dataset.tables.items():
-        yield name, (arrow_schema(table), batches(dataset, name, scale=scale, seed=seed))
+        yield name, (arrow_schema(table), rows_of(dataset, name, scale, seed, sources.get(name)))
     if dataset.records is not None:
         records = RecordSet(dataset.records, dataset.seed if seed is None else seed, scale)
         yield "records", (_RECORDS, _records(records))

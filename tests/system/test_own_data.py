@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import run_dbbench, summary
+from tests.conftest import Dbbench, run_dbbench, summary
 
 QUERIES = """\
       - kind: query
@@ -195,3 +195,17 @@ def test_a_run_directory_can_name_no_file_of_the_reader(folder: Path) -> None:
     finally:
         manifest.write_text(before)
         (lost / "result.json").write_text(result)
+
+
+def test_rows_from_files_are_written_out(folder: Path, tmp_path: Path, dbbench_here: Dbbench) -> None:
+    done = dbbench_here("dataset", str(folder / "mine.yaml"), "--out", "out")
+    assert (done.returncode, done.stdout) == (0, "out/readings.csv: 100 rows\n"), done.stderr
+    with (tmp_path / "out" / "readings.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["celsius"] or "nan") for row in rows[1:3]] == [0.25, 0.5]
+    (folder / "readings.csv").rename(folder / "away.csv")
+    try:
+        done = dbbench_here("dataset", str(folder / "mine.yaml"), "--out", "other")
+    finally:
+        (folder / "away.csv").rename(folder / "readings.csv")
+    assert (done.returncode, "there is no file" in done.stderr) == (2, True)
