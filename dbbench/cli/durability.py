@@ -72,7 +72,7 @@ def durability(
 
     The databases are made in the current directory and removed: the result is that of its disk. Exit
     status: 0 no check failed; 1 a check failed or could not be made; 2 usage error;
-    130 interrupted.
+    130 interrupted; what is finished is shown.
     """
     from dataclasses import asdict
 
@@ -96,6 +96,8 @@ def durability(
             atomic_json.write(out, asdict(checks))
         except OSError as exc:
             raise UserError(f"{out} can't be written: {exc.strerror}") from exc
+    if checks.interrupted:
+        raise KeyboardInterrupt
     return 1 if checks.bad else 0
 
 

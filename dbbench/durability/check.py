@@ -103,6 +103,8 @@ class TierChecks:
     kills: int
     checks: tuple[TierCheck, ...]
     absent: Mapping[str, str] = field(default_factory=dict)
+    #: Whether checks that were asked for are missing.
+    interrupted: bool = False
 
     @property
     def bad(self) -> bool:

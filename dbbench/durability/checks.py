@@ -47,7 +47,7 @@ class CheckRequest:
 def check_all(request: CheckRequest, report: Callable[[str], None]) -> TierChecks:
     """Check what was asked for, in the current directory; `report` is told what goes on.
 
-    Raises UserError. On KeyboardInterrupt the checker at work is ended and cleared up before it goes on up.
+    Raises UserError. On KeyboardInterrupt the checker at work is ended and cleared up. It goes on up if no check is finished.
     """
     registry.check_names([*request.engines, *request.options])
     tiers = checked_tiers(request.tiers)
@@ -64,8 +64,9 @@ def check_all(request: CheckRequest, report: Callable[[str], None]) -> TierCheck
         folder = Path(tempfile.mkdtemp(prefix="dbbench-durability-", dir=Path.cwd().resolve()))
     except OSError as exc:
         raise UserError(f"the databases for the check can't be made in the current directory: {exc.strerror}") from exc
+    checks: list[TierCheck] = []
+    interrupted = False
     try:
-        checks: list[TierCheck] = []
         for engine in engines:
             for tier in tiers:
                 directory = folder / str(len(checks))
@@ -80,10 +81,14 @@ def check_all(request: CheckRequest, report: Callable[[str], None]) -> TierCheck
                 }
                 checks.append(_without_trying(engine, tier) or _check(directory, task, report))
                 _keep(checks[-1], task)
+    except KeyboardInterrupt:
+        if not checks:
+            raise
+        interrupted = True
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    return TierChecks(created, here, seed, request.kills, tuple(checks), absent)
+    return TierChecks(created, here, seed, request.kills, tuple(checks), absent, interrupted)
 
 
 def _keep(check: TierCheck, task: Mapping[str, Any]) -> None:

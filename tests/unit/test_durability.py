@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from dbbench.errors import SuiteError, UserError
 from dbbench.report.terminal.durability import lines, markdown
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
+from tests.conftest import Dbbench
 
 GOOD = Kills(20, 1000, 1003)
 SYNCED = Syncs(50, 0, {"fdatasync": 50})
@@ -212,6 +214,27 @@ def test_all_are_those_that_keep_data_and_need_not_be_named() -> None:
     assert found.absent == {"port": "runs only by name: it opens a port", "gone": "no driver"}
     named = check_all(CheckRequest(["port"], ["process"]), lambda _: None)
     assert [check.engine for check in named.checks] == ["port"]
+
+
+@pytest.mark.usefixtures("checkable")
+def test_an_interruption_leaves_the_checks_that_are_finished(
+    monkeypatch: pytest.MonkeyPatch, dbbench_here: Dbbench, tmp_path: Path
+) -> None:
+    finished = iter([TierCheck("keeps", Tier.PROCESS, CheckVerdict.PASSED)])
+
+    def check(*_: object) -> TierCheck:
+        for each in finished:
+            return each
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checks_module, "_check", check)
+    done = dbbench_here("durability", "keeps", "port", "--tier", "process", "--json", "found.json")
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+    assert "keeps   process  passed" in done.stdout
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert ([each["engine"] for each in found["checks"]], found["interrupted"]) == (["keeps"], True)
+    with pytest.raises(KeyboardInterrupt):
+        check_all(CheckRequest(["port"], ["process"]), lambda _: None)
 
 
 @pytest.mark.parametrize("name", ["layer", "null"])
