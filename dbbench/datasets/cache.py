@@ -51,6 +51,15 @@ class Files:
         manifest: dict[str, Any] = atomic_json.read(self.directory / _MANIFEST)
         return manifest
 
+    @property
+    def there(self) -> bool:
+        """Whether all its files are there, as long as they were written."""
+        try:
+            files = self.manifest["files"].items()
+            return all((self.directory / name).stat().st_size == sealed["bytes"] for name, sealed in files)
+        except (OSError, ValueError):
+            return False
+
     def schema(self, table: str) -> pa.Schema:
         """The columns of a table."""
         with pa.OSFile(self._path(table)) as source, pa.ipc.open_file(source) as reader:

@@ -20,7 +20,7 @@ import datetime
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -236,6 +236,14 @@ class Run:
         except OSError as exc:
             raise RunError(f"{self.path / 'trials'} can't be read: {_first(exc)}") from exc
         return min((len(found[0]) for name in names if (found := _DIGITS.match(name))), default=None)
+
+    def done(self, trials: Iterable[Trial]) -> dict[str, TrialResult]:
+        """The trials that need not run, by their ids: all that are finished, but those that a full disk ended.
+
+        Raises RunError if a result is damaged, or a link.
+        """
+        found = {trial.id: self.result(trial) for trial in trials if self.finished(trial)}
+        return {name: result for name, result in found.items() if Outcome.DISK_FULL not in result.outcomes}
 
     def finished(self, trial: Trial) -> bool:
         """Whether a trial has its result. Raises RunError if that is a link."""

@@ -82,6 +82,11 @@ class TrialResult(BaseModel):
     #: The host that the round ran on, where whole rounds ran on several.
     host: RoundHost | None = None
 
+    @property
+    def outcomes(self) -> set[Outcome]:
+        """Those of its steps."""
+        return {step.outcome for step in self.steps}
+
     def step(self, name: str) -> StepResult | None:
         """The result of a step, if the trial has one."""
         return next((step for step in self.steps if step.name == name), None)

@@ -70,7 +70,7 @@ class Rounds:
 
     def __init__(self, run: Run, trials: Sequence[Trial], report: Callable[[Progress], None]) -> None:
         self.run, self.trials, self.report = run, {trial.id: trial for trial in trials}, report
-        self.done = {trial.id: run.result(trial) for trial in trials if run.finished(trial)}
+        self.done = run.done(trials)
 
     def orders(self) -> list[dict[str, Any]]:
         """An order for each round that isn't finished: the manifest as of a run of that host, the suite, the trials."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
@@ -13,6 +14,7 @@ from dbbench.datasets.cache import Files
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import RunError
 from dbbench.host import atomic_json, control_group
+from dbbench.host.kept_folder import cache_folder
 from dbbench.host.processes import Packages, ended, environment, python, stop
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
@@ -59,12 +61,13 @@ def run_trials(
 ) -> str:
     """Run every trial that has no result yet; `report` is called as each goes on.
 
-    Gives `enough`'s reason if that ended the run early. Raises RunError if the run directory can't be written any more. On KeyboardInterrupt the trial at
+    Gives `enough`'s reason if that ended the run early. Raises RunError if the run directory can't be written any more, or if its
+    data is gone. On KeyboardInterrupt the trial at
     work is ended and cleared up before it goes on up. `folders`: name -> the packages that come before ours, and the Python.
     """
     limit = run.manifest.time_limit
     with run.locked() as lock:
-        done = {trial.id: run.result(trial) for trial in trials if run.finished(trial)}
+        done = run.done(trials)
         for number, trial in enumerate(trials, 1):
             if trial.id in done:
                 continue
@@ -97,8 +100,18 @@ def run_trials(
                     run.discard(trial)
                     raise
             done[trial.id] = run.settled(trial)
+            if done[trial.id].outcomes != {Outcome.OK} and not _data_there(datasets.values(), answers[trial.scenario]):
+                run.discard(trial)
+                raise RunError(
+                    f"the data of this run was removed from {cache_folder()} while it ran; "
+                    "the finished trials are kept, go on with --resume"
+                )
             report(replace(at, result=done[trial.id], seconds_left=seconds_left(trials, done, limit)))
     return ""
+
+
+def _data_there(datasets: Iterable[Files], answers: Mapping[str, str]) -> bool:
+    return all(files.there for files in datasets) and all(map(os.path.exists, answers.values()))
 
 
 def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: Mapping[str, str]) -> dict[str, Any]:

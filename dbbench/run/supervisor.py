@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -31,6 +32,8 @@ from dbbench.results.outcome import Outcome
 from dbbench.run.child_output import Output
 
 INTERRUPTED = 130
+#: What engines and systems say when the disk is full.
+_NO_SPACE = re.compile(r"(?i)no space left|\b(disk|storage) ?(is )?full\b|quota exceeded")
 _POLL_SECONDS = 0.1
 _CHILDREN_SECONDS = 1.0
 _DEAD_SECONDS = 30
@@ -169,6 +172,9 @@ class Supervisor:
                 reached = running is None or step["name"] == running
                 text = detail if reached else f"not reached: {detail} in {running}"
                 record["steps"].append({"name": step["name"], "outcome": outcome, "detail": text})
+        for step in record["steps"]:
+            if step["outcome"] in (Outcome.FAILED, Outcome.CRASHED) and _NO_SPACE.search(step["detail"]):
+                step["outcome"] = Outcome.DISK_FULL
         remarks = [f"left {len(left)} process(es) behind, now killed: {', '.join(left)}"] if left else []
         if len(done) == len(self.trial["scenario"]["steps"]) and (status or ending != "ended"):
             remarks.append(f"after its last step: {detail}")

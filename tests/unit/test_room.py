@@ -69,3 +69,25 @@ def test_a_trial_ends_before_the_disk_is_full(
         Outcome.DISK_FULL,
         f"stopped with less than {left} MB free where the run is",
     )
+
+
+@pytest.mark.parametrize(
+    ("detail", "outcome"),
+    [
+        ('IOException: IO Error: Could not write file "data.duckdb": No space left on device', Outcome.DISK_FULL),
+        ("OperationalError: database or disk is full", Outcome.DISK_FULL),
+        ("IOException: Disk full. Path /tmp/x", Outcome.DISK_FULL),
+        ("IoError: pwritev: StorageFull", Outcome.DISK_FULL),
+        ("OSError: [Errno 122] Disk quota exceeded", Outcome.DISK_FULL),
+        ("OperationalError: disk I/O error", Outcome.FAILED),
+    ],
+)
+def test_an_engine_that_has_no_space_left_did_not_fail(tmp_path: Path, detail: str, outcome: Outcome) -> None:
+    steps = [{"name": "a", "outcome": "failed", "detail": detail}]
+    trial = {"id": "1", "scenario_name": "s", "engine_name": "e", "round": 1}
+    trial |= {"scenario": {"steps": [{"name": "a"}]}, "limits": {}}
+    (tmp_path / "steps.json").write_text(json.dumps({"steps": steps}))
+    (tmp_path / "stderr.txt").touch()
+    (tmp_path / "trial.json").write_text(json.dumps(trial))
+    (step,) = Supervisor(tmp_path)._result("ended", 0, [], 0.0, {})["steps"]
+    assert (step["outcome"], step["detail"]) == (outcome, detail)

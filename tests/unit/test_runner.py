@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dbbench.datasets.cache import Files
+from dbbench.errors import RunError
 from dbbench.host import atomic_json
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
@@ -48,7 +49,8 @@ def again(run: Run, invoices_files: Files, monkeypatch: pytest.MonkeyPatch) -> A
                 ran.append(event.result)
 
         monkeypatch.setattr(runner, "_supervise", supervise)
-        runner.run_trials(run, trials, {"invoices": files}, {"invoices": {}}, note)
+        answers = {"join-1": str(files.directory / "answer")} if files is not invoices_files else {}
+        runner.run_trials(run, trials, {"invoices": files}, {"invoices": answers}, note)
         return ran
 
     return go_on
@@ -67,3 +69,31 @@ def test_a_result_that_cannot_be_read_is_the_outcome_of_its_trial(run: Run, agai
         (step.outcome, step.detail) for result in found if result.engine_name == "one" for step in result.steps
     } == {(Outcome.FAILED, "its result can't be read: engine.title: String should have at most 300 characters")}
     assert len(Run.open(run.path).results()) == len(found) == 8
+
+
+def test_what_a_full_disk_ended_runs_again(run: Run, again: Again) -> None:
+    first, *_ = run.results()
+    step = {**first.steps[0].model_dump(mode="json"), "outcome": "disk full", "value": None, "unit": ""}
+    atomic_json.write(
+        run.path / "trials" / first.id / "result.json", {**first.model_dump(mode="json"), "steps": [step]}
+    )
+    assert [result.id for result in again()] == [first.id]
+    assert again() == []
+
+
+@pytest.mark.parametrize("removed", ["Invoice.arrow", "dataset.json", "answer"])
+def test_data_that_is_removed_in_a_run_is_no_fault_of_an_engine(
+    run: Run, again: Again, invoices_files: Files, tmp_path: Path, removed: str
+) -> None:
+    files = Files(Path(shutil.copytree(invoices_files.directory, tmp_path / "data")))
+    (files.directory / "answer").touch()
+
+    def fail(result: dict[str, Any]) -> None:
+        (files.directory / removed).unlink()
+        result["steps"] = [{"name": "join-1", "outcome": "failed", "detail": "FileNotFoundError"}]
+
+    last = run.results()[-1].id
+    shutil.rmtree(run.path / "trials" / last)
+    with pytest.raises(RunError, match=r"the data of this run was removed from .* go on with --resume"):
+        again(fail, files)
+    assert [result.id for result in again()] == [last]
