@@ -9,6 +9,7 @@ from pathlib import Path
 SOURCES = {
     "bplustree": "FakeBPlusTree",
     "raptordb": "FakeRaptorDB",
+    "raptordb1": "FakeRaptorDB1",
     "bplusdotnet": "FakeBplusDotNet",
     "stsdb": "FakeSTSdb",
 }

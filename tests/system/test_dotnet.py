@@ -236,7 +236,7 @@ def test_what_was_committed_survives_a_kill(tmp_path: Path, assemblies: dict[str
 
 def test_what_loses_commits_promises_memory_alone(tmp_path: Path, assemblies: dict[str, Path]) -> None:
     """Crash checks of the originals lost acknowledged commits at the kills 3, 7 and 14. RaptorDB has no scan to look with."""
-    for name in ("bplusdotnet", "stsdb", "raptordb"):
+    for name in ("bplusdotnet", "stsdb", "raptordb", "raptordb1"):
         with pytest.raises(Unsupported, match=r"can't give durability process \(it offers: memory\)"):
             registry.load(name)(Setup(tmp_path, Tier.PROCESS))
     command = ["durability", "raptordb", "stsdb", "--tier", "memory", "--kills", "1", "--json", "checks.json"]

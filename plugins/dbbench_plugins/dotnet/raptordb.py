@@ -7,7 +7,7 @@ page and throws where no such key is stored, and of 22,500 records it gave 3,750
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dbbench.engine import Concurrency, Publication, Tier
 from dbbench_plugins.dotnet.engine import STAND_IN, AssemblyEngine, DotNetSession
@@ -41,16 +41,16 @@ class RaptorDB(AssemblyEngine):
         from System import Array, Type
         from System.Linq.Expressions import Expression
 
-        from dbbench_plugins.dotnet.keys import KINDS
-        from dbbench_plugins.dotnet.trees import call, invoked
+        from dbbench_plugins.dotnet.trees import call
 
         assert self.assembly is not None
-        made = self.assembly.type("RaptorDB.RaptorDB`1").MakeGenericType(Array[Type]([KINDS[kind]().type]))
+        of = self._key(kind)
+        made = self.assembly.type("RaptorDB.RaptorDB`1").MakeGenericType(Array[Type]([of.type]))
         # It puts a backslash between folder and file: below our own folder these are names of files with one in them.
-        database = invoked(made, "Open", str(folder / "records"), False)
+        database = self._database(made, str(folder / "records"), sizes[0])
 
         class Records(Store):
-            key = KINDS[kind]()
+            key = of
             held = Expression.Constant(database)
 
             def insert(self, key: Tree, value: Tree) -> Tree:
@@ -66,6 +66,18 @@ class RaptorDB(AssemblyEngine):
                 database.SaveIndex()
 
             def close(self) -> None:
+                database.SaveIndex()
                 database.Shutdown()
 
         return Records()
+
+    def _key(self, kind: str) -> Any:
+        """How keys of a kind are given to it."""
+        from dbbench_plugins.dotnet.keys import KINDS
+
+        return KINDS[kind]()
+
+    def _database(self, made: Any, path: str, key_bytes: int) -> Any:
+        from dbbench_plugins.dotnet.trees import invoked
+
+        return invoked(made, "Open", path, False)
