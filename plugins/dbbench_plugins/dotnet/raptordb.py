@@ -31,7 +31,7 @@ class RaptorDB(AssemblyEngine):
     concurrency = Concurrency(threads=None, processes=1)
     unsupported_reasons: ClassVar = dict.fromkeys(("seek", "range", "scan"), _ENUMERATE)
     one_client: ClassVar = {"delete": "its RemoveKey takes no lock"}
-    kinds = ("int64", "guid")
+    kinds: ClassVar[tuple[str, ...]] = ("int64", "guid")
     longest_key = 16
     durability: ClassVar = {Tier.MEMORY: {"index": "saved every 3,000 s and at the end"}}
     uses: ClassVar = {"RaptorDB.RaptorDB`1": ("Open", "Set", "Get", "RemoveKey", "SaveIndex", "Shutdown")}
