@@ -15,7 +15,10 @@ from dbbench.suite.model import Published, PublishedRatio, Source
 
 @dataclass(frozen=True)
 class PublishedEngine:
-    """One engine: its figure in words, or why there is none, and its ratio to the best."""
+    """One engine: its figure in words, or why there is none, and its ratio to the best.
+
+    Of a published ratio `figure` is that of the run.
+    """
 
     title: str
     figure: str
@@ -43,15 +46,36 @@ def published_comparisons(source: Source | None, steps: Sequence[StepView]) -> t
     for view in steps if source else ():
         assert source is not None
         published = [figure for figure in source.figures if figure.step == view.step.name]
-        said = tuple(_said(ratio) for ratio in source.ratios if ratio.step == view.step.name)
+        said = tuple(_said(ratio, steps) for ratio in source.ratios if ratio.step == view.step.name)
         unit, engines = _then(published, view) if published else ("", ())
         if published or said:
             found.append(PublishedComparison(view.step.title, unit, engines, _now(view), said))
     return tuple(found)
 
 
-def _said(ratio: PublishedRatio) -> PublishedEngine:
-    return PublishedEngine(f"{ratio.engine}, to {ratio.than}", "", f"×{ratio.value:g}", ratio.note)
+def _said(ratio: PublishedRatio, steps: Sequence[StepView]) -> PublishedEngine:
+    ours = _ratio(ratio, steps)
+    opposite = ours is not None and (ours < 1) == ((ratio.value or 2) > 1)
+    note = f"{ratio.note}; here the opposite: {ratio.why}" if opposite and ratio.why else ratio.note
+    figure = "–" if ours is None else f"×{times(ours)}"
+    return PublishedEngine(
+        f"{ratio.engine}, to {ratio.than}", figure, f"×{ratio.value:g}" if ratio.value else "better", note
+    )
+
+
+def _ratio(ratio: PublishedRatio, steps: Sequence[StepView]) -> float | None:
+    """How many times as good as the best of `to` the worst of `of` is in this run; None without a figure of each."""
+    mine = _speeds(steps, ratio.step, ratio.of)
+    others = _speeds(steps, ratio.to_step or ratio.step, ratio.to)
+    return min(mine) / max(others) if mine and others else None
+
+
+def _speeds(steps: Sequence[StepView], step: str, engines: Sequence[str]) -> list[float]:
+    """The figures of some engines as far as they are known, the greatest the best."""
+    view = next((view for view in steps if view.step.name == step), None)
+    lines = view.lines if view else ()
+    known = [line.row.value for line in lines if line.row.engine in engines and line.row.verified and line.row.value]
+    return known if view and view.rates else [1 / value for value in known]
 
 
 def _then(published: Sequence[Published], view: StepView) -> tuple[str, tuple[PublishedEngine, ...]]:

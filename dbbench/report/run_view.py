@@ -114,7 +114,8 @@ class View:
         machine = f", measured on {source.machine}" if source.machine else ""
         return (
             f"{source.title} ({source.year}){machine}. Its figures and those of this run are of different machines, "
-            "drivers and data, so each is set against the best figure of its own side only: compare the ratios."
+            "drivers and data, so each is set against the best figure of its own side only: compare the ratios. "
+            f"{source.note}"
         )
 
     @property

@@ -101,8 +101,15 @@ class PublishedRatio(Model):
     engine: str
     #: What it was compared with: another engine, or the same under other conditions.
     than: str
-    value: Annotated[float, Field(gt=0)]
-    note: str = ""
+    #: None where the text says which is better, and not by how much.
+    value: Annotated[float, Field(gt=0)] | None
+    note: Note = ""
+    #: The engines whose ratio in a run stands beside it: the worst of `of` to the best of `to`, there in `to_step`.
+    of: tuple[EngineName, ...] = ()
+    to: tuple[EngineName, ...] = ()
+    to_step: Slug | None = None
+    #: Why a run shows the opposite.
+    why: Note = ""
 
 
 class Source(Model):

@@ -40,8 +40,9 @@ def _published(suite: Mapping) -> Iterator[Dangling]:
     steps = [str(step.get("name")) for _, scenario in items(suite, "scenarios") for _, step in items(scenario, "steps")]
     for what in ("figures", "ratios"):
         for index, published in items(mapping(suite, "source"), what):
-            if isinstance(published.get("step"), str) and published["step"] not in steps:
-                yield ("source", what, index, "step"), f"one of the steps {listed(steps)}", steps
+            for key in ("step", "to_step"):
+                if isinstance(published.get(key), str) and published[key] not in steps:
+                    yield ("source", what, index, key), f"one of the steps {listed(steps)}", steps
 
 
 def _in_dataset(dataset: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
