@@ -135,6 +135,9 @@ scale_option = click.option(
     show_default=True,
     help="Rows or records, as a multiple of the suite's.",
 )
+outside_option = click.option(
+    "--allow-outside", is_flag=True, help="Let the suite read files outside its folder: only if you trust it."
+)
 seed_option = click.option(
     "--seed",
     type=seed,

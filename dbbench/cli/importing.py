@@ -35,7 +35,7 @@ def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
     """
     from dbbench.datasets.foreign_keys import find_foreign_keys
     from dbbench.datasets.inference import identifier, look_at
-    from dbbench.datasets.own_files import files_of
+    from dbbench.datasets.own_files import files_of, files_outside
     from dbbench.errors import UserError
     from dbbench.host import plain_file
     from dbbench.suite.from_files import suite_text
@@ -57,7 +57,7 @@ def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
         raise UserError(f"--key names {next(iter(wanted))}, which is none of the tables ({_listed(tables)})")
     tables = find_foreign_keys(tables)
     text = suite_text(out.stem, tables)
-    parse_suite(text, str(out))
+    suite = parse_suite(text, str(out))
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         plain_file.write(out, text.encode())
@@ -65,7 +65,8 @@ def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
         raise UserError(f"{out} can't be written: {exc.strerror or exc}") from exc
     for table in tables:
         _show(table)
-    click.echo(f"\nwrote {out}; run it: dbbench suite {out}")
+    allow = " --allow-outside" if files_outside(suite, out.parent) else ""
+    click.echo(f"\nwrote {out}; run it: dbbench suite {out}{allow}")
 
 
 def _key(text: str) -> tuple[str, tuple[str, ...]]:

@@ -11,6 +11,7 @@ from dbbench.cli.common import (
     command,
     examples,
     fault_lines,
+    outside_option,
     scale_option,
     seed_option,
     shown,
@@ -46,8 +47,9 @@ def describe(suite: str) -> None:
 )
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of suite files, for editors.")
+@outside_option
 @command
-def check(files: tuple[Path, ...], schema: bool) -> int:
+def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
     """Check suite FILES; every fault is told with its line and column."""
     import json
 
@@ -70,8 +72,7 @@ def check(files: tuple[Path, ...], schema: bool) -> int:
         try:
             path = find_suite(str(file))
             suite = load_suite(path)
-            for data in suite.datasets.values():
-                check_files(data, path.parent)
+            check_files(suite, path.parent, outside=allow_outside)
             answers = [step.expected_answer for scenario in suite.scenarios for step in scenario.steps]
             registry.check_names([answer.engine for answer in answers if isinstance(answer, EngineAnswer)])
             click.echo(f"{file}: ok")
@@ -96,14 +97,17 @@ def check(files: tuple[Path, ...], schema: bool) -> int:
     "--format", "form", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True, help="Of the files."
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write to.")
+@outside_option
 @command
-def dataset(suite: str, scale: float, seed: int | None, form: str, out: Path) -> None:
+def dataset(suite: str, scale: float, seed: int | None, form: str, out: Path, allow_outside: bool) -> None:
     """Write SUITE's data out, so that any answer can be checked by other means."""
     from dbbench.datasets.export import export
+    from dbbench.datasets.own_files import check_files
     from dbbench.suite.loader import find_suite, load_suite
 
     source = find_suite(suite)
     loaded = load_suite(source)
+    check_files(loaded, source.parent, outside=allow_outside)
     for name, data in loaded.datasets.items():
         folder = out / name if len(loaded.datasets) > 1 else out
         for path, rows in export(data, folder, form, scale=scale, seed=seed, folder=source.parent):

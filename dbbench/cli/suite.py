@@ -17,6 +17,7 @@ from dbbench.cli.common import (
     gate_metric_option,
     memory,
     open_console,
+    outside_option,
     publish_option,
     scale_option,
     seconds,
@@ -186,6 +187,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     help="Keep each trial, engine and harness together, within this much memory and no swap, like 2GiB (Linux). "
     "Cached pages of files count, too.",
 )
+@outside_option
 @gate_option
 @unknown_option
 @gate_metric_option
@@ -215,6 +217,7 @@ def suite(
     trial_timeout: float | None,
     trial_memory: int | None,
     memory_limit: int | None,
+    allow_outside: bool,
     gates: tuple[PairGate, ...],
     fail_on_unknown: bool,
     metric: str | None,
@@ -277,6 +280,7 @@ def suite(
             trial_seconds=trial_timeout,
             trial_memory=trial_memory,
             memory_limit=memory_limit,
+            allow_outside=allow_outside,
             needed=[name for gate in gates for name in (gate.new, gate.old)],
             config=config or Nothing(),
         )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import fnmatch
 import glob
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -19,38 +21,95 @@ import pyarrow.parquet as pq
 
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_type
 from dbbench.errors import UserError
-from dbbench.suite.dataset import Column, Dataset, FromFile, Table
+from dbbench.suite.answer import AnswerFile
+from dbbench.suite.dataset import Column, FromFile, Table
+from dbbench.suite.model import Suite
 
 #: Bytes of a CSV file that are read at a time; a row must fit in.
 _BLOCK = 16 * 2**20
 #: Rows by which the size of all is estimated.
 _LOOK = 1_000
+#: Names in folders that are looked at for one glob.
+_MOST_NAMES = 100_000
 #: Ends of names that are read as Parquet; any other file is CSV.
 PARQUET = (".parquet", ".pq")
 
 
 def files_of(pattern: str, folder: Path) -> list[Path]:
     """The regular files that a path or a glob relative to `folder` names, sorted. Raises UserError if there is none."""
-    place = folder / Path(pattern).expanduser()
-    found = [place] if place.exists() else [Path(name) for name in sorted(glob.glob(str(place)))]
-    if not found:
-        raise UserError(f"there is no file {place}; paths are relative to the suite's folder")
-    for path in found:
-        if not path.is_file():
-            raise UserError(f"{path} is not a regular file")
+    place = _place(pattern, folder)
+    with refusals(place):
+        found = [place] if place.exists() else sorted(_matches(place), key=str)
+        if not found:
+            raise UserError(f"there is no file {place}; paths are relative to the suite's folder")
+        for path in found:
+            if not path.is_file():
+                raise UserError(f"{path} is not a regular file")
     return found
 
 
-def check_files(dataset: Dataset, folder: Path) -> None:
-    """Raise UserError if a file that a dataset names is missing, or hasn't the columns."""
-    for table in dataset.tables.values():
-        if not isinstance(table.rows, FromFile):
-            continue
-        for path in files_of(table.rows.file, folder):
+def check_files(suite: Suite, folder: Path, *, outside: bool) -> None:
+    """Raise UserError if a file that a suite names is missing, or hasn't the columns, or lies outside the suite's folder.
+
+    A file outside is opened only where the user has allowed it by `outside`.
+    """
+    if not outside and (strangers := files_outside(suite, folder)):
+        more = f" and {len(strangers) - 3:,} more" if len(strangers) > 3 else ""
+        raise UserError(
+            f"the suite reads files outside its folder: {', '.join(map(str, strangers[:3]))}{more}; "
+            "if you trust it with them, add --allow-outside"
+        )
+    for answer in _answers(suite):
+        files_of(answer, folder)
+    for pattern, table in _tables(suite):
+        for path in files_of(pattern, folder):
             with refusals(path):
                 parquet = path.suffix.lower() in PARQUET
                 names = pq.ParquetFile(path).schema_arrow.names if parquet else csv_names(path)
             _has_columns(path, names, _wanted(table.columns))
+
+
+def files_outside(suite: Suite, folder: Path) -> list[Path]:
+    """The files that a suite names and that are not in its folder. A path or glob that leads out is not followed."""
+    here = (Path(os.path.abspath(folder)), folder.resolve())
+    found = []
+    for pattern in (*_answers(suite), *(pattern for pattern, _ in _tables(suite))):
+        place = Path(os.path.abspath(_place(pattern, folder)))
+        inside = any(place.is_relative_to(each) for each in here)
+        found += [path.resolve() for path in files_of(pattern, folder)] if inside else [place]
+    return [path for path in found if not any(path.is_relative_to(each) for each in here)]
+
+
+def _answers(suite: Suite) -> list[str]:
+    answers = [step.expected_answer for scenario in suite.scenarios for step in scenario.steps]
+    return [answer.file for answer in answers if isinstance(answer, AnswerFile)]
+
+
+def _tables(suite: Suite) -> list[tuple[str, Table]]:
+    tables = [table for dataset in suite.datasets.values() for table in dataset.tables.values()]
+    return [(table.rows.file, table) for table in tables if isinstance(table.rows, FromFile)]
+
+
+def _place(pattern: str, folder: Path) -> Path:
+    return folder / os.path.expanduser(pattern)
+
+
+def _matches(place: Path) -> list[Path]:
+    """The paths that a glob names. Raises UserError where too many names would have to be looked at."""
+    found, looked = [Path(place.anchor)], 0
+    for part in place.relative_to(place.anchor).parts:
+        if not glob.has_magic(part):
+            found = [path / part for path in found if os.path.lexists(path / part)]
+            continue
+        above, found = found, []
+        for path in above:
+            names = os.listdir(path) if os.access(path, os.R_OK) and path.is_dir() else []
+            looked += len(names)
+            if looked > _MOST_NAMES:
+                raise UserError(f"{place} goes through more than {_MOST_NAMES:,} names; name fewer folders")
+            fitting = fnmatch.filter(names, part)
+            found += [path / name for name in fitting if part.startswith(".") or not name.startswith(".")]
+    return found
 
 
 def rows_from(

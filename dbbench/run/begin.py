@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 
 import dbbench
+from dbbench.datasets.own_files import check_files
 from dbbench.engine.probe import Probed, probe
 from dbbench.engine.urls import redacted
 from dbbench.errors import UserError
@@ -41,6 +42,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     path = find_suite(request.suite)
     text = read_text(path)
     suite = parse_suite(text, str(path))
+    check_files(suite, path.parent, outside=request.allow_outside)
     choice = choose(request, suite)
     with control_group.limited(request.memory_limit):
         pass  # where it can't be made, the user learns it before anything is drawn

@@ -40,6 +40,8 @@ class Request:
     trial_memory: int | None = None
     #: Bytes that a trial's engine and harness may use together, kept by the system.
     memory_limit: int | None = None
+    #: Whether the suite may read files outside its folder.
+    allow_outside: bool = False
     #: Variant -> the option whose values `--sweep` goes through; the variants are among `engines`, their values in `options`.
     sweeps: Mapping[str, str] = field(default_factory=dict)
     #: Engines that a gate compares, which have to be among those that run.

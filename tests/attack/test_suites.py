@@ -1,13 +1,17 @@
-"""Suites of a million values, of nothing but unknown keys, without an end: told within seconds, with the first faults."""
+"""Suites of a million values or without an end, that read files of others or write: told within seconds, with the first faults."""
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
+from dbbench.datasets import own_files
+from dbbench.datasets.own_files import files_of
 from tests.attack.conftest import Ask
 from tests.conftest import TESTS
 
@@ -71,3 +75,84 @@ def test_a_suite_that_is_no_file_is_told(kind: str, ask: Ask, tmp_path: Path) ->
     elif kind == "folder":
         path.mkdir()
     assert ask("check", path).exit_code == 2
+
+
+#: Paths and globs that lead out of the suite's folder: never followed, however long they would take.
+OUTSIDE = [
+    "/etc/passwd",
+    "/*/*/*/*/*",
+    "/proc/*/*",
+    "../elsewhere/mine",
+    "link.csv",
+    "in/*.csv",
+    "in/../../elsewhere/mine",
+]
+
+
+def reading(folder: Path, pattern: str, key: str) -> Path:
+    """A suite with the pattern in place of the rows of a table, or of an answer."""
+    document = YAML(typ="safe").load(SMALL)
+    (scenario,) = document["scenarios"]
+    if key == "rows":
+        columns = {"Id": {"type": "integer"}}
+        document["datasets"]["things"]["tables"] = {
+            "T": {"rows": {"file": pattern}, "primary_key": "Id", "columns": columns}
+        }
+        scenario |= {"steps": scenario["steps"][:1], "charts": []}
+    else:
+        scenario["steps"][1] |= {"answer": {"file": pattern, "columns": {"Name": "varchar(6)"}}, "read": "Name"}
+    path = folder / "suite.yaml"
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize("key", ["rows", "answer"])
+@pytest.mark.parametrize("pattern", OUTSIDE)
+def test_a_file_outside_the_suites_folder_is_named_and_not_read(
+    pattern: str, key: str, ask: Ask, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "mine").write_text("secret\n")
+    (tmp_path / "suites" / "in").mkdir(parents=True)
+    for link in ("link.csv", "in/one.csv"):
+        (tmp_path / "suites" / link).symlink_to(tmp_path / "elsewhere" / "mine")
+    path = reading(tmp_path / "suites", pattern, key)
+    out = ("--out", tmp_path / "out")
+    began = time.monotonic()
+    for command in (["check", path], ["dataset", path, *out], ["suite", path, "-e", "sqlite", *out]):
+        done = ask(*command)
+        assert done.exit_code == 2
+        assert "dbbench: the suite reads files outside its folder: /" in done.output
+        assert "add --allow-outside" in done.output
+        assert "secret" not in done.output
+    assert time.monotonic() - began < LONG
+    assert not (tmp_path / "out").exists()
+    if pattern == "link.csv" and key == "rows":
+        done = ask("check", path, "--allow-outside")
+        assert "has no column 'Id'" in done.output
+    if pattern == "/proc/*/*":
+        assert ask("check", path, "--allow-outside").exit_code == 2
+
+
+def test_a_glob_that_goes_through_too_many_names_is_refused(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a1", "a2", "b1"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "rows.csv").write_text("Id\n1\n")
+        (tmp_path / name / ".hidden.csv").write_text("none\n")
+    path = reading(tmp_path, "a*/*.csv", "rows")
+    assert [str(each.relative_to(tmp_path)) for each in files_of("a*/*.csv", tmp_path)] == [
+        "a1/rows.csv",
+        "a2/rows.csv",
+    ]
+    monkeypatch.setattr(own_files, "_MOST_NAMES", 7)
+    done = ask("check", path)
+    assert (done.exit_code, "goes through more than 7 names" in done.output) == (2, True)
+
+
+def test_import_says_how_a_suite_of_files_elsewhere_is_run(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("Id\n1\n")
+    for out, allow in (("suite.yaml", ""), ("suites/suite.yaml", " --allow-outside")):
+        done = ask("import", tmp_path / "rows.csv", "--suite", tmp_path / out)
+        assert done.output.endswith(f"run it: dbbench suite {tmp_path / out}{allow}\n")
