@@ -46,8 +46,8 @@ def test_published_figures_are_of_all_rounds_together() -> None:
     assert SUITE.source is not None
     found = {figure.engine: (figure.step, figure.value) for figure in SUITE.source.figures}
     assert found == {
-        "MySQL": ("all-rounds", 98), "PostgreSQL": ("all-rounds", 92),
-        "SQL Server": ("all-rounds", 102), "SQLite": ("all-rounds", 154),
+        "MySQL 5.5.17, remote": ("all-rounds", 98), "PostgreSQL 9.1.2, remote": ("all-rounds", 92),
+        "SQL Server 2008 R2, remote": ("all-rounds", 102), "SQLite 3.7.9": ("all-rounds", 154),
     }  # fmt: skip
 
 
