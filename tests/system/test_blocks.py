@@ -25,7 +25,7 @@ from dbbench.errors import Unsupported
 from dbbench.host import machine
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
-from dbbench_plugins.virtualfile.page import PAGE_BYTES, TornPage, checked, empty, sealed
+from dbbench_plugins.virtualfile.page import PAGE_BYTES, Layout, TornPage, checked, empty, sealed
 from dbbench_plugins.virtualfile.store import DOUBLE, LOG, PAGES, Broken, Store
 from tests.conftest import environment, run_dbbench, summary
 
@@ -93,7 +93,7 @@ def key(number: int) -> bytes:
     return number.to_bytes(8, "big")
 
 
-def opened(name: str, directory: Path, tier: Tier = Tier.PROCESS, count: int = 100, **options: int) -> Engine:
+def opened(name: str, directory: Path, tier: Tier = Tier.PROCESS, count: int = 100, **options: int | str) -> Engine:
     """An engine with a new store of `count` blocks, or with the store that exists."""
     directory.mkdir(exist_ok=True)
     engine = registry.load(name)(Setup(directory, tier, options))
@@ -243,8 +243,20 @@ for number in range(int(sys.argv[2]), 10**9):
 """
 
 
+def test_pages_are_as_large_as_asked(tmp_path: Path) -> None:
+    """And are opened again as they were made."""
+    for kib, per_page in ((2, 3), (32, 63)):
+        engine = opened("virtualfile", tmp_path / str(kib), count=per_page * 5, page_kib=str(kib))
+        run(engine, engine.connect(), "insert_many", [(key(number), bytes(SIZE)) for number in range(per_page * 5)])
+        engine.close()
+        assert (tmp_path / str(kib) / PAGES).stat().st_size == 5 * kib * 1024
+        again = opened("virtualfile", tmp_path / str(kib))
+        assert len(list(run(again, again.connect(), "scan"))) == per_page * 5  # type: ignore[call-overload]
+        again.close()
+
+
 def test_after_a_kill_each_block_is_old_or_new_and_none_that_was_committed_is_lost(tmp_path: Path) -> None:
-    opened("virtualfile", tmp_path / "data", count=3_000, log_mib=1).close()
+    opened("virtualfile", tmp_path / "data", count=3_000, log_mib=1, page_kib="32").close()
     moments = random.Random(2006)
     last: dict[int, int] = {}
     first = 1
@@ -324,7 +336,7 @@ def test_a_file_that_ends_within_a_page_and_a_page_of_another_place_are_torn(dat
 
 
 def test_a_page_torn_within_a_checkpoint_is_mended_when_the_file_is_opened(data: Path) -> None:
-    store = Store(data, SIZE, 100, sync=True)
+    store = Store(data, Layout(SIZE), 100, sync=True)
     pages = [(number, sealed(store.page(number))) for number in (1, 2)]
     store._write_double(pages)
     store._close_files()
@@ -337,7 +349,7 @@ def test_a_page_torn_within_a_checkpoint_is_mended_when_the_file_is_opened(data:
 
 @pytest.mark.parametrize("left", [5, 100, PAGE_BYTES, 2 * PAGE_BYTES])
 def test_a_double_write_that_did_not_come_to_its_end_is_left_alone(data: Path, left: int) -> None:
-    store = Store(data, SIZE, 100, sync=True)
+    store = Store(data, Layout(SIZE), 100, sync=True)
     store._write_double([(number, sealed(empty(number))) for number in (1, 2)])
     store._close_files()
     os.truncate(data / DOUBLE, left)
@@ -347,7 +359,7 @@ def test_a_double_write_that_did_not_come_to_its_end_is_left_alone(data: Path, l
 
 
 def test_a_record_of_the_log_that_is_torn_is_no_commit(data: Path) -> None:
-    store = Store(data, SIZE, 100, sync=True)
+    store = Store(data, Layout(SIZE), 100, sync=True)
     store.commit([(0, b"a" * SIZE)])
     store.commit([(1, b"b" * SIZE), (2, b"b" * SIZE)])
     end = store.log.at
@@ -363,11 +375,11 @@ def test_a_record_of_the_log_that_is_torn_is_no_commit(data: Path) -> None:
 
 def test_records_of_a_log_that_was_begun_anew_count_no_more(data: Path) -> None:
     """They lie where those of the next session end, and are whole."""
-    store = Store(data, SIZE, 100, sync=True)
+    store = Store(data, Layout(SIZE), 100, sync=True)
     for number in range(10):
         store.commit([(number, b"a" * SIZE)])
     store.close()
-    store = Store(data, SIZE, 100, sync=True)
+    store = Store(data, Layout(SIZE), 100, sync=True)
     store.commit([(5, b"b" * SIZE)])
     store._close_files()  # as by a kill
     engine = opened("virtualfile", data)

@@ -5,25 +5,26 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier, Unsupported, disk
 from dbbench_plugins.blocks.file import KEY_BYTES, Pair, refuse_what_is_no_block
-from dbbench_plugins.virtualfile.page import HEAD, PAGE_BYTES
+from dbbench_plugins.virtualfile.page import HEAD, PAGE_BYTES, Layout
 from dbbench_plugins.virtualfile.store import DOUBLE, LOG, PAGES, Store
 
 if TYPE_CHECKING:
     from dbbench.engine import RecordSet
 
 _MIB = 2**20
-#: Names the size of the blocks.
+#: Names the sizes of the blocks and pages.
 _SIZE = "block-size"
 
 
 class VirtualFileOptions(Options):
     cache_mib: int = Field(default=64, ge=1, description="page cache, MiB")
+    page_kib: Literal["2", "4", "8", "16", "32"] = Field(default="8", description="page, KiB")
     log_mib: int = Field(default=16, ge=1, description="log, MiB; when it is full the changed pages are written")
 
 
@@ -90,7 +91,7 @@ def wrong_size(value: bytes, size: int) -> ValueError:
 
 class VirtualFile(Engine):
     name = "virtualfile"
-    title = "virtual file (pages of 8 KiB)"
+    title = "virtual file (paged, Python)"
     license = "Apache-2.0"
     publication = Publication.ALLOWED
     options_class = VirtualFileOptions
@@ -115,23 +116,23 @@ class VirtualFile(Engine):
 
     def open(self) -> None:
         if (self.directory / _SIZE).exists():
-            self._open(int((self.directory / _SIZE).read_text("ascii")))
+            self._open(Layout(*map(int, (self.directory / _SIZE).read_text("ascii").split())))
 
     def create_store(self, records: RecordSet) -> None:
         """Make the files whole, of zeros, as those of the raw files are."""
         refuse_what_is_no_block(self, records)
         size = records.spec.value_bytes
-        if size > self.longest_value:
-            raise Unsupported(
-                f"{self.name} takes values of up to {self.longest_value:,} bytes, and these have {size:,}"
-            )
-        Store.make(self.directory, size, records.count, self.options.log_mib * _MIB)
-        (self.directory / _SIZE).write_text(str(size), "ascii")
-        self._open(size)
+        layout = Layout(size, int(self.options.page_kib) * 1024)
+        if not layout.per_page:
+            longest = layout.page_bytes - HEAD.size
+            raise Unsupported(f"{self.name} takes values of up to {longest:,} bytes, and these have {size:,}")
+        Store.make(self.directory, layout, records.count, self.options.log_mib * _MIB)
+        (self.directory / _SIZE).write_text(f"{size} {layout.page_bytes}", "ascii")
+        self._open(layout)
 
-    def _open(self, size: int) -> None:
-        capacity = self.options.cache_mib * _MIB // PAGE_BYTES
-        self.store = Store(self.directory, size, capacity, sync=self.tier is Tier.POWER)
+    def _open(self, layout: Layout) -> None:
+        capacity = self.options.cache_mib * _MIB // layout.page_bytes
+        self.store = Store(self.directory, layout, capacity, sync=self.tier is Tier.POWER)
 
     def connect(self) -> Session:
         return (
@@ -143,7 +144,7 @@ class VirtualFile(Engine):
             self.store.checkpoint()
 
     def settings(self) -> dict[str, Any]:
-        return {"page_bytes": PAGE_BYTES, **super().settings(), "disk": disk(self.directory)}
+        return {**super().settings(), "disk": disk(self.directory)}
 
     def file_role(self, name: str) -> FileRole:
         return {PAGES: "data", LOG: "journal", DOUBLE: "journal"}.get(name, "other")  # type: ignore[return-value]

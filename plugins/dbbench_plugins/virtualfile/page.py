@@ -1,4 +1,4 @@
-"""A page of 8,192 bytes: a checksum of the rest, its number, which of its blocks were written, and the blocks.
+"""A page: a checksum of the rest, its number, which of its blocks were written, and the blocks.
 
 A page of zeros was never written.
 """
@@ -8,12 +8,12 @@ from __future__ import annotations
 import struct
 from zlib import crc32
 
+#: Of a page, unless another size is asked for.
 PAGE_BYTES = 8_192
 #: Checksum, number of the page, a bit for each block.
 HEAD = struct.Struct("<IIQ")
 #: Blocks of a page, at most: as many as there are bits.
 MOST_BLOCKS = 64
-_ZEROS = bytes(PAGE_BYTES)
 
 
 class TornPage(Exception):
@@ -21,11 +21,11 @@ class TornPage(Exception):
 
 
 class Layout:
-    """How blocks of `size` bytes lie in pages."""
+    """How blocks of `size` bytes lie in pages of `page_bytes`."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.per_page = min((PAGE_BYTES - HEAD.size) // size, MOST_BLOCKS)
+    def __init__(self, size: int, page_bytes: int = PAGE_BYTES) -> None:
+        self.size, self.page_bytes = size, page_bytes
+        self.per_page = min((page_bytes - HEAD.size) // size, MOST_BLOCKS)
 
     def place(self, number: int) -> tuple[int, int, int]:
         """Page, the block's bit in it, and where in it the block begins."""
@@ -44,9 +44,9 @@ class Layout:
             HEAD.pack_into(page, 0, checksum, number, bits | bit)
 
 
-def empty(number: int) -> memoryview:
+def empty(number: int, page_bytes: int = PAGE_BYTES) -> memoryview:
     """A page without blocks."""
-    page = memoryview(bytearray(PAGE_BYTES))
+    page = memoryview(bytearray(page_bytes))
     HEAD.pack_into(page, 0, 0, number, 0)
     return page
 
@@ -58,11 +58,11 @@ def sealed(page: memoryview) -> bytes:
     return bytes(copy)
 
 
-def checked(data: bytes, number: int, where: str) -> memoryview:
+def checked(data: bytes, number: int, where: str, page_bytes: int = PAGE_BYTES) -> memoryview:
     """A page as it came from a file. Raises TornPage if it isn't whole, or another one."""
-    if not data or data == _ZEROS:
-        return empty(number)
-    if len(data) == PAGE_BYTES:
+    if not data or data == bytes(page_bytes):
+        return empty(number, page_bytes)
+    if len(data) == page_bytes:
         checksum, held, _ = HEAD.unpack_from(data)
         if held == number and checksum == crc32(memoryview(data)[4:]):
             return memoryview(bytearray(data))

@@ -19,7 +19,7 @@ from zlib import crc32
 
 from dbbench_plugins.blocks.file import short_write
 from dbbench_plugins.virtualfile.log import Block, Log
-from dbbench_plugins.virtualfile.page import HEAD, PAGE_BYTES, Layout, checked, sealed
+from dbbench_plugins.virtualfile.page import HEAD, Layout, checked, sealed
 
 PAGES, LOG, DOUBLE = "pages", "log", "double"
 #: Of the double write: checksum of what follows, how many pages that is.
@@ -33,13 +33,13 @@ class Broken(Exception):
 
 
 class Store:
-    """An open store of blocks of `size` bytes in a directory, with a cache of `capacity` pages.
+    """An open store of blocks in a directory, as they are laid out, with a cache of `capacity` pages.
 
     Raises TornPage, when it is opened or read, for a page that is damaged and can't be mended.
     """
 
-    def __init__(self, directory: Path, size: int, capacity: int, *, sync: bool) -> None:
-        self.directory, self.layout, self.sync = directory, Layout(size), sync
+    def __init__(self, directory: Path, layout: Layout, capacity: int, *, sync: bool) -> None:
+        self.directory, self.layout, self.sync = directory, layout, sync
         self.capacity = sys.maxsize  # until all is recovered: a checkpoint in the middle would begin the log anew
         #: Pages by number, in the order they came, and the numbers of those that differ from the file's.
         self.cache: dict[int, memoryview] = {}
@@ -48,7 +48,7 @@ class Store:
         self.broken = ""
         self.lock = threading.RLock()
         self.descriptor = os.open(directory / PAGES, os.O_RDWR | os.O_CLOEXEC)
-        self.log = Log(directory / LOG, size, sync=sync)
+        self.log = Log(directory / LOG, layout.size, sync=sync)
         try:
             self._recover()
         except BaseException:
@@ -57,12 +57,12 @@ class Store:
         self.capacity = capacity
 
     @staticmethod
-    def make(directory: Path, size: int, blocks: int, log_bytes: int) -> None:
+    def make(directory: Path, layout: Layout, blocks: int, log_bytes: int) -> None:
         """The files of an empty store, with space for `blocks` blocks."""
-        pages = -(-blocks // Layout(size).per_page)
+        pages = -(-blocks // layout.per_page)
         with (directory / PAGES).open("wb", buffering=0) as file:
             for _ in range(pages):
-                file.write(bytes(PAGE_BYTES))
+                file.write(bytes(layout.page_bytes))
             os.fsync(file.fileno())
         (directory / DOUBLE).touch()
         Log.make(directory / LOG, log_bytes)
@@ -134,7 +134,7 @@ class Store:
 
     def _pages(self) -> int:
         """How many there are in the file, or will be."""
-        in_file = -(-os.fstat(self.descriptor).st_size // PAGE_BYTES)
+        in_file = -(-os.fstat(self.descriptor).st_size // self.layout.page_bytes)
         with self.lock:
             return max(in_file, max(self.changed, default=-1) + 1)
 
@@ -146,13 +146,14 @@ class Store:
                 return self.cache[number]
             if before != self.checkpoints:  # what was read may be older than what a checkpoint has written
                 data = self._read(number)
-            page = checked(data, number, f"the file {PAGES}")
+            page = checked(data, number, f"the file {PAGES}", self.layout.page_bytes)
             self._make_room()
             self.cache[number] = page
             return page
 
     def _read(self, number: int) -> bytes:
-        return os.pread(self.descriptor, PAGE_BYTES, number * PAGE_BYTES)
+        page_bytes = self.layout.page_bytes
+        return os.pread(self.descriptor, page_bytes, number * page_bytes)
 
     def _make_room(self) -> None:
         """Drop pages that came first."""
@@ -197,9 +198,10 @@ class Store:
         if len(data) < _DOUBLE.size:
             return []
         checksum, count = _DOUBLE.unpack_from(data)
-        if len(data) != _DOUBLE.size + count * PAGE_BYTES or crc32(memoryview(data)[4:]) != checksum:
+        page_bytes = self.layout.page_bytes
+        if len(data) != _DOUBLE.size + count * page_bytes or crc32(memoryview(data)[4:]) != checksum:
             return []
-        pages = [data[at : at + PAGE_BYTES] for at in range(_DOUBLE.size, len(data), PAGE_BYTES)]
+        pages = [data[at : at + page_bytes] for at in range(_DOUBLE.size, len(data), page_bytes)]
         return [(HEAD.unpack_from(page)[1], page) for page in pages]
 
     def _write_places(self, pages: Sequence[tuple[int, bytes]]) -> None:
@@ -210,7 +212,7 @@ class Store:
             while end < len(pages) and end - at < _MANY and pages[end][0] == first + end - at:
                 end += 1
             run = b"".join(data for _, data in pages[at:end])
-            if os.pwrite(self.descriptor, run, first * PAGE_BYTES) != len(run):
+            if os.pwrite(self.descriptor, run, first * self.layout.page_bytes) != len(run):
                 raise short_write()
             at = end
         if pages and self.sync:
