@@ -95,17 +95,11 @@ def apt(*packages: str) -> str:
 
 
 def pip_arguments(driver: Driver) -> list[str]:
-    """What to give `pip install`: the folder or wheel that the package was installed from, with the extras.
+    """What to give `pip install`: what the extras require, so that their package, which may be in use, stays as it is.
 
-    Where there is none, as for a wheel that is gone, the requirements of the extras by their own names: dbbench itself
-    need not be on the package index.
+    A package that has its driver in itself is installed anew, from the folder or wheel that it came from.
     """
-    package, extras = driver.package, driver.extras
-    if source := _source(package):
-        path, editable = source
-        options = ["-e"] if editable else [] if extras else ["--force-reinstall"]
-        return [*options, f"{path}[{','.join(extras)}]" if extras else str(path)]
-    return _required(package, extras) or ["--force-reinstall", package.name]
+    return _required(driver.package, driver.extras) or _anew(driver.package)
 
 
 def requirements(driver: Driver) -> list[Requirement]:
@@ -121,14 +115,14 @@ def _brings(requirement: Requirement, extra: str) -> bool:
     return marker is not None and marker.evaluate({"extra": extra}) and not marker.evaluate({"extra": ""})
 
 
-def _source(package: Distribution) -> tuple[Path, bool] | None:
-    """Where a package was installed from, and whether it is used from there; None if that isn't a path, or is gone."""
+def _anew(package: Distribution) -> list[str]:
+    """What installs a package again: by its name where it didn't come from a path, or the path is gone."""
     told = json.loads(package.read_text("direct_url.json") or "{}")
     parts = urlsplit(told.get("url", ""))
     path = Path(url2pathname(parts.path))
     if parts.scheme != "file" or not path.exists():
-        return None
-    return path, bool(told.get("dir_info", {}).get("editable"))
+        return ["--force-reinstall", package.name]
+    return ["-e" if told.get("dir_info", {}).get("editable") else "--force-reinstall", str(path)]
 
 
 def _required(package: Distribution, extras: Sequence[str]) -> list[str]:

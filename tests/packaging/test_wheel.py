@@ -58,7 +58,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return programs
 
 
-def test_it_runs_without_any_extra(installed: Path, wheel: Path, tmp_path: Path) -> None:
+def test_it_runs_without_any_extra(installed: Path, tmp_path: Path) -> None:
     """sqlite is Python's own; the engines that aren't here are named, and how to install them is told."""
     command = [installed / "dbbench", "suite", "invoices", "--scale", "0.02", "--quick", "--out", "run"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -66,21 +66,16 @@ def test_it_runs_without_any_extra(installed: Path, wheel: Path, tmp_path: Path)
     assert "unavailable (see `dbbench engines`): access, chdb, derby, duckdb, " in done.stdout
     listed = subprocess.run([installed / "dbbench", "engines", "duckdb"], capture_output=True, text=True, check=False)
     assert "the Python module duckdb is missing" in listed.stdout
-    assert f"install: pip install '{wheel}[duckdb]'" in listed.stdout
+    assert "install: pip install 'duckdb>=1.5'" in listed.stdout
     assert (tmp_path / "run" / "report" / "invoices-overview.png").is_file()
 
 
-def test_without_the_wheel_and_a_clone_the_driver_itself_is_named(installed: Path, wheel: Path) -> None:
-    aside = wheel.rename(wheel.parent / "elsewhere")
-    try:
-        command = [installed / "dbbench", "engines", "install", "--print", "duckdb", "postgresql+orm"]
-        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    finally:
-        aside.rename(wheel)
+def test_drivers_are_installed_without_their_package(installed: Path) -> None:
+    command = [installed / "dbbench", "engines", "install", "--print", "duckdb", "postgresql+orm"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     python = os.path.realpath(installed) + "/python"
     assert "apt-get install -y --no-install-recommends postgresql\n" in printed
     assert f"{python} -P -m pip install 'duckdb>=1.5' 'psycopg[binary]>=3.3' 'sqlalchemy>=2.0.14'" in printed
-    assert "dbbench[" not in printed
 
 
 def test_a_plugin_of_a_package_of_its_own_appears(installed: Path, tmp_path: Path) -> None:

@@ -39,23 +39,22 @@ def package(tmp_path: Path, **origin: object) -> Distribution:
     return Distribution.at(folder)
 
 
-def test_from_a_clone_the_hint_is_its_path(tmp_path: Path) -> None:
+def test_a_package_with_its_driver_in_itself_is_installed_anew_from_where_it_came(tmp_path: Path) -> None:
     clone = tmp_path / "my clone"
     clone.mkdir()
     editable = package(tmp_path / "a", url=clone.as_uri(), dir_info={"editable": True})
     copied = package(tmp_path / "b", url=clone.as_uri(), dir_info={})
-    assert pip_arguments(Driver(editable, ("one", "two"))) == ["-e", f"{clone}[one,two]"]
-    assert pip_arguments(Driver(copied, ("one",))) == [f"{clone}[one]"]
-    assert driver_hint(Driver(copied, ("one",))) == f"pip install '{clone}[one]'"
+    assert pip_arguments(Driver(editable, ())) == ["-e", str(clone)]
     assert pip_arguments(Driver(copied, ())) == ["--force-reinstall", str(clone)]
+    assert driver_hint(Driver(copied, ())) == f"pip install --force-reinstall '{clone}'"
 
 
-@pytest.mark.parametrize("url", ["", "file:///nowhere/db_mine-1.whl", "https://git.example/db-mine.git"])
-def test_elsewhere_the_hint_names_the_drivers_themselves(tmp_path: Path, url: str) -> None:
+@pytest.mark.parametrize("url", ["", "file:///", "file:///nowhere/db_mine-1.whl", "https://git.example/db-mine.git"])
+def test_the_hint_names_the_drivers_themselves_so_that_their_package_stays_as_it_is(tmp_path: Path, url: str) -> None:
     found = package(tmp_path, **({"url": url} if url else {}))
     assert pip_arguments(Driver(found, ("one",))) == ["first[fast]>=2"]
     assert pip_arguments(Driver(found, ("two",))) == ["first[fast]>=2", "second"]
-    assert pip_arguments(Driver(found, ())) == ["--force-reinstall", "db-mine"]
+    assert pip_arguments(Driver(found, ()))[1:] == ["/" if url == "file:///" else "db-mine"]
 
 
 class Built(Engine):
