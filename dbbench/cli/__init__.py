@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from typing import Any
 
 import click
 
@@ -22,12 +23,20 @@ from dbbench.cli.streams import settle
 from dbbench.cli.suite import suite
 from dbbench.cli.versions import versions
 
+#: What other tools call our commands.
+_MEANT = {"run": "'suite'", "list": "'suites' or 'engines'"}
+
 
 class _Plain(click.Group):
     """Commands in the order they are written, not by the alphabet."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> Any:
+        if meant := _MEANT.get(args[0]):
+            context.fail(f"No such command {args[0]!r}; did you mean {meant}?")
+        return super().resolve_command(context, args)
 
 
 @click.group(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -42,22 +43,29 @@ def engines() -> None:
 @click.argument("names", nargs=-1, shell_complete=engine_names)
 @click.option("--all", "everything", is_flag=True, help="Show the details of every engine.")
 @click.option("--verbose", "-v", is_flag=True, help="Show options, durability tiers and URLs too.")
-@click.option("--markdown", is_flag=True, help="Print what is supported as Markdown, the same on every machine.")
+@click.option(
+    "--markdown", "form", flag_value="markdown", help="Print what is supported as Markdown, the same on every machine."
+)
+@click.option("--json", "form", flag_value="json", help="Print JSON: all that is known of each engine.")
 @command
-def listed(names: tuple[str, ...], everything: bool, verbose: bool, markdown: bool) -> None:
+def listed(names: tuple[str, ...], everything: bool, verbose: bool, form: str | None) -> None:
     """List the engines: a line for each that is available, then those that are not, by family.
 
     With NAMES, --all or --verbose: status, versions, licence, whether results may be published, how to install.
     """
     from dbbench.engine import registry
     from dbbench.engine.probe import probe
+    from dbbench.host import atomic_json
     from dbbench.report.terminal.engines import engine_lines, engine_matrix, overview_lines
 
     registry.check_names(list(names))
     found = probe(sorted(names) or registry.names())
     if not names:  # null engines are the harness's own
         found = {name: engine for name, engine in found.items() if engine.ranked}
-    if markdown:
+    if form == "json":
+        click.echo(atomic_json.text({"engines": [asdict(engine) for engine in found.values()]}), nl=False)
+        return
+    if form == "markdown":
         lines = engine_matrix({name: engine for name, engine in found.items() if engine.license and engine.ranked})
     elif names or everything or verbose:
         lines = engine_lines(found, verbose=verbose, columns=columns())
@@ -85,11 +93,12 @@ def install(names: tuple[str, ...], yes: bool, only_print: bool, debian: bool) -
 
     Drivers are installed by pip into this Python's environment, and JDBC jars into dbbench's cache folder.
     The command for Debian packages is printed, for it needs root. Exit status: 0 the engines are
-    available; 1 they aren't, or a step failed; 2 usage error.
+    available; 1 they aren't, or a step failed; 2 usage error, or a run uses this environment.
     """
     from dbbench.engine import registry
     from dbbench.engine.probe import probe
-    from dbbench.host.processes import environment
+    from dbbench.errors import UserError
+    from dbbench.host.processes import at_work, environment
     from dbbench.report.terminal.engines import engine_lines
 
     registry.check_names(list(names))
@@ -108,6 +117,11 @@ def install(names: tuple[str, ...], yes: bool, only_print: bool, debian: bool) -
         click.echo(f"As root, if these packages are missing:\n  {shlex.join(next(steps.commands()))}")
     own = list(steps.own_commands())
     if own:
+        if busy := at_work("dbbench.run.supervisor"):
+            raise UserError(
+                f"a run uses this environment (process {busy[0]}): its packages must not change meanwhile; "
+                "install when the run has ended"
+            )
         click.echo("\n".join(("In this environment:", *(f"  {shlex.join(words)}" for words in own))))
         if not yes:
             click.confirm("Run this now?", abort=True)

@@ -26,11 +26,12 @@ from dbbench.cli.common import command, examples, metric_option, open_console
 )
 @click.option("--across-machines", is_flag=True, help="Take runs of different machines too; the result says so.")
 @metric_option
-@click.option("--markdown", is_flag=True, help="Print Markdown, for a comment.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print Markdown, for a comment.")
+@click.option("--json", "form", flag_value="json", help="Print JSON: all figures, intervals and changes.")
 @click.option("--publish", is_flag=True, help="Leave out the engines whose licences forbid to publish their figures.")
 @command
 def history(
-    runs: tuple[Path, ...], out: Path | None, across_machines: bool, metric: str, markdown: bool, publish: bool
+    runs: tuple[Path, ...], out: Path | None, across_machines: bool, metric: str, form: str | None, publish: bool
 ) -> int:
     """Show in the order of time at which RUN a figure changed, by how much, and what differed then.
 
@@ -56,11 +57,13 @@ def history(
             written = [*files.write(found, out), *page.write(found, out)]
         except OSError as exc:
             raise UserError(f"{out} can't be written: {exc.strerror}") from exc
-    if markdown:
+    if form == "json":
+        click.echo(files.as_json(found), nl=False)
+    elif form == "markdown":
         for line in terminal.markdown(found):
             click.echo(line)
     else:
         terminal.show(found, open_console())
     for path in written:
-        click.echo(f"wrote {path}", err=markdown)
+        click.echo(f"wrote {path}", err=form is not None)
     return 0

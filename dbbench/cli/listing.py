@@ -20,13 +20,20 @@ from dbbench.cli.common import (
 
 
 @click.command(epilog=examples("dbbench suites"))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: names, titles and descriptions.")
 @command
-def suites() -> None:
+def suites(as_json: bool) -> None:
     """List the built-in suites."""
+    from dbbench.host import atomic_json
     from dbbench.suite.loader import builtin_suites, find_suite, load_suite
 
-    for name in builtin_suites():
-        click.echo(f"{name:<16} {' '.join(load_suite(find_suite(name)).description.split())}")
+    found = [load_suite(find_suite(name)) for name in builtin_suites()]
+    if as_json:
+        document = {"suites": [each.model_dump(include={"name", "title", "description"}) for each in found]}
+        click.echo(atomic_json.text(document), nl=False)
+        return
+    for suite in found:
+        click.echo(f"{suite.name:<16} {' '.join(suite.description.split())}")
 
 
 @click.command(epilog=examples("dbbench describe invoices"))

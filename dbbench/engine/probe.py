@@ -23,6 +23,8 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 from pydantic.dataclasses import dataclass
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from dbbench.engine import registry, variants
 from dbbench.engine.null import does_work
@@ -79,6 +81,8 @@ class Probed:
     lacks: dict[str, str] = field(default_factory=dict)
     #: Option -> what it is for.
     options: dict[str, str] = field(default_factory=dict)
+    #: Option -> its value where nobody sets it, as --set takes it; none for an option that is left to the engine then.
+    defaults: dict[str, str] = field(default_factory=dict)
     #: What is wrong with the options asked for.
     fault: str = ""
 
@@ -249,7 +253,15 @@ def _described(known: Probed, plugin: type[Engine]) -> Probed:
         by_name_only=plugin.by_name_only,
         lacks={str(what): why for what, why in plugin.missing_features.items()},
         options={key: str(value.description or "") for key, value in plugin.options_class.model_fields.items()},
+        defaults={key: text for key, value in plugin.options_class.model_fields.items() if (text := _default(value))},
     )
+
+
+def _default(option: FieldInfo) -> str:
+    if option.default is PydanticUndefined or option.default is None:
+        return ""
+    value = to_jsonable_python(option.default, fallback=str)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _fault(engine: type[Engine], options: Mapping[str, object], *, url: bool) -> str:

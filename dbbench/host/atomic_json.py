@@ -15,9 +15,14 @@ _DIGITS = 19
 
 def write(path: Path, document: Any, *, durable: bool = False) -> None:
     """Write `document` to `path` in one step; a durable one is on the disk when this returns."""
-    text = json.dumps(document, indent=1, ensure_ascii=False, default=str) + "\n"
+    content = json.dumps(document, indent=1, ensure_ascii=False, default=str) + "\n"
     # What can't be UTF-8, in a driver's message perhaps, becomes an escape that JSON has too.
-    plain_file.write(path, text.encode("utf-8", errors="backslashreplace"), durable=durable)
+    plain_file.write(path, content.encode("utf-8", errors="backslashreplace"), durable=durable)
+
+
+def text(document: Any) -> str:
+    """A document for other programs to read. Raises ValueError for a number that is none: what is not known is null."""
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read(path: Path) -> Any:
@@ -27,9 +32,9 @@ def read(path: Path) -> Any:
 
 def parse(data: bytes) -> Any:
     """The document in UTF-8. Raises ValueError for anything but a finite document of a sane depth."""
-    text = data.decode("utf-8")
+    content = data.decode("utf-8")
     try:
-        return json.loads(text, parse_constant=_not_a_number, parse_float=_finite, parse_int=_whole)
+        return json.loads(content, parse_constant=_not_a_number, parse_float=_finite, parse_int=_whole)
     except RecursionError as exc:
         raise ValueError("nested too deeply") from exc
 

@@ -41,6 +41,17 @@ def python(module: str, *arguments: str, program: str = "") -> list[str]:
     return [program or sys.executable, "-P", "-m", module, *arguments]
 
 
+def at_work(module: str) -> list[int]:
+    """The process ids of this environment's children, of whatever dbbench, that run a module."""
+    command = python(module)
+    return [
+        process.pid
+        for process in psutil.process_iter(["cmdline"])
+        if (words := process.info["cmdline"] or [""])[1 : len(command)] == command[1:]
+        and os.path.dirname(words[0]) == os.path.dirname(command[0])
+    ]
+
+
 def environment(**more: str) -> dict[str, str]:
     """The environment of a child: ours and `more`, in which no Python of its own imports from the current folder either.
 

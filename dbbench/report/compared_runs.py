@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from dbbench.analysis.comparability import Side
 from dbbench.analysis.compare import Comparison
 from dbbench.analysis.gate import Gate
 from dbbench.analysis.verdicts import ComparisonVerdict, Pair
+from dbbench.host import atomic_json
 from dbbench.report.templating import render
 from dbbench.report.terminal.comparison import gate_words, headline, how, notes, side_words, worded
 
@@ -22,8 +22,7 @@ _BETTER = (ComparisonVerdict.MENDED, ComparisonVerdict.FASTER, ComparisonVerdict
 
 def as_json(found: Sequence[Compared]) -> str:
     """All of them as JSON; what is not known, or no number, is null. Seconds, bytes, rates by second."""
-    document = {"comparisons": [_document(shown, gate) for shown, gate in found]}
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return atomic_json.text({"comparisons": [_document(shown, gate) for shown, gate in found]})
 
 
 def page(found: Sequence[Compared]) -> str:

@@ -47,7 +47,9 @@ def test_the_engine_that_was_slowed_is_marked_and_no_other(runs: list[str], tmp_
     assert done.output.count("×1.50 slower  from run 4 (2026-11-04)") == len(TIMED)
     assert "differs: slowed: A: 1.4 -> 1.5" in done.output
     assert "Steady" not in done.output
-    series = json.loads((tmp_path / "out" / "history.json").read_text("utf-8"))["series"]
+    document = (tmp_path / "out" / "history.json").read_text("utf-8")
+    assert CliRunner().invoke(main, ["history", *runs, "--json"]).output == document
+    series = json.loads(document)["series"]
     changes = {(one["engine"], one["step"]): [change["run"] for change in one["changes"]] for one in series}
     assert changes == {
         **{("slowed", step): [SLOWER_FROM] for step in TIMED},

@@ -1,9 +1,22 @@
-"""What is said of engines that take no part in a run."""
+"""What is said of engines and suites, in words and as JSON, and how the command line is found."""
 
 from __future__ import annotations
 
-from dbbench.engine.probe import Probed
-from dbbench.report.terminal.engines import absent_lines, overview_lines
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import psutil
+import pytest
+from click.testing import CliRunner
+
+from dbbench.cli import main
+from dbbench.engine.install import Steps
+from dbbench.engine.probe import Probed, look
+from dbbench.host.processes import at_work, python
+from dbbench.report.terminal.engines import absent_lines, engine_lines, overview_lines
 
 
 def test_engines_that_are_left_out_are_named_and_a_broken_one_says_why() -> None:
@@ -49,3 +62,56 @@ def test_a_long_reason_is_cut_so_that_an_engine_stays_on_its_line() -> None:
     (line,) = [line for line in overview_lines(engines, columns=60) if line.startswith("  hurt")]
     assert len(line) <= 60
     assert line.endswith("word ...")
+
+
+def test_options_are_listed_with_their_defaults() -> None:
+    engines = {name: look(name, name, {}, url=False) for name in ("sqlite", "duckdb")}
+    options = [line.strip() for line in engine_lines(engines, verbose=True, columns=1_000) if "--set" in line]
+    assert "--set sqlite.cache_mib=...  page cache of a connection, MiB [default: 64]" in options
+    assert [line[-15:] for line in options if "duckdb.indexes" in line] == ["[default: true]"]
+    assert not [line for line in options if "duckdb.threads" in line and "[default" in line]  # DuckDB's own choice
+
+
+def as_json(*arguments: str) -> Any:
+    done = CliRunner().invoke(main, [*arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.output)
+
+
+def test_engines_and_suites_are_listed_as_json() -> None:
+    (engine,) = as_json("engines", "sqlite")["engines"]
+    assert (engine["name"], engine["status"], engine["defaults"]["cache_mib"]) == ("sqlite", "available", "64")
+    suites = {each["name"]: each["title"] for each in as_json("suites")["suites"]}
+    assert suites["order-entry"]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("run", "did you mean 'suite'?"), ("list", "did you mean 'suites' or 'engines'?")]
+)
+def test_a_command_that_other_tools_have_is_named_as_ours(word: str, meant: str) -> None:
+    done = CliRunner().invoke(main, [word, "invoices"])
+    assert (done.exit_code, meant in done.output) == (2, True)
+
+
+@pytest.mark.parametrize("yes", [[], ["--yes"]])
+def test_nothing_is_installed_while_a_run_uses_the_environment(yes: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = {"duckdb": Probed("duckdb", "unavailable", detail="no driver", install="pip install duckdb")}
+    monkeypatch.setattr("dbbench.engine.probe.probe", lambda _names: missing)
+    monkeypatch.setattr("dbbench.engine.registry.install_steps", lambda _names: Steps((), ("duckdb",), ()))
+    monkeypatch.setattr("dbbench.host.processes.at_work", lambda _module: [4321])
+    monkeypatch.setattr(subprocess, "run", lambda *_words, **_how: pytest.fail("it was installed"))
+    done = CliRunner().invoke(main, ["engines", "install", "duckdb", *yes])
+    assert done.exit_code == 2
+    assert "a run uses this environment (process 4321)" in done.output
+
+
+def test_only_children_of_this_environment_are_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Listed:
+        def __init__(self, pid: int, *words: str) -> None:
+            self.pid, self.info = pid, {"cmdline": list(words) or None}
+
+    mine, other = python("a.module", "DIR"), python("a.module", program="/elsewhere/bin/python")
+    also = [f"{os.path.dirname(sys.executable)}/python3.99", *mine[1:]]
+    processes = [Listed(1, *mine), Listed(2, *other), Listed(3, *python("b.module")), Listed(4), Listed(5, *also)]
+    monkeypatch.setattr(psutil, "process_iter", lambda _attrs: processes)
+    assert at_work("a.module") == [1, 5]

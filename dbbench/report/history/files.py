@@ -7,13 +7,12 @@ customSmallerIsBetter and customBiggerIsBetter).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from dbbench.analysis.history import History, Series
-from dbbench.host import plain_file
+from dbbench.host import atomic_json, plain_file
 from dbbench.report.export.summary_csv import lines
 from dbbench.report.history.words import step_name
 
@@ -26,19 +25,20 @@ def write(shown: History, folder: Path) -> list[Path]:
     )
     complete = [series for series in shown.series if all(series.rows)]
     texts = {
-        "history.json": _json(_document(shown)),
+        "history.json": as_json(shown),
         "otava.csv": _otava_csv(shown, complete),
         "otava.yaml": _otava_yaml(shown, complete),
-        "smaller-is-better.json": _json([_bench(series, shown) for series in lower]),
-        "bigger-is-better.json": _json([_bench(series, shown) for series in higher]),
+        "smaller-is-better.json": atomic_json.text([_bench(series, shown) for series in lower]),
+        "bigger-is-better.json": atomic_json.text([_bench(series, shown) for series in higher]),
     }
     for name, text in texts.items():
         plain_file.write(folder / name, text.encode())
     return [folder / name for name in texts]
 
 
-def _json(document: Any) -> str:
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+def as_json(shown: History) -> str:
+    """All of it. Times in seconds, sizes in bytes, rates by second; what is not known is null."""
+    return atomic_json.text(_document(shown))
 
 
 def _document(shown: History) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _otava_yaml(shown: History, complete: Sequence[Series]) -> str:
         "metrics": metrics,
         "csv_options": {"delimiter": ",", "quotechar": '"'},
     }
-    return _json({"tests": {shown.sides[-1].suite.name: test}})
+    return atomic_json.text({"tests": {shown.sides[-1].suite.name: test}})
 
 
 def _bench(series: Series, shown: History) -> dict[str, Any]:

@@ -76,7 +76,8 @@ def engine_lines(engines: Mapping[str, Probed], *, verbose: bool, columns: int) 
             if engine.url_example:
                 yield from hanging(columns, indent, f"--url {name}={engine.url_example}")
             for option, purpose in engine.options.items():
-                yield from hanging(columns, indent, f"--set {name}.{option}=...  {purpose}")
+                default = f" [default: {engine.defaults[option]}]" if option in engine.defaults else ""
+                yield from hanging(columns, indent, f"--set {name}.{option}=...  {purpose}{default}")
 
 
 def absent_lines(absent: Mapping[str, Probed], idle: Sequence[str], *, columns: int) -> Iterator[str]:
