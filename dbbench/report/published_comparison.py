@@ -89,7 +89,7 @@ def _then(published: Sequence[Published], view: StepView) -> tuple[str, tuple[Pu
         ratio = ""
         if min(known) > 0:  # a clock that shows 0 for the best tells no ratios
             ratio = f"×{times(max(known) / figure.value if view.rates else figure.value / min(known))}"
-        note = figure.note or "the only one" * (len(published) == 1)
+        note = "; ".join(filter(None, (figure.note, "the only one" * (len(published) == 1))))
         engines.append(PublishedEngine(figure.engine, unit.figure(figure.value), ratio, note))
     return heading(unit), tuple(engines)
 

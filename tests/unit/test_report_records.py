@@ -58,6 +58,7 @@ def test_a_rate_is_worded_as_one_with_the_best_first_and_ratios_of_time(two: Vie
         ("b", "125", "×2.00"),
     ]
     assert step.heading == "thousand operations/s"
+    assert (step.details[0], [line.details[0] for line in step.lines]) == ("elapsed", ["4.00 s", "8.00 s"])
     assert step.measure.startswith("thousand operations per second, more is better; median of 2 rounds")
     assert step.conditions == (
         "1,000,000 records inserted by one client, in the order of their keys, one in a transaction; "
@@ -160,7 +161,7 @@ def test_a_step_with_calls_enough_has_a_chart_of_percentiles(tmp_path: Path) -> 
     run = fabricate(tmp_path / "few", {"a": Fake("A")}, suite="bplustree", rounds=1, change=without_percentiles)
     shown = view(run)
     assert not any("percentiles" in stem for stem, _ in draw.figures(shown, shown.scenarios[0]))
-    assert shown.scenarios[0].step("insert-1").details == ()
+    assert shown.scenarios[0].step("insert-1").details == ("elapsed",)
 
 
 def test_the_key_of_percentiles_has_the_shapes_that_are_drawn(tmp_path: Path) -> None:
@@ -279,7 +280,7 @@ def test_a_lone_published_rate_is_as_it_was_published(two: View) -> None:
     step = two.published_comparisons[0]
     assert step.unit == "operations/s"
     assert [(item.title, item.figure, item.ratio, item.note) for item in step.published] == [
-        ("ESENT", "70,210", "×1.00", "the only one")
+        ("ESENT", "70,210", "×1.00", "elapsed: 14.243 s; the only one")
     ]
     assert len(two.published_comparisons) == 4
 
@@ -320,7 +321,7 @@ def test_the_page_has_then_and_now(form: str, two: View) -> None:
     assert "Then and now" in text
     assert "70,210" in text
     assert "a laptop with two processors" in text
-    assert "(the only one)" in text
+    assert "(elapsed: 14.243 s; the only one)" in text
 
 
 def test_what_is_published_of_records_tells_nothing_of_a_withheld_engine(tmp_path: Path) -> None:

@@ -35,14 +35,15 @@ class Wording(step_view.Wording[KeyValueStep]):
         return f"{_records(step, operation_count(facts), records)}{sizes(records)}."
 
     def detailed(self, step: KeyValueStep, view: StepView) -> StepView:
-        """Percentiles, and multiples of the reference's figure."""
-        return with_reference(with_tails(view))
+        """Seconds of all operations, percentiles, and multiples of the reference's figure."""
+        return with_reference(with_tails(view) if load(step) else _with_elapsed(with_tails(view)))
 
     def details_note(self, step: KeyValueStep, view: StepView) -> str:
         """What the percentiles are of."""
         transaction = step.transaction
         calls = f" A call is a transaction of {transaction:,} records." if transaction > 1 else ""
-        return f"{percentiles_note(view)}.{calls}{reference_note(view)}"
+        elapsed = "Elapsed: of all operations, at this rate. " * ("elapsed" in view.details)
+        return f"{elapsed}{percentiles_note(view)}.{calls}{reference_note(view)}"
 
 
 def _records(step: KeyValueStep, count: int | None, records: Records | None) -> str:
@@ -59,6 +60,24 @@ def _records(step: KeyValueStep, count: int | None, records: Records | None) -> 
     if step.operation not in ("insert", "update", "delete"):
         return f"{words}, {order}"
     return f"{words}, {order}, {'one' if step.transaction == 1 else f'{step.transaction:,}'} in a transaction"
+
+
+def _with_elapsed(view: StepView) -> StepView:
+    """A step of so many operations with what all of them took, before all others; as it is if nobody counted them."""
+    count = operation_count([line.row.facts for line in view.lines if line.row.facts])
+    if count is None:
+        return view
+    others = ("–",) * len(view.details)
+    lines = (
+        replace(
+            line,
+            details=(fitting("s", [count / line.row.value]).text(count / line.row.value), *(line.details or others)),
+        )
+        if line.row.value
+        else line
+        for line in view.lines
+    )
+    return replace(view, lines=tuple(lines), details=("elapsed", *view.details))
 
 
 def operation_count(facts: Facts) -> int | None:
