@@ -79,6 +79,10 @@ def find(name: str) -> type[Engine]:
         raise Broken(f"{point.value} is not a dbbench.engine.Engine")
     if getattr(engine, "name", None) != name:
         raise Broken(f"{point.value} calls itself {getattr(engine, 'name', None)!r}, its entry point {name!r}")
+    from dbbench.engine.plugin_check import faults
+
+    if wrong := list(faults(engine)):
+        raise Broken(f"{point.value}: {'; '.join(wrong)} (see docs/contract.md)")
     return engine
 
 
