@@ -33,37 +33,37 @@ def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
     A glob in quotes is one table of several files. Types, nulls and keys are found by reading every row. The suite refers
     to the files, and runs at once: `dbbench suite SUITE`. Add your own queries to it.
     """
-    from dbbench.datasets.foreign_keys import find_foreign_keys
-    from dbbench.datasets.inference import identifier, look_at
+    from functools import partial
+
+    from dbbench.datasets.inference import identifier, look_at_all
     from dbbench.datasets.own_files import files_of, files_outside
     from dbbench.errors import UserError
     from dbbench.host import plain_file
+    from dbbench.host.apart import apart
     from dbbench.suite.from_files import suite_text
     from dbbench.suite.loader import parse_suite
 
     if out.exists():
         raise UserError(f"{out} already exists; choose another file with --suite")
     wanted = dict(_key(text) for text in keys)
-    tables: list[FoundTable] = []
+    asked: list[tuple[str, str, list[Path], tuple[str, ...]]] = []
     for pattern in files:
         name = identifier(Path(pattern).name.partition(".")[0].replace("*", ""))
-        if any(table.name.lower() == name.lower() for table in tables):
+        if any(other.lower() == name.lower() for other, *_ in asked):
             raise UserError(f"two files make a table {name}; give several files of one table as a glob in quotes")
-        table = look_at(name, _relative(pattern, out), files_of(pattern, Path()), wanted.pop(name, ()))
-        if unknown := [part for part in table.key if part not in [column.name for column in table.columns]]:
-            raise UserError(f"--key: {name} has no column {unknown[0]!r}")
-        tables.append(table)
+        asked.append((name, _relative(pattern, out), files_of(pattern, Path()), wanted.pop(name, ())))
     if wanted:
-        raise UserError(f"--key names {next(iter(wanted))}, which is none of the tables ({_listed(tables)})")
-    tables = find_foreign_keys(tables)
-    text = suite_text(out.stem, tables)
+        tables = ", ".join(name for name, *_ in asked)
+        raise UserError(f"--key names {next(iter(wanted))}, which is none of the tables ({tables})")
+    found = apart(" or ".join(files), partial(look_at_all, asked))
+    text = suite_text(out.stem, found)
     suite = parse_suite(text, str(out))
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         plain_file.write(out, text.encode())
     except OSError as exc:
         raise UserError(f"{out} can't be written: {exc.strerror or exc}") from exc
-    for table in tables:
+    for table in found:
         _show(table)
     allow = " --allow-outside" if files_outside(suite, out.parent) else ""
     click.echo(f"\nwrote {out}; run it: dbbench suite {out}{allow}")
@@ -87,16 +87,14 @@ def _relative(pattern: str, out: Path) -> str:
     return str(place) if place.is_absolute() else os.path.relpath(place, out.parent)
 
 
-def _listed(tables: list[FoundTable]) -> str:
-    return ", ".join(table.name for table in tables)
-
-
 def _show(table: FoundTable) -> None:
     from dbbench.datasets.key_search import parts_of_a_key
     from dbbench.message import cleaned
 
     key = ", ".join(table.key) or "none found: the number of the row"
     click.echo(f"\n{table.name}: {table.rows:,} rows from {cleaned(table.file)}; primary key: {key}")
+    if table.doubled:
+        click.echo(f"  {table.doubled}")
     if not table.key:
         tried = parts_of_a_key(table.model())
         several = f", nor are two or three together of {', '.join(tried)}" if len(tried) > 1 else ""

@@ -59,6 +59,7 @@ def describe(suite: str) -> None:
 def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
     """Check suite FILES; every fault is told with its line and column."""
     import json
+    from functools import partial
 
     from dbbench.errors import SuiteError, UserError
     from dbbench.suite.loader import find_suite, load_suite
@@ -70,8 +71,9 @@ def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
         return 0
     if not files:
         raise UserError("name the files to check, like `dbbench check my-suite.yaml`")
-    from dbbench.datasets.own_files import check_files
+    from dbbench.datasets.own_files import check_files, check_rows
     from dbbench.engine import registry
+    from dbbench.host.apart import apart
     from dbbench.suite.answer import EngineAnswer
 
     status = 0
@@ -80,6 +82,8 @@ def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
             path = find_suite(str(file))
             suite = load_suite(path)
             check_files(suite, path.parent, outside=allow_outside)
+            if any(data.from_files for data in suite.datasets.values()):
+                apart(f"a file of {file}", partial(check_rows, suite, path.parent))
             answers = [step.expected_answer for scenario in suite.scenarios for step in scenario.steps]
             registry.check_names([answer.engine for answer in answers if isinstance(answer, EngineAnswer)])
             click.echo(f"{file}: ok")

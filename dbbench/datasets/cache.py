@@ -25,7 +25,7 @@ import pyarrow.ipc
 
 from dbbench.datasets.csv_form import csv_bytes, header_bytes
 from dbbench.datasets.generate import GENERATION, arrow_schema, batches, chunk
-from dbbench.datasets.own_files import estimated_bytes, files_of, rows_from
+from dbbench.datasets.own_files import all_rows, estimated_bytes, files_of
 from dbbench.datasets.records import RecordSet
 from dbbench.errors import UserError
 from dbbench.host import atomic_json, kept_folder, plain_file
@@ -213,19 +213,11 @@ def rows_of(
         yield from batches(dataset, name, scale=scale, seed=seed)
         return
     assert isinstance(table.rows, FromFile)
-    known = table.rows.count
-    if scale < 1 and table.scales and known is None:
+    if scale < 1 and table.scales and table.rows.count is None:
         raise UserError(
             f"table {name}: a part of a file needs its count: rows: {{file: {table.rows.file}, count: ...}}"
         )
-    wanted = _wanted(table, scale)
-    count = 0
-    for batch in rows_from(table.columns, sources, wanted):
-        count += batch.num_rows
-        yield batch
-    expected = known if wanted is None else wanted
-    if expected is not None and count != expected:
-        raise UserError(f"{', '.join(map(str, sources))}: {count:,} rows, and the suite says {expected:,}")
+    yield from all_rows(table, sources, _wanted(table, scale))
 
 
 def _wanted(table: Table, scale: float) -> int | None:

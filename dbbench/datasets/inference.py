@@ -7,6 +7,7 @@ the same number of places stay decimals; others become doubles.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -17,10 +18,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dbbench.datasets.foreign_keys import Reference
+from dbbench.datasets.foreign_keys import Reference, find_foreign_keys
 from dbbench.datasets.key_search import key_of_several
-from dbbench.datasets.own_files import PARQUET, csv_names, open_csv, refusals
+from dbbench.datasets.own_files import PARQUET, beyond, csv_names, moments, names_in, open_csv, refusals, rows_from
 from dbbench.errors import UserError
+from dbbench.message import cleaned
 from dbbench.suite.dataset import Column
 
 #: What values of each kind look like in a CSV file, the narrowest first.
@@ -32,7 +34,13 @@ _FORMS = {
     "datetime": r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.0+)?)?(Z|[+-]\d\d:?\d\d)?$",
 }
 _CODE = r"^-?0\d"
+#: Names that keys often have.
+_LIKELY = r"(^|_)(id|key|pk)$|[a-z](Id|ID|Key)$"
+#: Digits that a decimal has besides those of its values, up to as many as fit 64 bits.
+_ROOM, _SHORT = 2, 18
 _INTEGER = 2**31 - 1
+#: More than most databases have in a table.
+MOST_COLUMNS = 4_096
 #: Rows of a Parquet file that are looked at together.
 _ROWS_AT_ONCE = 1 << 17
 
@@ -58,6 +66,8 @@ class FoundTable:
     rows: int
     columns: list[Found]
     key: tuple[str, ...] = ()
+    #: What looks like the primary key and is none: two values that come twice.
+    doubled: str = ""
     left_out: list[str] = field(default_factory=list)
     foreign_keys: list[Reference] = field(default_factory=list)
     #: What looks like a foreign key and is none, and why.
@@ -71,6 +81,11 @@ class FoundTable:
         }
 
 
+def look_at_all(asked: Iterable[tuple[str, str, list[Path], tuple[str, ...]]]) -> list[FoundTable]:
+    """Look at each table, with the arguments of `look_at`, and find foreign keys between them."""
+    return find_foreign_keys([look_at(*each) for each in asked])
+
+
 def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = ()) -> FoundTable:
     """Read the files of a table once, and once more to find a key of several columns, if no key is given.
 
@@ -81,6 +96,8 @@ def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = (
     left_out: list[str] = []
     for path in paths:
         with refusals(path):
+            if (count := len(names_in(path))) > MOST_COLUMNS:
+                raise UserError(f"{path} has {count:,} columns, and a table at most {MOST_COLUMNS:,}; leave some out")
             counted = _counted(path)
             for source, (kind, values, nulls) in counted.items():
                 columns.setdefault(source, _Column(kind)).count(values, nulls)
@@ -101,8 +118,16 @@ def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = (
             left_out.append(f"{source}: {column.note}")
     if not found:
         raise UserError(f"{pattern}: no column that dbbench can use")
-    table = FoundTable(name, pattern, paths, rows, found, key, left_out)
-    table.key = key or _key(columns, found, paths, rows) or key_of_several(table.model(), paths, rows)
+    table = FoundTable(name, pattern, paths, rows, found, key, left_out=left_out)
+    if unknown := [part for part in key if part not in table.model()]:
+        raise UserError(f"--key: {name} has no column {unknown[0]!r}")
+    for made, known in table.model().items():
+        if known.type == "datetime" and columns[known.source].beyond:
+            deque(rows_from({made: known}, paths), maxlen=0)  # it says where
+    if not key:
+        table.key = _key(columns, table) or key_of_several(table.model(), paths, rows)
+        if any(re.search(_LIKELY, part) for part in table.key):
+            table.doubled = ""
     return table
 
 
@@ -152,8 +177,6 @@ def _batches(path: Path, columns: list[str] | None = None, without: Collection[s
             yield pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
         return
     names = csv_names(path)
-    if doubled := [name for name in names if names.count(name) > 1]:
-        raise UserError(f"{path} has two columns {doubled[0]!r}")
     more = {"include_columns": columns} if columns else {}
     yield from open_csv(path, column_types=dict.fromkeys(names, pa.string()), **more)
 
@@ -167,7 +190,7 @@ class _Column:
         self.nulls = self.values = self.longest = self.digits = 0
         self.places: set[int] = set()
         self.least = self.most = 0
-        self.fractions = self.zoned = False
+        self.fractions = self.zoned = self.beyond = False
         #: Whether each value is greater than the one before, so that it is a key.
         self.ascending = True
         self.last: Any = None
@@ -193,6 +216,7 @@ class _Column:
         elif pa.types.is_timestamp(self.kind):
             self.fractions |= not pc.all(pc.equal(values, pc.floor_temporal(values, unit="second"))).as_py()
             self.zoned |= self.kind.tz is not None
+            self.beyond |= pc.any(beyond(values)).as_py()
 
     def _add_texts(self, texts: pa.Array) -> None:
         self.longest = max(self.longest, pc.max(pc.utf8_length(texts)).as_py())
@@ -201,7 +225,7 @@ class _Column:
             self.forms = [form for form in self.forms if form not in ("integer", "decimal", "double")]
         for form in list(self.forms):
             fits = pc.match_substring_regex(texts, _FORMS[form])
-            if not pc.all(fits).as_py():
+            if not (pc.all(fits).as_py() and self._are_days(texts, form)):
                 self.forms.remove(form)
         if "integer" in self.forms:
             self._bounds(texts.cast(pa.int64()))
@@ -214,6 +238,17 @@ class _Column:
             self.places |= set(pc.unique(places).to_pylist())
         if "datetime" in self.forms:
             self.zoned |= pc.any(pc.match_substring_regex(texts, r"(Z|[+-]\d\d:?\d\d)$")).as_py()
+
+    def _are_days(self, texts: pa.Array, form: str) -> bool:
+        """Whether texts that look like days or moments are some: there is no 30 February."""
+        try:
+            if form == "date":
+                texts.cast(pa.date32())
+            elif form == "datetime":
+                self.beyond |= pc.any(beyond(moments(texts))).as_py()
+        except pa.ArrowInvalid:
+            return False
+        return True
 
     def _bounds(self, numbers: pa.Array) -> None:
         bounds = pc.min_max(numbers).as_py()
@@ -263,7 +298,9 @@ class _Column:
             return self._whole(), ""
         if "decimal" in self.forms and len(self.places) == 1:
             (places,) = self.places
-            return f"decimal({max(self.digits, places + 1)}, {places})", ""
+            digits = max(self.digits, places + 1)
+            # Room for what updates make of them, where that takes no longer type.
+            return f"decimal({max(digits, min(digits + _ROOM, _SHORT))}, {places})", ""
         if "double" in self.forms:
             return "double", ""
         if "date" in self.forms:
@@ -280,17 +317,28 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _key(columns: dict[str, _Column], found: list[Found], paths: list[Path], rows: int) -> tuple[str, ...]:
-    """The first column without nulls, of numbers or texts, in which no value comes twice; those named like a key first."""
-    able = [column for column in found if not column.nullable and _may_be_key(columns[column.source].kind, column.type)]
-    able.sort(key=lambda column: not re.search(r"(^|_)(id|key|pk)$|[a-z](Id|ID|Key)$", column.name))
+def _key(columns: dict[str, _Column], table: FoundTable) -> tuple[str, ...]:
+    """The first column without nulls, of numbers or texts, in which no value comes twice; those named like a key first.
+
+    Of one that is named so and is none, two values that come twice are noted.
+    """
+    able = [
+        column
+        for column in table.columns
+        if not column.nullable and _may_be_key(columns[column.source].kind, column.type)
+    ]
+    able.sort(key=lambda column: not re.search(_LIKELY, column.name))
     for column in able:
         if columns[column.source].ascending and columns[column.source].last is not None:
             return (column.name,)
-    for column in able:
-        seen = (batch.column(column.source) for path in paths for batch in _batches(path, [column.source]))
-        if rows and _distinct(seen, rows):
+    for column in able if table.rows else ():
+        kind = columns[column.source].kind
+        read = (batch.column(column.source) for path in table.paths for batch in _batches(path, [column.source]))
+        values = _until_twice(each.cast(kind) for each in read)
+        if values is None:
             return (column.name,)
+        if re.search(_LIKELY, column.name) and not table.doubled:
+            table.doubled = f"{column.name} is named like a key, but {_twice(values)}"
     return ()
 
 
@@ -298,14 +346,26 @@ def _may_be_key(kind: pa.DataType, text: str) -> bool:
     return not pa.types.is_boolean(kind) and re.match("(integer|bigint|varchar.*|date)$", text) is not None
 
 
-def _distinct(batches: Iterable[pa.Array], rows: int) -> bool:
-    """Whether all values differ. Stops at the first batch with one twice, so that most columns cost little."""
+def _until_twice(batches: Iterable[pa.Array]) -> pa.ChunkedArray | None:
+    """The values up to a batch with one that comes twice, so that most columns cost little; None if all differ."""
     seen: list[pa.Array] = []
     for batch in batches:
-        if pc.count_distinct(batch).as_py() < len(batch):
-            return False
         seen.append(batch)
-    return bool(pc.count_distinct(pa.chunked_array(seen)).as_py() == rows)
+        if pc.count_distinct(batch).as_py() < len(batch):
+            return pa.chunked_array(seen)
+    values = pa.chunked_array(seen)
+    return values if pc.count_distinct(values).as_py() < len(values) else None
+
+
+def _twice(values: pa.ChunkedArray) -> str:
+    """Two of the values that come twice, or the only one, with their rows."""
+    counts = values.value_counts()
+    several = counts.field(0).filter(pc.greater(counts.field(1), 1))[:2]
+    rows = [(pc.indices_nonzero(pc.equal(values, value))[:2].to_numpy() + 1).tolist() for value in several]
+    found = zip(several.to_pylist(), rows, strict=True)
+    return ", and ".join(
+        f"{cleaned(str(value), 40)} is in rows {' and '.join(map(str, places))}" for value, places in found
+    )
 
 
 def identifier(text: str) -> str:

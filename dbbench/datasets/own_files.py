@@ -8,6 +8,7 @@ import fnmatch
 import glob
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -31,6 +32,11 @@ _BLOCK = 16 * 2**20
 _LOOK = 1_000
 #: Names in folders that are looked at for one glob.
 _MOST_NAMES = 100_000
+#: What may separate the fields of a CSV file, and rows by which it is found.
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_SAMPLE = 100
+#: The years that moments may have: those of 64 bits of nanoseconds, as which many programs count them.
+_YEARS = (1678, 2261)
 #: Ends of names that are read as Parquet; any other file is CSV.
 PARQUET = (".parquet", ".pq")
 
@@ -49,7 +55,7 @@ def files_of(pattern: str, folder: Path) -> list[Path]:
 
 
 def check_files(suite: Suite, folder: Path, *, outside: bool) -> None:
-    """Raise UserError if a file that a suite names is missing, or hasn't the columns, or lies outside the suite's folder.
+    """Raise UserError if a file that a suite names is missing, or lies outside the suite's folder.
 
     A file outside is opened only where the user has allowed it by `outside`.
     """
@@ -59,14 +65,27 @@ def check_files(suite: Suite, folder: Path, *, outside: bool) -> None:
             f"the suite reads files outside its folder: {', '.join(map(str, strangers[:3]))}{more}; "
             "if you trust it with them, add --allow-outside"
         )
-    for answer in _answers(suite):
-        files_of(answer, folder)
+    for pattern in (*_answers(suite), *(pattern for pattern, _ in _tables(suite))):
+        files_of(pattern, folder)
+
+
+def check_rows(suite: Suite, folder: Path) -> None:
+    """Raise UserError if a row of the files does not fit, or if their number is another than the suite's."""
     for pattern, table in _tables(suite):
-        for path in files_of(pattern, folder):
-            with refusals(path):
-                parquet = path.suffix.lower() in PARQUET
-                names = pq.ParquetFile(path).schema_arrow.names if parquet else csv_names(path)
-            _has_columns(path, names, _wanted(table.columns))
+        for _ in all_rows(table, files_of(pattern, folder)):
+            pass
+
+
+def all_rows(table: Table, paths: Sequence[Path], rows: int | None = None) -> Iterator[pa.RecordBatch]:
+    """The first `rows` rows of a table's files, or all. Raises UserError if their number is another than the suite's."""
+    assert isinstance(table.rows, FromFile)
+    count = 0
+    for batch in rows_from(table.columns, paths, rows):
+        count += batch.num_rows
+        yield batch
+    expected = table.rows.count if rows is None else rows
+    if expected is not None and count != expected:
+        raise UserError(f"{', '.join(map(str, paths))}: {count:,} rows, and the suite says {expected:,}")
 
 
 def files_outside(suite: Suite, folder: Path) -> list[Path]:
@@ -170,9 +189,10 @@ def _csv_bytes(path: Path, rows: int) -> int:
     if path.suffix.lower() in PARQUET:
         return 1
     lengths: list[int] = []
+    delimiter, _ = _csv_header(path)
     with path.open(encoding="utf-8", newline="") as file:
         lines = (lengths.append(len(line.encode())) or line for line in file)  # type: ignore[func-returns-value]  # noted on the way
-        for _ in islice(csv.reader(lines), rows + 1):
+        for _ in islice(csv.reader(lines, delimiter=delimiter), rows + 1):
             pass
     return max(sum(lengths), 1)
 
@@ -187,10 +207,10 @@ def refusals(path: Path) -> Iterator[None]:
     """What pyarrow and the system say of a file, as a UserError with the file and, where it is known, the row."""
     try:
         yield
-    except pa.ArrowInvalid as exc:
-        raise UserError(_told(path, str(exc))) from exc
     except UnicodeDecodeError as exc:
-        raise UserError(f"{path}: the names of the columns are not UTF-8; save the file as UTF-8") from exc
+        raise UserError(f"{path} is not UTF-8; save the file as UTF-8") from exc
+    except pa.ArrowException as exc:
+        raise UserError(_told(path, str(exc))) from exc
     except OSError as exc:
         raise UserError(f"{path} can't be read: {exc.strerror or exc}") from exc
 
@@ -199,9 +219,8 @@ def _raw(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> I
     """Batches as they are in a file, of the wanted columns."""
     with refusals(path):
         if path.suffix.lower() in PARQUET:
-            file = pq.ParquetFile(path)
-            _has_columns(path, file.schema_arrow.names, wanted)
-            yield from file.iter_batches(CHUNK_ROWS, columns=list(wanted))
+            _has_columns(path, wanted)
+            yield from pq.ParquetFile(path).iter_batches(CHUNK_ROWS, columns=list(wanted))
         else:
             yield from _csv(path, wanted, columns)
 
@@ -209,15 +228,16 @@ def _raw(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> I
 def open_csv(path: Path, **convert: Any) -> pyarrow.csv.CSVStreamingReader:
     """A CSV file with a header, UTF-8; an empty field is a null, an empty one in quotes an empty text.
 
-    Raises pyarrow.ArrowInvalid, with the number of the row.
+    Raises pyarrow.ArrowInvalid, with the number of the row, and UserError if it can't be told what separates its fields.
     """
+    delimiter, _ = _csv_header(path)
     options = pyarrow.csv.ConvertOptions(
         null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False, **convert
     )
     return pyarrow.csv.open_csv(
         path,
         read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK, use_threads=False),  # only one thread counts rows
-        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=options,
     )
 
@@ -226,17 +246,51 @@ def _csv(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> I
     kinds = {source: arrow_type(columns[name].data_type) for source, name in wanted.items()}
     # A moment may have fractions or a zone: it is taken as text, and must be one in whole seconds.
     kinds = {source: pa.string() if pa.types.is_timestamp(kind) else kind for source, kind in kinds.items()}
-    _has_columns(path, csv_names(path), wanted)
+    _has_columns(path, wanted)
     yield from open_csv(path, column_types=kinds, include_columns=list(wanted))
 
 
+def names_in(path: Path) -> list[str]:
+    """The names of a file's columns. Raises UserError if there are none, or one comes twice."""
+    return _different(path, pq.read_schema(path).names) if path.suffix.lower() in PARQUET else csv_names(path)
+
+
 def csv_names(path: Path) -> list[str]:
-    """The names in the first line of a CSV file. Raises UserError if there are none."""
-    with path.open("rb") as file:
-        line = file.readline(_BLOCK)
-    if not line.strip():
-        raise UserError(f"{path} is empty: its first line should have the names of the columns")
-    return list(pyarrow.csv.read_csv(pa.BufferReader(line)).column_names)
+    """The names of a CSV file's columns. Raises UserError as `names_in` does."""
+    return _different(path, _csv_header(path)[1])
+
+
+def _csv_header(path: Path) -> tuple[str, list[str]]:
+    """What separates the fields of a CSV file, and its first row. Raises UserError if either can't be told."""
+    headers: dict[str, list[str]] = {}
+    even = []
+    for delimiter in _DELIMITERS:
+        header, *rows = _first_rows(path, delimiter) or [[]]
+        if not header:
+            raise UserError(f"{path} is empty: its first line should have the names of the columns")
+        if len(header) > 1:
+            headers[delimiter] = header
+            if all(len(row) == len(header) for row in rows):
+                even.append(delimiter)
+    likely = even if len(headers) > 1 else [*headers]
+    if headers and len(likely) != 1:
+        choice = " or ".join(_DELIMITERS[each] for each in headers)
+        raise UserError(f"{path}: {choice} may separate its fields; write names and texts that have them in quotes")
+    return (likely[0], headers[likely[0]]) if headers else (",", header)
+
+
+def _first_rows(path: Path, delimiter: str) -> list[list[str]]:
+    """The first rows of a CSV file, up to one that Python's reader can't take."""
+    rows: list[list[str]] = []
+    with path.open(encoding="utf-8-sig", newline="") as file, contextlib.suppress(csv.Error):
+        rows.extend(islice(filter(None, csv.reader(file, delimiter=delimiter)), _SAMPLE))
+    return rows
+
+
+def _different(path: Path, names: list[str]) -> list[str]:
+    if doubled := [name for name, count in Counter(names).items() if count > 1]:
+        raise UserError(f"{path} has two columns {doubled[0]!r}; give one of them another name")
+    return names
 
 
 def _wanted(columns: Mapping[str, Column]) -> dict[str, str]:
@@ -244,11 +298,10 @@ def _wanted(columns: Mapping[str, Column]) -> dict[str, str]:
     return {column.source or name: name for name, column in columns.items() if column.values is None}
 
 
-def _has_columns(path: Path, names: Sequence[str], wanted: dict[str, str]) -> None:
-    if missing := [name for name in wanted if name not in names]:
-        raise UserError(f"{path} has no column {missing[0]!r} (it has: {', '.join(names)})")
-    if doubled := [name for name in wanted if list(names).count(name) > 1]:
-        raise UserError(f"{path} has two columns {doubled[0]!r}")
+def _has_columns(path: Path, wanted: dict[str, str]) -> None:
+    names = names_in(path)
+    if missing := wanted.keys() - names:
+        raise UserError(f"{path} has no column {min(missing)!r} (it has: {', '.join(names)})")
 
 
 def _typed(
@@ -265,13 +318,14 @@ def _typed(
             continue
         values, kind = found[name], arrow_type(column.data_type)
         try:
-            values = _moments(values) if pa.types.is_timestamp(kind) else values.cast(kind)
+            values = moments(values) if pa.types.is_timestamp(kind) else values.cast(kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as exc:
             raise UserError(f"{path}, column {name}: {exc}") from exc
         for wrong, what in _faults(values, column.data_type, nullable=column.nullable):
             place = pc.index(wrong, True).as_py()
             if place >= 0:
                 shown = values[place].as_py()
+                shown = str(shown) if pa.types.is_timestamp(kind) else shown
                 raise UserError(f"{path}, row {line + place}, column {name}: {shown!r} is {what}")
         columns.append(values)
     return pa.record_batch(columns, names=list(kinds))
@@ -287,13 +341,28 @@ def _faults(values: pa.Array, data_type: Any, *, nullable: bool) -> Iterator[tup
         yield pc.fill_null(pc.match_substring(values, "\0"), False), "a text with a NUL in it, which few databases take"
     if pa.types.is_floating(values.type):
         yield pc.fill_null(pc.invert(pc.is_finite(values)), False), "no number"
+    if pa.types.is_timestamp(values.type):
+        yield (
+            beyond(values),
+            f"not within the years {_YEARS[0]} to {_YEARS[1]}, which many programs are limited to; leave the column out or make it a text",
+        )
 
 
-def _moments(values: pa.Array) -> pa.Array:
+def beyond(moments: pa.Array) -> pa.Array:
+    """Which moments no `datetime` can be."""
+    years = pc.year(moments)
+    return pc.fill_null(pc.or_(pc.less(years, _YEARS[0]), pc.greater(years, _YEARS[1])), False)
+
+
+def moments(values: pa.Array) -> pa.Array:
     """Moments in whole seconds, in UTC where they have a zone. Raises pyarrow.ArrowInvalid for a fraction of a second."""
     if pa.types.is_string(values.type):
         zoned = pc.any(pc.match_substring_regex(values, r"(Z|[+-]\d\d:?\d\d)$")).as_py()
-        values = values.cast(pa.timestamp("ns", "UTC" if zoned else None))
+        zone = "UTC" if zoned else None
+        try:
+            values = values.cast(pa.timestamp("us", zone))  # of any year
+        except pa.ArrowInvalid:
+            values = values.cast(pa.timestamp("ns", zone))  # of more digits
     if getattr(values.type, "tz", None):
         values = values.cast(pa.timestamp(values.type.unit, "UTC")).cast(pa.timestamp(values.type.unit))
     return values.cast(pa.timestamp("s"))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from dbbench.datasets.cache import Files, kept, materialise
 from dbbench.errors import UserError
+from dbbench.host.apart import apart
 from dbbench.results.run_directory import Run
 from dbbench.suite.model import Suite
 
@@ -18,9 +20,11 @@ _ROOM = 2**24
 
 def draw(suite: Suite, scale: float, seed: int, folder: Path) -> dict[str, Files]:
     """The suite's datasets, from the cache, or drawn or read now. Files are looked for in `folder`."""
-    return {
-        name: materialise(dataset, scale=scale, seed=seed, folder=folder) for name, dataset in suite.datasets.items()
-    }
+    found = {}
+    for name, dataset in suite.datasets.items():
+        draw_it = partial(materialise, dataset, scale=scale, seed=seed, folder=folder)
+        found[name] = apart(f"a file of the dataset {name}", draw_it) if dataset.from_files else draw_it()
+    return found
 
 
 def drawn_again(run: Run) -> dict[str, Files]:

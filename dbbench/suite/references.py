@@ -142,7 +142,7 @@ _WHOLE = ("sequence", "reference", "quantiles", "computed")
 def _in_expression(name: str, columns: Mapping, tables: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
     """Columns and tables that a column's expression names and that aren't there, and a column computed from itself."""
     named, asked = _named(columns, name)
-    known = [each for each in columns if mapping(mapping(columns, each), "values").get("kind") in _WHOLE]
+    known = [each for each in columns if named and mapping(mapping(columns, each), "values").get("kind") in _WHOLE]
     for each in named:
         if each not in known:
             yield (*path, "values", "text"), f"columns of whole numbers ({listed(known)}), not {each}", known

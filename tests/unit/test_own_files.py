@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import shutil
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -14,12 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from dbbench.datasets.cache import kept, materialise
-from dbbench.datasets.inference import FoundTable, look_at
-from dbbench.datasets.own_files import estimated_bytes, files_of, rows_from
+from dbbench.datasets.inference import Found, FoundTable, look_at
+from dbbench.datasets.own_files import all_rows, check_rows, estimated_bytes, files_of, rows_from
 from dbbench.errors import UserError
 from dbbench.suite.dataset import Dataset, FromFile
 from dbbench.suite.from_files import suite_text
 from dbbench.suite.loader import parse_suite
+from dbbench.suite.plain import mapping
 
 MOST = '''\
 Id,Zip,Price,Level,Day,At,Name,Note
@@ -43,19 +46,24 @@ def dataset(folder: Path, *tables: FoundTable) -> Dataset:
     return parse_suite(suite_text("mine", list(tables)), str(folder / "mine.yaml")).datasets["mine"]
 
 
-def read(folder: Path, text: str, types: dict[str, str] | None = None, **rows: object) -> pa.Table:
-    """The rows of a CSV file, as they would be loaded."""
+def read(folder: Path, text: str, types: dict[str, str] | None = None, how: Any = materialise, **rows: object) -> Any:
+    """What is made of a CSV file: its rows, as they would be loaded."""
     (folder / "t.csv").write_text(text, encoding="utf-8")
     columns = {name: {"type": kind} for name, kind in (types or {"Id": "integer"}).items()}
     table = {"rows": {"file": "t.csv", **rows}, "primary_key": next(iter(columns)), "columns": columns}
-    return materialise(Dataset.model_validate({"tables": {"t": table}}), folder=folder).table("t")
+    return how(Dataset.model_validate({"tables": {"t": table}}), folder=folder)
+
+
+def checked(data: Dataset, folder: Path) -> None:
+    """As `dbbench check` looks at a suite's files."""
+    check_rows(SimpleNamespace(datasets={"d": data}), folder)  # type: ignore[arg-type]  # nothing else of a suite is asked for
 
 
 def test_types_are_the_narrowest_that_hold_all_values(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(MOST, encoding="utf-8")
     found = look(tmp_path)
     assert [(column.name, column.type, column.nullable) for column in found.columns] == [
-        ("Id", "integer", False), ("Zip", "varchar(5)", False), ("Price", "decimal(4, 2)", False),
+        ("Id", "integer", False), ("Zip", "varchar(5)", False), ("Price", "decimal(6, 2)", False),
         ("Level", "double", False), ("Day", "date", False), ("At", "datetime", False), ("Name", "varchar(10)", False),
         ("Note", "varchar(1)", True),
     ]  # fmt: skip
@@ -79,7 +87,11 @@ def test_what_was_imported_is_what_is_loaded(tmp_path: Path) -> None:
         (["2147483647", "-5"], "integer"),
         (["2147483648"], "bigint"),
         (["1", "1.5"], "double"),
-        (["1.5", "22.5"], "decimal(3, 1)"),
+        (["1.5", "22.5"], "decimal(5, 1)"),
+        (["-999999999999999.25"], "decimal(18, 2)"),
+        (["123456789012345.6789"], "decimal(19, 4)"),
+        (["2026-02-30", "2026-02-01"], "varchar(10)"),
+        (["0000-00-00 00:00:00"], "varchar(19)"),
         (["1.5", "2.25"], "double"),
         (["007"], "varchar(3)"),
         (["1", "x"], "varchar(1)"),
@@ -176,6 +188,8 @@ def test_another_content_is_another_dataset_and_an_old_one_is_found_again(tmp_pa
         ("Id,a\n1,1.255\n", {"Id": "integer", "a": "decimal(5, 2)"}, {}, r"t\.csv, row 1: .*would cause data loss"),
         ("Id,a\n1,2026-01-01 00:00:00.5\n", {"Id": "integer", "a": "datetime"}, {}, "column a: .*would lose data"),
         ("Id,a\n1,2026-02-30\n", {"Id": "integer", "a": "date"}, {}, "2026-02-30"),
+        ("Id,a\n1,1678-01-01 00:00:00\n2,1677-12-31 00:00:00\n", {"Id": "integer", "a": "datetime"}, {},
+         r"row 2, column a: '1677-12-31 00:00:00' is not within the years 1678 to 2261"),
         ("Id\n1\n", {"Id": "integer", "b": "integer"}, {}, r"has no column 'b' \(it has: Id\)"),
         ("Id,Id\n1,2\n", {"Id": "integer"}, {}, "has two columns 'Id'"),
         ("Id\n1\n2\n", {"Id": "integer"}, {"count": 3}, "2 rows, and the suite says 3"),
@@ -187,8 +201,9 @@ def test_another_content_is_another_dataset_and_an_old_one_is_found_again(tmp_pa
 def test_what_does_not_fit_is_refused_with_file_and_row(
     tmp_path: Path, text: str, types: dict[str, str], rows: dict[str, object], words: str
 ) -> None:
-    with pytest.raises(UserError, match=words):
-        read(tmp_path, text, types, **rows)
+    for how in (materialise, checked):
+        with pytest.raises(UserError, match=words):
+            read(tmp_path, text, types, how, **rows)
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,9 +213,9 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
     def grows(*given: Any) -> Any:
         with (tmp_path / "t.csv").open("a") as file:
             file.write("3\n")
-        return rows_from(*given)
+        return all_rows(*given)
 
-    monkeypatch.setattr("dbbench.datasets.cache.rows_from", grows)
+    monkeypatch.setattr("dbbench.datasets.cache.all_rows", grows)
     data = data.model_copy(
         update={"tables": {"t": data.tables["t"].model_copy(update={"rows": FromFile(file="t.csv")})}}
     )
@@ -231,7 +246,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"t\.csv"):
         look(tmp_path)
     (tmp_path / "t.csv").write_bytes(b"Id,\xff\n1,2\n")
-    with pytest.raises(UserError, match="the names of the columns are not UTF-8"):
+    with pytest.raises(UserError, match="is not UTF-8; save the file as UTF-8"):
         look(tmp_path)
     (tmp_path / "t.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(UserError, match=r"t\.parquet"):
@@ -277,3 +292,85 @@ def test_files_that_would_not_fit_on_the_disk_are_refused_before_they_are_read(
     with pytest.raises(UserError, match=r"the dataset would take about 0\.0 GB, and .* has 0\.0 GB free"):
         read(tmp_path, text)
     assert not list((tmp_path / "cache").rglob("*.arrow"))
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_what_separates_the_fields_is_found(tmp_path: Path, delimiter: str) -> None:
+    """Other delimiters in texts and names do no harm, nor do line breaks in quotes, also in names."""
+    rows = [["id", 'the "name"', "two\nlines", "a,b;c"], ["1", "x,y;z", "1\n2", "|"], ["2", "x\ty", "", ","]]
+    with (tmp_path / "t.csv").open("w", encoding="utf-8-sig", newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    found = look(tmp_path)
+    assert [column.source for column in found.columns] == rows[0]
+    assert found.key == ("id",)
+    loaded = materialise(dataset(tmp_path, found), folder=tmp_path).table("t")
+    assert [*map(str, loaded.column("id").to_pylist())] == ["1", "2"]
+    assert loaded.column(1).to_pylist() == ["x,y;z", "x\ty"]
+
+
+def test_fields_that_two_delimiters_may_separate_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b;c\n1,2;3\n")
+    with pytest.raises(UserError, match=r"t\.csv: commas or semicolons may separate its fields; write names"):
+        look(tmp_path)
+    (tmp_path / "t.csv").write_text("a,b;c\n1,2\n")
+    assert [column.name for column in look(tmp_path).columns] == ["a", "b_c"]
+
+
+def test_moments_that_nobody_loads_are_refused_with_their_row(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,at\n1,1999-01-01T00:00:00Z\n2,2263-01-01T00:00:00Z\n")
+    with pytest.raises(UserError, match=r"t\.csv, row 2, column at: .*2263.* is not within the years 1678 to 2261"):
+        look(tmp_path)
+    old = pa.array([datetime.datetime(1500, 1, 1)], pa.timestamp("us"))
+    pq.write_table(pa.table({"id": [1], "at": old}), tmp_path / "t.parquet")
+    with pytest.raises(UserError, match=r"t\.parquet, row 1, column at: .*1500.* is not within the years"):
+        look(tmp_path, "t.parquet")
+
+
+def test_more_columns_than_databases_take_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(",".join(f"c{number}" for number in range(20_000)) + "\n" + "1," * 19_999 + "1\n")
+    with pytest.raises(UserError, match=r"t\.csv has 20,000 columns, and a table at most 4,096; leave some out"):
+        look(tmp_path)
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["id", "id"])
+    pq.write_table(twice, tmp_path / "t.parquet")
+    with pytest.raises(UserError, match=r"t\.parquet has two columns 'id'; give one of them another name"):
+        look(tmp_path, "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("text", "doubled"),
+    [
+        (
+            "id,x\n7,a\n8,b\n9,a\n9,a\n7,a\n",
+            "id is named like a key, but 7 is in rows 1 and 5, and 9 is in rows 3 and 4",
+        ),
+        ("id,name\n7,a\n7,b\n8,0\n", "id is named like a key, but 7 is in rows 1 and 2"),
+        ("customer_id,order_id\n7,2\n7,1\n8,3\n", ""),
+        ("order_id,line\n1,1\n1,2\n", ""),
+        ("a,b\n1,1\n1,1\n", ""),
+    ],
+)
+def test_a_likely_key_that_has_duplicates_is_named_with_two_of_them(tmp_path: Path, text: str, doubled: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    assert look(tmp_path).doubled == doubled
+
+
+def test_texts_by_numbers_that_do_not_ascend_may_be_a_key(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"word": pa.array(["b", "a"]).dictionary_encode()}), tmp_path / "t.parquet")
+    assert look(tmp_path, "t.parquet").key == ("word",)
+
+
+def test_a_row_of_many_columns_costs_no_look_at_each_pair_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def counted(thing: Any, key: Any) -> Any:
+        looked.append(key)
+        return mapping(thing, key)
+
+    monkeypatch.setattr("dbbench.suite.references.mapping", counted)
+    columns = [Found(f"c{number}", f"c{number}", "integer") for number in range(200)]
+    table = FoundTable("t", "t.csv", [], 1, columns, ("c0",))
+    parse_suite(suite_text("mine", [table]), "mine.yaml")
+    assert len(looked) < 20 * len(columns)
