@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # at run time each command imports what it needs: --help stay
     from dbbench.errors import SuiteError
 
 INTERRUPTED = 130
+#: What the system says of memory, in errors of other kinds: of a fork, a library that is loaded, a thread.
+_NO_MEMORY = ("Cannot allocate memory", "failed to map segment", "can't start new thread")
 
 
 def examples(*lines: str) -> str:
@@ -23,7 +25,7 @@ def examples(*lines: str) -> str:
 
 
 def command(function: Callable[..., int | None]) -> Callable[..., None]:
-    """A user's mistake is one line and exit status 2; an interruption is 130."""
+    """A user's mistake, or too little memory, is one line and exit status 2; an interruption is 130."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> None:
@@ -41,6 +43,12 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
+        except (MemoryError, ImportError, OSError, RuntimeError) as exc:
+            if not isinstance(exc, MemoryError) and not any(words in str(exc) for words in _NO_MEMORY):
+                raise
+            what = "there is not enough memory; free some, raise the limit (ulimit -v), or choose a smaller --scale"
+            click.echo(f"dbbench: {what}", err=True)
+            sys.exit(2)
         sys.exit(status or 0)
 
     return wrapped

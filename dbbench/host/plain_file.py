@@ -51,15 +51,15 @@ def read(path: Path, most: int = MOST_BYTES) -> bytes:
     """The bytes of a regular file. Raises OSError, also for a link and for more bytes than `most`."""
     descriptor = os.open(inside(path.parent, path.name), os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _BINARY)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, f"{path} is not a regular file", str(path))
+        if found.st_size > most:
+            raise OSError(errno.EFBIG, f"{path} is larger than {most / 2**20:g} MiB", str(path))
         with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(most + 1)
+            return file.read(found.st_size)  # no more is allocated
     finally:
         os.close(descriptor)
-    if len(data) > most:
-        raise OSError(errno.EFBIG, f"{path} is larger than {most / 2**20:g} MiB", str(path))
-    return data
 
 
 def write(path: Path, data: bytes, *, durable: bool = False) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import errno
 import json
+import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dbbench.host import plain_file
 from tests.conftest import environment, run_dbbench, summary
 
 STEPS = ["bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3"]
@@ -179,6 +185,40 @@ def test_a_disk_that_fills_is_the_engines_outcome_or_a_clear_end(dbbench, tmp_pa
         assert rows["join-2", "sqlite"]["outcome"] == "ok"
     finally:
         subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (MemoryError(), True),
+        (ImportError("libX.so: failed to map segment from shared object"), True),
+        (OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)), True),
+        (RuntimeError("can't start new thread"), True),
+        (RuntimeError("another error"), False),
+    ],
+    ids=repr,
+)
+def test_too_little_memory_is_told_in_one_line(
+    raised: Exception, told: bool, dbbench_here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(_path: Path) -> Any:
+        raise raised
+
+    monkeypatch.setattr("dbbench.suite.loader.load_suite", load)
+    with contextlib.nullcontext() if told else pytest.raises(RuntimeError, match="another error"):
+        done = dbbench_here("describe", "invoices")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert done.stderr.startswith("dbbench: there is not enough memory; free some, raise the limit (ulimit -v)")
+
+
+def test_a_small_file_is_read_into_little_memory(tmp_path: Path) -> None:
+    (tmp_path / "small").write_text("small")
+    tracemalloc.start()
+    try:
+        assert plain_file.read(tmp_path / "small") == b"small"
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def test_all_faults_of_a_file_come_together(dbbench_here, tmp_path: Path) -> None:
