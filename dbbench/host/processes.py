@@ -119,6 +119,7 @@ def ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
 def stop(process: subprocess.Popen[bytes], grace: float) -> None:
     """Ask a child to end, and kill it if it hasn't after `grace` seconds."""
     process.terminate()
+    process.send_signal(signal.SIGCONT)  # a stopped one would not hear it
     if not ended(process, grace):
         process.kill()
         process.wait()

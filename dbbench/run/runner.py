@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,14 +17,16 @@ from dbbench.engine.urls import VARIABLE
 from dbbench.errors import RunError
 from dbbench.host import atomic_json, control_group
 from dbbench.host.kept_folder import cache_folder
-from dbbench.host.processes import Packages, ended, environment, python, stop
+from dbbench.host.processes import Packages, ended, environment, python, stop, stop_with_its_own
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Trial, TrialResult
-from dbbench.run.supervisor import INTERRUPTED
+from dbbench.run.supervisor import INTERRUPTED, Supervisor
 
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 20
+#: A supervisor that was silent for so long stands still; one that goes on so long after its trial's limit hangs.
+_SILENT_SECONDS, _LATE_SECONDS = 60, 600
 #: A trial that ended like this would do so again, after as long or with as much harm: no second one.
 _NOT_REPEATED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.DISK_FULL, Outcome.UNAVAILABLE)
 
@@ -95,7 +99,10 @@ def run_trials(
                     with control_group.limited(run.manifest.memory_limit) as group:
                         if group:
                             atomic_json.write(directory / "trial.json", document | {"group": str(group.folder)})
-                        _supervise(directory, url, lock, lambda step, note: report(replace(at, step=step, note=note)))  # noqa: B023 - called at once
+                        _supervise(
+                            directory, url, lock, run.manifest.limits["seconds"],
+                            lambda step, note: report(replace(at, step=step, note=note)),  # noqa: B023 - called at once
+                        )  # fmt: skip
                 except BaseException:
                     run.discard(trial)
                     raise
@@ -134,8 +141,10 @@ def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: Mappi
     }
 
 
-def _supervise(directory: Path, url: str, lock: Sequence[int], report_step: Callable[[str, str], None]) -> None:
-    """One trial from its start to its end. The URL is handed on where nobody else can read it.
+def _supervise(
+    directory: Path, url: str, lock: Sequence[int], seconds: float, report_step: Callable[[str, str], None]
+) -> None:
+    """One trial from its start to its end, which its supervisor sees to within `seconds`. Nobody else can read the URL.
 
     Nor can what the trial writes be read, until the supervisor has cleared it. Should we be killed, it has the lock.
     """
@@ -143,15 +152,21 @@ def _supervise(directory: Path, url: str, lock: Sequence[int], report_step: Call
     supervisor = subprocess.Popen(
         python("dbbench.run.supervisor", str(directory.resolve())),
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,  # its heartbeat
         stderr=subprocess.PIPE,
         start_new_session=True,
         env=environment(**{VARIABLE: url}),
         pass_fds=lock,
     )
     try:
-        shown, told = "", 0
+        shown, told, silent = "", 0, 0
+        latest = time.monotonic() + seconds + _LATE_SECONDS
         while not ended(supervisor, _POLL_SECONDS):
+            silent = (
+                0 if _heard(supervisor) else silent + 1
+            )  # looks, not seconds: dbbench may have been stopped as well
+            if silent * _POLL_SECONDS > _SILENT_SECONDS or time.monotonic() > latest:
+                _end(supervisor, directory)
             step, notes = _running_step(directory)
             if step != shown or len(notes) > told:
                 for note in notes[told:] or [""]:
@@ -160,7 +175,7 @@ def _supervise(directory: Path, url: str, lock: Sequence[int], report_step: Call
     except BaseException:
         stop(supervisor, _GRACE_SECONDS)
         raise
-    with supervisor.stderr:  # type: ignore[union-attr]  # it is a pipe
+    with supervisor.stdout, supervisor.stderr:  # type: ignore[union-attr]  # they are pipes
         error = supervisor.stderr.read().decode(errors="replace")  # type: ignore[union-attr]
     if supervisor.returncode == INTERRUPTED:
         raise KeyboardInterrupt
@@ -169,6 +184,23 @@ def _supervise(directory: Path, url: str, lock: Sequence[int], report_step: Call
         raise RunError(
             f"the trial {directory.name} left no result: {reason}; the finished trials are kept, go on with --resume"
         )
+
+
+def _heard(supervisor: subprocess.Popen[bytes]) -> bool:
+    """Whether a supervisor has told since the last look that it runs."""
+    assert supervisor.stdout is not None
+    os.set_blocking(supervisor.stdout.fileno(), False)
+    return bool(supervisor.stdout.read())
+
+
+def _end(supervisor: subprocess.Popen[bytes], directory: Path) -> None:
+    """End a trial whose supervisor stands still or hangs. If it can't be woken to do so, it is killed with all it started."""
+    supervisor.send_signal(signal.SIGUSR1)
+    supervisor.send_signal(signal.SIGCONT)
+    if not ended(supervisor, _GRACE_SECONDS):
+        stop_with_its_own(supervisor, grace=1)
+    if not (directory / "result.json").is_file():
+        Supervisor(directory).give_up()
 
 
 def _running_step(directory: Path) -> tuple[str, list[str]]:

@@ -17,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ class Supervisor:
         self.directory = directory
         self.trial = atomic_json.read(directory / "trial.json")
         self.parent = os.getppid()
-        self.stop = False
+        self.stop = ""
         self.seen: dict[int, psutil.Process] = {}
         self.next_look = 0.0
         self.group = Group(Path(self.trial["group"])) if self.trial.get("group") else None
@@ -58,7 +59,7 @@ class Supervisor:
 
     def run(self) -> int:
         """Run the worker to its end. The exit status: 0, or 130 if the trial was interrupted."""
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
             signal.signal(number, self._interrupt)
         adopt_orphans()
         work = Path(self.trial["work"])
@@ -88,8 +89,14 @@ class Supervisor:
         atomic_json.write(self.directory / "result.json", result, durable=True)
         return 0
 
+    def give_up(self) -> None:
+        """Leave the result of a trial whose own supervisor had to be killed: what the worker recorded."""
+        shutil.rmtree(self.trial["work"], ignore_errors=True)
+        result = clean(self._result("silent", -signal.SIGKILL, [], time.time(), {}))
+        atomic_json.write(self.directory / "result.json", result, durable=True)
+
     def _interrupt(self, number: int, frame: object) -> None:
-        self.stop = True
+        self.stop = "silent" if number == signal.SIGUSR1 else "interrupted"
 
     def _start(self, work: Path) -> subprocess.Popen[bytes]:
         work.mkdir(mode=0o700, parents=True)
@@ -118,7 +125,7 @@ class Supervisor:
             if ended(worker, _POLL_SECONDS):
                 return "ended"
             if self.stop or os.getppid() != self.parent:
-                return "interrupted"
+                return self.stop or "interrupted"
             if time.monotonic() > deadline:
                 return "timeout"
             if self._memory(worker.pid) > limit:
@@ -218,6 +225,8 @@ class Supervisor:
         if ending == "memory limit":
             limit = limits["memory_limit"] / 2**20
             return Outcome.OUT_OF_MEMORY, f"killed by the system at {limit:,.0f} MiB (--memory-limit)"
+        if ending == "silent":
+            return Outcome.FAILED, "its supervisor stood still, as by SIGSTOP, and the trial was ended"
         said = self._last_words()
         if status < 0:
             name = next((number.name for number in signal.Signals if number == -status), f"signal {-status}")
@@ -230,6 +239,13 @@ class Supervisor:
         return f": {lines[-1][:200]}" if lines else ""
 
 
+def _beat() -> None:
+    """Tell dbbench each second that this process runs."""
+    with contextlib.suppress(OSError):  # dbbench has ended
+        while os.write(sys.stdout.fileno(), b"."):
+            time.sleep(1)
+
+
 def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
@@ -239,6 +255,7 @@ def _umask() -> int:
 def main() -> None:
     """Supervise the trial in the directory that the first argument names."""
     forbid_core_dumps()
+    threading.Thread(target=_beat, daemon=True).start()
     sys.exit(Supervisor(Path(sys.argv[1])).run())
 
 

@@ -11,9 +11,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from dbbench.run import runner
+from dbbench.run.begin import new_run
 from dbbench.run.plan import plan
+from dbbench.run.request import Request
 from dbbench.suite.loader import find_suite, load_suite
-from tests.conftest import environment, summary
+from tests.conftest import TESTS, environment, summary
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -76,6 +79,29 @@ def test_an_interrupted_run_can_be_resumed(tmp_path: Path, dbbench, number: sign
     rows = summary(tmp_path / "run")
     assert rows["scan-3", "sqlite"]["blocks"] == "2"
     assert (rows["join-2", "faulty-hangs"]["outcome"], rows["join-2", "faulty-hangs"]["blocks"]) == ("ok", "2")
+
+
+def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(TESTS / "faulty"))
+    monkeypatch.setenv("PYTHONPATH", environment("faulty")["PYTHONPATH"])
+    monkeypatch.setattr(runner, "_SILENT_SECONDS", 5)
+    request = Request("invoices", engines=ENGINES[:2], rounds=1, scale=0.02, out=tmp_path / "run", seed=SEED)
+    ready = new_run(request)
+
+    def stop(event: runner.Progress) -> None:
+        if (event.trial.engine, event.step) == ("faulty-hangs", "join-2"):
+            for process in processes(tmp_path):
+                if "dbbench.run.supervisor" in process.cmdline():
+                    process.suspend()
+
+    runner.run_trials(ready.run, ready.trials, ready.datasets, ready.answers, stop)
+    found = {(result.engine_name, step.name): step for result in ready.run.results() for step in result.steps}
+    assert found["faulty-hangs", "join-1"].outcome == "ok"
+    assert found["faulty-hangs", "join-2"].outcome == "failed"
+    assert found["faulty-hangs", "join-2"].detail.startswith("its supervisor stood still")
+    assert {step.outcome for (engine, _), step in found.items() if engine != "faulty-hangs"} == {"ok"}
+    assert not processes(tmp_path)
+    assert not list(tmp_path.glob("run/trials/*/work"))
 
 
 def test_two_at_work_on_one_run_are_refused(tmp_path: Path, dbbench) -> None:

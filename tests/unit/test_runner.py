@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from dbbench.datasets.cache import Files
@@ -97,3 +99,39 @@ def test_data_that_is_removed_in_a_run_is_no_fault_of_an_engine(
     with pytest.raises(RunError, match=r"the data of this run was removed from .* go on with --resume"):
         again(fail, files)
     assert [result.id for result in again()] == [last]
+
+
+HEAD = "import os, signal, subprocess, sys, time\nprint(end='.', flush=True)\n"
+#: What stands in for a supervisor, and the seconds after which it is silent, or its trial late.
+STILL = {
+    "stopped": ("os.kill(os.getpid(), signal.SIGSTOP)", 0.3, 60),
+    "silent": ("time.sleep(60)", 0.3, 60),
+    "deaf": (
+        "signal.signal(signal.SIGUSR1, signal.SIG_IGN); subprocess.run(['sleep', '60'], stdout=subprocess.DEVNULL)",
+        0.3,
+        60,
+    ),
+    "late": ("while True: print(end='.', flush=True); time.sleep(0.05)", 60, 0),
+}
+
+
+@pytest.mark.parametrize(("script", "silent", "late"), STILL.values(), ids=list(STILL))
+def test_a_supervisor_that_stands_still_is_the_outcome_of_its_trial(
+    script: str, silent: float, late: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(runner, "_SILENT_SECONDS", silent)
+    monkeypatch.setattr(runner, "_LATE_SECONDS", late)
+    monkeypatch.setattr(runner, "_GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(runner, "python", lambda *_: [sys.executable, "-c", HEAD + script])
+    (tmp_path / "work").mkdir()
+    names = {"id": "1", "scenario_name": "s", "engine_name": "e", "round": 1, "work": str(tmp_path / "work")}
+    steps = [{"name": "done"}, {"name": "at-work"}]
+    atomic_json.write(tmp_path / "trial.json", {**names, "scenario": {"steps": steps}, "limits": {}})
+    done = {"steps": [{"name": "done", "outcome": "ok", "detail": ""}], "running": "at-work", "notes": []}
+    atomic_json.write(tmp_path / "steps.json", done)
+    runner._supervise(tmp_path, "", (), 0.5, lambda *_: None)
+    found = atomic_json.read(tmp_path / "result.json")["steps"]
+    assert [(step["name"], step["outcome"]) for step in found] == [("done", "ok"), ("at-work", "failed")]
+    assert found[1]["detail"] == "its supervisor stood still, as by SIGSTOP, and the trial was ended"
+    assert not (tmp_path / "work").exists()
+    assert not psutil.Process().children(recursive=True)
