@@ -27,9 +27,10 @@ from distributed.security import Security
 from dbbench.cluster.leased import CLEAR_UP_SECONDS
 from dbbench.host.processes import environment, python
 
-#: No pages of the scheduler's, and nothing that takes processor time of hosts, or moves work, while clients measure.
+#: No pages, and nothing that takes processor time of hosts, or moves work, while clients measure.
 QUIET = {
     "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.scheduler.work-stealing": False,
     "distributed.worker.profile.enabled": False,
@@ -54,8 +55,10 @@ class LocalHosts:
             protocol="tls://",
             security=self.security,
             dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
             silence_logs=logging.ERROR,
         )
+        self._cluster.sync(_stop_pages, self._cluster.scheduler)
         self.address: str = self._cluster.scheduler_address
         keys = {key: getattr(self.security, key) for key in _KEYS}
         for number in range(1, self._count + 1):
@@ -88,6 +91,11 @@ class LocalHosts:
         self._folder.cleanup()
 
 
+async def _stop_pages(server: Any) -> None:
+    """Dask starts them whatever it is told, without TLS."""
+    server.http_server.stop()
+
+
 async def _serve(order: dict[str, Any]) -> None:
     security = Security(require_encryption=True, **order["keys"])
     async with Worker(
@@ -102,6 +110,7 @@ async def _serve(order: dict[str, Any]) -> None:
         local_directory=tempfile.gettempdir(),
         silence_logs=logging.ERROR,
     ) as worker:
+        await _stop_pages(worker)
         await worker.finished()
 
 

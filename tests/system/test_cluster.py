@@ -167,6 +167,18 @@ def test_what_is_refused(tmp_path: Path, dbbench: Dbbench, asked: tuple[str, ...
     assert not (tmp_path / "run").exists()
 
 
+def test_hosts_of_this_machine_listen_to_nothing_but_dask() -> None:
+    """Its pages are for whoever reaches the port, without TLS."""
+    with Hosts(Place("local:2", 2)):
+        ours = (psutil.Process(), *psutil.Process().children())
+
+        def listening() -> int:
+            found = [connection.status for each in ours for connection in each.net_connections("tcp")]
+            return found.count(psutil.CONN_LISTEN)
+
+        assert until(lambda: listening() == 3, seconds=30), listening()
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_host_that_is_killed_or_stands_still(tmp_path: Path, number: signal.Signals) -> None:
     with null(tmp_path) as engine, Hosts(Place("local:2", 2)) as hosts:
