@@ -27,6 +27,10 @@ FAMILIES: dict[str, tuple[tuple[str, ...], str]] = {
         ("dbbench_plugins.jdbc.*",),
         "Java in process; `dbbench engines install h2` fetches the jars, once; `access` is for .mdb and .accdb files",
     ),
+    "ADO.NET": (
+        ("dbbench_plugins.ado.*",),
+        "on Mono or .NET in process: Mono.Data.Sqlite, or a provider that you bring",
+    ),
     "ODBC, SQLAlchemy": (
         ("odbc*", "sqlalchemy"),
         "in process; `odbc` and `sqlalchemy` reach any database that has a driver for them, by `--url`",

@@ -10,14 +10,15 @@ from dbbench.engine.operations import prepared
 if TYPE_CHECKING:
     from dbbench.engine.base import Engine, Session
 
-#: The one for each form that rows come in: what a harness adds depends on what it reads.
-NULLS = {"rows": "null", "batches": "null+arrow"}
+#: The one for each form that rows come in: what a harness adds depends on what it reads. Loops over columns run inside the
+#: system; the other operations of such a session are Python's.
+NULLS = {"rows": "null", "batches": "null+arrow", "columns": "null"}
 
 
 def nulls(forms: Iterable[str]) -> list[str]:
     """The names of the null engines that take part beside engines which return rows in these forms."""
     wanted = set(forms)
-    return [name for form, name in NULLS.items() if form in wanted]
+    return list(dict.fromkeys(name for form, name in NULLS.items() if form in wanted))
 
 
 def does_work(engine: Engine | type[Engine]) -> bool:

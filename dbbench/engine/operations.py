@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from dbbench.suite.dataset import Table
 
 #: How a query returns rows.
-ResultFormat = Literal["rows", "batches"]
+ResultFormat = Literal["rows", "batches", "columns"]
 #: How a load receives them: also as mappings of names to values, and as CSV.
 LoadFormat = Literal["rows", "mappings", "csv", "batches"]
 #: What ends a load, in the words of the report.
 LoadPart = Literal["indexes", "statistics", "commit"]
 #: Why a system ends a transaction that may succeed if it is made again.
 Retry = Literal["deadlock", "lock timeout", "locked table", "conflict"]
-#: What a prepared query returns: rows that can be indexed, or Arrow record batches.
+#: What a prepared query returns: rows that can be indexed, or Arrow record batches. With `columns`: rows with a method
+#: `column(number)`, which reads to the end and gives the values of one column, made of what was read when they are asked for.
 Rows = Iterable[Sequence[Any]] | Iterable["pa.RecordBatch"]
 #: A key and its value.
 Pair = tuple[bytes, bytes]

@@ -18,7 +18,7 @@ from __future__ import annotations
 import gc
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import count, islice
@@ -299,3 +299,21 @@ def read_batches(batches: Iterable[Any], column: int) -> int:
         batch.column(column)
         rows += batch.num_rows
     return rows
+
+
+def read_own_column(rows: Any, column: int) -> Any:
+    """Have rows that can do so step to their end and read one column: the values, which become Python's when they are asked for."""
+    return rows.column(column)
+
+
+def read_own_rows(rows: Any, column: int) -> int:
+    """Likewise; the number of rows."""
+    return len(rows.column(column))
+
+
+#: How a session returns rows -> what steps to the end, reads one column of each row, and gives the number of rows.
+COUNTING: Mapping[str, Callable[[Any, int], int]] = {
+    "rows": read_rows,
+    "batches": read_batches,
+    "columns": read_own_rows,
+}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import repeat
 from operator import call
-from typing import Any
 
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.null import query_of
 from dbbench.engine.operations import prepared
 from dbbench.errors import WrongAnswer
 from dbbench.loadgen.key_streams import CallStream
-from dbbench.loadgen.loops import read_batches, read_rows
+from dbbench.loadgen.loops import COUNTING
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class QueryCalls:
     def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
         """One client's calls. A call raises WrongAnswer if it has another number of rows."""
         run = query_of(engine, session, self.sql, self.rows)
-        read: Callable[[Any, int], int] = read_rows if session.result_format == "rows" else read_batches
+        read = COUNTING[session.result_format]
         column, rows = self.column, self.rows
 
         def query() -> None:

@@ -124,7 +124,7 @@ class StepView:
     @property
     def mixed(self) -> bool:
         """Whether some engines give Arrow batches, and others rows."""
-        return len({(line.row.facts or {}).get("gives", "rows") for line in self.lines}) > 1
+        return len({line.arrow for line in self.lines}) > 1
 
     @property
     def measure(self) -> str:
@@ -192,12 +192,18 @@ class StepView:
         arrow = [line.row.title for line in self.lines if line.arrow] if self.mixed else []
         words = [
             self.wording.conditions(self.step, facts, arrow, self.data.records),
+            *self._read_inside(),
             *self._in_one_process(),
             *host_notes(self.lines),
         ]
         best = "Ratios are to the best figure that is shown." if any(line.withheld for line in self.lines) else ""
         span = f"{self.rank_note[0].upper()}{self.rank_note[1:]}." if self.rank_note else ""
         return " ".join(filter(None, (*words, span, best)))
+
+    def _read_inside(self) -> Iterator[str]:
+        """Whose loop over the rows isn't Python's."""
+        if names := [line.row.title for line in self.lines if (line.row.facts or {}).get("gives") == "columns"]:
+            yield f"Rows are read inside .NET, and values are not turned into Python objects: {', '.join(names)}."
 
     def _in_one_process(self) -> Iterator[str]:
         """Whose clients share one process, where others' are in several."""

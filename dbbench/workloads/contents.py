@@ -196,7 +196,7 @@ def _read(session: Any, query: str) -> tuple[Any, bool]:
     batches = session.batches(query) if isinstance(session, SQLSession) else None
     if batches is not None:
         return batches, False
-    return session.prepare_query(query)(), session.result_format == "rows"
+    return session.prepare_query(query)(), session.result_format != "batches"
 
 
 def _expected(table: Table, added: Added, first: int) -> pa.RecordBatch:

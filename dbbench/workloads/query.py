@@ -24,7 +24,7 @@ from dbbench.host.call_meter import CallMeter
 from dbbench.host.page_cache import Dropped
 from dbbench.host.run_delay import undelayed
 from dbbench.loadgen.job import Job
-from dbbench.loadgen.loops import collector_off, read_batches, read_column, read_rows, timed
+from dbbench.loadgen.loops import COUNTING, collector_off, read_column, read_own_column, timed
 from dbbench.loadgen.query_calls import QueryCalls
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
@@ -186,7 +186,7 @@ class _Answer:
 
     def __init__(self, step: QueryStep, context: StepContext, expected: pa.Table) -> None:
         self.column = step.read_column
-        self.rows = context.session.result_format == "rows"
+        self.rows = context.session.result_format != "batches"
         self.expected = expected
         self.count = row_count(expected)
         self.ordered = step.ordered
@@ -194,9 +194,9 @@ class _Answer:
         self.declared = None if isinstance(step.answer, EngineAnswer) else context.session.declared
         self.compares = context.does_work
         self.keeps = self.rows and self.count <= KEPT_ROWS
-        self.read: Callable[[Any, int], Any] = read_batches
-        if self.rows:
-            self.read = read_column if self.keeps else read_rows
+        self.read: Callable[[Any, int], Any] = COUNTING[context.session.result_format]
+        if self.keeps:
+            self.read = read_own_column if context.session.result_format == "columns" else read_column
         self.others: set[str] = set()
         self.wrong = ""
         #: Hashes of columns that were right, in their order.

@@ -24,7 +24,7 @@ from dbbench.datasets.generate import arrow_type
 from dbbench.engine.operations import prepared
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.loadgen.loops import read_batches, read_rows
+from dbbench.loadgen.loops import COUNTING
 from dbbench.suite.answer import Answer
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads.context import StepContext
@@ -71,7 +71,7 @@ def check(step: QueryStep, context: StepContext) -> None:
         expected(step.answer, Without(context.files.directory, name, place), with_ties=True),
     )
     run = context.prepare_query(step, row_count(old))
-    (read_rows if context.session.result_format == "rows" else read_batches)(run(), step.read_column)
+    COUNTING[context.session.result_format](run(), step.read_column)
     prepare_delete(context.quoted(f"DELETE FROM {name} WHERE {table.single_key} = {key}"))()
     try:
         given = list(run())
@@ -99,7 +99,7 @@ def _row(step: QueryStep, context: StepContext) -> int:
 
 
 def _is(given: list[Any], answer: pa.Table, step: QueryStep, context: StepContext) -> bool:
-    compare: Callable[..., object] = check_rows if context.session.result_format == "rows" else check_batches
+    compare: Callable[..., object] = check_batches if context.session.result_format == "batches" else check_rows
     try:
         compare(given, answer, ordered=step.ordered)
     except WrongAnswer:

@@ -57,6 +57,21 @@ class Liar(Session):
         return run
 
 
+class Own(list[Any]):
+    """Rows that read one of their columns by themselves."""
+
+    def column(self, number: int) -> list[Any]:
+        return [row[number] for row in self]
+
+
+class OwnLiar(Liar):
+    result_format = "columns"
+
+    def prepare_query(self, sql: str) -> Callable[[], Any]:
+        run = super().prepare_query(sql)
+        return lambda: Own(run())
+
+
 class Lying(Engine):
     name = "lying"
     title = "Lying"
@@ -69,14 +84,16 @@ def files(small: Suite) -> Files:
     return materialise(small.datasets["things"])
 
 
-@pytest.fixture
-def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., StepContext]:
+@pytest.fixture(params=[Liar, OwnLiar])
+def bench(request: pytest.FixtureRequest, small: Suite, files: Files, tmp_path: Path) -> Callable[..., StepContext]:
     def make(lie: Lie = lambda _call, rows: rows, number: int = 1) -> StepContext:
         answer = answer_file(STEP.answer, files)
         rows = [tuple(row.values()) for row in read_answer(answer).to_pylist()]
         setup = Setup(tmp_path, Tier.POWER)
         tables = small.datasets["things"].tables
-        return StepContext(Lying(setup), Liar(rows, lie), tables, files, {"all": answer}, setup=setup, round=number)
+        return StepContext(
+            Lying(setup), request.param(rows, lie), tables, files, {"all": answer}, setup=setup, round=number
+        )
 
     return make
 

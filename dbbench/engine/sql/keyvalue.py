@@ -89,7 +89,7 @@ class SQLKeyValue(Session):
         """A callable that gives all pairs in the order of the keys."""
         table, key, value = self._names()
         run = self.prepare_query(f"SELECT {key}, {value} FROM {table} ORDER BY {key}")  # type: ignore[attr-defined]
-        if self.result_format == "rows":
+        if self.result_format != "batches":
             return run  # type: ignore[no-any-return]
         return lambda: chain.from_iterable(
             zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True) for batch in run()

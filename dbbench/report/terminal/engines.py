@@ -144,7 +144,7 @@ def engine_matrix(engines: Mapping[str, Probed]) -> Iterator[str]:
             server,
             ", ".join(engine.durability),
             _offered(engine),
-            {"rows": "Python values", "batches": "Arrow batches"}[engine.gives],
+            {"rows": "Python values", "batches": "Arrow batches", "columns": "columns in .NET"}[engine.gives],
             engine.license,
             published(engine).removeprefix("results "),
             ", ".join(f"`{extra}`" for extra in engine.extras) or "none",

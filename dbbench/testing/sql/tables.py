@@ -154,7 +154,7 @@ def check(engine: SQLEngine, session: Any, sql: str, expected: pa.Table) -> None
 
 def compare(session: Session, given: Any, expected: pa.Table) -> None:
     """Compare what a query gave; text and bytes in place of other types must be declared (`Session.reads`)."""
-    compare_with = check_rows if session.result_format == "rows" else check_batches
+    compare_with = check_batches if session.result_format == "batches" else check_rows
     compare_with(given, expected, ordered=True, declared=session.declared)
 
 

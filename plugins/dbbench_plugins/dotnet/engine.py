@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -26,7 +25,6 @@ from dbbench.engine import (
     Tier,
     Unavailable,
     Unsupported,
-    local,
 )
 from dbbench_plugins.dotnet import host
 from dbbench_plugins.dotnet.store import Pair, Store, StoreFailed
@@ -196,7 +194,7 @@ class AssemblyEngine(DotNetEngine):
     @classmethod
     def available_with(cls, options: Mapping[str, Any]) -> None:
         super().available_with(options)
-        path = cls.path(options.get("assembly", ""))
+        path = host.named(cls.name, options.get("assembly", ""))
         with contextlib.suppress(Unsupported):  # another runtime in this process: the trial has one of its own
             host.start(str(options.get("runtime", "")))
             host.Assembly(path).check(cls.uses)
@@ -242,21 +240,9 @@ class AssemblyEngine(DotNetEngine):
         finally:
             engine.close()
 
-    @classmethod
-    def path(cls, given: object) -> Path:
-        """Where the library is. Raises Unavailable if it isn't named, or isn't there."""
-        variable = f"DBBENCH_ASSEMBLY_{cls.name.upper()}"
-        named = local(str(given or os.environ.get(variable, "")))
-        how = f"--set {cls.name}.assembly=PATH, or {variable}=PATH in the environment"
-        if not named:
-            raise Unavailable("its library is yours to bring: an assembly for .NET", how)
-        if not Path(named).is_file():
-            raise Unavailable(f"there is no assembly {named}", how)
-        return Path(named)
-
     def open(self) -> None:
         self.assembly: host.Assembly | None = None
-        path = self.path(self.options.assembly)
+        path = host.named(self.name, self.options.assembly)
         host.start(self.options.runtime)
         self.assembly = host.Assembly(path)
         super().open()

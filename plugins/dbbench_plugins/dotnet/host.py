@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dbbench.engine import Unavailable, Unsupported
+from dbbench.engine import Unavailable, Unsupported, local
 
 #: Its packages of Mono.
 DEBIAN = ("mono-devel", "libmonosgen-2.0-1")
@@ -82,6 +82,18 @@ def _has_dotnet() -> bool:
         return bool(list(importlib.import_module("clr_loader").find_runtimes()))
     except (OSError, RuntimeError):
         return False
+
+
+def named(engine: str, given: object) -> Path:
+    """Where an engine's library is. Raises Unavailable if it isn't named, or isn't there."""
+    variable = f"DBBENCH_ASSEMBLY_{engine.upper().replace('+', '_')}"
+    path = local(str(given or os.environ.get(variable, "")))
+    how = f"--set {engine}.assembly=PATH, or {variable}=PATH in the environment"
+    if not path:
+        raise Unavailable("its library is yours to bring: an assembly for .NET", how)
+    if not Path(path).is_file():
+        raise Unavailable(f"there is no assembly {path}", how)
+    return Path(path)
 
 
 class Assembly:

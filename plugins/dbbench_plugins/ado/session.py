@@ -1,0 +1,182 @@
+"""What the databases reached by ADO.NET share: a session over a connection, and an engine over a provider."""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dbbench.engine import Concurrency, Options, Rows, Session, Setup, SQLEngine, SQLSession, Unavailable, Unsupported
+from dbbench_plugins.ado.provider import Provider
+from dbbench_plugins.dotnet import host
+from dbbench_plugins.dotnet.engine import AssemblyOptions
+
+if TYPE_CHECKING:
+    from dbbench.engine import Table
+
+#: Of System.Data.IsolationLevel.
+UNSPECIFIED, READ_COMMITTED = -1, 4096
+
+
+class ADOSession(SQLSession):
+    """Rows are read by loops inside .NET, thousands in a call; of a query's answer only the column that is read crosses over."""
+
+    load_format = "batches"
+    result_format = "columns"
+    #: The isolation levels of a transaction that writes, and of one that only reads.
+    isolation: ClassVar[tuple[int, int]] = (UNSPECIFIED, UNSPECIFIED)
+
+    def execute(self, sql: str) -> Any:
+        """Run one statement; its rows."""
+        return self.connection.execute(sql)
+
+    def begin(self) -> None:
+        self.connection.begin(self.isolation[0])
+
+    def begin_reading(self) -> None:
+        self.connection.begin(self.isolation[1])
+
+    def commit(self) -> None:
+        self.connection.commit()
+
+    def rollback(self) -> None:
+        if self.connection.transaction:
+            self.connection.rollback()
+
+    def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        memory: Any = importlib.import_module("dbbench_plugins.ado.memory")
+        statement = self.connection.statement(self.sql.insert(name, table))
+        forms = {name: self.bind.get(column.data_type.name, "") for name, column in table.columns.items()}
+
+        def insert(batch: Any) -> None:
+            columns = [memory.column_of(batch.column(name), form) for name, form in forms.items()]
+            statement.run_many(columns, batch.num_rows)
+
+        return insert
+
+    def prepare_query(self, sql: str) -> Callable[[], Rows]:
+        return self.connection.statement(sql).query  # type: ignore[no-any-return]
+
+    def prepare_statement(self, sql: str) -> Callable[[], object]:
+        statement = self.connection.statement(sql)
+
+        def run() -> bool:
+            statement.query()
+            statement.stop()
+            return bool(statement.columns)
+
+        return run
+
+    def returned_rows(self, given: Any) -> bool:
+        """By whether the reader had columns."""
+        return bool(given)
+
+    def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
+        statement = self.connection.statement(sql)
+        if rows == 0:
+            return lambda *values: statement.run(values)
+        if rows == 1:
+            return lambda *values: statement.first(values)
+        return lambda *values: list(statement.query(values))
+
+    def prepare_rows(self, sql: str) -> Callable[..., Any]:
+        statement = self.connection.statement(sql)
+        return lambda *values: statement.query(values)
+
+    def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
+        return self.connection.statement(sql).run_rows  # type: ignore[no-any-return]
+
+    @property
+    def _given(self) -> Mapping[str, str]:
+        """A declared column has its own type, whatever those have that are computed."""
+        return {}
+
+    def watch(self, timer: Any) -> None:
+        """Refused: its loops are one call."""
+        Session.watch(self, timer)
+
+
+class ADOEngine(SQLEngine):
+    """A database in this process, through a provider in an assembly."""
+
+    session_class: ClassVar[type[Session]] = ADOSession
+    options_class: ClassVar[type[Options]] = AssemblyOptions
+    modules = ("pythonnet", "cffi")
+    debian: ClassVar[Sequence[str]] = host.DEBIAN
+    extras = ("dotnet",)
+    concurrency = Concurrency(threads=None, processes=1)
+    #: The full name of its DbProviderFactory, where an assembly may have several.
+    factory: ClassVar[str] = ""
+    #: Whether a parameter is known by its name, @p1, and not by a question mark.
+    named: ClassVar[bool] = False
+
+    @classmethod
+    def assembly(cls, options: Mapping[str, Any]) -> Path:
+        """The provider's file. Raises Unavailable."""
+        return host.named(cls.name, options.get("assembly", ""))
+
+    @classmethod
+    def available(cls) -> None:
+        host.find()
+
+    @classmethod
+    def available_with(cls, options: Mapping[str, Any]) -> None:
+        runtime = str(options.get("runtime", ""))
+        host.find(runtime)
+        assembly = cls.assembly(options)
+        try:
+            host.start(runtime)
+        except Unsupported:  # another runtime in this process: the trial has one of its own
+            return
+        provider = Provider(assembly, cls.factory)
+        with tempfile.TemporaryDirectory() as folder:
+            engine = cls(Setup(Path(folder), next(iter(cls.durability)), options))
+            try:
+                engine.open()
+            except (Unavailable, Unsupported):
+                raise
+            except Exception as exc:
+                raise provider.unusable(exc) from exc
+            finally:
+                engine.close()
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {"pythonnet": version("pythonnet")}
+
+    def server_versions(self) -> dict[str, str]:
+        return {"runtime": self.runtime, "provider": self.provider.version, "database": self.database}
+
+    def connection_string(self) -> str:
+        """What a connection is opened with."""
+        raise NotImplementedError
+
+    def open(self) -> None:
+        self._open: list[Any] = []
+        self.database = ""
+        self.runtime = host.start(self.options.runtime)
+        self.provider = Provider(self.assembly(self.options.model_dump()), self.factory)
+        super().open()
+
+    def raw_connection(self) -> Any:
+        """A new connection; it is closed with the engine at the latest."""
+        module: Any = importlib.import_module("dbbench_plugins.ado.connection")
+        raw = self.provider.connection(self.connection_string())
+        self.database = str(raw.ServerVersion)
+        self._open.append(module.Connection(raw, named=self.named))
+        return self._open[-1]
+
+    def connect(self) -> Session:
+        return self.session_class(self.raw_connection(), self.sql)  # type: ignore[call-arg]
+
+    def settings(self) -> dict[str, Any]:
+        """Without the path of the assembly, which is a matter of the machine."""
+        return {key: value for key, value in super().settings().items() if key != "assembly"}
+
+    def close(self) -> None:
+        for connection in getattr(self, "_open", ()):
+            connection.close()
+        self._open = []
