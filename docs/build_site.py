@@ -46,7 +46,7 @@ CONTENTS = {
             "docs/lifecycle",
             "docs/mixes",
         ),
-        *("docs/esent", "docs/bplustree", "docs/contention", "docs/object-load", "docs/virtual-file"),
+        *("docs/esent", "docs/bplustree", "docs/contention", "docs/object-load", "docs/virtual-file", "docs/seeds"),
     ),
     "Engines": ("docs/engines", "docs/engines/*", "docs/engines/reference/index"),
     "Extend it": (

@@ -63,7 +63,7 @@ def _records(step: KeyValueStep, count: int | None, records: Records | None) -> 
 
 
 def _with_elapsed(view: StepView) -> StepView:
-    """A step of so many operations with what all of them took, before all others; as it is if nobody counted them."""
+    """A step with what all its operations took, before all others; as it is where they are not counted."""
     count = operation_count([line.row.facts for line in view.lines if line.row.facts])
     if count is None:
         return view

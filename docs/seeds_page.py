@@ -1,0 +1,164 @@
+"""docs/seeds.md, made of the suites: `python docs/seeds_page.py > docs/seeds.md`.
+
+Systems, steps and figures are those of the suites' published data; what became of each is said here once. A system
+without an entry here is an error, and so is an entry without a system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dbbench.suite.loader import find_suite, load_suite
+from dbbench.suite.model import Suite
+
+#: Suite -> published system -> what became of it.
+SYSTEMS: dict[str, dict[str, str]] = {
+    "invoices": {
+        "SQLite 3.3.7": "reproduced: `sqlite`; differs: the release of today, through Python's driver",
+        "SQLite 3.3.7 (64 bit)": "reproduced: `sqlite`, which is the 64-bit build",
+        "Firebird 1.5.2 (embedded)": "reproduced: `firebird`; differs: Firebird 5, loaded by its batches",
+        "Jet 4.0": "differs: `access` has Jet's files and not its engine, which needs Windows; `odbc` reaches Access there",
+        "SQL Server 2005 Express": "differs: `sqlserver`, a server of yours; its figures were withheld, and may not be published",
+        "SQL Everywhere CTP": "cannot be had: its successor `sqlce` needs Windows and is out of support; figures withheld",
+        "VistaDB 2.1.7": "cannot be had: `vistadb` is commercial; figures withheld",
+    },
+    "esent": {"ESENT": "reproduced: `esent`, on Windows only; elsewhere other engines do the same steps"},
+    "bplustree": {
+        "Berkeley DB, with transactions": "reproduced: `berkeleydb`; differs: release 5.3, through Python's driver",
+        "Berkeley DB": "reproduced: `berkeleydb+nontxn`; differs: release 5.3, through Python's driver",
+        "BPlusTree": "reproduced: `bplustree`, a library that you bring; differs: its sources of 2014",
+        "BPlusTree by four threads": "reproduced: `bplustree`; differs: four threads of Python",
+        "STSdb": "differs: `stsdb` is STSdb 4 of 2013, another tree",
+        "BplusDotNet": "reproduced: `bplusdotnet`, a library that you bring",
+        "All others": "reproduced: `bplustree`, `stsdb`, `bplusdotnet`, `berkeleydb+nontxn` beside `raptordb1`; differs: 1.8, not 1.7",
+        "All others, on disk": "reproduced: `bplustree`, `raptordb1`, `bplusdotnet`, `berkeleydb+nontxn` beside `stsdb`",
+    },
+    "object-load": {
+        "SQLite 3.7.9": "reproduced: `sqlite`; differs: Python's driver and layers, not ODB's C++",
+        "SQLite, newer machine": "cannot be had: a machine of its day",
+        "MySQL 5.5.17, local": "reproduced: `mysql` by a Unix socket; differs: MariaDB, or your MySQL by its URL",
+        "MySQL, local, newer machine": "cannot be had: a machine of its day",
+        "MySQL, remote": "differs: `mysql+tcp` on one machine; by `--url` on two",
+        "PostgreSQL 9.1.2, local": "reproduced: `postgresql` by a Unix socket; differs: the release of today",
+        "PostgreSQL, local, newer machine": "cannot be had: a machine of its day",
+        "PostgreSQL, remote": "differs: `postgresql+tcp` on one machine; by `--url` on two",
+        "SQL Server 2008 R2, local": "differs: `sqlserver`, a server of yours; its figures may not be published",
+        "SQL Server, remote, Linux client": "differs: `sqlserver` by `--url`; its figures may not be published",
+        "SQL Server, remote, Windows client": "cannot be had: clients of dbbench run on Linux",
+    },
+    "contention": {
+        "MySQL 5.5.17, remote": "differs: `mysql`, a private MariaDB on the same machine; by `--url` on two",
+        "PostgreSQL 9.1.2, remote": "differs: `postgresql`, a private server on the same machine; by `--url` on two",
+        "SQL Server 2008 R2, remote": "differs: `sqlserver` by `--url`; its figures may not be published",
+        "SQLite 3.7.9": "reproduced: `sqlite`; differs: a write-ahead log, not a rollback journal",
+    },
+    "virtual-file": {
+        "CloudGraph": "differs: `virtualfile` is a counterpart in Python; its program was never published"
+    },
+}
+#: Suite -> charts, settings and whatever else the text says -> what became of it.
+REST: dict[str, dict[str, str]] = {
+    "invoices": {
+        "a bar chart for each test, best first": "reproduced: the charts `bars` and `size`",
+        "withheld figures keep their places": "reproduced: with `--publish`; in `source`, `null` with the reason",
+        "tables, types, keys, indexes, numbers of rows": "reproduced: all four tables, 297,450 rows",
+        "CSV files": "cannot be had: lost; the suite declares distributions of its own",
+        "the optimal import of each engine, in a transaction": "reproduced: each engine's best documented path",
+        "one column read of each row": "reproduced: `read` in each query",
+        "insert of one row, VistaDB's exception": "reproduced: 50 of them; an exception is an outcome with its text",
+        "SQL Server's log file of 219,264 kB": "differs: all files count, journals too",
+        "machine: Athlon X2, Windows XP x64": "cannot be had: compare ratios",
+    },
+    "esent": {
+        "elapsed seconds beside rates": "reproduced: the column `elapsed`",
+        "1,000,000 records, key 8 bytes, value 32": "reproduced",
+        "log files of 16 MB, log buffer of 8 MB, circular logging": "reproduced: in `esent`",
+        "lazy commits": "reproduced: the tier `memory`",
+        "one thread; other settings at their defaults": "reproduced: a page cache larger than the data, as the text has it",
+        "machine: laptop, 2 x 2.5 GHz, 7,200 rpm": "cannot be had: compare ratios",
+    },
+    "bplustree": {
+        "MySQL, for comparison": "reproduced: `mysql`; its figure was in a chart that is lost",
+        "RaptorDB 1.7, crashes and a hang": "differs: `raptordb1` is 1.8 and `raptordb` 2.3; reads, or deletes, by several threads are refused",
+        "charts on a logarithmic axis: inserts, selects, updates, deletes": "reproduced: the chart `bars`; their figures are lost",
+        "memory and disk, kilobytes for 1,000 records": "reproduced: `heap/1,000` by the collector, `disk/1,000`; their figures are lost",
+        "worst average of the last 5 of 8 runs": "reproduced: `worst_of_last` beside the median",
+        "records of 116 bytes, a Guid and 100 bytes": "reproduced",
+        "number of records, order of keys, caches": "cannot be had: never published; 100,000, scattered, defaults",
+        "one thread with affinity, and four threads": "reproduced: `affinity`; steps ending in -4",
+        "threaded deletes of Berkeley DB crashed": "differs: `delete-4` runs; a crash would be an outcome",
+        "data made before the run": "reproduced: keys and values are made outside the clock",
+    },
+    "object-load": {
+        "tables of microseconds for an object": "reproduced: the chart `stacks`, with what each layer takes",
+        "a couple of dozen members": "reproduced: objects of 13 members, as in the source, and of 24",
+        "text of unknown length": "cannot be had: 2,000 characters here",
+        "remote and local": "reproduced: sockets and TCP; differs: TCP on one machine, unless by `--url`",
+        "Oracle, named without figures": "differs: `oracle`, a server of yours; its figures may not be published",
+        "ODB and g++": "differs: layers of Python; docs/contention.md has ODB's program beside ours",
+    },
+    "contention": {
+        "32 threads, 19,200 inserts, 6,400 updates, 19,200 deletes, 134,400 selects": "reproduced: all four rounds together",
+        "one program, pools of 31, 16 and 8": "differs: 4 processes of 8 threads; the pool is shared out among them",
+        "shared cache with unlock_notify": "differs: `--set sqlite.cache=shared`, where nothing waits for a locked table",
+        "clients on other machines": "differs: on the same one; `--cluster` has them on others",
+    },
+    "virtual-file": {
+        "minimum and maximum": "reproduced: steps ending in -cold and -warm; the chart `spans`",
+        "blocks of 512 bytes, 100,000 nodes": "reproduced; differs: a step writes 10,000 and reads 20,000 of them",
+        "pages of 8,192 bytes, and their effect": "reproduced: `--sweep virtualfile.page_kib=2,4,8,16,32`",
+        "1 and 128 threads": "reproduced; differs: 4 processes of 32 threads, where an engine can",
+        "raw disk, write-through, no cache of the system": "reproduced: `rawfile+direct`, the tier `power`",
+        "machine: Core i5 750, Windows 7, 7,200 rpm": "cannot be had: compare ratios",
+    },
+}
+HEAD = """# The published texts, line by line
+
+Here you see what became of everything in the five published texts that dbbench's suites follow: each system with its steps
+and figures, each chart, each setting. One text has two suites, `object-load` and `contention`. "Reproduced" names what does it
+here; "differs" and "cannot be had" say why. Figures stand in the suites, and beside those of a run under "Then and now".
+
+This page is made of the suites, by `python docs/seeds_page.py > docs/seeds.md`; a test compares them.
+
+| suite | in the text | steps and figures | what became of it |
+|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """The page, in Markdown."""
+    return HEAD + "".join(f"| {' | '.join(row)} |\n" for name in SYSTEMS for row in _rows(load_suite(find_suite(name))))
+
+
+def _rows(suite: Suite) -> Iterator[tuple[str, str, str, str]]:
+    assert suite.source is not None
+    units = {step.name: step.unit for scenario in suite.scenarios for step in scenario.steps}
+    found: dict[str, list[str]] = {}
+    for figure in suite.source.figures:
+        words = figure.note if figure.value is None else _words(figure.value, units[figure.step])
+        found.setdefault(figure.engine, []).append(f"`{figure.step}` {words}")
+    for ratio in suite.source.ratios:
+        words = f"×{ratio.value:g}" if ratio.value else "better"
+        found.setdefault(ratio.engine, []).append(f"`{ratio.step}` {words} to {ratio.than}")
+    for system in {**found, **SYSTEMS[suite.name]}:
+        yield f"[{suite.name}]({suite.name}.md)", system, "; ".join(found[system]), SYSTEMS[suite.name][system]
+    for text, became in REST[suite.name].items():
+        yield f"[{suite.name}]({suite.name}.md)", text, "", became
+    published = {each.step for each in (*suite.source.figures, *suite.source.ratios)}
+    if ours := [f"`{name}`" for name in units if name not in published]:
+        yield (
+            f"[{suite.name}]({suite.name}.md)",
+            "",
+            ", ".join(ours),
+            "steps whose figures weren't published, or of dbbench's own",
+        )
+
+
+def _words(value: float, unit: str) -> str:
+    """A figure as it was published, in seconds, bytes or a second, with no digit lost."""
+    digits = f"{value:,.6f}".rstrip("0").rstrip(".")
+    return f"{digits}{unit.removeprefix('1')}" if unit.startswith("1") else f"{digits} {unit}"
+
+
+if __name__ == "__main__":
+    print(page(), end="")
