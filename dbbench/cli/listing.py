@@ -62,7 +62,7 @@ def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
     from functools import partial
 
     from dbbench.errors import SuiteError, UserError
-    from dbbench.suite.loader import find_suite, load_suite
+    from dbbench.suite.loader import builtin_suites, find_suite, load_suite
 
     if schema:
         from dbbench.suite.model import Suite
@@ -74,6 +74,7 @@ def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
     from dbbench.datasets.own_files import check_files, check_rows
     from dbbench.engine import registry
     from dbbench.host.apart import apart
+    from dbbench.report.terminal.listing import rights
     from dbbench.suite.answer import EngineAnswer
 
     status = 0
@@ -87,6 +88,8 @@ def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
             answers = [step.expected_answer for scenario in suite.scenarios for step in scenario.steps]
             registry.check_names([answer.engine for answer in answers if isinstance(answer, EngineAnswer)])
             click.echo(f"{file}: ok")
+            if str(file) not in builtin_suites() and (said := rights(suite)):
+                click.echo(f"  {said}")
         except SuiteError as exc:
             for line in fault_lines(exc):
                 click.echo(line, err=True)

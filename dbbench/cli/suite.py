@@ -233,11 +233,13 @@ def suite(
     from dbbench.cluster.place import place
     from dbbench.engine.urls import parse as parse_urls
     from dbbench.errors import UserError
+    from dbbench.report.terminal.listing import rights
     from dbbench.run.begin import new_run
     from dbbench.run.config import Config as Nothing
     from dbbench.run.request import Request, with_sweeps
     from dbbench.run.resume import resumed_run
     from dbbench.run.settings import parse_settings
+    from dbbench.suite.loader import builtin_suites
 
     if quick:  # what the file has for whole runs is not meant for a first look
         rounds = rounds if _given(context, "rounds") else None
@@ -288,6 +290,8 @@ def suite(
         ready = new_run(
             with_sweeps(request, sweeps), lambda line: console.print(line, style="dim", highlight=False, markup=False)
         )
+    if suite not in builtin_suites() and (said := rights(ready.run.suite)):
+        open_console().print(f"{ready.run.suite.name}: {said}", style="dim", highlight=False, markup=False)
     return _run(ready, chosen, gates, publish=publish)
 
 

@@ -7,6 +7,10 @@ from functools import cache
 
 _COMMENTS_AND_TEXTS = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"[^\"]*\"", re.DOTALL)
 _RETURNS_ROWS = frozenset({"SELECT", "VALUES", "TABLE", "SHOW", "EXPLAIN", "DESCRIBE"})
+#: What is expected of a query.
+ONE_SELECT = "one SELECT, with no semicolon in it and nothing that writes; `kind: statement` takes other SQL"
+#: What changes rows, at the beginning, behind a WITH or in one. Some systems have functions of these names.
+_CHANGES = re.compile(r"(?:^|[()])\s*(?:INSERT|UPDATE|DELETE|MERGE|REPLACE)\b(?!\s*\()", re.IGNORECASE)
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"})
 
 
@@ -22,6 +26,14 @@ def returns_rows(sql: str) -> bool:
     if first == "WITH":
         return not _WRITES & set(words)
     return first in _RETURNS_ROWS and not (first == "SELECT" and "INTO" in words)
+
+
+def is_select(sql: str) -> bool:
+    """Whether a statement is one SELECT: no second one follows, also in a text, and nothing in it writes a table or a file."""
+    text = _COMMENTS_AND_TEXTS.sub(" ", sql).strip()
+    words = re.findall(r"\w+", text.upper())
+    several = ";" in sql.rstrip().removesuffix(";")
+    return words[:1] in (["SELECT"], ["WITH"]) and "INTO" not in words and not several and not _CHANGES.search(text)
 
 
 def tables_of(sql: str) -> list[str]:

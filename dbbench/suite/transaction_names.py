@@ -9,7 +9,7 @@ from typing import Any
 from dbbench.suite.answer import columns_of
 from dbbench.suite.parameters import SOURCES, family, fits
 from dbbench.suite.plain import Dangling, Mapping, Path, items, listed, mapping, sequence
-from dbbench.suite.sql_text import compared, inserted, returns_rows, split_parameters, tables_of
+from dbbench.suite.sql_text import ONE_SELECT, compared, inserted, is_select, returns_rows, split_parameters, tables_of
 
 
 @dataclass
@@ -28,8 +28,8 @@ def in_transactions(step: Mapping, tables: Mapping) -> Iterator[Dangling]:
         path: Path = ("invariants", number)
         yield from _unknown_tables(invariant, tables, path)
         for place, sql in _texts(invariant, path):
-            if not returns_rows(sql):
-                yield place, "a query, which returns rows", ()
+            if not is_select(sql):
+                yield place, ONE_SELECT, ()
             if split_parameters(sql)[1]:
                 yield place, "a query without parameters", ()
         yield from _in_grows(mapping(invariant, "grows"), step, (*path, "grows"))

@@ -156,3 +156,45 @@ def test_import_says_how_a_suite_of_files_elsewhere_is_run(ask: Ask, tmp_path: P
     for out, allow in (("suite.yaml", ""), ("suites/suite.yaml", " --allow-outside")):
         done = ask("import", tmp_path / "rows.csv", "--suite", tmp_path / out)
         assert done.output.endswith(f"run it: dbbench suite {tmp_path / out}{allow}\n")
+
+
+@pytest.mark.parametrize("sql", ["COPY (SELECT 1) TO 'x.csv'", "SELECT 1 AS Name; COPY Parent TO PROGRAM 'sh'"])
+@pytest.mark.parametrize("place", ["sql", "dialects", "check", "invariant"])
+def test_a_query_is_one_select(place: str, sql: str, ask: Ask, tmp_path: Path) -> None:
+    document = YAML(typ="safe").load(SMALL)
+    steps = document["scenarios"][0]["steps"]
+    if place == "check":
+        check = {"sql": sql, "columns": ["Child.Amount"], "rows": [[1]]}
+        steps.append({"kind": "statement", "name": "s", "title": "S", "sql": "DELETE FROM Child", "check": check})
+    elif place == "invariant":
+        pays = {"name": "t", "weight": 1, "statements": [{"sql": "DELETE FROM Child"}]}
+        invariants = [{"name": "i", "sql": sql}]
+        steps.append(
+            {
+                "kind": "transaction",
+                "name": "s",
+                "title": "S",
+                "calls": 1,
+                "transactions": [pays],
+                "invariants": invariants,
+            }
+        )
+    else:
+        steps[1] |= {"sql": sql} if place == "sql" else {"dialects": {"duckdb": sql}}
+    path = tmp_path / "suite.yaml"
+    path.write_text(json.dumps(document))
+    done = ask("check", path)
+    assert (done.exit_code, done.output.count("expected one SELECT, with no semicolon")) == (2, 1), done.output
+
+
+def test_check_and_suite_say_what_a_suite_may_do(ask: Ask, tmp_path: Path) -> None:
+    path = tmp_path / "suite.yaml"
+    path.write_text(SMALL)
+    told = "its SQL runs with your rights, on files too where the database reaches them: 1 step may read"
+    assert ask("check", path).output == f"{path}: ok\n  {told}\n"
+    assert ask("check", "invoices").output == "invoices: ok\n"
+    done = ask("suite", path, "-e", "sqlite", "--quick", "--format", "csv", "--out", tmp_path / "run")
+    assert f"small: {told}\n" in done.output
+    statement = "{kind: statement, name: s, title: S, sql: DELETE FROM Child}"
+    path.write_text(SMALL.replace("      - kind: query", f"      - {statement}\n      - kind: query"))
+    assert ask("check", path).output.endswith(": 1 step may read, 1 step may read and write\n")

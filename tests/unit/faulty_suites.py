@@ -272,8 +272,8 @@ NAMES = {
         (39, 28, "scenarios[0].charts[0].step", "'sizes'", "one of the steps load, join", ""),
     ),
     "check of an unknown column": (
-        ("    charts:", "      - {kind: statement, name: s, title: S, sql: x, check: {sql: y, columns: [Child.Amont], rows: []}}\n    charts:"),
-        (38, 80, "scenarios[0].steps[2].check.columns[0]", "'Child.Amont'", "a column of the dataset, as Table.Column", "Child.Amount"),
+        ("    charts:", "      - {kind: statement, name: s, title: S, sql: x, check: {sql: SELECT 1, columns: [Child.Amont], rows: []}}\n    charts:"),
+        (38, 87, "scenarios[0].steps[2].check.columns[0]", "'Child.Amont'", "a column of the dataset, as Table.Column", "Child.Amount"),
     ),
     "a query as a statement": (
         ("    charts:", "      - {kind: statement, name: s, title: S, sql: SELECT Id FROM Child}\n    charts:"),

@@ -1,11 +1,11 @@
-"""What is seen in the text of a statement: whether it returns rows, and its parameters."""
+"""What is seen in the text of a statement: whether it returns rows, whether it is one SELECT, and its parameters."""
 
 from __future__ import annotations
 
 import pytest
 
 from dbbench.suite.loader import builtin_suites, find_suite, load_suite
-from dbbench.suite.sql_text import returns_rows, split_parameters
+from dbbench.suite.sql_text import is_select, returns_rows, split_parameters
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,47 @@ def test_the_suites_own_statements_return_none_and_their_queries_do(name: str) -
     for scenario in load_suite(find_suite(name)).scenarios:
         for step in scenario.steps:
             if step.kind in ("query", "statement"):
-                assert returns_rows(step.sql) == (step.kind == "query")
+                assert returns_rows(step.sql) == is_select(step.sql) == (step.kind == "query")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1;",
+        "-- why\nSELECT 1",
+        "/* DELETE FROM */ (SELECT x FROM T) UNION SELECT REPLACE(y, 'INTO', '') FROM T",
+        "WITH t AS (SELECT UPPER(REPLACE(x, 'a', 'b')) FROM T) SELECT * FROM t WHERE what = '(delete'",
+    ],
+)
+def test_a_select_is_one(sql: str) -> None:
+    assert is_select(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "COPY (SELECT 1) TO 'x.csv'",
+        "COPY T TO PROGRAM 'sh'",
+        "SELECT 1; DROP TABLE T",
+        r"SELECT '\'; DROP TABLE T; -- '",
+        "SELECT $$ ' $$; COPY T TO 'x' --'",
+        "SELECT 1 INTO OUTFILE '/tmp/x'",
+        "SELECT x INTO U FROM T",
+        "WITH gone AS (DELETE FROM T RETURNING Id) SELECT * FROM gone",
+        "WITH t AS (SELECT 1) -- x\n INSERT INTO U SELECT * FROM t",
+        "WITH t AS (SELECT 1) UPDATE U SET x = 1",
+        "EXPLAIN ANALYZE DELETE FROM T",
+        "PRAGMA journal_mode = off",
+        "ATTACH '/tmp/x.db' AS x",
+        "INSTALL httpfs",
+        "CALL p()",
+        "DELETE FROM T RETURNING *",
+        "VALUES (1)",
+        "",
+    ],
+)
+def test_other_sql_is_no_select(sql: str) -> None:
+    assert not is_select(sql)
 
 
 def test_parameters_are_found_outside_texts_casts_and_comments() -> None:

@@ -38,7 +38,7 @@ def faults(*changes: tuple[str, str]) -> list[tuple[str, str]]:
         (("FROM Account, grows", "FROM Acount, grows"), "invariants[0].sql", "not 'Acount'"),
         (("{deposit: amount,", "{deposit: day,"), "invariants[0].grows.deposit", "(count, amount)"),
         (("{deposit: amount,", "{depot: amount,"), "invariants[0].grows.depot", "one of the transactions"),
-        (("sql: SELECT COUNT(*) FROM Booking", "sql: DELETE FROM Booking"), "invariants[1].sql", "a query, which returns rows"),
+        (("sql: SELECT COUNT(*) FROM Booking", "sql: DELETE FROM Booking"), "invariants[1].sql", "one SELECT, with no semicolon"),
         (("WHERE Id = :account AND :luck > 1", "WHERE Name LIKE 'n%' AND Id = :account AND :luck > 1"), "transactions[1].statements[2].sql", "SQL without %"),
         (("WHERE Name = :name", "WHERE Id = :name"), "transactions[2].statements[0].sql", "whole numbers for Account.Id; the parameter name gives texts"),
         (("name: refused", "name: deposit"), "", "a name of its own"),

@@ -48,6 +48,15 @@ def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
                 yield from _hanging(start, " ".join(sql.split()), later)
 
 
+def rights(suite: Suite) -> str:
+    """What a suite that somebody else wrote may do when it is run; empty if it has no SQL."""
+    kinds = [step.kind for scenario in suite.scenarios for step in scenario.steps if step.statements]
+    queries, others = kinds.count("query"), len(kinds) - kinds.count("query")
+    may = ((queries, "read"), (others, "read and write"))
+    steps = ", ".join(f"{_number(count, 'step')} may {what}" for count, what in may if count)
+    return steps and f"its SQL runs with your rights, on files too where the database reaches them: {steps}"
+
+
 def _origin(rows: int | FromFile) -> str:
     """How many rows, and from where if they aren't drawn."""
     if isinstance(rows, int):

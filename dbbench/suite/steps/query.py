@@ -12,7 +12,7 @@ from dbbench.suite import answer as answers
 from dbbench.suite.answer import Answer, AnyAnswer, KnownAnswer, is_relational
 from dbbench.suite.plain import Dangling, Mapping, listed, mapping, sequence
 from dbbench.suite.steps.base import Step
-from dbbench.suite.steps.sql import SqlStep
+from dbbench.suite.steps.sql import SqlStep, no_select
 
 
 class QueryStep(SqlStep):
@@ -86,6 +86,7 @@ class QueryStep(SqlStep):
     def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
         """Tables, the columns of the answer, and the one that is read."""
         yield from super().dangling(step, tables, before)
+        yield from no_select(step)
         answer = mapping(step, "answer")
         if is_relational(answer):
             yield from answers.dangling(answer, tables, ("answer",))

@@ -11,7 +11,7 @@ from pydantic import Field
 from dbbench.suite.base import Identifier
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.plain import Dangling, Mapping, listed, mapping
-from dbbench.suite.sql_text import tables_of
+from dbbench.suite.sql_text import ONE_SELECT, is_select, tables_of
 from dbbench.suite.steps.base import Sql, Step
 from dbbench.suite.steps.timed import TimedStep, WarmUp
 from dbbench.suite.transaction_names import in_statement
@@ -49,6 +49,13 @@ class SqlStep(TimedStep):
 def sql_texts(step: Mapping) -> dict[tuple[str, ...], Any]:
     """A statement's text and its dialects', by path."""
     return {("sql",): step.get("sql")} | {("dialects", key): sql for key, sql in mapping(step, "dialects").items()}
+
+
+def no_select(query: Mapping, path: tuple[str, ...] = ()) -> Iterator[Dangling]:
+    """A query's texts that are something else."""
+    for place, sql in sql_texts(query).items():
+        if isinstance(sql, str) and not is_select(sql):
+            yield (*path, *place), ONE_SELECT, ()
 
 
 def sql_dangling(step: Mapping, tables: Mapping, path: tuple[str, ...] = ()) -> Iterator[Dangling]:

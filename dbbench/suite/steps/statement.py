@@ -13,7 +13,7 @@ from dbbench.suite.base import Identifier, Model
 from dbbench.suite.plain import Dangling, Mapping, mapping, sequence, unknown_table
 from dbbench.suite.sql_text import returns_rows
 from dbbench.suite.steps.base import Sql, Step
-from dbbench.suite.steps.sql import SqlStep, sql_dangling, sql_texts
+from dbbench.suite.steps.sql import SqlStep, no_select, sql_dangling, sql_texts
 
 
 class Check(Model):
@@ -62,6 +62,7 @@ class StatementStep(SqlStep):
                 yield place, "a statement that returns no rows; use `kind: query` for one that does", ()
         check, columns = mapping(step, "check"), columns_of(tables, tables)
         yield from sql_dangling(check, tables, ("check",))
+        yield from no_select(check, ("check",))
         for number, column in enumerate(sequence(check, "columns")):
             if column not in columns:
                 yield ("check", "columns", number), "a column of the dataset, as Table.Column", columns
