@@ -30,7 +30,6 @@ SYSTEMS: dict[str, dict[str, str]] = {
         "BPlusTree by four threads": "reproduced: `bplustree`; differs: four threads of Python",
         "STSdb": "differs: `stsdb` is STSdb 4 of 2013, another tree",
         "BplusDotNet": "reproduced: `bplusdotnet`, a library that you bring",
-        "All others": "reproduced: `bplustree`, `stsdb`, `bplusdotnet`, `berkeleydb+nontxn` beside `raptordb1`; differs: 1.8, not 1.7",
         "All others, on disk": "reproduced: `bplustree`, `raptordb1`, `bplusdotnet`, `berkeleydb+nontxn` beside `stsdb`",
     },
     "object-load": {
@@ -79,7 +78,7 @@ REST: dict[str, dict[str, str]] = {
     },
     "bplustree": {
         "MySQL, for comparison": "reproduced: `mysql`; its figure was in a chart that is lost",
-        "RaptorDB 1.7, crashes and a hang": "differs: `raptordb1` is 1.8 and `raptordb` 2.3; reads, or deletes, by several threads are refused",
+        "RaptorDB 1.7, slow seeks, crashes and a hang": "differs: `raptordb1` is 1.8 and `raptordb` 2.3; reads, or deletes, by several threads are refused",
         "charts on a logarithmic axis: inserts, selects, updates, deletes": "reproduced: the chart `bars`; their figures are lost",
         "memory and disk, kilobytes for 1,000 records": "reproduced: `heap/1,000` by the collector, `disk/1,000`; their figures are lost",
         "worst average of the last 5 of 8 runs": "reproduced: `worst_of_last` beside the median",

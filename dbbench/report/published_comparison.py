@@ -65,16 +65,18 @@ def _said(ratio: PublishedRatio, steps: Sequence[StepView]) -> PublishedEngine:
 
 def _ratio(ratio: PublishedRatio, steps: Sequence[StepView]) -> float | None:
     """How many times as good as the best of `to` the worst of `of` is in this run; None without a figure of each."""
-    mine = _speeds(steps, ratio.step, ratio.of)
-    others = _speeds(steps, ratio.to_step or ratio.step, ratio.to)
+    mine = _speeds(steps, ratio.step, ratio.of, within=ratio.to_step is None)
+    others = _speeds(steps, ratio.to_step or ratio.step, ratio.to, within=ratio.to_step is None)
     return min(mine) / max(others) if mine and others else None
 
 
-def _speeds(steps: Sequence[StepView], step: str, engines: Sequence[str]) -> list[float]:
-    """The figures of some engines as far as they are known, the greatest the best."""
+def _speeds(steps: Sequence[StepView], step: str, engines: Sequence[str], *, within: bool) -> list[float]:
+    """The figures of some engines that have a ratio, the greatest the best: within one step by their ratios."""
     view = next((view for view in steps if view.step.name == step), None)
-    lines = view.lines if view else ()
-    known = [line.row.value for line in lines if line.row.engine in engines and line.row.verified and line.row.value]
+    rows = [line.row for line in view.lines if line.row.engine in engines] if view else []
+    if within:
+        return [1 / row.ratio.value for row in rows if row.ratio]
+    known = [row.value for row in rows if row.ratio and row.value]
     return known if view and view.rates else [1 / value for value in known]
 
 
