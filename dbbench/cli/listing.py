@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from dbbench.cli.common import (
     shown,
     suite_names,
 )
+
+if TYPE_CHECKING:
+    from dbbench.suite.model import Suite
 
 
 @click.command(epilog=examples("dbbench suites"))
@@ -59,7 +63,6 @@ def describe(suite: str) -> None:
 def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
     """Check suite FILES; every fault is told with its line and column."""
     import json
-    from functools import partial
 
     from dbbench.errors import SuiteError, UserError
     from dbbench.suite.loader import builtin_suites, find_suite, load_suite
@@ -71,9 +74,7 @@ def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
         return 0
     if not files:
         raise UserError("name the files to check, like `dbbench check my-suite.yaml`")
-    from dbbench.datasets.own_files import check_files, check_rows
     from dbbench.engine import registry
-    from dbbench.host.apart import apart
     from dbbench.report.terminal.listing import rights
     from dbbench.suite.answer import EngineAnswer
 
@@ -82,9 +83,7 @@ def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
         try:
             path = find_suite(str(file))
             suite = load_suite(path)
-            check_files(suite, path.parent, outside=allow_outside)
-            if any(data.from_files for data in suite.datasets.values()):
-                apart(f"a file of {file}", partial(check_rows, suite, path.parent))
+            _check_files(suite, path.parent, outside=allow_outside)
             answers = [step.expected_answer for scenario in suite.scenarios for step in scenario.steps]
             registry.check_names([answer.engine for answer in answers if isinstance(answer, EngineAnswer)])
             click.echo(f"{file}: ok")
@@ -98,6 +97,18 @@ def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
             click.echo(f"dbbench: {shown(exc)}", err=True)
             status = 2
     return status
+
+
+def _check_files(suite: Suite, folder: Path, *, outside: bool) -> None:
+    """Raise UserError if a row of a suite's files does not fit. A damaged file may end the process that reads them."""
+    from functools import partial
+
+    from dbbench.datasets.own_files import check_files, check_rows
+    from dbbench.host.apart import apart
+
+    check_files(suite, folder, outside=outside)
+    if any(data.from_files for data in suite.datasets.values()):
+        apart(f"a file of {suite.name}", partial(check_rows, suite, folder))
 
 
 @click.command(
@@ -116,12 +127,11 @@ def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
 def dataset(suite: str, scale: float, seed: int | None, form: str, out: Path, allow_outside: bool) -> None:
     """Write SUITE's data out, so that any answer can be checked by other means."""
     from dbbench.datasets.export import export
-    from dbbench.datasets.own_files import check_files
     from dbbench.suite.loader import find_suite, load_suite
 
     source = find_suite(suite)
     loaded = load_suite(source)
-    check_files(loaded, source.parent, outside=allow_outside)
+    _check_files(loaded, source.parent, outside=allow_outside)
     for name, data in loaded.datasets.items():
         folder = out / name if len(loaded.datasets) > 1 else out
         for path, rows in export(data, folder, form, scale=scale, seed=seed, folder=source.parent):

@@ -52,7 +52,12 @@ scenarios: [{name: s, title: S, dataset: d, steps: [{kind: load, name: load, tit
 
 @pytest.mark.parametrize(
     "arguments",
-    [["import", "t.parquet", "--suite", "i.yaml"], ["check", "s.yaml"], ["suite", "s.yaml", "-e", "sqlite"]],
+    [
+        ["import", "t.parquet", "--suite", "i.yaml"],
+        ["check", "s.yaml"],
+        ["suite", "s.yaml", "-e", "sqlite"],
+        ["dataset", "s.yaml", "--out", "o"],
+    ],
 )
 def test_a_damaged_file_that_ends_its_reader_does_not_end_dbbench(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
