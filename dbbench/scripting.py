@@ -44,6 +44,7 @@ def run(
     trial_timeout: float | None = None,
     trial_memory: int | None = None,
     memory_limit: int | None = None,
+    max_clients: int | None = None,
     allow_outside: bool = False,
     formats: Sequence[str] = ("csv",),
     publish: bool = False,
@@ -76,6 +77,7 @@ def run(
             trial_seconds=trial_timeout,
             trial_memory=trial_memory,
             memory_limit=memory_limit,
+            max_clients=max_clients,
             allow_outside=allow_outside,
         )  # fmt: skip
         swept = [f"{place}={','.join(map(_text, values))}" for place, values in (sweeps or {}).items()]

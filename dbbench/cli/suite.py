@@ -41,6 +41,7 @@ WITH_RESUME = frozenset(
         "urls",
         "cluster",
         "hosts",
+        "max_clients",
         "settings",
         "gates",
         "fail_on_unknown",
@@ -187,6 +188,12 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     help="Keep each trial, engine and harness together, within this much memory and no swap, like 2GiB (Linux). "
     "Cached pages of files count, too.",
 )
+@click.option(
+    "--max-clients",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Let a step have up to N clients. [default: 256, or one for each 64 MiB of memory]",
+)
 @outside_option
 @gate_option
 @unknown_option
@@ -217,6 +224,7 @@ def suite(
     trial_timeout: float | None,
     trial_memory: int | None,
     memory_limit: int | None,
+    max_clients: int | None,
     allow_outside: bool,
     gates: tuple[PairGate, ...],
     fail_on_unknown: bool,
@@ -260,7 +268,7 @@ def suite(
         ]
         if given:
             raise UserError(f"--resume continues the run as it was started; omit {', '.join(given)}")
-        ready = resumed_run(resume, suite, parse_urls(urls), parse_settings(settings), rounds, where)
+        ready = resumed_run(resume, suite, parse_urls(urls), parse_settings(settings), rounds, where, max_clients)
         check_gates(ready.run, gates)
     elif suite is None:
         raise UserError("name a suite, like `dbbench suite invoices` (`dbbench suites` lists them)")
@@ -282,6 +290,7 @@ def suite(
             trial_seconds=trial_timeout,
             trial_memory=trial_memory,
             memory_limit=memory_limit,
+            max_clients=max_clients,
             allow_outside=allow_outside,
             needed=[name for gate in gates for name in (gate.new, gate.old)],
             config=config or Nothing(),

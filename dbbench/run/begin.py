@@ -22,7 +22,7 @@ from dbbench.errors import UserError
 from dbbench.host import control_group, interference, machine
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.run.answers import answers_of, with_agreements
-from dbbench.run.choice import Choice, choose, rounds_of, sized, sort_out, trial_seconds
+from dbbench.run.choice import Choice, check_clients, choose, rounds_of, sized, sort_out, trial_seconds
 from dbbench.run.data import check_room, draw, existing, facts_of
 from dbbench.run.over_hosts import look_at_hosts
 from dbbench.run.ready import Ready, trials_of
@@ -48,6 +48,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
         pass  # where it can't be made, the user learns it before anything is drawn
     releases = releases_of(choice.variants, choice.options, choice.known, report)
     suite, quick = sized(suite, request)
+    check_clients(suite, request.max_clients, request.cluster.hosts if request.cluster and not request.fleet else 1)
     probed, disturbs = _looked_at(request, choice, releases)
     check_options(choice.options, probed)
     found = sort_out(probed, choice.named, suite)

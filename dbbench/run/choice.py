@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import psutil
+
 from dbbench.engine import registry, variants
 from dbbench.engine.null import NULLS, nulls
 from dbbench.engine.probe import Probed
@@ -18,6 +20,8 @@ from dbbench.suite.model import Quick, Suite, Variant
 
 #: The most rounds of a run that goes on until a budget is reached.
 MOST_ROUNDS = 50
+#: Memory for a client that is a process of its own; and how many there may be wherever a suite runs.
+_CLIENT_BYTES, _FEW_CLIENTS = 64 * 2**20, 256
 #: How long a trial may take; with a scale above 1 as many times as long.
 TRIAL_SECONDS = 600.0
 
@@ -136,6 +140,17 @@ def sized(suite: Suite, request: Request) -> tuple[Suite, Quick | None]:
     if request.cluster and not request.fleet:
         suite = suite.over_hosts(request.cluster.hosts)
     return suite, quick
+
+
+def check_clients(suite: Suite, allowed: int | None, hosts: int = 1) -> None:
+    """Raise UserError for a step with more clients than the user allows, or than there is memory for on each host."""
+    most = allowed or hosts * max(_FEW_CLIENTS, psutil.virtual_memory().total // _CLIENT_BYTES)
+    for step in (step for scenario in suite.scenarios for step in scenario.steps):
+        if (count := step.concurrent_clients.count) > most:
+            raise UserError(
+                f"{step.name} has {count:,} clients, more than the {most:,} that this machine has memory for; "
+                f"to start them nevertheless add --max-clients {count}"
+            )
 
 
 def rounds_of(request: Request, suite: Suite, engines: int) -> int:

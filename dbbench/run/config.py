@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 from dbbench.did_you_mean import did_you_mean
 from dbbench.engine import variants as names
 from dbbench.errors import UserError
+from dbbench.host import plain_file
 from dbbench.message import cleaned
 from dbbench.suite.base import Identifier, Model
 from dbbench.suite.model import EngineName, Variant, VariantName
@@ -62,11 +63,7 @@ class Config(Model):
 def read(path: Path) -> Config:
     """The configuration in a file. Raises UserError with every fault and its place."""
     try:
-        with path.open("rb") as file:
-            text = file.read(_MOST_BYTES + 1)
-        if len(text) > _MOST_BYTES:
-            raise UserError(f"{path} is larger than {_MOST_BYTES // 2**20} MiB: it is no configuration of dbbench")
-        document = tomllib.loads(text.decode("utf-8"))
+        document = tomllib.loads(plain_file.read(path.resolve(), _MOST_BYTES).decode("utf-8"))
     except OSError as exc:
         raise UserError(f"{path} can't be read: {exc.strerror or exc}") from exc
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as exc:

@@ -40,6 +40,8 @@ class Request:
     trial_memory: int | None = None
     #: Bytes that a trial's engine and harness may use together, kept by the system.
     memory_limit: int | None = None
+    #: How many clients a step may have; None: as many as the machine has memory for.
+    max_clients: int | None = None
     #: Whether the suite may read files outside its folder.
     allow_outside: bool = False
     #: Variant -> the option whose values `--sweep` goes through; the variants are among `engines`, their values in `options`.
@@ -77,6 +79,7 @@ def check(request: Request) -> None:
         ("trial_timeout", request.trial_seconds, None),
         ("trial_memory", request.trial_memory, None),
         ("memory_limit", request.memory_limit, None),
+        ("max_clients", request.max_clients, None),
     ):
         if value is not None and not 0 < value <= (most or float("inf")):
             raise UserError(f"{what}: {value:g} is not above 0{f' and at most {most:,}' if most else ''}")

@@ -13,6 +13,7 @@ from dbbench.errors import RunError, UserError
 from dbbench.host import control_group
 from dbbench.results.run_directory import Run
 from dbbench.run.answers import answers_again, with_agreements
+from dbbench.run.choice import check_clients
 from dbbench.run.data import drawn_again
 from dbbench.run.extension import extend
 from dbbench.run.over_hosts import again
@@ -27,6 +28,7 @@ def resumed_run(
     settings: Mapping[str, Mapping[str, str]] | None = None,
     rounds: int | None = None,
     cluster: Place | None = None,
+    max_clients: int | None = None,
 ) -> Ready:
     """The run at `path`, to go on with, or to add rounds to, so that it has `rounds` in all.
 
@@ -40,6 +42,7 @@ def resumed_run(
         raise RunError(f"{path / 'run.json'} is damaged: limits: the key {missing[0]!r} is missing")
     with control_group.limited(run.manifest.memory_limit):
         pass  # refused now, if it can't be made
+    check_clients(run.suite, max_clients, run.manifest.spread_over or 1)
     _check_urls(run, urls or {})
     again(run, cluster)
     _check_programs(run, settings or {})

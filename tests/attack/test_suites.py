@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 from ruamel.yaml import YAML
 
 from dbbench.datasets import own_files
 from dbbench.datasets.own_files import files_of
+from dbbench.errors import UserError
+from dbbench.run.choice import check_clients
+from dbbench.suite.loader import parse_suite
 from tests.attack.conftest import Ask
 from tests.conftest import TESTS
 
@@ -198,3 +204,30 @@ def test_check_and_suite_say_what_a_suite_may_do(ask: Ask, tmp_path: Path) -> No
     statement = "{kind: statement, name: s, title: S, sql: DELETE FROM Child}"
     path.write_text(SMALL.replace("      - kind: query", f"      - {statement}\n      - kind: query"))
     assert ask("check", path).output.endswith(": 1 step may read, 1 step may read and write\n")
+
+
+def test_no_more_clients_are_started_than_the_machine_has_memory_for(run: Path, ask: Ask, tmp_path: Path) -> None:
+    """Neither by a suite nor by the suite in a run directory, unless the user allows it."""
+    many = SMALL.replace("kind: query", "kind: query\n        clients: {processes: 100000, threads: 100000}")
+    (tmp_path / "suite.yaml").write_text(many)
+    (run / "suite.yaml").write_text(many)
+    fresh = ["suite", tmp_path / "suite.yaml", "-e", "sqlite", "--out", tmp_path / "out"]
+    for command in (fresh, ["suite", "--resume", run]):
+        done = ask(*command)
+        assert done.exit_code == 2
+        assert "join has 10,000,000,000 clients, more than the " in done.output
+        assert "add --max-clients 10000000000" in done.output
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("memory", "allowed", "hosts", "most"), [(2**30, None, 1, 256), (2**36, None, 2, 2048), (2**30, 9, 4, 9)]
+)
+def test_how_many_clients_a_step_may_have(
+    memory: int, allowed: int | None, hosts: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=memory))
+    for count in (most, most + 1):
+        suite = parse_suite(SMALL.replace("kind: query", f"kind: query\n        clients: {count}"), "suite.yaml")
+        with nullcontext() if count == most else pytest.raises(UserError, match=f"more than the {most:,} "):
+            check_clients(suite, allowed, hosts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,11 @@ def test_a_file_that_is_not_there_or_too_long_or_no_text_is_refused(tmp_path: Pa
         read(tmp_path / "none.toml")
     with pytest.raises(UserError, match="larger than 1 MiB"):
         read(written(tmp_path, "#" * 2**20 + "\n"))
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(UserError, match="is not a regular file"):
+        read(tmp_path / "pipe.toml")
+    (tmp_path / "link.toml").symlink_to(written(tmp_path, ""))
+    read(tmp_path / "link.toml")
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match="is not TOML"):
         read(tmp_path / "b.toml")
