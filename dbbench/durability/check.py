@@ -26,6 +26,8 @@ class CheckVerdict(StrEnum):
     NOT_PROMISED = "not promised"
     #: The engine doesn't claim it.
     REFUSED = "refused"
+    #: It has no operations that write transactions and read them back.
+    UNSUPPORTED = "unsupported"
     #: A commit was lost, torn or not synced.
     FAILED = "failed"
     #: It could not be checked: the engine is missing, or raised, hung or crashed before it was killed.

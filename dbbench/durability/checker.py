@@ -34,6 +34,7 @@ from dbbench.host.processes import (
     kill_all,
     python,
 )
+from dbbench.results.outcome import Outcome
 from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.model import Tier
 
@@ -135,7 +136,8 @@ class Checker:
             syncs = self._count_syncs()
             verdict, detail = judge(self.tier, kills, syncs, self.task["file_system"])
         except Failed as exc:
-            verdict, detail = CheckVerdict.ERROR, str(exc)
+            refused = self._failed().get("outcome") == Outcome.UNSUPPORTED
+            verdict, detail = CheckVerdict.UNSUPPORTED if refused else CheckVerdict.ERROR, str(exc)
         return TierCheck(
             engine=self.task["engine"],
             tier=self.tier,
@@ -306,19 +308,18 @@ class Checker:
         self.said = {key: found[key] for key in ("versions", "settings", "code")}
         return found
 
-    def _failed(self) -> str:
-        """What the engine raised, if it did."""
+    def _failed(self) -> dict[str, str]:
+        """The outcome and the detail of what the engine raised, if it did."""
         try:
-            failed = atomic_json.read(self.directory / "failed.json")
+            return dict(atomic_json.read(self.directory / "failed.json"))
         except (OSError, ValueError):
-            return ""
-        return str(failed["detail"])
+            return {}
 
     def _last_words(self, writer: Writer) -> str:
         """How the writer ended: what the engine raised, or the signal or status."""
         ended(writer.process, _LAST_WORDS_SECONDS)
         if failed := self._failed():
-            return failed
+            return failed["detail"]
         status = writer.process.returncode
         lines = (self.directory / "stderr.txt").read_text("utf-8", errors="replace").strip().splitlines()
         said = f": {lines[-1][:200]}" if lines else ""
