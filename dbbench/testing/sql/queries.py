@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from dbbench.engine.base import Engine
 from dbbench.engine.operations import LoadFormat, ResultFormat
-from dbbench.engine.sql.session import SQLEngine, fetch
+from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
 from dbbench.testing.clause import clause, left_out, needs
 from dbbench.testing.contract import Opener
 from dbbench.testing.expect import expect, expect_equal, expect_error
@@ -81,6 +81,16 @@ class QueryContract(TableContract):
         run = session.prepare_query(engine.sql.translate("SELECT Id FROM Order ORDER BY Id", TABLES))
         next(iter(run()))
         check(engine, session, "SELECT Text FROM Order ORDER BY Id", pa.table({"Text": BATCH.column("Text")}))
+
+    @clause("what-a-sql-engine-fills-in")
+    def test_tells_the_plan_of_a_query(self, loaded: Loaded) -> None:
+        """The report shows the plan beside the figure; where there is none, explain() raises Unsupported."""
+        engine, session = loaded
+        if not isinstance(session, SQLSession):
+            left_out("its sessions aren't SQLSessions, and tell no plans")
+        plan = session.explain(engine.sql.translate("SELECT Id FROM Order WHERE Id > 1 ORDER BY Id", TABLES))
+        expect(isinstance(plan, str) and plan.strip(), f"explain(): expected the plan as a text, got {plan!r}")
+        expect_equal("rows in Order after explain()", count(engine, session), BATCH.num_rows)
 
     @clause("how-rows-arrive")
     def test_a_query_without_rows_ends(self, loaded: Loaded) -> None:

@@ -77,5 +77,11 @@ class ArrowSession(PostgreSQLSession):
         execute, sql = self._cursor().executemany, numbered(sql, self.sql)
         return lambda many: execute(sql, many)
 
+    def explain(self, sql: str) -> str:
+        with self.connection.cursor() as cursor:
+            cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})  # there is no COPY of an EXPLAIN
+            cursor.execute(f"{self.sql.explain} {sql}")
+            return "\n".join(line for (line,) in cursor.fetchall())
+
     def close(self) -> None:
         self.closing.close()

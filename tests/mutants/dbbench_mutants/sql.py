@@ -69,6 +69,14 @@ class OneResult(Table):
             return rows
 
 
+class NoPlan(Table):
+    clause = "tells the plan of a query"
+
+    class session_class(Client):
+        def explain(self, sql):
+            return ""
+
+
 class EmptyRow(Table):
     clause = "a query without rows ends"
 
