@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from textwrap import dedent
 from typing import Any, get_args
 
+import pyarrow as pa
+
 from dbbench.datasets.driver_rows import CsvChunk
+from dbbench.datasets.generate import CHUNK_ROWS, arrow_type
 from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.driver_timer import DriverTimer
@@ -22,6 +25,7 @@ from dbbench.engine.setup import Setup
 from dbbench.engine.size import File, FileRole, Size
 from dbbench.engine.sql.session import Dialect, SQLEngine, SQLSession
 from dbbench.engine.traits import MISSING_FEATURES, Concurrency, Traits
+from dbbench.suite.data_types import TYPES, DataType, parse_type
 from dbbench.suite.dataset import Column, Records, Table
 from dbbench.suite.model import Tier
 
@@ -57,10 +61,18 @@ PARTS: tuple[tuple[str, str, tuple[type, ...]], ...] = (
         (SQLEngine, SQLSession, Dialect),
     ),
     ("Access layers", "A layer that returns objects over SQL engines, like an ORM.", (Layer,)),
-    ("What an engine is given", "", (Setup, Table, Column, Records, RecordSet, CsvChunk, DriverTimer)),
+    ("What an engine is given", "", (Setup, Table, Column, DataType, Records, RecordSet, CsvChunk, DriverTimer)),
     ("What an engine returns or uses", "", (EngineInfo, Size, File, Concurrency, PrivateServer, SessionGroup)),
 )
 
+
+_COLUMN_TYPES = f"""The Arrow batch that a load receives (`load_format = "batches"`) has a column for each of `Table.columns`: in that
+order, under that name, with the type of this table. Every field of its schema is nullable: `Column.nullable` says whether
+values are missing. A batch has up to {CHUNK_ROWS:,} rows. Rows and mappings have the Python values of the last column, unless `bind`
+says otherwise, and None for a missing value.
+
+| in a suite | `DataType` | Arrow type | Python value |
+|---|---|---|---|"""
 
 #: Names of values -> the values, and what they are.
 VALUES: dict[str, tuple[Any, str]] = {
@@ -82,6 +94,7 @@ def page() -> str:
         lines += [f"{before}\n"] if before else []
         for described in classes:
             lines += [*_described(described)]
+    lines += ["## Column types\n", _COLUMN_TYPES, *_column_types(), ""]
     lines += [
         "## Values\n",
         "`Tier` and `Publication` are enums, like `Tier.POWER`; the others are texts in quotes.\n",
@@ -99,6 +112,18 @@ def page() -> str:
         *(f"| `{feature}` | {meaning} |" for feature, meaning in MISSING_FEATURES.items()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _column_types() -> Iterator[str]:
+    """A row for each type, with arguments as an example."""
+    for name, count in TYPES.items():
+        text = f"{name}({', '.join(('19', '4')[:count])})" if count else name
+        known = parse_type(text)
+        held = arrow_type(known)
+        python = {pa.types.is_decimal: "Decimal", pa.types.is_date: "datetime.date", pa.types.is_timestamp: "datetime.datetime",
+                  pa.types.is_string: "str", pa.types.is_integer: "int", pa.types.is_floating: "float"}  # fmt: skip
+        value = next(word for test, word in python.items() if test(held))
+        yield f"| `{text}` | `{tuple(known)}` | `{held}` | `{value}` |"
 
 
 def _described(described: type) -> Iterator[str]:

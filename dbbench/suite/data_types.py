@@ -31,7 +31,9 @@ DAYS: tuple[str, ...] = ("date", "datetime")
 class DataType(NamedTuple):
     """A column's type taken apart: `decimal(19, 4)` is ("decimal", (19, 4))."""
 
+    #: One of the names in the table of column types.
     name: str
+    #: Precision and scale of a decimal, the length in characters of a char or varchar; else empty.
     arguments: tuple[int, ...]
 
 
