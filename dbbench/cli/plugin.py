@@ -71,23 +71,24 @@ def check(name: str, settings: tuple[str, ...]) -> int:
         raise UserError("the kit is made of tests, and pytest is missing: pip install pytest")
     registry.check_names([name])
     options = parse_settings(settings)
-    found = probe([name], options)[name]
-    check_options(options, {name: found})
-    if found.status != "available":
-        raise UserError(f"{name} can't be checked here: {'; '.join(filter(None, (found.detail, found.install)))}")
+    probed = probe([name], options)[name]
+    check_options(options, {name: probed})
+    if probed.status != "available":
+        raise UserError(f"{name} can't be checked here: {'; '.join(filter(None, (probed.detail, probed.install)))}")
     verdicts = _run_kit(name, options.get(name, {}))
     for line in verdict_lines(verdicts, columns()):
         click.echo(line)
-    failed = sum(verdict.outcome == "failed" for verdict in verdicts)
-    if failed:
-        click.echo(f"{name} fails {failed} of {len(verdicts)} clauses; mend it, then run: dbbench plugin check {name}")
+    if found := findings(verdicts):
+        causes = f"{len(found)} cause{'s' if len(found) > 1 else ''}"
+        clauses = f"{sum(map(len, found))} of {len(verdicts)} clauses"
+        click.echo(f"{name} fails {clauses}, for {causes}; fix it, then run: dbbench plugin check {name}")
         return 1
     click.echo(f"{name} passes the conformance tests; next, run: dbbench durability {name}")
     return 0
 
 
 def verdict_lines(verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
-    """A line for each clause, those that passed first, then what each failure says."""
+    """A line for each clause, those that passed first, then what failures say, those of one cause together."""
     from dbbench.message import cleaned
     from dbbench.report.terminal.engines import hanging
 
@@ -96,11 +97,24 @@ def verdict_lines(verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
     for verdict in sorted(verdicts, key=lambda each: (order.index(each.outcome), each.clause)):
         why = cleaned(verdict.detail) if verdict.outcome == "left out" else ""
         yield from hanging(max(width, names + 40), f"{verdict.clause:<{names}}  {verdict.outcome:<8}  ", why)
-    for verdict in verdicts:
-        if verdict.outcome == "failed":
-            yield f"\nfailed: {verdict.clause}"
-            yield from (f"  {line}" for line in cleaned(verdict.detail).splitlines() if not line.startswith("clause: "))
+    for alike in findings(verdicts):
+        yield ""
+        yield from hanging(max(width, names + 40), "failed: ", ", ".join(verdict.clause for verdict in alike), 2)
+        yield from (f"  {line}" for line in cleaned(alike[0].detail).splitlines() if not line.startswith("clause: "))
     yield ""
+
+
+def findings(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
+    """The verdicts that failed, those of one cause together; a short message may be quoted in a longer one."""
+    found: list[list[Verdict]] = []
+    failed = [verdict for verdict in verdicts if verdict.outcome == "failed"]
+    for verdict in sorted(failed, key=lambda each: len(each.message)):
+        known = next((alike for alike in found if any(map(verdict.follows_from, alike))), None)
+        if known is None:
+            found.append([verdict])
+        else:
+            known.append(verdict)
+    return found
 
 
 def _run_kit(name: str, options: Mapping[str, str]) -> list[Verdict]:

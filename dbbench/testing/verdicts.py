@@ -31,6 +31,16 @@ class Verdict:
     outcome: Outcome
     detail: str = ""
 
+    @property
+    def message(self) -> str:
+        """What was expected, or the error: without why that matters."""
+        return self.detail.partition("\nclause: ")[0]
+
+    def follows_from(self, other: Verdict) -> bool:
+        """Whether it fails for the cause of `other`: an error at the same place, or what `other` says, quoted in it."""
+        mine, theirs = (each.message.partition("\nat ") for each in (self, other))
+        return mine[2] == theirs[2] if mine[2] and theirs[2] else bool(theirs[0]) and theirs[0] in mine[0]
+
 
 class Verdicts:
     """A plugin for pytest that collects the verdicts, and writes each to a file of JSON lines if it is given one."""

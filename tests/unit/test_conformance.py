@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 import dbbench.testing
+from dbbench.cli.plugin import findings, verdict_lines
 from dbbench.testing import BlocksContract, EngineContract, KeyValueContract, ObjectContract, SQLContract
 from dbbench.testing.clause import reason
 from dbbench.testing.expect import difference, expect, expect_equal, expect_error
+from dbbench.testing.verdicts import Verdict
 
 CONTRACTS = (EngineContract, SQLContract, KeyValueContract, BlocksContract, ObjectContract)
 CLAUSES = {
@@ -75,3 +77,28 @@ def test_says_which_error_was_expected() -> None:
     ):
         raise ValueError("once")
     expect(holds=True, message="")
+
+
+def failed(clause: str, message: str, place: str = "") -> Verdict:
+    at = f"\nat {place}" if place else ""
+    return Verdict(clause, "failed", f"{message}{at}\nclause: {clause}\nwhy: it matters\nsee docs/plugins.md")
+
+
+def test_clauses_that_fail_for_one_cause_are_one_finding() -> None:
+    raised, where = "OperationalError: no table", "mine.py:12, in insert"
+    verdicts = [
+        failed("a whole trial is right", f"step load: expected ok, got failed: {raised} 03"),
+        *(failed(f"clause {number}", f"{raised} {number:02}", where) for number in range(1, 20)),
+        failed("another", f"{raised} 01", "mine.py:30, in read"),
+        failed("a count", "rows: expected 4, got 0"),
+        failed("the same count", "rows: expected 4, got 0"),
+        failed("another count", "rows: expected 4, got 1"),
+        failed("a bare assert", ""),
+        Verdict("right", "passed"),
+    ]
+    assert {alike[0].clause: len(alike) for alike in findings(verdicts)} == {
+        "a bare assert": 1, "a count": 2, "another count": 1, "clause 1": 20, "another": 1
+    }  # fmt: skip
+    text = "\n".join(verdict_lines(verdicts, 1_000))
+    assert text.count("\nfailed: ") == 5
+    assert text.count("OperationalError") == 2
