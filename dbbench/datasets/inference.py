@@ -112,7 +112,9 @@ def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = (
     found = []
     for source, identifier in zip(columns, _identifiers(columns), strict=True):
         column = columns[source].result(source, identifier)
-        if column.type:
+        if not source:
+            left_out.append("a column without a name: give it one")
+        elif column.type:
             found.append(column)
         else:
             left_out.append(f"{source}: {column.note}")

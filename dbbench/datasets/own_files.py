@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import datetime
 import fnmatch
 import glob
 import os
@@ -350,8 +351,8 @@ def _faults(values: pa.Array, data_type: Any, *, nullable: bool) -> Iterator[tup
 
 def beyond(moments: pa.Array) -> pa.Array:
     """Which moments no `datetime` can be."""
-    years = pc.year(moments)
-    return pc.fill_null(pc.or_(pc.less(years, _YEARS[0]), pc.greater(years, _YEARS[1])), False)
+    first, after = (pa.scalar(datetime.datetime(year, 1, 1), moments.type) for year in (_YEARS[0], _YEARS[1] + 1))
+    return pc.fill_null(pc.or_(pc.less(moments, first), pc.greater_equal(moments, after)), False)
 
 
 def moments(values: pa.Array) -> pa.Array:

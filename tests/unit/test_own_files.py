@@ -326,6 +326,16 @@ def test_moments_that_nobody_loads_are_refused_with_their_row(tmp_path: Path) ->
         look(tmp_path, "t.parquet")
 
 
+def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(",x\n0,5\n1,6\n")
+    found = look(tmp_path)
+    assert ([column.name for column in found.columns], found.left_out) == (
+        ["x"],
+        ["a column without a name: give it one"],
+    )
+    assert materialise(dataset(tmp_path, found), folder=tmp_path).table("t").column("x").to_pylist() == [5, 6]
+
+
 def test_more_columns_than_databases_take_are_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(",".join(f"c{number}" for number in range(20_000)) + "\n" + "1," * 19_999 + "1\n")
     with pytest.raises(UserError, match=r"t\.csv has 20,000 columns, and a table at most 4,096; leave some out"):
