@@ -267,6 +267,13 @@ class Run:
             atomic_json.write(self.directory(trial) / "result.json", names | {"steps": steps}, durable=True)
             return self.result(trial)
 
+    def remarked(self, trial: Trial, remark: str) -> TrialResult:
+        """A trial that has just ended, with one more remark."""
+        path = self.directory(trial) / "result.json"
+        document = atomic_json.read(path)
+        atomic_json.write(path, document | {"remarks": [*document.get("remarks", ()), remark]}, durable=True)
+        return self.result(trial)
+
     def results(self) -> list[TrialResult]:
         """All finished trials in the order they ran. Raises RunError for a damaged one."""
         try:

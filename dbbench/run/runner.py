@@ -21,6 +21,7 @@ from dbbench.host.processes import Packages, ended, environment, python, stop, s
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Trial, TrialResult
+from dbbench.run.seal import Seal
 from dbbench.run.supervisor import INTERRUPTED, Supervisor
 
 _POLL_SECONDS = 0.1
@@ -72,6 +73,7 @@ def run_trials(
     limit = run.manifest.time_limit
     with run.locked() as lock:
         done = run.done(trials)
+        seal = Seal(run)
         for number, trial in enumerate(trials, 1):
             if trial.id in done:
                 continue
@@ -105,8 +107,13 @@ def run_trials(
                         )  # fmt: skip
                 except BaseException:
                     run.discard(trial)
+                    seal.restore(trial.id)
                     raise
+            changed = seal.restore(trial.id)
             done[trial.id] = run.settled(trial)
+            if changed:
+                done[trial.id] = run.remarked(trial, _accused(changed))
+            seal.keep(trial.id)
             if done[trial.id].outcomes != {Outcome.OK} and not _data_there(datasets.values(), answers[trial.scenario]):
                 run.discard(trial)
                 raise RunError(
@@ -115,6 +122,12 @@ def run_trials(
                 )
             report(replace(at, result=done[trial.id], seconds_left=seconds_left(trials, done, limit)))
     return ""
+
+
+def _accused(changed: Sequence[str]) -> str:
+    """What a trial's result says of files of the run that were changed while it ran."""
+    more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+    return f"while it ran, other files of the run were changed, now restored: {', '.join(changed[:3])}{more}"
 
 
 def _data_there(datasets: Iterable[Files], answers: Mapping[str, str]) -> bool:

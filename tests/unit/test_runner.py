@@ -83,6 +83,66 @@ def test_what_a_full_disk_ended_runs_again(run: Run, again: Again) -> None:
     assert again() == []
 
 
+def better(path: Path) -> None:
+    path.write_text(path.read_text("utf-8").replace("1", "2"))
+
+
+def linked(path: Path) -> None:
+    better(path)
+    path.rename(path.with_name("other"))
+    path.symlink_to("other")
+
+
+def gone(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+def planted(path: Path) -> None:
+    folder = path.parent.with_name("999-round2-invoices-two")
+    shutil.copytree(path.parent, folder)
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+@pytest.mark.parametrize(
+    ("harm", "name"),
+    [(better, ""), (linked, ""), (gone, ""), (Path.unlink, ""), (planted, ""), (Path.unlink, "suite.yaml"), (better, "run.json")],
+)  # fmt: skip
+def test_a_trial_changes_no_other_file_of_the_run(
+    harm: Callable[[Path], None], name: str, interrupted: bool, run: Run, again: Again
+) -> None:
+    """A plugin has the rights to make its competitors slow: it is undone, and told."""
+    first, *others = run.results()
+    last = others[-1].id
+    files = {
+        path: path.read_bytes()
+        for path in (run.path / "run.json", run.path / "suite.yaml", *run.path.glob("trials/*/result.json"))
+        if path.parent.name != last
+    }
+    shutil.rmtree(run.path / "trials" / last)
+
+    def change(_result: dict[str, Any]) -> None:
+        harm(run.path / name if name else run.path / "trials" / first.id / "result.json")
+        if interrupted:
+            raise KeyboardInterrupt
+
+    if interrupted:
+        with pytest.raises(KeyboardInterrupt):
+            again(change)
+    else:
+        (found,) = again(change)
+        (remark,) = found.remarks
+        named = (
+            "trials/999-round2-invoices-two/result.json"
+            if harm is planted
+            else name or f"trials/{first.id}/result.json"
+        )
+        assert remark == f"while it ran, other files of the run were changed, now restored: {named}"
+        files[run.path / "trials" / last / "result.json"] = (run.path / "trials" / last / "result.json").read_bytes()
+    assert {path: path.read_bytes() for path in files} == files
+    assert {*run.path.glob("trials/*/result.json")} <= {*files}
+    assert not [path for path in files if path.is_symlink()]
+
+
 @pytest.mark.parametrize("removed", ["Invoice.arrow", "dataset.json", "answer"])
 def test_data_that_is_removed_in_a_run_is_no_fault_of_an_engine(
     run: Run, again: Again, invoices_files: Files, tmp_path: Path, removed: str
