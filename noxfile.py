@@ -34,7 +34,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """mypy, strict."""
-    session.install("-e", ".[all,cluster]", "mypy>=1.11", "pytest>=8.2")
+    session.install("-e", ".[all,cluster]", "mypy>=1.11", "pytest>=9.0.3")
     session.run("mypy")
 
 
@@ -51,6 +51,14 @@ def lowest(session: nox.Session) -> None:
     session.install("uv")
     session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[all,cluster,test]")
     session.run("pytest", "tests/unit", "tests/contract", "tests/system", *session.posargs)
+
+
+@nox.session
+def constraints(session: nox.Session) -> None:
+    """Write the newest versions of all that CI installs to .ci/constraints.txt."""
+    session.install("uv")
+    extras = ("--extra", "everything", "--extra", "dev", "--no-header", "--no-annotate", "--upgrade")
+    session.run("uv", "pip", "compile", "-q", *extras, "pyproject.toml", "-o", ".ci/constraints.txt")
 
 
 @nox.session

@@ -15,6 +15,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from ruamel.yaml import YAML
 
 from dbbench import cli
@@ -164,6 +166,45 @@ def test_every_session_of_nox_is_described() -> None:
     sessions = re.findall(r"^@nox\.session.*\ndef (\w+)", (ROOT / "noxfile.py").read_text("utf-8"), re.MULTILINE)
     assert sessions
     assert [name for name in sessions if f"| `{name}` |" not in text] == []
+
+
+# What is installed
+
+#: Package -> the last version with a security hole that was known on 23 November 2026.
+HOLES = {
+    "jinja2": "3.1.5", "apsw": "3.50.2.0", "django": "5.2.16", "PyMySQL": "1.1.0", "distributed": "2026.1.0",
+    "cryptography": "49.0.0", "pytest": "9.0.2",
+}  # fmt: skip
+
+
+def required() -> list[Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    texts = [*project["dependencies"], *(text for extra in project["optional-dependencies"].values() for text in extra)]
+    return [Requirement(text) for text in texts]
+
+
+@pytest.mark.parametrize("package", HOLES)
+def test_no_version_with_a_known_hole_is_allowed(package: str) -> None:
+    found = [each.specifier.contains(HOLES[package]) for each in required() if each.name == package]
+    assert found
+    assert not any(found)
+
+
+def test_ci_installs_versions_that_are_allowed() -> None:
+    lines = (ROOT / ".ci" / "constraints.txt").read_text("utf-8").splitlines()
+    versions = dict(line.split("==") for line in lines)
+    known = {each: versions.get(canonicalize_name(each.name)) for each in required()}
+    assert [str(each) for each, version in known.items() if version and version not in each.specifier] == []
+    assert len({each.name for each, version in known.items() if version}) > 40
+
+
+@pytest.mark.parametrize(
+    "path", [*ROOT.glob(".github/workflows/*"), *ROOT.glob("dbbench/cli/templates/workflow*")], ids=str
+)
+def test_actions_are_pinned_by_hash(path: Path) -> None:
+    used = re.findall(r"uses: (\S+)", path.read_text("utf-8"))
+    assert used
+    assert [action for action in used if not re.fullmatch(r".+@[0-9a-f]{40}", action)] == []
 
 
 # The suite format
