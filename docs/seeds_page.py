@@ -14,8 +14,8 @@ from dbbench.suite.model import Suite
 #: Suite -> published system -> what became of it.
 SYSTEMS: dict[str, dict[str, str]] = {
     "invoices": {
-        "SQLite 3.3.7": "reproduced: `sqlite`; differs: the release of today, through Python's driver",
-        "SQLite 3.3.7 (64 bit)": "reproduced: `sqlite`, which is the 64-bit build",
+        "SQLite 3.3.7": "reproduced: `sqlite+library` with a library of 3.3.7; `sqlite` is the release of today",
+        "SQLite 3.3.7 (64 bit)": "reproduced: `sqlite+library`, `sqlite`: a 64-bit build",
         "Firebird 1.5.2 (embedded)": "reproduced: `firebird`; differs: Firebird 5, loaded by its batches",
         "Jet 4.0": "differs: `access` has Jet's files and not its engine, which needs Windows; `odbc` reaches Access there",
         "SQL Server 2005 Express": "differs: `sqlserver`, a server of yours; its figures were withheld, and may not be published",

@@ -26,6 +26,7 @@ _BUSY = {"busy_seconds": 10}
 
 TestSQLite = kit("sqlite")  # as `dbbench plugin check` has it: a minute is longer than the kit holds a lock
 TestAPSW = kit("sqlite+apsw", options=_BUSY)
+TestSQLiteLibrary = kit("sqlite+library", options=_BUSY)
 TestSQLiteADO = kit("sqlite+ado", options=_BUSY)
 TestSQLiteODBC = kit("odbc+sqlite", options=_BUSY)
 TestLibSQL = kit("libsql", options=_BUSY)

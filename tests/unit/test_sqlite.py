@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine import Setup, Tier, registry
+from dbbench.engine import Setup, Tier, Unavailable, registry
+from dbbench_plugins import sqlite_library
 
 
 @pytest.mark.parametrize("name", ["sqlite", "sqlite+apsw"])
@@ -26,3 +27,44 @@ def test_a_checkpoint_that_a_reader_holds_up_is_an_error(tmp_path: Path, name: s
     engine.flush()
     for opened in (reader, writer, engine):
         opened.close()
+
+
+def test_a_library_of_2006_is_driven_without_what_came_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library is that of today, called as one of 3.3.7 has to be."""
+
+    class Old(sqlite_library.Library):
+        def __init__(self, path: str) -> None:
+            super().__init__(path)
+            self.release, self.lasting = (3, 3, 7), False
+
+    monkeypatch.setattr(sqlite_library, "Library", Old)
+    engine = registry.load("sqlite+library")(Setup(tmp_path, Tier.POWER))
+    engine.open()
+    assert engine.settings()["journal_mode"] == "DELETE"
+    session = engine.connect()
+    assert session.indexed("T") is None
+    connection = session.connection
+    connection.execute("CREATE TABLE T (Id INTEGER PRIMARY KEY, Name TEXT)")
+    connection.executemany("INSERT INTO T VALUES (?, ?)", [(1, "a"), (2, None), (3, "ä" * 9)])
+    assert connection.execute("SELECT * FROM T WHERE Id < ?", (3,)).fetchall() == [(1, "a"), (2, None)]
+    session.execute("CREATE TABLE Another (Id INTEGER)")  # the statements that are kept are of an earlier schema
+    assert connection.execute("SELECT * FROM T WHERE Id < ?", (2,)).fetchall() == [(1, "a")]
+    assert session.prepare_query("SELECT * FROM T")().column(1) == ["a", None, "ä" * 9]
+    with pytest.raises(sqlite_library.LibraryError, match="UNIQUE") as caught:
+        connection.execute("INSERT INTO T VALUES (?, ?)", (1, "again"))
+    assert caught.value.sqlite_errorcode & 0xFF == 19
+    engine.flush()
+    for opened in (session, engine):
+        opened.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("text.so", "invalid ELF header|file too short"), ("libc.so.6", "undefined symbol")]
+)
+def test_what_is_no_library_of_sqlite_is_refused(tmp_path: Path, name: str, words: str) -> None:
+    (tmp_path / "text.so").write_text("no library")
+    given = tmp_path / name if name == "text.so" else "/lib/x86_64-linux-gnu/libc.so.6"
+    if not Path(given).exists():
+        pytest.skip("there is no libc where it is looked for")
+    with pytest.raises(Unavailable, match=words):
+        registry.load("sqlite+library").available_with({"library": str(given)})
