@@ -26,7 +26,7 @@ from dbbench.report.export.summary_csv import COLUMNS
 from dbbench.results.outcome import Outcome
 from dbbench.suite.base import Model
 from dbbench.suite.data_types import TYPES
-from dbbench.suite.loader import builtin_suites, load_suite, parse_suite
+from dbbench.suite.loader import builtin_suites, find_suite, load_suite, parse_suite
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.base import HIDDEN
 from tests.conftest import Dbbench, summary
@@ -205,6 +205,18 @@ def test_actions_are_pinned_by_hash(path: Path) -> None:
     used = re.findall(r"uses: (\S+)", path.read_text("utf-8"))
     assert used
     assert [action for action in used if not re.fullmatch(r".+@[0-9a-f]{40}", action)] == []
+
+
+@pytest.mark.parametrize("path", [*ROOT.glob(".github/workflows/*")], ids=str)
+def test_the_steps_of_a_workflow_are_whole(path: Path) -> None:
+    """As far as that can be seen elsewhere: Python compiles, and dbbench knows the suites."""
+    for job in YAML(typ="safe").load(path)["jobs"].values():
+        for step in job["steps"]:
+            assert ("run" in step) != ("uses" in step)
+            if step.get("shell") == "python":
+                compile(step["run"], str(step.get("name")), "exec")
+            for suite in re.findall(r"dbbench suite (\S+)", step.get("run", "")):
+                assert find_suite(suite)
 
 
 # The suite format
