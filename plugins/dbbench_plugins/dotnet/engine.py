@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 #: What the probe writes: out of order, since a store may keep keys that come in order in another structure.
 _PROBED = (5, 3, 9, 1)
-STAND_IN = "in CI a stand-in of the same interface: the library is its user's to bring, a build of it was run on Mono"
+STAND_IN = "in CI a stand-in of the same interface: the library is its user's to bring"
 
 
 class DotNetOptions(Options):
