@@ -29,15 +29,15 @@ FAMILIES: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "ADO.NET": (
         ("dbbench_plugins.ado.*",),
-        "on Mono or .NET in process: Mono.Data.Sqlite, or a provider that you bring",
+        "on Mono or .NET in process: Mono.Data.Sqlite, or a provider that you bring; `jet` on Windows",
     ),
     "ODBC, SQLAlchemy": (
         ("odbc*", "sqlalchemy"),
         "in process; `odbc` and `sqlalchemy` reach any database that has a driver for them, by `--url`",
     ),
     "proprietary": (
-        ("sqlserver*", "oracle", "sqlce", "vistadb"),
-        "by `--url`; nobody has run them against a live server yet; the last two wait for their hosts",
+        ("sqlserver*", "oracle"),
+        "by `--url`; nobody has run them against a live server yet",
     ),
     "files of blocks": (("dbbench_plugins.blocks.*", "virtualfile"), "in process, on Linux"),
     ".NET, Windows": (

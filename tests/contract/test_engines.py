@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -126,8 +127,7 @@ class TestOracle(SQLContract):
     url = os.environ.get("DBBENCH_URL_ORACLE", "")
 
 
-TestSQLServerCompact = kit("sqlce")
-TestVistaDB = kit("vistadb")
+TestJet = kit("jet")
 
 
 # Access layers
@@ -177,12 +177,15 @@ class StandIn:
 
     engine: ClassVar[str]
 
-    @pytest.fixture(autouse=True)
-    def _assembly(self, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _assembly(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         if dotnet.compiler() is None:
-            missing(self.engine, "there is no mcs: apt install mono-devel")
-        made = dotnet.assembly(self.engine, tmp_path_factory.getbasetemp())
-        monkeypatch.setenv(f"DBBENCH_ASSEMBLY_{self.engine.upper()}", str(made))
+            missing(cls.engine, "there is no mcs: apt install mono-devel")
+        with pytest.MonkeyPatch.context() as patch:
+            made = dotnet.assembly(cls.engine, tmp_path_factory.getbasetemp())
+            patch.setenv(f"DBBENCH_ASSEMBLY_{cls.engine.upper()}", str(made))
+            yield
 
 
 class TestBPlusTree(StandIn, kit("bplustree")): ...
@@ -198,6 +201,12 @@ class TestBplusDotNet(StandIn, kit("bplusdotnet")): ...
 
 
 class TestSTSdb(StandIn, kit("stsdb")): ...
+
+
+class TestSQLServerCompact(StandIn, kit("sqlce")): ...
+
+
+class TestVistaDB(StandIn, kit("vistadb")): ...
 
 
 class TestESENT(kit("esent")):

@@ -12,6 +12,8 @@ SOURCES = {
     "raptordb1": "FakeRaptorDB1",
     "bplusdotnet": "FakeBplusDotNet",
     "stsdb": "FakeSTSdb",
+    "sqlce": "FakeAdo",
+    "vistadb": "FakeAdo",
 }
 
 
@@ -22,9 +24,12 @@ def compiler() -> str | None:
 
 def assembly(engine: str, folder: Path, fault: str = "") -> Path:
     """The stand-in for an engine's library, with a fault that its source knows, compiled unless it is there already."""
-    made = folder / f"{SOURCES[engine]}{fault}.dll"
+    made = folder / f"{SOURCES[engine]}-{engine}{fault}.dll"
     if not made.exists():
         source = Path(__file__).with_name(f"{SOURCES[engine]}.cs")
-        command = ["mcs", "-target:library", f"-define:{fault or 'SOUND'}", f"-out:{made}", str(source)]
+        symbols = f"-define:{engine.upper()},{fault or 'SOUND'}"
+        command = ["mcs", "-target:library", symbols, f"-out:{made}", str(source)]
+        if SOURCES[engine] == "FakeAdo":
+            command += ["-r:System.Data.dll", "-r:Mono.Data.Sqlite.dll"]
         subprocess.run(command, check=True, capture_output=True)
     return made

@@ -26,8 +26,8 @@ from dbbench.suite.steps.query import QueryStep
 from dbbench.suite.steps.statement import StatementStep
 from dbbench.testing.sql.tables import BATCH, KINDS, TABLES
 from dbbench_plugins import oracle, sqlserver
+from dbbench_plugins.ado.windows import SQLServerCompact, VistaDB
 from dbbench_plugins.dbapi import ClientServer, address
-from dbbench_plugins.dotnet_sql import SQLServerCompact, VistaDB
 
 SQLSERVER, ORACLE = sqlserver.SQLServer.sql, oracle.Oracle.sql
 DIALECTS = [pytest.param(SQLSERVER, "tsql", id="sqlserver"), pytest.param(ORACLE, "oracle", id="oracle")]

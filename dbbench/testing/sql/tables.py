@@ -147,15 +147,18 @@ def count(engine: SQLEngine, session: Session) -> int:
     return int(found)
 
 
-def check(engine: SQLEngine, session: Any, sql: str, expected: pa.Table) -> None:
-    """Run a query and compare every row, in order."""
-    compare(session, session.prepare_query(engine.sql.translate(sql, TABLES))(), expected)
+def check(engine: SQLEngine, session: Any, sql: str, expected: pa.Table) -> set[str]:
+    """Run a query and compare every row, in order. Gives the other forms that columns came in."""
+    return compare(session, session.prepare_query(engine.sql.translate(sql, TABLES))(), expected)
 
 
-def compare(session: Session, given: Any, expected: pa.Table) -> None:
-    """Compare what a query gave; text and bytes in place of other types must be declared (`Session.reads`)."""
+def compare(session: Session, given: Any, expected: pa.Table) -> set[str]:
+    """Compare what a query gave; text and bytes in place of other types must be declared (`Session.reads`).
+
+    Gives the other forms that columns came in.
+    """
     compare_with = check_batches if session.result_format == "batches" else check_rows
-    compare_with(given, expected, ordered=True, declared=session.declared)
+    return compare_with(given, expected, ordered=True, declared=session.declared)
 
 
 def expect_rows(engine: SQLEngine, expected: int, when: str) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
 
 import pyarrow as pa
 from System import Array, IntPtr
+from System import Exception as DotNetException
 from System import Tuple as Pair
 from System.Data import DbType
 from System.Data.Common import DbCommand, DbParameter
@@ -43,6 +44,7 @@ class Connection:
         self.context.state = _handle(heap())
         self.handle = _handle(raw)
         self.transaction = 0
+        self.readers: dict[Any, Any] = {}  # those that may be open
         self._statements: list[Statement] = []
 
     def call(self, name: str, *given: Any) -> int:
@@ -54,11 +56,7 @@ class Connection:
 
     def fail(self) -> None:
         """Raise ProviderFailed for what was thrown in the last call."""
-        thrown = thrown_in(self.context)
-        failed = ProviderFailed(f"{thrown.GetType().FullName}: {' '.join(str(thrown.Message).split())}")
-        failed.thrown = thrown
-        failed.add_note(str(thrown.ToString()))  # with the stack of .NET, for the trial's folder
-        raise failed
+        raise _failed(thrown_in(self.context))
 
     def statement(self, sql: str) -> Statement:
         """A prepared command; it is closed with the connection."""
@@ -77,6 +75,7 @@ class Connection:
         """Close a reader, if it is open."""
         if reader.handle:
             self.call("close", 0, 0, _NULL, reader)
+        self.readers.pop(reader, None)
 
     def begin(self, isolation: Any) -> None:
         """Begin a transaction of some isolation level."""
@@ -86,19 +85,42 @@ class Connection:
 
     def commit(self) -> None:
         """Commit it. One that fails is still to be rolled back."""
+        self.stop_all()
         self.call("commit", self.transaction)
         self.transaction = 0
 
     def rollback(self) -> None:
         """Undo it, and forget it whatever comes of it."""
-        transaction, self.transaction = self.transaction, 0
+        self.stop_all()
+        transaction = self.transaction
         try:
             self.call("rollback", transaction)
         except ProviderFailed:
-            handle = GCHandle.FromIntPtr(IntPtr(transaction))
-            handle.Target.Dispose()
-            handle.Free()
+            self.end(lambda: None)
             raise
+        finally:
+            self.transaction = 0
+
+    def transaction_object(self) -> Any:
+        """The transaction that is open."""
+        return GCHandle.FromIntPtr(IntPtr(self.transaction)).Target
+
+    def end(self, how: Callable[[], object]) -> None:
+        """End the transaction in a way of the provider's own, and forget it. Raises ProviderFailed."""
+        self.stop_all()
+        made, handle = self.transaction_object(), GCHandle.FromIntPtr(IntPtr(self.transaction))
+        try:
+            how()
+        except DotNetException as exc:
+            raise _failed(exc) from exc
+        handle.Free()
+        self.transaction = 0
+        made.Dispose()
+
+    def stop_all(self) -> None:
+        """Close the readers that were left open: with one of them a provider may refuse to end a transaction."""
+        for reader in list(self.readers.values()):
+            self.stop(reader)
 
     def close(self) -> None:
         """Undo what isn't committed, and close the commands and the connection."""
@@ -204,6 +226,7 @@ class Statement:
         self.reader = FFI.new("struct reader *")
         connection.call("query", self.handle, connection.transaction, self.values.struct, self.reader)
         self.columns = self.reader.columns
+        connection.readers[self.reader] = self.reader
         return Result(connection, self.reader, self._space)
 
     def first(self, values: Sequence[Any]) -> tuple[Any, ...] | None:
@@ -312,6 +335,13 @@ class OneColumn:
 
     def __iter__(self) -> Iterator[Any]:
         return chain.from_iterable(piece.column(0) for piece in self._pieces)
+
+
+def _failed(thrown: Any) -> ProviderFailed:
+    failed = ProviderFailed(f"{thrown.GetType().FullName}: {' '.join(str(thrown.Message).split())}")
+    failed.thrown = thrown
+    failed.add_note(str(thrown.ToString()))  # with the stack of .NET, for the trial's folder
+    return failed
 
 
 def _handle(thing: Any) -> int:

@@ -14,5 +14,7 @@ class ProviderFailed(Exception):
     @property
     def code(self) -> str:
         """The provider's own number of it, or an empty text."""
-        number = getattr(self.thrown, "ErrorCode", None)
-        return "" if number is None else str(int(number))
+        for name in ("NativeError", "ErrorId", "ErrorCode"):
+            if (number := getattr(self.thrown, name, None)) is not None:
+                return str(int(number))
+        return ""

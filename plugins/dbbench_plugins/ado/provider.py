@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from pathlib import Path
+from struct import calcsize
 from typing import Any
 
-from dbbench.engine import Unavailable
+from dbbench.engine import Unavailable, Unsupported
 from dbbench_plugins.dotnet import host
 
-_RIGHT = "name the assembly of an ADO.NET provider; docs/engines/windows.md says which"
+_RIGHT = "name the assembly of an ADO.NET provider; docs/engines/ado.md says which"
+#: ProcessorArchitecture -> the word size of its processes. Others run in any.
+_BITS = {"X86": 32, "Arm": 32, "Amd64": 64, "IA64": 64}
 
 
 class Provider:
@@ -17,7 +21,13 @@ class Provider:
 
     def __init__(self, assembly: Path, factory: str = "") -> None:
         self.file = assembly
+        for name in ("System.Data", "System.Data.Common"):  # .NET Framework and Mono have one, .NET the other
+            with suppress(Exception):
+                importlib.import_module("clr").AddReference(name)
         self.assembly = host.Assembly(assembly)
+        if (found := Path(self.assembly.loaded.Location).resolve()) != assembly.resolve():
+            raise Unsupported(f"the runtime takes {found} in place of {assembly}, which has the same name")
+        self._refuse_others()
         self.factory = self._factory(factory)
 
     @property
@@ -27,9 +37,12 @@ class Provider:
 
     def connection(self, text: str) -> Any:
         """An open connection. Raises Unavailable, with the reason, if the provider opens none."""
-        made = self.factory.CreateConnection()
+        try:
+            made = self.factory.CreateConnection()
+        except Exception as exc:
+            raise self.unusable(exc) from exc
         if made is None:
-            raise Unavailable(f"{self.version}: its DbProviderFactory makes no connection", _RIGHT)
+            raise Unavailable(f"{self.file}: its DbProviderFactory makes no connection", _RIGHT)
         try:
             made.ConnectionString = text
             made.Open()
@@ -40,6 +53,37 @@ class Provider:
     def unusable(self, exc: BaseException) -> Unavailable:
         """What to say of an exception that comes up as a database is opened: which file, and what to do."""
         return Unavailable(f"{self.file} opens no database: {host.why(exc)}", _advice(exc))
+
+    def _refuse_others(self) -> None:
+        """Raise Unavailable for an assembly of another word size or runtime, or one that lacks what it refers to."""
+        reflection: Any = importlib.import_module("System.Reflection")
+        size, bits = (
+            str(reflection.AssemblyName.GetAssemblyName(str(self.file)).ProcessorArchitecture),
+            8 * calcsize("P"),
+        )
+        if _BITS.get(size, bits) != bits:
+            raise Unavailable(
+                f"{self.file} is for processes of {_BITS[size]} bits, and this one has {bits}",
+                f"name its build for {bits} bits or for any processor",
+            )
+        framework: Any = importlib.import_module(
+            "System.Runtime.InteropServices"
+        ).RuntimeInformation.FrameworkDescription
+        for other in self.assembly.loaded.GetReferencedAssemblies():
+            if other.Name == "System.Runtime" and other.Version.Major >= 5 and not str(framework).startswith(".NET "):
+                raise Unavailable(
+                    f"{self.file} is built for .NET {other.Version.Major}, and this process runs {framework}",
+                    "--set ENGINE.runtime=coreclr, or name its build for .NET Framework",
+                )
+            if (self.file.parent / f"{other.Name}.dll").is_file():
+                continue
+            try:
+                reflection.Assembly.Load(other)
+            except Exception as exc:
+                raise Unavailable(
+                    f"{self.file} needs {other.Name} {other.Version}, which isn't here",
+                    f"put {other.Name}.dll into {self.file.parent}",
+                ) from exc
 
     def _factory(self, named: str) -> Any:
         if named:

@@ -9,7 +9,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench.engine import Concurrency, Options, Rows, Session, Setup, SQLEngine, SQLSession, Unavailable, Unsupported
+from dbbench.engine import (
+    Concurrency,
+    Options,
+    Retry,
+    Rows,
+    Session,
+    Setup,
+    SQLEngine,
+    SQLSession,
+    Unavailable,
+    Unsupported,
+)
+from dbbench_plugins.ado.errors import ProviderFailed
 from dbbench_plugins.ado.provider import Provider
 from dbbench_plugins.dotnet import host
 from dbbench_plugins.dotnet.engine import AssemblyOptions
@@ -26,6 +38,8 @@ class ADOSession(SQLSession):
 
     load_format = "batches"
     result_format = "columns"
+    #: What a provider calls an error after which a transaction is to be made again, by number or by a word of its text -> why.
+    reasons: ClassVar[Mapping[str, Retry]] = {}
     #: The isolation levels of a transaction that writes, and of one that only reads.
     isolation: ClassVar[tuple[int, int]] = (UNSPECIFIED, UNSPECIFIED)
 
@@ -45,6 +59,17 @@ class ADOSession(SQLSession):
     def rollback(self) -> None:
         if self.connection.transaction:
             self.connection.rollback()
+
+    def retry_reason(self, exc: BaseException) -> Retry | None:
+        """By the provider's number of an error, or a word of its text."""
+        if not isinstance(exc, ProviderFailed):
+            return None
+        found = (why for told, why in self.reasons.items() if told == exc.code or (told.isalpha() and told in str(exc)))
+        return next(found, None)
+
+    def alone(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """A statement that changes something, as it commits by itself."""
+        return run
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         memory: Any = importlib.import_module("dbbench_plugins.ado.memory")
@@ -68,7 +93,7 @@ class ADOSession(SQLSession):
             statement.stop()
             return bool(statement.columns)
 
-        return run
+        return self.alone(run)
 
     def returned_rows(self, given: Any) -> bool:
         """By whether the reader had columns."""
@@ -77,7 +102,7 @@ class ADOSession(SQLSession):
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
         statement = self.connection.statement(sql)
         if rows == 0:
-            return lambda *values: statement.run(values)
+            return self.alone(lambda *values: statement.run(values))
         if rows == 1:
             return lambda *values: statement.first(values)
         return lambda *values: list(statement.query(values))
@@ -129,9 +154,9 @@ class ADOEngine(SQLEngine):
         assembly = cls.assembly(options)
         try:
             host.start(runtime)
-        except Unsupported:  # another runtime in this process: the trial has one of its own
+            provider = Provider(assembly, cls.factory)
+        except Unsupported:  # another runtime, or assembly of this name, in this process: the trial has one of its own
             return
-        provider = Provider(assembly, cls.factory)
         with tempfile.TemporaryDirectory() as folder:
             engine = cls(Setup(Path(folder), next(iter(cls.durability)), options))
             try:

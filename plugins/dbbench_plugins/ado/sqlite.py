@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from dbbench.engine import EngineInfo, Program, Unavailable
+from dbbench_plugins.ado.errors import ProviderFailed
 from dbbench_plugins.ado.session import READ_COMMITTED, UNSPECIFIED, ADOEngine, ADOSession
 from dbbench_plugins.dotnet import host
 from dbbench_plugins.dotnet.engine import DotNetOptions
@@ -29,6 +30,14 @@ class SQLiteADOOptions(CommonOptions, DotNetOptions):
 class SQLiteADOSession(ADOSession, SQLiteSession):
     # A transaction that is only to read is one that BEGIN starts, and any other one BEGIN IMMEDIATE.
     isolation: ClassVar = (UNSPECIFIED, READ_COMMITTED)
+    retry_reason = SQLiteSession.retry_reason
+
+    def rollback(self) -> None:
+        try:
+            super().rollback()
+        except ProviderFailed as exc:
+            if "no transaction is active" not in str(exc):  # an error like a full disk has ended it
+                raise
 
 
 class SQLiteADO(ADOEngine, SQLite):

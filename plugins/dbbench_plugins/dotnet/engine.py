@@ -38,8 +38,9 @@ STAND_IN = "in CI a stand-in of the same interface: the library is its user's to
 
 
 class DotNetOptions(Options):
-    runtime: Literal["", "mono", "coreclr"] = Field(
-        default="", description="what .NET runs on: mono or coreclr (.NET itself); the first that is here if not given"
+    runtime: Literal["", "mono", "coreclr", "netfx"] = Field(
+        default="",
+        description="what .NET runs on: mono, coreclr (.NET itself) or netfx (.NET Framework); the first that is here if not given",
     )
 
 

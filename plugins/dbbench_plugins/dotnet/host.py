@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import importlib
 import os
+import platform
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,12 +23,17 @@ _FACADE = "Facades/netstandard.dll"
 
 
 def find(asked: str = "") -> str:
-    """The runtime to start, "mono" or "coreclr": the one asked for, or the first that is here. Raises Unavailable."""
+    """The runtime to start, by the name that pythonnet has for it: the one asked for, or the first that is here.
+
+    Raises Unavailable.
+    """
+    if asked in ("", "netfx") and platform.system() == "Windows":
+        return "netfx"
     if asked in ("", "mono") and _has_mono():
         return "mono"
     if asked in ("", "coreclr") and _has_dotnet():
         return "coreclr"
-    names = {"": "neither Mono nor .NET", "mono": "no Mono", "coreclr": "no .NET"}
+    names = {"": "neither Mono nor .NET", "mono": "no Mono", "coreclr": "no .NET", "netfx": "no .NET Framework"}
     raise Unavailable(
         f"there is {names[asked]} here",
         "install .NET, or name its folder in DOTNET_ROOT" if asked == "coreclr" else "",
@@ -53,7 +59,7 @@ def start(asked: str = "") -> str:
             # Its clean-up may wait for ever for threads that called into it and live on. All goes with the process.
             atexit.unregister(importlib.import_module("clr_loader.mono")._release)  # noqa: SLF001 - nothing public does it
         running = pythonnet.get_runtime_info()
-    elif asked and running.kind.lower() != asked:
+    elif asked and running.kind.lower() != {"netfx": ".net framework"}.get(asked, asked):
         raise Unsupported(f"this process runs {running.kind}, and there is one runtime for a process")
     interop: Any = importlib.import_module("System.Runtime.InteropServices")
     return str(interop.RuntimeInformation.FrameworkDescription).partition(" (")[0]
