@@ -91,7 +91,11 @@ class HostLost(TrialError):
 
 
 class WrongAnswer(TrialError):
-    """The engine's answer differs from the oracle's."""
+    """The engine's answer differs from the right one; `rows` has the first rows that differ, in words."""
+
+    def __init__(self, reason: str, rows: Sequence[str] = ()) -> None:
+        super().__init__(reason)
+        self.rows = tuple(rows)
 
 
 class NotVerified(TrialError):

@@ -29,6 +29,43 @@ def checked_by(steps: Sequence[StepResult]) -> list[str]:
     return [f"answer checked against {'a file' if name == 'file' else name}" for name in sorted(known)]
 
 
+def disputed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:
+    """The rows of a step, without ranks if engines of several databases agree with each other, and not with the reference.
+
+    Then one of the engines, the reference and the text of the query is at fault, and nobody can tell which.
+    """
+    groups: dict[str, set[tuple[int, int]]] = {}
+    differs: dict[str, Sequence[str]] = {}
+    for result in results:
+        found = result.step(rows[0].step) if rows and result.scenario_name == rows[0].scenario else None
+        if found is not None:
+            groups.setdefault(result.engine_name, set()).add((result.round, found.facts.get("disputes", 0)))
+            differs.setdefault(result.engine_name, found.facts.get("differs", []))
+    sides = {
+        engine: [other for other, theirs in groups.items() if theirs == mine]
+        for engine, mine in groups.items()
+        if all(number for _, number in mine)
+    }
+    sides = {engine: side for engine, side in sides.items() if len({_database(other) for other in side}) > 1}
+    if not sides:
+        return list(rows)
+    most = max(map(len, sides.values()))
+    words = f"disputed: {most} engines agree with each other, not with the reference"
+    settle = "settle it in the suite, with `rows` or a `file` as the answer"
+    return [
+        replace(row, outcome=Outcome.DISPUTED, detail=f"{words} ({', '.join(differs[row.engine])}); {settle}")
+        if row.engine in sides
+        else replace(row, verified=False, detail="; ".join(filter(None, (words, row.detail))))
+        if row.outcome is Outcome.OK and row.ranked
+        else row
+        for row in rows
+    ]
+
+
+def _database(engine: str) -> str:
+    return engine.partition("+")[0]
+
+
 def agreed(rows: Sequence[Row]) -> list[Row]:
     """The rows of a step, each with whether its answer is the one that most engines gave, where nobody knows better."""
     groups = {row.engine: _groups(row.rounds) for row in rows if row.outcome is Outcome.OK}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dbbench.analysis.agreement import agreed, confirmed
+from dbbench.analysis.agreement import agreed, confirmed, disputed
 from dbbench.analysis.ordering import ordered
 from dbbench.analysis.remarks import disturbed, of_trials, reason, remarks
 from dbbench.analysis.row import Row
@@ -32,7 +32,7 @@ def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult]) 
                 _row(scenario, step.name, engine, called[engine], manifest, mine.get(engine, []), results)
                 for engine in manifest.engines
             ]
-            rows += ordered(agreed([row for row in found if row is not None]))
+            rows += ordered(agreed(disputed([row for row in found if row is not None], results)))
     return rows
 
 

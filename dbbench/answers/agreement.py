@@ -8,10 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.ipc
 
 from dbbench.answers.compare import check_batches
-from dbbench.answers.stored import read_answer
+from dbbench.answers.stored import read_answer, write_answer
 from dbbench.errors import WrongAnswer
 from dbbench.host import plain_file
 
@@ -19,27 +18,25 @@ from dbbench.host import plain_file
 _MOST_GROUPS = 100
 
 
-def group(answer: pa.Table, folder: Path, *, ordered: bool) -> int:
-    """The number of the group, from 1, whose answer is the same by the rules of `compare`.
+def group(answer: pa.Table, run: Path, scenario: str, step: str) -> int:
+    """The number of the group, from 1, whose answer is the same by the rules of `compare`. A run keeps one of each.
 
     Raises WrongAnswer if there are too many groups.
     """
+    folder = plain_file.folder(plain_file.folder(run, "answers"), f"{scenario}-{step}")
     for number in range(1, _MOST_GROUPS + 1):
         path = plain_file.inside(folder, f"{number}.arrow")
         if not path.exists():
-            sink = pa.BufferOutputStream()
-            with pa.ipc.new_file(sink, answer.schema) as writer:
-                writer.write_table(answer)
-            plain_file.write(path, sink.getvalue().to_pybytes(), durable=True)
+            write_answer(answer, path)
             return number
-        if _same(answer, read_answer(path), ordered=ordered):
+        if _same(answer, read_answer(path)):
             return number
     raise WrongAnswer(f"more than {_MOST_GROUPS} different answers so far")
 
 
-def _same(answer: pa.Table, other: pa.Table, *, ordered: bool) -> bool:
+def _same(answer: pa.Table, other: pa.Table) -> bool:
     try:
-        check_batches(answer.to_batches(), other, ordered=ordered)
+        check_batches(answer.to_batches(), other)
     except WrongAnswer:
         return False
     return True

@@ -2,53 +2,118 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from decimal import Decimal, InvalidOperation
+from functools import partial
+from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
-import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from dbbench.answers import reference
-from dbbench.answers.in_parts import answer_file
-from dbbench.answers.stored import stored
+from dbbench.answers import engine_answer
+from dbbench.answers.question import Question, compute
+from dbbench.answers.stored import find, read_answer, refusal, refused, stored, write_answer
 from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import arrow_type
 from dbbench.datasets.own_files import PARQUET, csv_names, files_of, open_csv, refusals
 from dbbench.errors import UserError
 from dbbench.host import plain_file
-from dbbench.suite.answer import Answer, AnswerFile, EngineAnswer, GivenRows
+from dbbench.suite.answer import AnswerFile, EngineAnswer, GivenRows, SqlAnswer
+from dbbench.suite.changes import Changes, before
 from dbbench.suite.data_types import TypeText, parse_type
-from dbbench.suite.dataset import Dataset
+from dbbench.suite.dataset import Dataset, Table
+from dbbench.suite.steps.base import Step
 from dbbench.suite.steps.query import QueryStep
 
+#: Bytes of a dataset above which no answer is computed without a row.
+MOST_BYTES = 2**28
 
-def answer_of(step: QueryStep, dataset: Dataset, files: Files, folder: Path) -> Path | None:
-    """The file of the rows that a query must return; None if the suite doesn't say. Files are looked for in `folder`.
 
-    Raises UserError for rows that don't fit their types, files that can't be read, and a reference engine that fails.
+def answers_of(
+    queries: Sequence[QueryStep],
+    steps: Sequence[Step],
+    dataset: Dataset,
+    files: Files,
+    folder: Path,
+    memory: int | None = None,
+) -> dict[str, Path]:
+    """The file of the rows that each query must return, by the step's name; without those of which the suite doesn't say it.
+
+    `steps` are all of the scenario. Files are looked for in `folder`. Raises UserError for rows that don't fit their types,
+    files that can't be read, and an engine that fails.
     """
-    answer = step.expected_answer
-    if answer is None:
+    found = {step.name: path for step in queries if (path := _answer_of(step, dataset, files, folder)) is not None}
+    asked = {step.name: step for step in queries if isinstance(step.answer, SqlAnswer)}
+    changes = {name: before(step, steps) for name, step in asked.items()}
+    for name, why in [(name, changes[name].unknown) for name in asked if changes[name].unknown]:
+        found[name] = stored([why], partial(write_answer, refusal(why)), files)
+        del asked[name]
+    questions = [question(step, changes[name].statements) for name, step in asked.items()]
+    # Kept for the check of stale answers, which asks for them at the end of a trial.
+    more = [without for step in asked.values() if (without := without_a_row(step, changes[step.name], files))]
+    paths = by_reference([*questions, *more], dataset.tables, files, memory)
+    return found | dict(zip(asked, paths, strict=False))
+
+
+def without_a_row(step: QueryStep, changes: Changes, files: Files) -> Question | None:
+    """The same asked without a row; None where that would take long, needs values of parameters, or rows were changed."""
+    manifest = files.manifest
+    changed = changes.unknown or any(sql.lstrip()[:6].upper() != "INSERT" for sql, _ in changes.statements)
+    if step.parameters or changed or sum(file["bytes"] for file in manifest["files"].values()) > MOST_BYTES:
         return None
+    return replace(question(step, changes.statements), without=f"{manifest['seed']} {step.name}")
+
+
+def question(step: QueryStep, changes: Sequence[tuple[str, int]] = ()) -> Question:
+    """What the reference is asked. Of a query with parameters no rows are known before its calls, but its columns are."""
+    assert isinstance(step.answer, SqlAnswer)
+    return Question(step.answer.sql or step.sql, step.answer.ordered, None if step.parameters else {}, changes)
+
+
+def by_reference(
+    questions: Sequence[Question], tables: Mapping[str, Table], files: Files, memory: int | None = None
+) -> list[Path]:
+    """The files of what the reference returns, computed now as far as they aren't in the cache."""
+    identities: list[list[object]] = [[metadata.version("datafusion"), asdict(each)] for each in questions]
+    known = [find(each, files) or find([*each, memory], files) for each in identities]
+    if missing := [number for number, path in enumerate(known) if path is None]:
+        with tempfile.TemporaryDirectory(prefix="dbbench-answers-") as folder:
+            made = compute([questions[number] for number in missing], tables, files, Path(folder), memory)
+            for number, path in zip(missing, made, strict=True):
+                why = [memory] if refused(read_answer(path)) else []
+                known[number] = stored([*identities[number], *why], partial(_copied, path), files)
+    return [path for path in known if path is not None]
+
+
+def _copied(path: Path, file: IO[bytes]) -> None:
+    with open(path, "rb") as source:
+        shutil.copyfileobj(source, file)
+
+
+def _answer_of(step: QueryStep, dataset: Dataset, files: Files, folder: Path) -> Path | None:
+    """The file of rows that the suite gives, or another engine."""
+    answer, more = step.answer, list[object]()
     if isinstance(answer, GivenRows | AnswerFile) and files.manifest["scale"] != 1:
         raise UserError(f"the answer of {step.name} is given as rows, which are right at scale 1 only; omit --scale")
-    identity: list[object] = [answer.model_dump(mode="json")]
     match answer:
-        case Answer():
-            return answer_file(answer, files)
         case GivenRows():
-            return stored(identity, lambda: [_given(answer, step.name)], files)
+            rows: Callable[[], pa.Table] = partial(_given, answer, step.name)
         case AnswerFile():
-            (path, *more) = files_of(answer.file, folder)
-            if more:
-                raise UserError(f"the answer of {step.name} is one file, and {answer.file} names {1 + len(more)}")
-            return stored([*identity, plain_file.digest(path)], lambda: [_read(path, answer)], files)
+            (path, *others) = files_of(answer.file, folder)
+            if others:
+                raise UserError(f"the answer of {step.name} is one file, and {answer.file} names {1 + len(others)}")
+            rows, more = partial(_read, path, answer), [plain_file.digest(path)]
         case EngineAnswer():
-            said = [step.sql, step.dialects]
-            return stored([*identity, *said], lambda: [_asked(answer, step, dataset, files)], files)
+            rows, more = partial(_asked, answer, step, dataset, files), [step.sql, step.dialects]
+        case _:
+            return None
+    identity = [answer.model_dump(mode="json"), *more]
+    return stored(identity, lambda file: write_answer(rows(), file), files)
 
 
 def _given(answer: GivenRows, step: str) -> pa.Table:
@@ -90,6 +155,5 @@ def _read(path: Path, answer: AnswerFile) -> pa.Table:
 def _asked(answer: EngineAnswer, step: QueryStep, dataset: Dataset, files: Files) -> pa.Table:
     with tempfile.TemporaryDirectory(prefix="dbbench-answer-") as folder:
         out = Path(folder) / "answer.arrow"
-        reference.compute(answer.engine, dataset, files, step.sql, step.dialects, out)
-        with pa.OSFile(str(out), "rb") as source, pa.ipc.open_file(source) as reader:
-            return reader.read_all()
+        engine_answer.compute(answer.engine, dataset, files, step.sql, step.dialects, out)
+        return read_answer(out)

@@ -27,6 +27,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 _FORMS: Mapping[str, Callable[[pa.DataType], bool]] = {
     "nothing": pa.types.is_null,
+    "boolean": pa.types.is_boolean,
     "integer": pa.types.is_integer,
     "decimal": pa.types.is_decimal,
     "float": pa.types.is_floating,
@@ -35,7 +36,7 @@ _FORMS: Mapping[str, Callable[[pa.DataType], bool]] = {
     "bytes": _is_bytes,
 }
 #: Of these one may come for another.
-_NUMBERS = frozenset({"integer", "decimal", "float"})
+_NUMBERS = frozenset({"boolean", "integer", "decimal", "float"})
 #: Arrow's type in an answer -> the suite's types that it stands for.
 _TYPES: Mapping[str, tuple[str, ...]] = {
     "int32": ("integer",),

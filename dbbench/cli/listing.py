@@ -65,7 +65,7 @@ def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
     import json
 
     from dbbench.errors import SuiteError, UserError
-    from dbbench.suite.loader import builtin_suites, find_suite, load_suite
+    from dbbench.suite.loader import builtin_suites, find_suite, parse_suite, read_text
 
     if schema:
         from dbbench.suite.model import Suite
@@ -74,6 +74,7 @@ def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
         return 0
     if not files:
         raise UserError("name the files to check, like `dbbench check my-suite.yaml`")
+    from dbbench.answers import planned
     from dbbench.engine import registry
     from dbbench.report.terminal.listing import rights
     from dbbench.suite.answer import EngineAnswer
@@ -82,10 +83,13 @@ def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
     for file in files:
         try:
             path = find_suite(str(file))
-            suite = load_suite(path)
+            text = read_text(path)
+            suite = parse_suite(text, str(file))
             _check_files(suite, path.parent, outside=allow_outside)
             answers = [step.expected_answer for scenario in suite.scenarios for step in scenario.steps]
             registry.check_names([answer.engine for answer in answers if isinstance(answer, EngineAnswer)])
+            for line in planned.check(suite, text, str(file)):
+                click.echo(line)
             click.echo(f"{file}: ok")
             if str(file) not in builtin_suites() and (said := rights(suite)):
                 click.echo(f"  {said}")

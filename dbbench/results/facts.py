@@ -283,6 +283,9 @@ class AnswerFacts(TypedDict, total=False):
     """Of queries, and whatever else is compared."""
 
     agrees: _Count
+    answer_by: str
+    disputes: _Count
+    differs: Annotated[list[str], Field(max_length=10)]
     checked_by: str
     compared: _Count
     rows: _Count

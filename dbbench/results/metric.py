@@ -11,7 +11,19 @@ from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult, TrialResult
 
 #: What a step says of its work, and not of its wall time.
-_OF_THE_WORK = ("gives", "takes", "cache", "why", "rows", "csv_bytes", "agrees", "checked_by", "of")
+_OF_THE_WORK = (
+    "gives",
+    "takes",
+    "cache",
+    "why",
+    "rows",
+    "csv_bytes",
+    "agrees",
+    "disputes",
+    "differs",
+    "checked_by",
+    "of",
+)
 
 
 class Metric(StrEnum):

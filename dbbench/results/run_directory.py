@@ -171,7 +171,7 @@ class Run:
             text = plain_file.read(file).decode("utf-8")
         except (OSError, ValueError, TypeError, KeyError) as exc:
             raise RunError(f"{file} is damaged: {_first(exc)}") from exc
-        suite = parse_suite(text, str(path / "suite.yaml"))
+        suite = parse_suite(text, str(path / "suite.yaml"), former=True)
         suite = suite.first_look() if manifest.quick else suite
         return cls(path, manifest, suite.over_hosts(manifest.spread_over) if manifest.spread_over > 1 else suite)
 

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dbbench.answers.given import answer_of
+from dbbench.answers.given import answers_of as computed
 from dbbench.answers.stored import kept_answer
 from dbbench.datasets.cache import Files
-from dbbench.host import plain_file
 from dbbench.results.run_directory import Run
 from dbbench.suite.answer import AnswerFile, EngineAnswer
-from dbbench.suite.model import Suite
+from dbbench.suite.model import Scenario, Suite
 from dbbench.suite.steps.query import QueryStep
 
 
-def answers_of(suite: Suite, datasets: Mapping[str, Files], folder: Path) -> dict[str, dict[str, str]]:
-    """The files of the answers that are known before the run, computed now if they aren't in the cache yet."""
-    found: dict[str, dict[str, str]] = {}
-    for scenario in suite.scenarios:
-        found[scenario.name] = {}
-        for step in scenario.steps:
-            if isinstance(step, QueryStep):
-                known = answer_of(step, suite.datasets[scenario.dataset], datasets[scenario.dataset], folder)
-                if known is not None:
-                    found[scenario.name][step.name] = str(known.resolve())
-    return found
+def answers_of(
+    suite: Suite, datasets: Mapping[str, Files], folder: Path, memory: int | None
+) -> dict[str, dict[str, str]]:
+    """The files of the answers that are known before the run, computed now if they aren't in the cache yet.
+
+    The reference takes about `memory` bytes at most, or a quarter of the machine's.
+    """
+    return {each.name: _computed(suite, each, _queries(each), datasets, folder, memory) for each in suite.scenarios}
 
 
 def answers_again(run: Run, datasets: Mapping[str, Files]) -> dict[str, dict[str, str]]:
@@ -33,23 +29,28 @@ def answers_again(run: Run, datasets: Mapping[str, Files]) -> dict[str, dict[str
     found: dict[str, dict[str, str]] = {}
     for scenario in run.suite.scenarios:
         names, files = run.manifest.answers.get(scenario.name, {}), datasets[scenario.dataset]
-        found[scenario.name] = {}
-        for step in scenario.steps:
-            if not isinstance(step, QueryStep) or step.expected_answer is None:
-                continue
-            if isinstance(step.answer, AnswerFile | EngineAnswer):
-                known: Path | None = kept_answer(names.get(step.name, ""), files)
-            else:
-                known = answer_of(step, run.suite.datasets[scenario.dataset], files, Path())
-            found[scenario.name][step.name] = str(known and known.resolve())
+        queries = _queries(scenario)
+        elsewhere = [step for step in queries if isinstance(step.answer, AnswerFile | EngineAnswer)]
+        again = [step for step in queries if step not in elsewhere]
+        found[scenario.name] = {
+            **_computed(run.suite, scenario, again, datasets, Path(), run.manifest.memory_limit),
+            **{step.name: str(kept_answer(names.get(step.name, ""), files).resolve()) for step in elsewhere},
+        }
     return found
 
 
-def with_agreements(run: Run, answers: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """The same with a folder for each query whose answer is what engines agree on."""
-    for scenario in run.suite.scenarios:
-        for step in scenario.steps:
-            if isinstance(step, QueryStep) and step.answer == "agree":
-                folder = plain_file.folder(plain_file.folder(run.path, "answers"), f"{scenario.name}-{step.name}")
-                answers[scenario.name][step.name] = str(folder.resolve())
-    return answers
+def _queries(scenario: Scenario) -> list[QueryStep]:
+    return [step for step in scenario.steps if isinstance(step, QueryStep)]
+
+
+def _computed(
+    suite: Suite,
+    scenario: Scenario,
+    queries: Sequence[QueryStep],
+    datasets: Mapping[str, Files],
+    folder: Path,
+    memory: int | None,
+) -> dict[str, str]:
+    name = scenario.dataset
+    found = computed(queries, scenario.steps, suite.datasets[name], datasets[name], folder, memory)
+    return {step: str(path.resolve()) for step, path in found.items()}

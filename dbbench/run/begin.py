@@ -21,7 +21,7 @@ from dbbench.engine.urls import redacted
 from dbbench.errors import UserError
 from dbbench.host import control_group, interference, machine
 from dbbench.results.run_directory import Manifest, Run
-from dbbench.run.answers import answers_of, with_agreements
+from dbbench.run.answers import answers_of
 from dbbench.run.choice import Choice, check_clients, choose, rounds_of, sized, sort_out, trial_seconds
 from dbbench.run.data import check_room, draw, existing, facts_of
 from dbbench.run.over_hosts import look_at_hosts
@@ -43,6 +43,10 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     text = read_text(path)
     suite = parse_suite(text, str(path))
     check_files(suite, path.parent, outside=request.allow_outside)
+    from dbbench.answers import planned  # loads DataFusion, which nothing but a run or a check needs
+
+    for line in planned.check(suite, text, str(path)):
+        report(line)
     choice = choose(request, suite)
     with control_group.limited(request.memory_limit):
         pass  # where it can't be made, the user learns it before anything is drawn
@@ -59,7 +63,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     seed = request.seed if request.seed is not None else next(iter(suite.datasets.values())).seed
     datasets = draw(suite, scale, seed, path.parent)
     check_room(out, datasets)
-    known = answers_of(suite, datasets, path.parent)
+    known = answers_of(suite, datasets, path.parent, request.memory_limit)
     manifest = Manifest(
         dbbench=dbbench.__version__,
         suite=suite.name,
@@ -88,7 +92,6 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     )
     run = Run.create(out, manifest, suite, text)
     fleet = request.cluster if request.fleet else None
-    known = with_agreements(run, known)
     return Ready(run, trials_of(run), datasets, known, found.absent, request.urls, found.idle, releases.folders, fleet)
 
 

@@ -12,7 +12,7 @@ from dbbench.engine.urls import redacted
 from dbbench.errors import RunError, UserError
 from dbbench.host import control_group
 from dbbench.results.run_directory import Run
-from dbbench.run.answers import answers_again, with_agreements
+from dbbench.run.answers import answers_again
 from dbbench.run.choice import check_clients
 from dbbench.run.data import drawn_again
 from dbbench.run.extension import extend
@@ -52,7 +52,7 @@ def resumed_run(
     folders = found_again(run.manifest.variants)
     if rounds is not None:
         run.save()  # from now on the run has this many rounds, also if it is interrupted
-    answers = with_agreements(run, answers_again(run, datasets))
+    answers = answers_again(run, datasets)
     fleet = cluster if run.manifest.fleet else None
     return Ready(run, trials_of(run), datasets, answers, {}, urls or {}, folders=folders, fleet=fleet)
 

@@ -148,6 +148,7 @@ def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: Mappi
         "dataset": run.suite.datasets[scenario.dataset].model_dump(mode="json"),
         "files": str(datasets[scenario.dataset].directory.resolve()),
         "answers": dict(answers),
+        "run": str(run.path.resolve()),
         "work": str((run.directory(trial) / "work").resolve()),
         "options": run.manifest.options.get(trial.engine, {}),
         "limits": run.manifest.limits,

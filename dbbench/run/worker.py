@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dbbench
+from dbbench.answers.agreement import group
 from dbbench.cluster.place import Place
 from dbbench.datasets.cache import Files
 from dbbench.datasets.records import RecordSet
@@ -37,9 +38,11 @@ from dbbench.message import clean
 from dbbench.results import crash_checks, query_plan
 from dbbench.results.crash_checks import Subject
 from dbbench.results.outcome import UNVERIFIED, Outcome
+from dbbench.suite.changes import before
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.model import Scenario, Tier
 from dbbench.suite.steps import AnyStep
+from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads import after, promises, workload
 from dbbench.workloads.context import StepContext, StepMeasurement
 
@@ -64,6 +67,7 @@ class Trial:
         self.files = Files(Path(plan["files"]))
         drawn = self.files.manifest
         self.records = RecordSet(dataset.records, drawn["seed"], drawn["scale"]) if dataset.records else None
+        self.run_path = Path(plan["run"])
         self.answers = {name: Path(path) for name, path in plan["answers"].items()}
         url = os.environ.get(VARIABLE, "")
         self.hidden = secrets(url)
@@ -147,9 +151,14 @@ class Trial:
         context = StepContext(
             engine, engine.connect(), self.tables, self.files, self.answers,
             records=self.records, setup=self.setup, round=self.round, last_round=self.last_round, note=self._note,
+            group=partial(group, run=self.run_path, scenario=self.scenario.name),
         )  # fmt: skip
         if self.hosts:
             context.driver = self.hosts.drive
+        changes = {
+            each.name: before(each, self.scenario.steps) for each in self.scenario.steps if isinstance(each, QueryStep)
+        }
+        context.changes = changes
         versions = {**engine.versions(), **engine.server_versions()}
         if self.other_python:
             versions["Python"] = platform.python_version()
@@ -186,6 +195,10 @@ class Trial:
                 self._give_up(Outcome.CRASHED, f"not reached: {died} in {step.name}", None)
                 self._save()
                 break
+            if result["outcome"] not in _WORKED:
+                for name, made in changes.items():
+                    if step.name in made.steps:
+                        context.no_answer[name] = f"{step.name}, which changes what it reads, was {result['outcome']}"
             if step.fills and result["outcome"] not in _WORKED:
                 missing = missing or f"{step.name} {result['outcome']}: {result['detail']}"
             if result["outcome"] not in (*_WORKED, Outcome.WRONG, Outcome.UNSUPPORTED):

@@ -7,6 +7,7 @@ positions, pydantic checks the shape, and `references` checks that every name le
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from itertools import islice
@@ -25,8 +26,10 @@ from ruamel.yaml.reader import ReaderError
 from dbbench.did_you_mean import did_you_mean, nearest
 from dbbench.errors import Fault, SuiteError, UserError
 from dbbench.message import cleaned, printable
+from dbbench.suite.answer import is_former
 from dbbench.suite.base import Model
 from dbbench.suite.model import FORMAT, Suite
+from dbbench.suite.plain import items
 from dbbench.suite.references import dangling
 from dbbench.suite.steps.base import HIDDEN
 
@@ -105,22 +108,34 @@ def load_suite(path: Path) -> Suite:
 
 
 #: Texts that had no fault, and so need no check again: a site or a history reads a hundred runs of one suite.
-_PARSED: dict[str, Suite] = {}
+_PARSED: dict[tuple[str, bool], tuple[Suite, Document]] = {}
 _MOST_PARSED = 16
 
 
-def parse_suite(text: str, file: str) -> Suite:
-    """Check a suite's text; `file` is the name to use in messages. Raises SuiteError."""
-    if text not in _PARSED:
-        suite = _parse(text, file)
+def parse_suite(text: str, file: str, *, former: bool = False) -> Suite:
+    """Check a suite's text; `file` is the name to use in messages. Raises SuiteError.
+
+    With `former`, for the suites of earlier runs, answers in a form that is no longer read are left out.
+    """
+    return _parsed(text, file, former=former)[0]
+
+
+def document_of(text: str, file: str) -> Document:
+    """The plain data of a suite without faults, for more checks of it."""
+    return _parsed(text, file, former=False)[1]
+
+
+def _parsed(text: str, file: str, *, former: bool) -> tuple[Suite, Document]:
+    if (text, former) not in _PARSED:
+        found = _parse(text, file, former=former)
         if len(_PARSED) >= _MOST_PARSED:
             _PARSED.clear()
-        _PARSED[text] = suite
-    return _PARSED[text]
+        _PARSED[text, former] = found
+    return _PARSED[text, former]
 
 
-def _parse(text: str, file: str) -> Suite:
-    document = _Document(text, file)
+def _parse(text: str, file: str, *, former: bool) -> tuple[Suite, Document]:
+    document = Document(text, file)
     if document.data is None:
         document.stop_at_faults()
     if not isinstance(document.data, dict):
@@ -130,6 +145,11 @@ def _parse(text: str, file: str) -> Suite:
         expected = f"'dbbench: {FORMAT}', the version of the suite format that this dbbench reads"
         document.fault(("dbbench",) if "dbbench" in document.data else (), expected)
         document.stop_at_faults()
+    if former:
+        for _, scenario in items(document.data, "scenarios"):
+            for _, step in items(scenario, "steps"):
+                if is_former(step.get("answer")):
+                    step.pop("answer")
     suite = None
     try:
         suite = Suite.model_validate(document.data)
@@ -144,7 +164,7 @@ def _parse(text: str, file: str) -> Suite:
         document.fault(path, expected, names)
     document.stop_at_faults()
     assert suite is not None
-    return suite
+    return suite, document
 
 
 class _Composer(Composer):
@@ -163,11 +183,12 @@ class _Composer(Composer):
         return super().compose_node(parent, index)
 
 
-class _Document:
+class Document:
     """A YAML text as plain data, the position of each value and key, and the faults found so far."""
 
     def __init__(self, text: str, file: str) -> None:
         self.file = file
+        self.text = text
         self.faults: list[Fault] = []
         self.untold = 0
         self.values: dict[Path_, Position] = {(): (1, 1)}
@@ -287,13 +308,23 @@ class _Document:
         near = nearest(wanted, names)
         self.faults.append(Fault(self.file, line, column, _dotted(path), shown, expected, near))
 
+    def fault_in_text(self, path: Path_, word: str, expected: str, names: Sequence[str] = ()) -> None:
+        """Note a fault of one word in a text, at the place where the word stands."""
+        line, column = self.values[path]
+        lines = self.text.splitlines()[line - 1 :]
+        lines[0] = " " * (column - 1) + lines[0][column - 1 :]
+        found = ((at, re.search(rf"\b{re.escape(word)}\b", each, re.IGNORECASE)) for at, each in enumerate(lines))
+        place = next(((line + at, match.start() + 1) for at, match in found if match), (line, column))
+        self.faults.append(Fault(self.file, *place, _dotted(path), repr(word), expected, nearest(word, names)))
+
     def stop_at_faults(self) -> None:
+        """Raise SuiteError if there are any."""
         if self.faults:
             faults = sorted(set(self.faults))
             raise SuiteError(faults[:_FAULTS], len(faults) + self.untold)
 
 
-def _add_pydantic(document: _Document, error: Any) -> None:
+def _add_pydantic(document: Document, error: Any) -> None:
     """One of pydantic's errors as a fault, in our words."""
     path = tuple(_without_tags(document.data, error["loc"]))
     if error["type"] == "missing":

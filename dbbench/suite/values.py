@@ -143,7 +143,7 @@ _FUNCTIONS = {"rows": 1, "random": 2}
 
 def parsed(text: str) -> ast.expr:
     """The tree of a column's expression. Raises ValueError, which says what was expected."""
-    tree = parse(text, _FUNCTIONS, arithmetic_only=True)
+    tree = parse(text, _FUNCTIONS)
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             raise ValueError("// for whole numbers, not /")  # noqa: TRY004 - a fault of a suite

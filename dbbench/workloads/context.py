@@ -21,6 +21,7 @@ from dbbench.loadgen import clients
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
+from dbbench.suite.changes import Changes
 from dbbench.suite.dataset import Table
 from dbbench.suite.steps.base import Clients, Step
 from dbbench.suite.steps.query import QueryStep
@@ -72,6 +73,9 @@ class StepContext:
     #: The step that last filled each table whose content is known, and what statements have added to it since.
     left_by: dict[str, str] = field(default_factory=dict)
     added: dict[str, list[Added]] = field(default_factory=dict)
+    #: What steps before each query have made of its tables; and the queries whose answer is no longer known -> why.
+    changes: Mapping[str, Changes] = field(default_factory=dict)
+    no_answer: dict[str, str] = field(default_factory=dict)
     #: The dataset's records, if it has records and not tables, and what the steps so far must have made of them.
     records: RecordSet | None = None
     expected_records: ExpectedRecords = field(default_factory=ExpectedRecords)
@@ -91,6 +95,8 @@ class StepContext:
     #: The run's round, from 1.
     round: int = 1
     last_round: bool = False
+    #: The number of the group of engines that give the same answer to a step; None where other engines' answers aren't kept.
+    group: Callable[..., int] | None = None
     #: The most memory that was seen before something was done aside; see there.
     peak: int = 0
     #: What has clients do a job: here, or on the hosts of a cluster.

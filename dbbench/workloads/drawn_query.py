@@ -6,25 +6,29 @@ Which calls these are is drawn from the seed, among all of the clients' calls: t
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from dbbench.answers.compare import check_batches
-from dbbench.answers.in_parts import rows_of
-from dbbench.answers.ties import row_count
-from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.answers.given import question
+from dbbench.answers.question import compute
+from dbbench.answers.ranks import row_count
+from dbbench.answers.stored import apart, read_answer, refused
+from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.loadgen.drawn_calls import DrawnCalls
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
-from dbbench.suite.answer import Answer, bound
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads import load_control
 from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.drawn import drawn_calls
+from dbbench.workloads.known import checked_by, known_answers
 
 #: Calls that are compared: of each the answer is computed from the whole dataset.
 COMPARED = 12
@@ -34,12 +38,13 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     """As a query under load is measured. The outcome is wrong if a call that was compared gave anything else."""
     engine = context.engine
     clients = engine.info().concurrency.arranged(step.clients)
-    calls = drawn_calls(step, context, column=step.read_column)
+    known, _ = known_answers(step, context)
+    calls = drawn_calls(step, context, column=step.read_column(known[0].column_names if known else ()))
     if not context.does_work:
-        if step.answer is None:
+        if not known:
             raise Unsupported("nobody knows how many rows to give")
         first = calls.named(0, clients.count, [0])[0]
-        calls = replace(calls, rows=row_count(_expected(step, first, context)))
+        calls = replace(calls, rows=row_count(_expected(step, [first], context)[0][0]))
     kept: list[Kept] = []
 
     def driven(job: Job) -> ClientTimings:
@@ -50,14 +55,18 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     job = Job("query", (), 0, step.iterations, seed=calls.mix.known.seed, inputs=calls, each=True)
     measured = load_control.measure(step, job, clients, driven, context.note)
     facts: StepFacts = {**measured.facts, "gives": "rows", "cache": step.cache}
-    if not context.does_work or step.answer is None:
+    if not context.does_work or not known:
         return replace(measured, facts=facts)
+    facts |= checked_by(step, context)
     chosen = random.Random(calls.mix.known.seed).sample(kept, min(COMPARED, len(kept)))
     try:
         with context.aside():
             others = _compare(step, context, calls, clients.count, chosen)
     except WrongAnswer as exc:
         return replace(measured, facts=facts, outcome=Outcome.WRONG, detail=str(exc))
+    except NotVerified as exc:
+        context.no_answer[step.name] = str(exc)
+        return replace(measured, facts=facts)
     facts["compared"] = len(chosen)
     if others:
         facts["other_forms"] = sorted(others)
@@ -67,25 +76,32 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
 def _compare(step: QueryStep, context: StepContext, calls: DrawnCalls, of: int, chosen: list[Kept]) -> set[str]:
     """The other forms of columns. Raises WrongAnswer, which names the call's parameters."""
     others: set[str] = set()
-    answers: dict[str, pa.Table] = {}
-    for client in sorted({each.client for each in chosen}):
-        mine = [each for each in chosen if each.client == client]
-        drawn = calls.named(client, of, [each.place for each in mine])
-        for each in mine:
-            values = drawn[each.place]
-            said = ", ".join(f"{name} = {value}" for name, value in values.items())
-            if said not in answers:
-                answers[said] = _expected(step, values, context)
+    clients = sorted({each.client for each in chosen})
+    drawn = {
+        client: calls.named(client, of, [each.place for each in chosen if each.client == client]) for client in clients
+    }
+    values = [drawn[each.client][each.place] for each in chosen]
+    for each, named, answers in zip(chosen, values, _expected(step, values, context), strict=True):
+        wrong = []
+        for answer in answers:
             try:
-                others |= check_batches(
-                    each.table.to_batches(), answers[said], ordered=step.ordered, declared=context.session.declared
-                )
+                others |= check_batches(each.table.to_batches(), answer, declared=context.session.declared)
             except WrongAnswer as exc:
-                raise WrongAnswer(f"with {said}: {exc}") from exc
+                wrong.append(str(exc))
+        if len(wrong) == len(answers):
+            said = ", ".join(f"{name} = {value}" for name, value in named.items())
+            raise WrongAnswer(f"with {said}: {wrong[0]}")
     return others
 
 
-def _expected(step: QueryStep, values: Mapping[str, Any], context: StepContext) -> pa.Table:
-    assert isinstance(step.answer, Answer)
-    pieces = rows_of(bound(step.answer, values), context.files, with_ties=True)
-    return pa.concat_tables(pieces, promote_options="default")
+def _expected(step: QueryStep, values: Sequence[Mapping[str, Any]], context: StepContext) -> list[list[pa.Table]]:
+    """For each call the answers of which each is right. Raises NotVerified if there is none."""
+    found = []
+    questions = [replace(question(step), parameters=each) for each in values]
+    with tempfile.TemporaryDirectory(prefix="dbbench-drawn-") as folder:
+        for path in compute(questions, context.tables, context.files, Path(folder)):
+            answer = read_answer(path)
+            if why := refused(answer):
+                raise NotVerified(f"answer not computed: {why}")
+            found.append(apart(answer))
+    return found

@@ -7,17 +7,16 @@ among the others is drawn, so that an engine can't answer that one alone rightly
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum, auto
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from dbbench.answers.agreement import group
-from dbbench.answers.compare import as_table, check_batches, check_rows
-from dbbench.answers.stored import read_answer
-from dbbench.answers.ties import only_column, row_count
+from dbbench.answers.compare import as_batches, as_table, check_batches
+from dbbench.answers.ranks import only_column, ranks_of, row_count
 from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host.call_meter import CallMeter
@@ -28,10 +27,11 @@ from dbbench.loadgen.loops import COUNTING, collector_off, read_column, read_own
 from dbbench.loadgen.query_calls import QueryCalls
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
-from dbbench.suite.answer import AnswerFile, EngineAnswer
+from dbbench.suite.answer import EngineAnswer, SqlAnswer
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads import cold_start, drawn_query, load_control, stale_answers
 from dbbench.workloads.context import StepContext, StepMeasurement
+from dbbench.workloads.known import checked_by, known_answers
 
 #: Answers of more rows are counted in the timed calls, without keeping the column that is read.
 KEPT_ROWS = 1_000_000
@@ -48,19 +48,14 @@ class Call(Enum):
 def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     """Time each iteration whole: run and step; before a cold one the engine is restarted, off the clock.
 
-    The outcome is wrong if any call gave another number of rows than the oracle, or other values in the column that is
+    The outcome is wrong if any call gave another number of rows than the reference, or other values in the column that is
     read, or if the checked call gave another value anywhere.
     """
     if step.parameters:
         return drawn_query.measure(step, context)
-    known = read_answer(context.answers[step.name]) if step.expected_answer is not None else None
     if step.controlled:
-        return _under_load(step, context, known)
-    if known is None and not context.does_work:
-        raise Unsupported("nobody knows how many rows to give")
-    run = context.prepare_query(step, row_count(known) if known is not None else 0)
-    expected, facts = (known, _checked_by(step)) if known is not None else _own(step, context, run)
-    facts |= {"rows": row_count(expected), "gives": context.session.result_format, "cache": step.cache}
+        return _under_load(step, context)
+    run, expected, facts = _prepared(step, context)
     answer = _Answer(step, context, expected)
     times: dict[Call, list[float]] = {Call.WARM_UP: [], Call.TIMED: []}
     drops: dict[Call, list[Dropped]] = {call: [] for call in Call}
@@ -69,7 +64,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
         for call in calls(step, context):
             if step.cache == "cold":
                 drops[call].append(cold_start.start_cold(context))
-                run = context.prepare_query(step, row_count(expected))
+                run = context.prepare_query(step, row_count(expected[0]))
                 meters[Call.TIMED].look(context.engine)  # another one now
             if call is Call.CHECKED:
                 with context.aside():
@@ -80,9 +75,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
             times[call].append(nanoseconds / 1e9)
             answer.glance(given)
             del given
-    facts |= cold_start.facts(drops[Call.TIMED])
-    if answer.others:
-        facts["other_forms"] = sorted(answer.others)
+    facts |= cold_start.facts(drops[Call.TIMED]) | answer.facts
     outcome = Outcome.WRONG if answer.wrong else Outcome.OK
     meter, count = meters[Call.TIMED], len(times[Call.TIMED])
     rest = undelayed(sum(times[Call.TIMED]), meter.delay_seconds)
@@ -99,13 +92,9 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     )
 
 
-def _under_load(step: QueryStep, context: StepContext, known: pa.Table | None) -> StepMeasurement:
+def _under_load(step: QueryStep, context: StepContext) -> StepMeasurement:
     """Calls by clients: the rows of each are counted; all values are compared in a call before them and one after."""
-    if known is None and not context.does_work:
-        raise Unsupported("nobody knows how many rows to give")
-    run = context.prepare_query(step, row_count(known) if known is not None else 0)
-    expected, facts = (known, _checked_by(step)) if known is not None else _own(step, context, run)
-    facts |= {"rows": row_count(expected), "gives": context.session.result_format, "cache": step.cache}
+    run, expected, facts = _prepared(step, context)
     answer = _Answer(step, context, expected)
 
     def compare() -> None:
@@ -114,7 +103,7 @@ def _under_load(step: QueryStep, context: StepContext, known: pa.Table | None) -
                 answer.compare(run())
 
     engine, seed = context.engine, context.files.manifest["seed"]
-    inputs = QueryCalls(context.statement(step), answer.column, row_count(expected))
+    inputs = QueryCalls(context.statement(step), answer.column, row_count(expected[0]))
     job = Job("query", (), 0, step.iterations, seed=seed, inputs=inputs, each=True)
     clients = engine.info().concurrency.arranged(step.clients)
     compare()
@@ -122,31 +111,31 @@ def _under_load(step: QueryStep, context: StepContext, known: pa.Table | None) -
         measured = load_control.measure(step, job, clients, lambda job: context.drive(job, clients), context.note)
     except WrongAnswer as exc:
         answer.wrong = answer.wrong or str(exc)
+        facts |= answer.facts
         return StepMeasurement("time", "s", [0.0], facts=facts, outcome=Outcome.WRONG, detail=answer.wrong)
     compare()
-    if answer.others:
-        facts["other_forms"] = sorted(answer.others)
-    measured = replace(measured, facts={**measured.facts, **facts})
+    measured = replace(measured, facts={**measured.facts, **facts, **answer.facts})
     return replace(measured, outcome=Outcome.WRONG, detail=answer.wrong) if answer.wrong else measured
 
 
-def _own(step: QueryStep, context: StepContext, run: Callable[[], Any]) -> tuple[pa.Table, StepFacts]:
-    """The rows of a first call, off the clock, where the suite doesn't know them: the other calls must give the same."""
-    with context.aside():
-        own = as_table(run())
-        if step.answer == "agree":
-            return own, {"agrees": group(own, context.answers[step.name], ordered=step.ordered)}
-    return own, {}
+def _prepared(step: QueryStep, context: StepContext) -> tuple[Callable[[], Any], list[pa.Table], StepFacts]:
+    """The query, the answers of which each is right, and facts of them.
 
-
-def _checked_by(step: QueryStep) -> StepFacts:
-    """By what an answer was checked, where that isn't the oracle."""
-    match step.answer:
-        case EngineAnswer(engine=name):
-            return {"checked_by": name}
-        case AnswerFile():
-            return {"checked_by": "file"}
-    return {}
+    Where nobody knows any, it is the rows of a first call, off the clock: the other calls must give the same.
+    """
+    known, _ = known_answers(step, context)
+    if not known and not context.does_work:
+        raise Unsupported("nobody knows how many rows to give")
+    run = context.prepare_query(step, row_count(known[0]) if known else 0)
+    facts = checked_by(step, context) if known else StepFacts()
+    if not known:
+        with context.aside():
+            known = [as_table(run())]
+            if step.answer == "agree":
+                assert context.group is not None
+                facts = {"agrees": context.group(known[0], step=step.name)}
+    facts |= {"rows": row_count(known[0]), "gives": context.session.result_format, "cache": step.cache}
+    return run, known, facts
 
 
 def check(step: QueryStep, context: StepContext) -> None:
@@ -154,10 +143,8 @@ def check(step: QueryStep, context: StepContext) -> None:
 
     Raises NotVerified if there was nothing to compare with, or only what the same engine has returned.
     """
-    if step.answer is None:
-        raise NotVerified("the suite has no answer for the query")
-    if step.answer == "agree":
-        raise NotVerified("engines are only compared with each other")
+    if why := known_answers(step, context)[1]:
+        raise NotVerified(why)
     if isinstance(step.answer, EngineAnswer) and _database(step.answer.engine) == _database(context.engine.name):
         raise NotVerified(f"its answer was compared with {step.answer.engine}'s own")
 
@@ -182,13 +169,13 @@ def calls(step: QueryStep, context: StepContext) -> list[Call]:
 
 
 class _Answer:
-    """The oracle's answer, and what was wrong with the calls' first."""
+    """The answers of which each is right, and what was wrong with the calls' first."""
 
-    def __init__(self, step: QueryStep, context: StepContext, expected: pa.Table) -> None:
-        self.column = step.read_column
+    def __init__(self, step: QueryStep, context: StepContext, expected: list[pa.Table]) -> None:
+        self.column = step.read_column(expected[0].column_names)
         self.rows = context.session.result_format != "batches"
         self.expected = expected
-        self.count = row_count(expected)
+        self.count = row_count(expected[0])
         self.ordered = step.ordered
         #: Of an answer that an engine computed nobody knows the types.
         self.declared = None if isinstance(step.answer, EngineAnswer) else context.session.declared
@@ -197,18 +184,39 @@ class _Answer:
         self.read: Callable[[Any, int], Any] = COUNTING[context.session.result_format]
         if self.keeps:
             self.read = read_own_column if context.session.result_format == "columns" else read_column
-        self.others: set[str] = set()
         self.wrong = ""
+        self.facts = StepFacts()
+        self._group = (
+            partial(context.group, step=step.name) if context.group and isinstance(step.answer, SqlAnswer) else None
+        )
         #: Hashes of columns that were right, in their order.
         self._right: set[int] = set()
 
     def compare(self, given: Any) -> None:
         """Compare every column of every row."""
-        compare = check_rows if self.rows else check_batches
         try:
-            self.others |= compare(given, self.expected, ordered=self.ordered, declared=self.declared)
+            batches = [*(as_batches(given, ranks_of(self.expected[0])[0].schema) if self.rows else given)]
         except WrongAnswer as exc:
             self.wrong = self.wrong or str(exc)
+            return
+        if found := self._fault(batches, self.expected):
+            self.wrong = self.wrong or str(found)
+            if self._group:
+                self.facts |= {"disputes": self._group(as_table(batches)), "differs": [*found.rows]}
+
+    def _fault(self, batches: Sequence[pa.RecordBatch], expected: Sequence[pa.Table]) -> WrongAnswer | None:
+        """What is wrong with rows, if none of the answers is theirs."""
+        faults = []
+        for answer in expected:
+            try:
+                others = check_batches(batches, answer, ordered=self.ordered, declared=self.declared)
+            except WrongAnswer as exc:
+                faults.append(exc)
+            else:
+                if others:
+                    self.facts["other_forms"] = sorted({*others, *self.facts.get("other_forms", ())})
+                return None
+        return faults[0]
 
     def glance(self, given: Any) -> None:
         """Compare what a timed call has left: the number of rows, and the column that it read."""
@@ -216,11 +224,10 @@ class _Answer:
         if count != self.count:
             self.wrong = self.wrong or f"{count:,} rows instead of {self.count:,}"
         elif self.keeps and self.compares and (found := _hash(given)) not in self._right:
-            column = only_column(self.expected, self.column)
-            try:
-                check_rows(zip(given, strict=False), column, ordered=self.ordered, declared=self.declared)
-            except WrongAnswer as exc:
-                self.wrong = self.wrong or str(exc)
+            columns = [only_column(each, self.column) for each in self.expected]
+            batches = [*as_batches(zip(given, strict=False), ranks_of(columns[0])[0].schema)]
+            if wrong := self._fault(batches, columns):
+                self.wrong = self.wrong or str(wrong)
             else:
                 self._right.add(found)
 

@@ -6,73 +6,53 @@ what it answered the first time can't be told by the answers alone, as long as n
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbbench.answers.compare import check_batches, check_rows
-from dbbench.answers.oracle import expected
-from dbbench.answers.stored import read_answer
-from dbbench.answers.ties import row_count
-from dbbench.datasets.cache import Files
+from dbbench.answers.given import MOST_BYTES, by_reference, without_a_row
+from dbbench.answers.ranks import row_count
+from dbbench.answers.stored import apart, left_out, read_answer, refused
 from dbbench.datasets.driver_rows import chunk
-from dbbench.datasets.generate import arrow_type
 from dbbench.engine.operations import prepared
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.loadgen.loops import COUNTING
-from dbbench.suite.answer import Answer
+from dbbench.suite.answer import SqlAnswer
+from dbbench.suite.changes import Changes
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads.context import StepContext
-
-#: Bytes of a dataset above which it isn't tried: the answer without a row is computed as a whole, in the trial's own memory.
-MOST_BYTES = 2**28
-
-
-@dataclass(frozen=True)
-class Without(Files):
-    """A dataset with one row left out of one table."""
-
-    left_out: str = ""
-    place: int = 0
-
-    def table(self, name: str) -> pa.Table:
-        """A whole table, or what is left of it."""
-        whole = super().table(name)
-        return whole if name != self.left_out else pa.concat_tables([whole[: self.place], whole[self.place + 1 :]])
 
 
 def check(step: QueryStep, context: StepContext) -> None:
     """Raises WrongAnswer if the answer is still the old one, and Unsupported where there is no way to find out."""
     if not isinstance(context.engine, SQLEngine):
         raise Unsupported("its rows are deleted by SQL only")
-    if not isinstance(step.answer, Answer):
-        raise Unsupported("only an answer in relational form can be computed without a row")
-    if sum(file["bytes"] for file in context.files.manifest["files"].values()) > MOST_BYTES:
+    if not isinstance(step.answer, SqlAnswer):
+        raise Unsupported("only the reference's answer can be computed without a row")
+    asked = without_a_row(step, context.changes.get(step.name, Changes()), context.files)
+    if asked is None:
         raise Unsupported(
-            f"its data has more than {MOST_BYTES // 2**20} MiB, and the answer would be computed as a whole"
+            f"its parameters are drawn, its data has more than {MOST_BYTES // 2**20} MiB, or rows of it were changed"
         )
-    if step.parameters:
-        raise Unsupported("its parameters are drawn for each call")
-    name, table = step.answer.table, context.tables[step.answer.table]
+    whole = read_answer(by_reference([asked], context.tables, context.files)[0])
+    if why := refused(whole):
+        raise Unsupported(why)
+    name, column, key = left_out(whole)
     if any(each.table == name for other in context.tables.values() for each in other.foreign_keys):
         raise Unsupported(f"rows of other tables are declared to refer to those of {name}")
+    table = context.tables[name]
     insert = prepared(context.engine, context.session, "load")(name, table)
     prepare_delete = prepared(context.engine, context.session, "statement")
-    place = _row(step, context)
-    key = context.files.table(name).column(table.single_key)[place].as_py()
+    place = pc.index(context.files.table(name).column(column), key).as_py()
     (row,) = context.files.table(name).slice(place, 1).combine_chunks().to_batches()
-    old, new = (
-        read_answer(context.answers[step.name]),
-        expected(step.answer, Without(context.files.directory, name, place), with_ties=True),
-    )
-    run = context.prepare_query(step, row_count(old))
-    COUNTING[context.session.result_format](run(), step.read_column)
-    prepare_delete(context.quoted(f"DELETE FROM {name} WHERE {table.single_key} = {key}"))()
+    old, new = apart(read_answer(context.answers[step.name])), apart(whole)
+    run = context.prepare_query(step, row_count(old[0]))
+    COUNTING[context.session.result_format](run(), step.read_column(old[0].column_names))
+    prepare_delete(context.quoted(f"DELETE FROM {name} WHERE {column} = {key}"))()
     try:
         given = list(run())
     finally:
@@ -83,25 +63,12 @@ def check(step: QueryStep, context: StepContext) -> None:
         raise WrongAnswer(f"a row of {name} was deleted, and the answer is that of before: it is kept between calls")
 
 
-def _row(step: QueryStep, context: StepContext) -> int:
-    """The place of a row of the answer's first table on which the answer depends. Raises Unsupported if there is none."""
-    assert isinstance(step.answer, Answer)
-    name, key = step.answer.table, context.tables[step.answer.table].single_key
-    if not pa.types.is_integer(arrow_type(context.tables[name].columns[key].data_type)):
-        raise Unsupported("only a row whose key is a whole number is deleted")
-    rows = Answer(table=name, join=step.answer.join, where=step.answer.where, select=(f"{name}.{key}",))
-    keys = expected(rows, context.files).column(0).drop_null()  # an outer join has rows of other tables alone
-    if not len(keys):
-        raise Unsupported("its answer has no rows")
-    picked = keys[random.Random(f"{context.files.manifest['seed']} {step.name}").randrange(len(keys))]
-    place: int = pc.index(context.files.table(name).column(key), picked).as_py()
-    return place
-
-
-def _is(given: list[Any], answer: pa.Table, step: QueryStep, context: StepContext) -> bool:
+def _is(given: list[Any], answers: Sequence[pa.Table], step: QueryStep, context: StepContext) -> bool:
     compare: Callable[..., object] = check_batches if context.session.result_format == "batches" else check_rows
-    try:
-        compare(given, answer, ordered=step.ordered)
-    except WrongAnswer:
-        return False
-    return True
+    for answer in answers:
+        try:
+            compare(given, answer, ordered=step.ordered)
+        except WrongAnswer:
+            continue
+        return True
+    return False

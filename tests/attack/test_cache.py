@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.answers.in_parts import answer_file
+from dbbench.answers.given import by_reference, question
 from dbbench.answers.stored import read_answer
 from dbbench.datasets.cache import Files, materialise
 from dbbench.engine.environments import prepared
@@ -92,13 +92,13 @@ def test_a_damaged_answer_is_computed_anew(
     step = suite.scenarios[0].steps[1]
     assert isinstance(step, QueryStep)
     files = materialise(data)
-    path = answer_file(step.answer, files)
+    (path,) = by_reference([question(step)], data.tables, files)
     rows = read_answer(path).to_pylist()
     spoil(path)
-    again = answer_file(step.answer, files)
+    (again,) = by_reference([question(step)], data.tables, files)
     assert read_answer(again).to_pylist() == rows
     assert caplog.messages == [f"dbbench: the cached answer {path} is damaged; it is computed anew"]
-    assert [each.name for each in files.directory.glob("*answer*")] == [again.name]
+    assert [each.name for each in files.directory.glob("answer*.arrow")] == [again.name]
 
 
 @pytest.mark.parametrize("harm", ["folder", "parent", "owner"])

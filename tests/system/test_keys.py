@@ -61,7 +61,6 @@ scenarios:
         name: joined
         title: Joined
         sql: SELECT l.OrderId, l.Place FROM Orders o JOIN Line l ON l.OrderId = o.Id
-        answer: {{table: Line, join: [{{table: Orders, column: Orders.Id, equals: Line.OrderId}}], select: [Line.OrderId, Line.Place]}}
 """
 #: Those of one run.
 ENGINES = [("sqlite", "duckdb"), pytest.param(("postgresql",), marks=pytest.mark.matrix)]

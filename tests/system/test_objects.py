@@ -49,7 +49,7 @@ scenarios:
     steps:
       - {kind: load, name: load, title: Load}
       - {kind: objects, name: one, title: One, table: T, operation: get}
-      - {kind: query, name: all, title: All, sql: SELECT Id FROM T, read: T.Id, answer: {table: T, select: [T.Id]}}
+      - {kind: query, name: all, title: All, sql: SELECT Id FROM T}
 """
     )
     asked = ("--engine", "sqlite", "--engine", "sqlite+orm", "--format", "csv")

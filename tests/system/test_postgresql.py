@@ -57,7 +57,6 @@ scenarios:
         sql: SELECT Id FROM One
         dialects: {postgresql: "SELECT Id FROM One, pg_sleep(60)"}
         read: One.Id
-        answer: {table: One, select: [One.Id]}
       - {kind: size, name: size, title: Size}
 """
 

@@ -18,7 +18,7 @@ LIES = {
     "faulty-last": ("join-2", "instead of"),
     "faulty-first": ("join-2", "instead of"),
     "faulty-short": ("join-2", "rows instead of"),
-    "faulty-key": ("join-2", "column Shipment.PKeyShipment: 1 instead of 2"),
+    "faulty-key": ("join-2", "column PKeyShipment: 1 instead of 2"),
     "faulty-keeps": ("join-2", "a row of Invoice was deleted, and the answer is that of before"),
     "faulty-texts": ("join-2", "text in place of decimal, which the engine doesn't declare"),
     "faulty-bytes": ("join-1", "bytes in place of text, which the engine doesn't declare"),

@@ -235,8 +235,7 @@ scenarios:
         title: Highest
         sql: SELECT Id FROM T
         find: {p50: 0.05us, trial: 200ms}
-        answer: {table: T, select: [T.Id]}
-      - {kind: query, name: after, title: After, sql: SELECT Id FROM T, answer: {table: T, select: [T.Id]}}
+      - {kind: query, name: after, title: After, sql: SELECT Id FROM T}
 """
 
 

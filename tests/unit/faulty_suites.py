@@ -75,11 +75,11 @@ KEYS_AND_SHAPES = {
     ),
     "mapping where a list is due": (
         ("charts:\n      - {kind: bars, steps: [join]}", "charts: {kind: bars}"),
-        (38, 13, "scenarios[0].charts", "", "a list", ""),
+        (34, 13, "scenarios[0].charts", "", "a list", ""),
     ),
     "empty list": (
-        ("select: [Parent.Name, Child.Amount]", "select: []"),
-        (37, 19, f"{JOIN}.answer.select", "", "1 or more items", ""),
+        ("        read: Amount", "        answer: {columns: {}, rows: []}"),
+        (33, 27, f"{JOIN}.answer.columns", "", "1 or more items", ""),
     ),
 }  # fmt: skip
 
@@ -219,45 +219,9 @@ NAMES = {
         ("        read:", "        dialects: {firebird: SELECT 1 FROM Nowhere}\n        read:"),
         (33, 30, f"{JOIN}.dialects.firebird", "'SELECT 1 FROM Nowhere'", "tables of the dataset (Parent, Child), not 'Nowhere'", ""),
     ),
-    "answer with an unknown table": (
-        ("join: [{table: Child,", "join: [{table: Chid,"),
-        (36, 26, f"{JOIN}.answer.join[0].table", "'Chid'", "one of the tables Parent, Child", "Child"),
-    ),
-    "answer with an unknown column": (
-        ("select: [Parent.Name", "select: [Parent.Nam"),
-        (37, 20, f"{JOIN}.answer.select[0]", "'Parent.Nam'", JOINED, "Parent.Name"),
-    ),
-    "answer with a column of a table it doesn't join": (
-        ("          join: [{table: Child, column: Child.ParentId, equals: Parent.Id}]\n", ""),
-        (36, 33, f"{JOIN}.answer.select[1]", "'Child.Amount'", JOINED, ""),
-    ),
-    "join on a column that comes later": (
-        ("equals: Parent.Id", "equals: Child.Id"),
-        (36, 65, f"{JOIN}.answer.join[0].equals", "'Child.Id'", JOINED, ""),
-    ),
-    "ungrouped column beside groups": (
-        ("          select:", "          group_by: [Child.Amount]\n          select:"),
-        (38, 20, f"{JOIN}.answer.select[0]", "'Parent.Name'", "a column of group_by, or a name from an aggregate", ""),
-    ),
-    "condition without a test": (
-        ("          select:", "          where: [{column: Child.Amount}]\n          select:"),
-        (37, 19, f"{JOIN}.answer.where[0]", "", "one test for the column: above, below, between, equals, one_of, contains, like, missing or among", ""),
-    ),
-    "condition on an unknown column": (
-        ("          select:", "          where: [{column: Child.Amt, above: 1}]\n          select:"),
-        (37, 28, f"{JOIN}.answer.where[0].column", "'Child.Amt'", JOINED, "Child.Amount"),
-    ),
-    "text where a number is tested": (
-        ("          select:", "          where: [{column: Parent.Name, above: 1}]\n          select:"),
-        (37, 28, f"{JOIN}.answer.where[0].column", "'Parent.Name'", "a column of numbers or days", ""),
-    ),
-    "number where a text is tested": (
-        ("          select:", "          where: [{column: Child.Amount, contains: x}]\n          select:"),
-        (37, 28, f"{JOIN}.answer.where[0].column", "'Child.Amount'", "a column of texts", ""),
-    ),
-    "column to read that is not selected": (
-        ("read: Child.Amount", "read: Child.Id"),
-        (33, 15, f"{JOIN}.read", "'Child.Id'", "one of the columns that answer.select names", "Child.Amount"),
+    "answer in the former form": (
+        ("        read: Amount", "        answer: {table: Parent, select: [Parent.Name]}"),
+        (33, 17, f"{JOIN}.answer", "", "`answer` left out, for what the reference returns for the step's SQL, or `answer: {sql: ...}`", ""),
     ),
     "two steps of one name": (
         ("name: load, title: Load}", "name: load, title: Load}\n      - {kind: size, name: load, title: Size}"),
@@ -265,27 +229,27 @@ NAMES = {
     ),
     "chart of no step": (
         ("steps: [join]", "steps: [jion]"),
-        (39, 30, "scenarios[0].charts[0].steps[0]", "'jion'", "one of the steps load, join", "join"),
+        (35, 30, "scenarios[0].charts[0].steps[0]", "'jion'", "one of the steps load, join", "join"),
     ),
     "size chart of no step": (
         ("{kind: bars, steps: [join]}", "{kind: size, step: sizes}"),
-        (39, 28, "scenarios[0].charts[0].step", "'sizes'", "one of the steps load, join", ""),
+        (35, 28, "scenarios[0].charts[0].step", "'sizes'", "one of the steps load, join", ""),
     ),
     "check of an unknown column": (
         ("    charts:", "      - {kind: statement, name: s, title: S, sql: x, check: {sql: SELECT 1, columns: [Child.Amont], rows: []}}\n    charts:"),
-        (38, 87, "scenarios[0].steps[2].check.columns[0]", "'Child.Amont'", "a column of the dataset, as Table.Column", "Child.Amount"),
+        (34, 87, "scenarios[0].steps[2].check.columns[0]", "'Child.Amont'", "a column of the dataset, as Table.Column", "Child.Amount"),
     ),
     "a query as a statement": (
         ("    charts:", "      - {kind: statement, name: s, title: S, sql: SELECT Id FROM Child}\n    charts:"),
-        (38, 51, "scenarios[0].steps[2].sql", "'SELECT Id FROM Child'", "a statement that returns no rows; use `kind: query` for one that does", ""),
+        (34, 51, "scenarios[0].steps[2].sql", "'SELECT Id FROM Child'", "a statement that returns no rows; use `kind: query` for one that does", ""),
     ),
     "rows added to no table": (
         ("    charts:", "      - {kind: statement, name: s, title: S, sql: x, adds: {table: Kid}}\n    charts:"),
-        (38, 68, "scenarios[0].steps[2].adds.table", "'Kid'", "one of the tables Parent, Child", ""),
+        (34, 68, "scenarios[0].steps[2].adds.table", "'Kid'", "one of the tables Parent, Child", ""),
     ),
     "values of the key": (
         ("    charts:", "      - {kind: statement, name: s, title: S, sql: x, adds: {table: Parent, values: {Id: 3}}}\n    charts:"),
-        (38, 89, "scenarios[0].steps[2].adds.values.Id", "3", "a column of Parent other than its key", ""),
+        (34, 89, "scenarios[0].steps[2].adds.values.Id", "3", "a column of Parent other than its key", ""),
     ),
 }  # fmt: skip
 

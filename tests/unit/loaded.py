@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dbbench.answers.given import answers_of
 from dbbench.datasets.cache import Files
 from dbbench.engine.setup import Setup
 from dbbench.suite.model import Suite, Tier
+from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.sqlite import SQLite
@@ -20,7 +22,9 @@ def loaded(suite: Suite, files: Files, folder: Path, kind: Any = SQLite) -> Iter
     engine.open()
     (dataset,) = suite.datasets.values()
     engine.create(dataset.tables)
-    context = StepContext(engine, engine.connect(), dataset.tables, files, {})
+    steps = suite.scenarios[0].steps
+    answers = answers_of([each for each in steps if isinstance(each, QueryStep)], steps, dataset, files, folder)
+    context = StepContext(engine, engine.connect(), dataset.tables, files, answers)
     if not engine.is_null:
         first: Any = suite.scenarios[0].steps[0]
         context.accept(first, load.measure(first, context))

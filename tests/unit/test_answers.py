@@ -1,4 +1,4 @@
-"""Answers that no oracle computes: rows, files, a reference engine, and engines that agree."""
+"""Answers that the reference doesn't compute: rows, files, another engine, and engines that agree."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dbbench.answers import reference
+from dbbench.answers import child
 from dbbench.answers.agreement import group
 from dbbench.answers.compare import as_table, check_rows
-from dbbench.answers.given import answer_of
+from dbbench.answers.given import answers_of
 from dbbench.answers.stored import kept_answer, read_answer
 from dbbench.datasets.cache import Files, materialise
 from dbbench.errors import UserError, WrongAnswer
@@ -37,9 +37,7 @@ def query(answer: object, sql: str = "SELECT Id FROM T", **more: object) -> Quer
 
 
 def answered(answer: object, files: Files, folder: Path = Path(), sql: str = "SELECT Id FROM T") -> pa.Table:
-    path = answer_of(query(answer, sql), THINGS, files, folder)
-    assert path is not None
-    return read_answer(path)
+    return read_answer(answers_of([step := query(answer, sql)], [step], THINGS, files, folder)["q"])
 
 
 def test_rows_come_in_the_types_that_the_suite_says(files: Files) -> None:
@@ -80,7 +78,7 @@ def test_a_reference_engine_answers_in_a_process_of_its_own(files: Files) -> Non
 @pytest.mark.parametrize(
     ("engine", "sql", "words"),
     [
-        ("sqlite", "SELECT nothing FROM T", "the reference engine sqlite gives no answer: .*nothing"),
+        ("sqlite", "SELECT nothing FROM T", "the engine sqlite gives no answer: .*nothing"),
         ("sqlit", "SELECT Id FROM T", "no engine 'sqlit'; did you mean 'sqlite'"),
         ("lmdb", "SELECT Id FROM T", "lmdb runs no SQL"),
     ],
@@ -90,11 +88,10 @@ def test_a_reference_engine_that_fails_is_named(files: Files, engine: str, sql: 
         answered({"engine": engine}, files, sql=sql)
 
 
-#: Makes a temporary folder, starts a server, as an engine with a private one does, and waits for its answer for ever.
+#: Starts a server, as an engine with a private one does, and waits for its answer for ever.
 ENDLESS = """
-import subprocess, tempfile
-tempfile.mkdtemp(prefix="driver-")
-server = "trap 'echo ended > ended; exit' TERM; echo > ready; while :; do sleep 0.01; done"
+import subprocess
+server = "trap 'echo ended > FOLDER/ended; exit' TERM; echo > FOLDER/ready; while :; do sleep 0.01; done"
 subprocess.Popen(["sh", "-c", server]).wait()
 """
 
@@ -107,15 +104,16 @@ def test_the_server_of_a_reference_engine_that_takes_too_long_is_asked_to_end(
             time.sleep(0.001)
         return False
 
-    monkeypatch.setattr(reference, "ended", never)
-    assert reference._run([sys.executable, "-c", ENDLESS], str(tmp_path)) == (None, "")
+    monkeypatch.setattr(child, "ended", never)
+    monkeypatch.setattr(
+        child, "python", lambda _module: [sys.executable, "-c", ENDLESS.replace("FOLDER", str(tmp_path))]
+    )
+    assert child.run("", {}) == "it took more than 3600 s"
     assert (tmp_path / "ended").read_text() == "ended\n"
-    assert list(tmp_path.glob("driver-*"))  # it goes with the folder that it was given
 
 
 def test_an_answer_of_an_earlier_run_is_found_as_it_was_written(files: Files) -> None:
-    path = answer_of(query({"columns": {"n": "bigint"}, "rows": [[1]]}), THINGS, files, Path())
-    assert path is not None
+    path = answers_of([query({"columns": {"n": "bigint"}, "rows": [[1]]})], [], THINGS, files, Path())["q"]
     assert kept_answer(path.name, files) == path
     for name in ("../dataset.json", path.name.replace("answer-", "answer-0"), ""):
         with pytest.raises(UserError, match="no longer in"):
@@ -128,7 +126,7 @@ def test_an_answer_of_an_earlier_run_is_found_as_it_was_written(files: Files) ->
 def test_engines_that_give_the_same_share_a_group(tmp_path: Path) -> None:
     third = Decimal("0.3333333333333333")
     given = [[(1, third)], [(1, 1 / 3)], [(1, Decimal("0.3333"))], [(1, 0.34)], [(2, 1 / 3)], [(1, 0.34)]]
-    groups = [group(as_table(rows), tmp_path, ordered=False) for rows in given]
+    groups = [group(as_table(rows), tmp_path, "s", "q") for rows in given]
     assert groups == [1, 1, 1, 2, 3, 2]
 
 

@@ -17,7 +17,6 @@ from dbbench.errors import NotVerified, SuiteError, Unsupported, WrongAnswer
 from dbbench.loadgen.drawn_calls import DrawnCalls, kept_places
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.results.outcome import Outcome
-from dbbench.suite.answer import Answer, bound
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.query import QueryStep
@@ -54,17 +53,11 @@ scenarios:
         name: of-buyer
         title: What a buyer ordered
         sql: SELECT Id, Price, Day FROM Orders WHERE Buyer = :buyer AND Day >= :since
-        read: Orders.Price
+        read: Price
         iterations: 60
         parameters:
           buyer: {draw: Orders.Buyer, distribution: zipfian}
           since: {date: [2026-01-01, 2026-01-31]}
-        answer:
-          table: Orders
-          where:
-            - {column: Orders.Buyer, equals: ":buyer"}
-            - {column: Orders.Day, below: ":since", negated: true}
-          select: [Orders.Id, Orders.Price, Orders.Day]
       - kind: statement
         name: order
         title: Order
@@ -126,13 +119,6 @@ def test_processes_are_told_all_and_tell_what_they_kept(context: StepContext) ->
     assert pa.types.is_null(again[0].table.schema.types[1])
 
 
-def test_an_answer_takes_the_values_of_a_call() -> None:
-    assert isinstance(QUERY.answer, Answer)
-    found = bound(QUERY.answer, {"buyer": 7, "since": "2026-01-05"})
-    assert (found.where[0].equals, found.where[1].below) == (7, "2026-01-05")
-    assert found.select == QUERY.answer.select
-
-
 # Queries
 
 
@@ -189,8 +175,8 @@ def liar(lie: Any) -> type[SQLite]:
     [
         (lambda _given, calls: calls[0], "with buyer = "),
         (lambda given, _calls: given[1:], "rows instead of"),
-        (lambda given, _calls: [(key, 1.0, day) for key, _, day in given], "column Orders.Price"),
-        (lambda given, _calls: given[:1] * len(given), "column Orders.Id"),
+        (lambda given, _calls: [(key, 1.0, day) for key, _, day in given], "column Price"),
+        (lambda given, _calls: given[:1] * len(given), "column Id"),
     ],
     ids=["keeps the first answer", "a row less", "another value", "one row again and again"],
 )
@@ -203,7 +189,7 @@ def test_an_engine_that_answers_otherwise_is_wrong(files: Files, tmp_path: Path,
 
 
 def test_without_an_answer_it_is_timed_and_not_verified(context: StepContext) -> None:
-    step = changed(QUERY, answer=None, read="")
+    step = changed(QUERY, answer="none", read="")
     found = query.measure(step, context)
     assert "compared" not in found.facts
     with pytest.raises(NotVerified):
@@ -245,7 +231,6 @@ def test_statements_add_rows_with_keys_of_their_own(context: StepContext, thread
     ("change", "path", "words"),
     [
         (("Buyer = :buyer", "Buyer = :byer"), "steps[1].sql", "parameters of the step (buyer, since), not :byer"),
-        (('equals: ":buyer"', 'equals: ":byer"'), "steps[1].answer.where[0].equals", "one of the parameters"),
         (("draw: Orders.Buyer", "draw: Orders.By"), "steps[1].parameters.buyer.draw", "a column of the dataset"),
         (("Buyer = :buyer AND ", ""), "steps[1].parameters.buyer", "a parameter that a statement uses"),
         (("{draw: Orders.Buyer, distribution: zipfian}", "{counter: Orders.Id}"), "steps[1].parameters.buyer", "values that are there"),
@@ -264,8 +249,6 @@ def test_a_fault_is_told_where_it_stands(change: tuple[str, str], path: str, wor
 
 
 def test_an_answer_that_knows_no_parameters_is_refused() -> None:
-    start = TEXT.index("        answer:\n          table: Orders\n")
-    end = TEXT.index("      - kind: statement")
     with pytest.raises(SuiteError) as caught:
-        parse_suite(f"{TEXT[:start]}        answer: {{engine: duckdb}}\n{TEXT[end:]}", "shop.yaml")
-    assert any("in relational form, or none" in fault.expected for fault in caught.value.faults)
+        parse_suite(TEXT.replace("iterations: 60", "answer: {engine: duckdb}"), "shop.yaml")
+    assert any("an answer by SQL, or none" in fault.expected for fault in caught.value.faults)

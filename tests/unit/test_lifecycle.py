@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from dbbench.analysis.summary import summarise
-from dbbench.answers.in_parts import answer_file
+from dbbench.answers.given import by_reference, question
 from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.csv_form import csv_bytes
 from dbbench.engine.base import Engine, Session
@@ -29,7 +29,7 @@ from tests.unit.test_summary import manifest, rounds, step
 
 COLD: dict[str, Any] = {
     "kind": "query", "name": "join", "title": "Join", "sql": "SELECT 1 FROM Parent", "read": "Parent.Id",
-    "answer": {"table": "Parent", "select": ["Parent.Id"]}, "cache": "cold",
+    "cache": "cold",
 }  # fmt: skip
 CHURN = ChurnStep(kind="churn", name="churn", title="Churn", table="Child", share=0.5, passes=2, transaction=30)
 
@@ -100,8 +100,8 @@ def bench(small: Suite, files: Files, tmp_path: Path) -> Callable[..., StepConte
         engine = kind(setup)
         engine.open()
         engine.log.clear()
-        answer = answer_file(QueryStep.model_validate(COLD).answer, files)
         dataset = small.datasets["things"]
+        (answer,) = by_reference([question(QueryStep.model_validate(COLD))], dataset.tables, files)
         return StepContext(engine, engine.connect(), dataset.tables, files, {"join": answer}, setup=setup)
 
     return make

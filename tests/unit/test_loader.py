@@ -93,7 +93,7 @@ def test_a_file_that_is_no_mapping_has_one_fault_at_its_start(text: str, value: 
 
 def test_a_second_document_is_a_fault(small_text: str) -> None:
     ((line, column, *_),) = faults(f"{small_text}---\n{small_text}")
-    assert (line, column) == (40, 1)
+    assert (line, column) == (36, 1)
 
 
 def test_aliases_that_multiply_are_stopped() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dbbench.answers.in_parts import answer_file
+from dbbench.answers.given import by_reference, question
 from dbbench.answers.stored import read_answer
 from dbbench.datasets.cache import Files, materialise
 from dbbench.engine.base import Engine, Session
@@ -27,8 +27,7 @@ STEP = QueryStep.model_validate(
         "name": "all",
         "title": "All",
         "sql": "SELECT Id, ParentId FROM Child",
-        "read": "Child.ParentId",
-        "answer": {"table": "Child", "select": ["Child.Id", "Child.ParentId"]},
+        "read": "ParentId",
         "iterations": 3,
     }
 )
@@ -87,7 +86,7 @@ def files(small: Suite) -> Files:
 @pytest.fixture(params=[Liar, OwnLiar])
 def bench(request: pytest.FixtureRequest, small: Suite, files: Files, tmp_path: Path) -> Callable[..., StepContext]:
     def make(lie: Lie = lambda _call, rows: rows, number: int = 1) -> StepContext:
-        answer = answer_file(STEP.answer, files)
+        (answer,) = by_reference([question(STEP)], small.datasets["things"].tables, files)
         rows = [tuple(row.values()) for row in read_answer(answer).to_pylist()]
         setup = Setup(tmp_path, Tier.POWER)
         tables = small.datasets["things"].tables
@@ -183,7 +182,7 @@ def test_rows_in_another_order_are_right_where_the_answer_has_none(bench: Callab
 
 def test_a_wrong_call_leaves_its_step_a_time_and_no_rank(bench: Callable[..., StepContext]) -> None:
     measured = query.measure(STEP, bench(LIES["in one call"]))
-    assert measured.detail.startswith("column Child.ParentId: 0 instead of")
+    assert measured.detail.startswith("column ParentId: 0 instead of")
     assert len(measured.samples) == 3
 
 

@@ -420,3 +420,43 @@ def test_a_reference_engine_is_no_proof_for_itself(summary: Any) -> None:
     assert rows["a"].detail == rows["b"].detail == "answer checked against a"
     wrong = step(value=1.0, facts=facts, outcome=Outcome.WRONG)
     assert not summary([*own, *rounds("b", wrong, wrong)])["a"].verified
+
+
+# A second opinion
+
+
+def wrong(engine: str, *groups: int) -> list[TrialResult]:
+    facts = {"gives": "rows", "differs": ["(1, 'a') instead of (1, 'b')"]}
+    each = [facts | ({"disputes": number} if number else {}) for number in groups]
+    return rounds(engine, *(step(value=1.0, outcome=Outcome.WRONG, detail="wrong", facts=facts) for facts in each))
+
+
+@pytest.mark.parametrize(
+    ("names", "groups", "disputed"),
+    [
+        (("x", "y"), [(1, 1), (1, 1)], True),
+        (("x", "y"), [(1, 2), (1, 2)], True),  # each round has groups of its own, on a host of its own
+        (("x", "x+other"), [(1, 1), (1, 1)], False),
+        (("x", "y"), [(1, 1), (2, 2)], False),
+        (("x", "y"), [(1, 1), (1, 2)], False),
+        (("x", "y"), [(1, 0), (1, 0)], False),
+        (("x",), [(1, 1)], False),
+    ],
+)
+def test_engines_that_agree_with_each_other_dispute_the_reference(
+    small: Suite, names: Sequence[str], groups: list[tuple[int, ...]], disputed: bool
+) -> None:
+    known = {name: {"status": "available"} for name in (*names, "a", "b")}
+    results = [*timed("a", 1.0, 1.1), *timed("b", 3.0, 3.1)]
+    for name, numbers in zip(names, groups, strict=True):
+        results += wrong(name, *numbers)
+    rows = {row.engine: row for row in summarise(small, manifest(known, rounds=2), results) if row.step == "join"}
+    words = "disputed: 2 engines agree with each other, not with the reference"
+    for name in names:
+        assert rows[name].outcome is (Outcome.DISPUTED if disputed else Outcome.WRONG)
+        assert (rows[name].detail.startswith(f"{words} ((1, 'a') instead of (1, 'b'))")) is disputed
+        assert (rows[name].rank, rows[name].value) == (None, None)
+    for name in ("a", "b"):
+        assert rows[name].verified is not disputed
+        assert (words in rows[name].detail) is disputed
+        assert rows[name].value is not None

@@ -81,7 +81,7 @@ OTHER = {
     "double without end": (float("inf"), 1.0, DOUBLE, "inf instead of 1 "),
     "another day": (datetime.datetime(2005, 1, 2), NEW_YEAR, MOMENT, "instead of"),
     "another time of day": (datetime.datetime(2005, 1, 1, 13), NEW_YEAR, MOMENT, "instead of"),
-    "another microsecond": (datetime.datetime(2005, 1, 1, 0, 0, 0, 1), NEW_YEAR, MOMENT, "would lose data"),
+    "another microsecond": (datetime.datetime(2005, 1, 1, 0, 0, 0, 1), NEW_YEAR, MOMENT, "instead of"),
     "another day as text": ("2005-01-02", NEW_YEAR, MOMENT, "instead of"),
     "another time of day as text": ("2005-01-01 13:00:00", NEW_YEAR, MOMENT, "instead of"),
     "another fraction as text": ("2005-01-01 00:00:00.5", NEW_YEAR, MOMENT, "string where timestamp"),
@@ -95,8 +95,8 @@ OTHER = {
     "text with a tab after": ("abc\t", "abc", TEXT, "instead of 'abc'"),
     "bytes that are no UTF-8": (b"\xff", "abc", TEXT, "binary where string was expected"),
     "an object": (object(), 5, INT, "Could not convert"),
-    **{f"null for {kind}": (None, value, kind, "1 nulls instead of 0") for kind, value in [(INT, 0), (TEXT, ""), (MONEY, D(0)), (REAL, 0.0), (MOMENT, NEW_YEAR)]},
-    "value for a null": (0, None, INT, "0 nulls instead of 1"),
+    **{f"null for {kind}": (None, value, kind, "null instead of") for kind, value in [(INT, 0), (TEXT, ""), (MONEY, D(0)), (REAL, 0.0), (MOMENT, NEW_YEAR)]},
+    "value for a null": (0, None, INT, "0 instead of null"),
 }  # fmt: skip
 
 
@@ -221,7 +221,10 @@ def test_decimals_and_floats_may_come_in_turn() -> None:
             [pa.record_batch({"a": [1, 2, 3], "b": [0.5, 1.5, 3.5]})],
             r"column b: 3.5 instead of 2.5 \(1 of 3 rows differ\)",
         ),
-        ([pa.record_batch({"a": [1, 2, None], "b": [0.5, 1.5, 2.5]})], "column a: 1 nulls instead of 0"),
+        (
+            [pa.record_batch({"a": [1, 2, None], "b": [0.5, 1.5, 2.5]})],
+            r"column a: null instead of 3 \(1 of 3 rows differ\)",
+        ),
     ],
 )
 def test_wrong_batches_are_told(batches: list[pa.RecordBatch], message: str) -> None:
@@ -250,7 +253,7 @@ def test_one_value_is_compared_with_its_text_by_the_same_rules(found: Any, expec
     ("found", "expected", "kind", "message"),
     [
         (105, "106", "bigint", "COUNT(*) of T: 105 instead of 106"),
-        (None, "106", "bigint", "COUNT(*) of T: 1 nulls instead of 0"),
+        (None, "106", "bigint", "COUNT(*) of T: null instead of 106"),
         ("b", "a", "char(1)", "COUNT(*) of T: 'b' instead of 'a'"),
     ],
 )

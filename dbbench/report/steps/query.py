@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dbbench.report import step_view
 from dbbench.report.load_details import spread_note, with_spread
 from dbbench.report.step_view import Facts, StepView, joined, mean_of
-from dbbench.suite.answer import Answer, AnswerFile, EngineAnswer, GivenRows
+from dbbench.suite.answer import AnswerFile, EngineAnswer, GivenRows, SqlAnswer
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.query import QueryStep
 
@@ -16,12 +16,12 @@ class Wording(step_view.Wording[QueryStep]):
     """How many rows it gives, and in which form."""
 
     def work(self, step: QueryStep) -> str:
-        """How its calls are made, and how its answer is checked, if dbbench doesn't compute it."""
+        """How its calls are made, and how its answer is checked, if not by the reference."""
         return "; ".join(filter(None, (self.driven(step), self._checked(step))))
 
     def _checked(self, step: QueryStep) -> str:
         match step.answer:
-            case Answer():
+            case SqlAnswer():
                 return ""
             case GivenRows():
                 return f"answer: rows in the suite ({len(step.answer.rows):,})"
@@ -29,15 +29,18 @@ class Wording(step_view.Wording[QueryStep]):
                 return f"answer: the rows of {step.answer.file}"
             case EngineAnswer():
                 return f"answer: what {step.answer.engine} returns"
-            case None:
+            case "none":
                 return "no answer: not verified, and not ranked"
             case _:
                 return "answer: engines are compared with each other; not verified, and not ranked"
 
     def conditions(self, step: QueryStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
         """Rows, calls, and who gives Arrow batches."""
-        if not facts:
-            return ""
+        by = next((each["answer_by"] for each in facts if "answer_by" in each), "")
+        words = self._conditions(step, facts, arrow) if facts else ""
+        return f"{words} Answer by {by}." if by else words
+
+    def _conditions(self, step: QueryStep, facts: Facts, arrow: Sequence[str]) -> str:
         if step.parameters:
             compared = sum(each.get("compared", 0) for each in facts)
             every = (

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as ReadOnly
 from typing import Any, Literal
 
 from pydantic import model_validator
 
-from dbbench.suite import answer as answers
-from dbbench.suite.answer import Answer, AnyAnswer, KnownAnswer, is_relational
-from dbbench.suite.plain import Dangling, Mapping, listed, mapping, sequence
+from dbbench.suite.answer import AnyAnswer, KnownAnswer, SqlAnswer
+from dbbench.suite.plain import Dangling, Mapping, mapping
 from dbbench.suite.steps.base import Step
 from dbbench.suite.steps.sql import SqlStep, no_select
 
@@ -18,12 +17,12 @@ from dbbench.suite.steps.sql import SqlStep, no_select
 class QueryStep(SqlStep):
     """A query whose cursor is stepped to the end, reading one column (`read`, else the first) of each row.
 
-    Without an answer it is timed and not ranked.
+    Its rows are compared with what the reference returns, unless `answer` says otherwise; with `none` it is not ranked.
     """
 
     kind: Literal["query"]
     read: str = ""
-    answer: AnyAnswer | None = None
+    answer: AnyAnswer = SqlAnswer()
     cache: Literal["warm", "cold"] = "warm"
 
     @model_validator(mode="before")
@@ -35,8 +34,8 @@ class QueryStep(SqlStep):
     def _cold_or_warmed_up(self) -> QueryStep:
         if self.cache == "cold" and self.warm_up:
             raise ValueError("no warm_up where the cache is cold")
-        if self.parameters and not isinstance(self.answer, Answer | None):
-            raise ValueError("an answer in relational form, or none, where there are parameters")
+        if self.parameters and not isinstance(self.answer, SqlAnswer) and self.answer != "none":
+            raise ValueError("an answer by SQL, or none, where there are parameters")
         if self.cache == "cold" and self.parameters:
             raise ValueError("a warm cache where there are parameters")
         if self.cache == "cold" and self.controlled:
@@ -55,27 +54,24 @@ class QueryStep(SqlStep):
 
     @property
     def expected_answer(self) -> KnownAnswer | None:
-        """As the suite says, if the rows are known before the run, as they aren't where parameters are drawn."""
-        return None if isinstance(self.answer, str) or self.parameters else self.answer
+        """As the suite says, unless engines are only compared with each other, or not at all."""
+        return None if isinstance(self.answer, str) else self.answer
 
     @property
     def ordered(self) -> bool:
-        """Whether the order of the rows matters."""
-        if isinstance(self.answer, Answer):
-            return bool(self.answer.order_by)
-        return self.answer is not None and not isinstance(self.answer, str) and self.answer.ordered
+        """Whether the order of the rows matters, where they don't say so themselves."""
+        return not isinstance(self.answer, str | SqlAnswer) and self.answer.ordered
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the answer's columns, as far as the suite says."""
-        if isinstance(self.answer, Answer):
-            return self.answer.select
         return tuple(getattr(self.answer, "columns", ()))
 
-    @property
-    def read_column(self) -> int:
-        """The place of the column that is read."""
-        return self.columns.index(self.read) if self.read else 0
+    def read_column(self, answer: Sequence[str] = ()) -> int:
+        """The place of the column that is read; `answer` are the names of the answer's columns."""
+        name = self.read.rpartition(".")[2].lower()
+        names = [each.lower() for each in answer]
+        return names.index(name) if name in names else 0
 
     @property
     def cold(self) -> bool:
@@ -84,20 +80,15 @@ class QueryStep(SqlStep):
 
     @classmethod
     def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
-        """Tables, the columns of the answer, and the one that is read."""
+        """Tables, parameters, and the column that is read, where the suite names the answer's."""
         yield from super().dangling(step, tables, before)
         yield from no_select(step)
-        answer = mapping(step, "answer")
-        if is_relational(answer):
-            yield from answers.dangling(answer, tables, ("answer",))
         parameters = mapping(step, "parameters")
-        for place, name in answers.parameters_of(step.get("answer"), ("answer",)) if parameters else ():
-            if name not in parameters:
-                yield place, f"one of the parameters {listed(parameters)}", [f":{each}" for each in parameters]
         for name in parameters:
             if "counter" in mapping(parameters, name):
                 yield ("parameters", name), "a parameter of values that are there; a counter gives new ones", ()
-        selected = [name for name in sequence(answer, "select") or mapping(answer, "columns") if isinstance(name, str)]
-        if isinstance(step.get("read"), str) and step["read"] not in selected and (selected or not answer.get("table")):
-            named = "select" if is_relational(answer) else "columns"
-            yield ("read",), f"one of the columns that answer.{named} names", selected
+        answer = step.get("answer")
+        columns = [name for name in mapping(step.get("answer"), "columns") if isinstance(name, str)]
+        by_sql = answer is None or (isinstance(answer, dict) and not {"rows", "file", "engine"} & answer.keys())
+        if isinstance(step.get("read"), str) and step["read"] not in columns and not by_sql:
+            yield ("read",), "one of the columns that answer.columns names", columns

@@ -1,0 +1,56 @@
+"""Answers are computed in a process of their own: whatever becomes of it, dbbench goes on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from dbbench.host.processes import ended, environment, python, stop_with_its_own
+from dbbench.message import cleaned
+
+#: Longest that it may take, in seconds.
+LIMIT = 3600.0
+#: How long a server of its own then has to end, in seconds.
+_GRACE = 5.0
+
+
+def run(module: str, request: Mapping[str, Any]) -> str:
+    """Run a module with a request, as JSON on its standard input; why it failed, empty if it did not.
+
+    A server of its own is asked to end before it is: else the kernel would kill the server, and its memory would stay.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="dbbench-answer-") as folder,
+        tempfile.TemporaryFile() as said,
+        tempfile.TemporaryFile() as asked,
+    ):
+        asked.write(json.dumps(request, default=plain).encode())
+        asked.seek(0)
+        with subprocess.Popen(
+            python(module),
+            cwd=folder,
+            env=environment(TMPDIR=folder),
+            stdin=asked,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+        ) as child:
+            try:
+                if not ended(child, LIMIT):
+                    return f"it took more than {LIMIT:g} s"
+            finally:
+                if child.poll() is None:
+                    stop_with_its_own(child, _GRACE)
+        said.seek(0)
+        words = said.read().decode("utf-8", "replace").strip().splitlines()
+    if not child.returncode:
+        return ""
+    return cleaned(words[-1] if words else "", 1_000) or f"exit status {child.returncode}"
+
+
+def plain(value: object) -> object:
+    """A value of a parameter as JSON has it."""
+    return {"number": str(value)} if isinstance(value, Decimal) else str(value)

@@ -1,0 +1,182 @@
+"""A query's text as the reference answers it rightly: parsed, its names in lower case, what DataFusion gets wrong said otherwise.
+
+Each rewriting here is one of DataFusion's faults, with a test of its own that fails without it (`tests/unit/test_traps.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects import Postgres
+
+from dbbench.engine.sql.session import Dialect
+from dbbench.suite.dataset import Table
+
+Kind = tuple[str, tuple[int, ...]]
+#: Where nulls stand in an order that doesn't say: each dialect parses a text, and writes the place out.
+_ORDERS = [
+    type("Reading", (Postgres,), {"NULL_ORDERING": f"nulls_are_{place}"}) for place in ("large", "small", "last")
+]
+_WHOLE = ("integer", "bigint")
+
+
+def readings(sql: str, tables: Mapping[str, Table], parameters: Mapping[str, Any] | None = None) -> list[exp.Query]:
+    """The query for each place of nulls that systems have, as far as that makes any difference; the first has them last.
+
+    Raises ValueError, which says why there is none.
+    """
+    found: dict[str, exp.Query] = {}
+    for order in _ORDERS:
+        tree = parsed(sql, tables, parameters, order)
+        if not isinstance(tree, exp.Query):
+            raise ValueError("it is no query")  # noqa: TRY004 - a fault of the text, not of a type
+        found.setdefault(written(tree), tree)
+    return list(found.values())
+
+
+def parsed(
+    sql: str,
+    tables: Mapping[str, Table],
+    parameters: Mapping[str, Any] | None = None,
+    order: type[Postgres] = _ORDERS[0],
+) -> exp.Expr:
+    """A statement's tree, rewritten, with values in the place of its parameters. Raises ValueError."""
+    try:
+        trees = [each for each in sqlglot.parse(Dialect().translate(sql, tables), read=order) if each is not None]
+    except sqlglot.errors.SqlglotError as exc:
+        words = [
+            f"{each['description']} line {each['line']}, column {each['col']}" for each in getattr(exc, "errors", ())
+        ]
+        raise ValueError(words[0] if words else str(exc)) from exc
+    if len(trees) != 1:
+        raise ValueError(f"it has {len(trees)} statements")
+    kinds = _kinds(tables)
+    tree: exp.Expr = trees[0]
+    tree = tree.transform(lambda node: _bound(node, parameters) if isinstance(node, exp.Placeholder) else node)
+    for name in tree.find_all(exp.Identifier):
+        name.args |= {"this": name.this.lower(), "quoted": True}
+    for rewrite in (_memberships, _numbered, lambda node: _exact(node, kinds)):
+        # Inner ones first, as each is moved into what stands around it.
+        for node in reversed(list(tree.walk())):
+            made = rewrite(node)
+            if made is not node:
+                tree = made if node is tree else tree
+                node.replace(made)
+    return tree
+
+
+def written(tree: exp.Expr) -> str:
+    """A tree as DataFusion reads it."""
+    return tree.sql(dialect="postgres")
+
+
+def _bound(node: exp.Expr, values: Mapping[str, Any] | None) -> exp.Expr:
+    if values is None:
+        return exp.Null()
+    if node.name not in values:
+        raise ValueError(f"the parameter {node.name or '?'} has no value")
+    return exp.convert(values[node.name])
+
+
+def _kinds(tables: Mapping[str, Table]) -> dict[str, Kind | None]:
+    """The type of each column's name, in lower case; None where tables differ."""
+    found: dict[str, Kind | None] = {}
+    for table in tables.values():
+        for name, column in table.columns.items():
+            kind: Kind = (column.data_type.name, column.data_type.arguments)
+            found[name.lower()] = kind if found.get(name.lower(), kind) == kind else None
+    return found
+
+
+def _memberships(node: exp.Expr) -> exp.Expr:
+    """NOT IN (SELECT ...) is silently wrong inside OR, NOT and IS NULL, and correlated; as `<> ALL` and `= ANY` it is right."""
+    if isinstance(node, exp.Not) and isinstance(node.this, exp.In) and node.this.args.get("query"):
+        inner = node.this
+        return exp.NEQ(this=inner.this.copy(), expression=exp.All(this=inner.args["query"].copy()))
+    if isinstance(node, exp.In) and node.args.get("query") and not isinstance(node.parent, exp.Not):
+        around = node.parent
+        while isinstance(around, exp.And):
+            around = around.parent
+        if not isinstance(around, exp.Where):
+            return exp.EQ(this=node.this.copy(), expression=exp.Any(this=node.args["query"].copy()))
+    return node
+
+
+def _numbered(node: exp.Expr) -> exp.Expr:
+    """EXCEPT ALL and INTERSECT ALL are wrong: the rows of each side that are the same are numbered, and ALL is left out."""
+    if not isinstance(node, exp.Except | exp.Intersect) or node.args.get("distinct"):
+        return node
+    count = len(node.left.selects)
+    if any(isinstance(each, exp.Star) or each.is_star for each in node.left.selects):
+        raise ValueError("EXCEPT ALL and INTERSECT ALL need their columns named in place of *")
+    names = [f"n{number}" for number in range(count)]
+    number = exp.Window(this=exp.RowNumber(), partition_by=[exp.column(name, quoted=True) for name in names])
+    sides = []
+    for side in (node.left, node.right):
+        table = exp.alias_(exp.Subquery(this=side.copy()), "side", table=names, quoted=True)
+        sides.append(exp.select(exp.Star(), exp.alias_(number.copy(), "n", quoted=True)).from_(table))
+    whole = exp.Subquery(this=type(node)(this=sides[0], expression=sides[1], distinct=True))
+    selects = zip(names, node.left.selects, strict=True)
+    columns = [
+        exp.alias_(exp.column(name, quoted=True), each.alias_or_name or name, quoted=True) for name, each in selects
+    ]
+    found = exp.select(*columns).from_(exp.alias_(whole, "sides", quoted=True))
+    for key in ("order", "limit", "offset", "with_"):
+        if node.args.get(key):
+            found.set(key, node.args[key].copy())
+    return found
+
+
+def _exact(node: exp.Expr, kinds: Mapping[str, Kind | None]) -> exp.Expr:
+    """Sums of 64-bit numbers and of long decimals wrap around silently; casts to whole numbers cut; 1e0 is a float."""
+    match node:
+        case exp.Literal(is_string=False) if "e" in node.this.lower() and not isinstance(node.parent, exp.Cast):
+            return exp.cast(node.copy(), "double")
+        case exp.Sum():
+            return node.transform(lambda each: _wide(each, kinds)) if _names(node) else node
+        case exp.Cast() if node.is_type("int", "bigint", "smallint") and not isinstance(node.this, exp.Round):
+            known = [kinds.get(name) for name in _names(node.this)]
+            if (
+                known
+                and None not in known
+                and not {kind[0] for kind in known if kind} <= {*_WHOLE, "char", "varchar", "date", "datetime"}
+            ):
+                return exp.cast(exp.Round(this=node.this.copy()), node.to.copy())
+    return node
+
+
+def _names(node: exp.Expr) -> list[str]:
+    return [column.name for column in node.find_all(exp.Column)]
+
+
+def _wide(node: exp.Expr, kinds: Mapping[str, Kind | None]) -> exp.Expr:
+    """A column in a sum, in a type that the sum fits."""
+    if not isinstance(node, exp.Column) or (kind := kinds.get(node.name)) is None:
+        return node
+    name, arguments = kind
+    if name == "bigint":
+        return exp.cast(node.copy(), "decimal(20, 0)")
+    return exp.cast(node.copy(), f"decimal(76, {arguments[1]})") if name == "decimal" and arguments[0] > 28 else node
+
+
+def keys_behind(sql: str, tables: Mapping[str, Table]) -> tuple[str, str]:
+    """The first table of a query, and a query for keys of its rows that the answer is made of.
+
+    Raises ValueError where that can't be told.
+    """
+    tree: exp.Expr = parsed(sql, tables)
+    while isinstance(tree, exp.Select) and (first := tree.args.get("from_")) and isinstance(first.this, exp.Subquery):
+        tree = first.this.this
+    source = tree.args["from_"].this if isinstance(tree, exp.Select) and tree.args.get("from_") else None
+    name = next((each for each in tables if isinstance(source, exp.Table) and each.lower() == source.name), None)
+    if name is None or source is None:
+        raise ValueError("the rows that its answer is made of can't be told from its text")
+    key = exp.column(tables[name].key_columns[0].lower(), table=source.alias_or_name, quoted=True)
+    keys = tree.copy()
+    for part in keys.args.keys() - {"with_", "from_", "joins", "where"}:
+        keys.set(part, None)
+    keys.set("expressions", [exp.alias_(key, "key", quoted=True)])
+    return name, f"SELECT DISTINCT * FROM ({written(keys)}) AS k ORDER BY 1 LIMIT 1000"

@@ -1,0 +1,146 @@
+"""What the reference answers, what it refuses, and what becomes of one that dies."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from decimal import Decimal as D
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from dbbench.answers import child
+from dbbench.answers.question import Question, compute
+from dbbench.answers.stored import apart, read_answer, refused, write_answer
+from tests.unit.asked import Ask, Content, Given, reference, rows_of, tables_of, values
+
+NINES = D("9" * 36 + ".99")
+CONTENT: Content = {
+    "T": {
+        "Id": ("integer", [1, 2, 3]),
+        "N": ("bigint", [2**63 - 1, None, -(2**63)]),
+        "Price": ("decimal(38, 2)", [NINES, D(0), None]),
+        "Weight": ("double", [math.nan, math.inf, -0.0]),
+        "Name": ("varchar(9)", ["a\0b", "é ", None]),
+        "At": ("datetime", [datetime.datetime(1990, 1, 1), None, datetime.datetime(2200, 12, 31, 23, 59, 59)]),
+    },
+    "Empty": {"Id": ("integer", []), "N": ("double", [])},
+}
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Ask:
+    return reference(tmp_path, CONTENT)
+
+
+ANSWERS: dict[str, list[tuple[Any, ...]]] = {
+    "SELECT * FROM T WHERE Id = 1": [(1, 2**63 - 1, NINES, math.nan, "a\0b", datetime.datetime(1990, 1, 1))],
+    "SELECT id, nAmE AS Other FROM t WHERE Name = 'é '": [(2, "é ")],
+    "SELECT Id FROM T WHERE Name = 'é'": [],
+    "SELECT SUM(N) FROM T": [(-1,)],
+    "SELECT SUM(Price) FROM T WHERE Id = 1": [(NINES,)],
+    "SELECT COUNT(*), SUM(N), MAX(Id) FROM Empty": [(0, None, None)],
+    "SELECT Id FROM Empty ORDER BY N LIMIT 3": [],
+    "SELECT Id FROM T WHERE At > '2000-01-01 00:00:00'": [(3,)],
+    "SELECT MAX(At) FROM T": [(datetime.datetime(2200, 12, 31, 23, 59, 59),)],
+    "SELECT 1e0 / 4 AS a, 1 / 4.0 AS b, 1 / 4 AS c": [(0.25, D("0.2500"), 0)],
+    "SELECT TRUE AS a, NULL AS b": [(True, None)],
+    "SELECT 'a; b' AS x -- ; no statement": [("a; b",)],
+}
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_answers(ask: Ask, text: str) -> None:
+    assert repr(values(ask(text))) == repr(ANSWERS[text])
+
+
+REFUSED = {
+    "SELECT Id FROM T; SELECT 1": "it has 2 statements",
+    "": "it has 0 statements",
+    "SELEC 1": "line 1, column",
+    "DELETE FROM T": "it is no query",
+    "COPY T TO 'out.csv'": "it is no query",
+    "CREATE TABLE X AS SELECT 1": "it is no query",
+    "EXPLAIN SELECT 1": "it is no query",
+    "SELECT Id INTO X FROM T": "DDL not supported",
+    "WITH x AS (DELETE FROM T RETURNING Id) SELECT Id FROM x": "not implemented",
+    "SELECT a FROM '{file}'": "table .* not found",
+    "SELECT a FROM read_csv('{file}')": "not found",
+    "SELECT a FROM read_parquet('{file}')": "not found",
+    "SELECT table_name FROM information_schema.tables": "not found",
+    "SELECT * FROM generate_series(1, 9)": "not found",
+    "SELECT Nothing FROM T": "No field named nothing",
+    "SELECT Id FROM Nothing": "not found",
+    "SELECT Id + Name FROM T": "Cannot",
+    "SELECT AVG(Price) FROM T": "[Oo]verflow",
+    "SELECT Price * Price FROM T": "[Oo]verflow",
+    "SELECT Id FROM T LIMIT 1 + 1": "a whole number of rows",
+    "SELECT Id FROM T WHERE Id = :n": "the parameter n has no value",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_refused(ask: Ask, tmp_path: Path, text: str) -> None:
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    with pytest.raises(Exception, match=REFUSED[text]):
+        ask(text.replace("{file}", str(tmp_path / "secret.csv")))
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        ("SELECT Id FROM T ORDER BY N", [[3, 1, 2], [2, 3, 1]]),
+        ("SELECT Id FROM T ORDER BY N DESC", [[2, 1, 3], [1, 3, 2]]),
+        ("SELECT Id FROM T ORDER BY N NULLS FIRST", [[2, 3, 1]]),
+        ("SELECT Id FROM T ORDER BY Id", [[1, 2, 3]]),
+        ("SELECT Id, RANK() OVER (ORDER BY N) AS r FROM T", 2),
+        ("SELECT COUNT(*) FROM (SELECT Id, RANK() OVER (ORDER BY N) AS r FROM T) x WHERE r = 1 AND Id = 2", 2),
+        ("SELECT Id FROM T ORDER BY N LIMIT 1", [[3], [2]]),
+    ],
+)
+def test_nulls_may_stand_where_systems_put_them(ask: Ask, text: str, answers: Any) -> None:
+    found = ask(text)
+    if isinstance(answers, int):
+        assert len(found) == answers
+    else:
+        assert [each.column(0).to_pylist() for each in found] == answers
+
+
+def test_what_needs_too_much_memory_says_so(tmp_path: Path) -> None:
+    numbers = list(range(200_000))
+    ask = reference(tmp_path, {"T": {"Id": ("integer", numbers), "N": ("integer", numbers[::-1])}})
+    with pytest.raises(ValueError, match="it needs more than 1 MiB of memory"):
+        ask("SELECT a.Id, b.N FROM T a JOIN T b ON a.Id = b.N ORDER BY b.N + a.Id", memory=2**20)
+
+
+def test_a_process_of_its_own_answers_all_questions(tmp_path: Path) -> None:
+    content: Content = {"T": {"Id": ("integer", [1, 2])}}
+    files = Given(tmp_path / "cache" / "it", rows_of(content))
+    files.directory.mkdir(parents=True)
+    write_answer(files.content["T"], files.directory / "T.arrow")
+    out = tmp_path / "out"
+    out.mkdir()
+    questions = [Question("SELECT 1 AS a"), Question("SELECT b FROM T")]
+    first, second = compute(questions, tables_of(content), files, out)
+    assert values(apart(read_answer(first))) == [(1,)]
+    assert "No field named b" in refused(read_answer(second))
+
+
+def test_a_question_that_kills_it_leaves_the_others_their_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = 0
+
+    def dying(_module: str, request: dict[str, Any]) -> str:
+        nonlocal calls
+        calls += 1
+        for number in (0,) if calls == 1 else (2,):
+            write_answer(pa.table({"a": [number]}), Path(request["out"][number]))
+        return "exit status -9" if calls == 1 else ""
+
+    monkeypatch.setattr(child, "run", dying)
+    content: Content = {"T": {"Id": ("integer", [1])}}
+    paths = compute([Question("SELECT 1")] * 3, tables_of(content), Given(tmp_path, rows_of(content)), tmp_path)
+    assert [refused(read_answer(path)) for path in paths] == ["", "exit status -9", ""]
