@@ -270,8 +270,10 @@ def _near(left: _Floats, right: _Floats, field: pa.Field) -> npt.NDArray[np.bool
 def _tolerance(field: pa.Field, size: _Floats) -> _Floats:
     known, wanted = field.metadata or {}, field.type
     computed, is_decimal = COMPUTED_KEY in known, pa.types.is_decimal(wanted)
+    if wanted == pa.float32():
+        return size * 1e-6
     if not (computed or is_decimal):
-        return size * (1e-6 if wanted == pa.float32() else 1e-12)
+        return size * 1e-12
     places = int(known.get(b"places", wanted.scale if is_decimal else 0))
     if computed and places >= _PLACES_OF_MEANS:
         unit = 1.000001 * 10.0**-places

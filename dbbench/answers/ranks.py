@@ -150,19 +150,19 @@ def _computed(tree: exp.Query, tables: Mapping[str, Sequence[str]]) -> tuple[boo
 
 
 def _named(tree: exp.Query) -> tuple[str, ...]:
-    """Names of the outputs, given now to those that have none or another's."""
+    """Names of the outputs, given now to those that have none or another's; in subqueries too, to those of two alike."""
     from sqlglot import exp
 
-    names: list[list[str]] = []
-    for branch in _branches(tree):
-        names.append([])
-        for place, each in enumerate(branch.expressions, 1):
-            name = each.alias_or_name if isinstance(each, exp.Alias | exp.Column) else ""
-            if not name or name in names[-1]:
-                name = f" {place}"
-                each.replace(exp.alias_(each.unalias().copy(), name, quoted=True))
-            names[-1].append(name)
-    return tuple(names[0])
+    branches = list(_branches(tree))
+    for select in tree.find_all(exp.Select):
+        taken: set[str] = set()
+        for place, each in enumerate(select.expressions, 1):
+            unnamed = "" if select in branches else each.sql()
+            name = each.alias_or_name if isinstance(each, exp.Alias | exp.Column) else unnamed
+            if (not name or name in taken) and not each.is_star:
+                each.replace(exp.alias_(each.unalias().copy(), f" {place}", quoted=True))
+            taken.add(name)
+    return tuple(each.alias_or_name for each in branches[0].expressions)
 
 
 def _key(key: exp.Expr, outputs: Sequence[exp.Expr]) -> exp.Expr:

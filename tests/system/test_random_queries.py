@@ -29,6 +29,7 @@ COLUMNS = """
           Grp: {{type: integer, null_every: 7, values: {{kind: quantiles, points: {{0: 0, 1: 6}}}}}}
           Price: {{type: "decimal(9, 2)", null_every: 8, values: {{kind: quantiles, points: {{0: -20, 1: 40}}, step: 0.05}}}}
           Weight: {{type: double, null_every: 9, values: {{kind: quantiles, points: {{0: -3, 1: 3}}, step: 0.1}}}}
+          Ratio: {{type: real, null_every: 9, values: {{kind: quantiles, points: {{0: -3, 1: 3}}, step: 0.1}}}}
           Name: {{type: varchar(6), null_every: 6, values: {{kind: choice, weights: {{ab: 3, abc: 2, b: 2, ba: 1, cab: 1}}}}}}
           Day: {{type: date, null_every: 5, values: {{kind: days, first: 2005-01-01, last: 2005-01-12}}}}
 """
@@ -52,14 +53,22 @@ scenarios:
   - {{name: main, title: Main, dataset: things, steps: [{{kind: load, name: load, title: Load}}]}}
 """
 ENGINES = ("sqlite", "duckdb", "postgresql")
-NAMES = ("Id", "Grp", "Price", "Weight", "Name", "Day")
+NAMES = ("Id", "Grp", "Price", "Weight", "Ratio", "Name", "Day")
 NUMBERS = ("int", "decimal", "float")
-KINDS = {"int": ("Id", "Grp"), "decimal": ("Price",), "float": ("Weight",), "text": ("Name",), "date": ("Day",)}
+KINDS = {
+    "int": ("Id", "Grp"),
+    "decimal": ("Price",),
+    "float": ("Weight",),
+    "real": ("Ratio",),
+    "text": ("Name",),
+    "date": ("Day",),
+}
 #: No decimal or float of the tables or of a sum of them is equal to one of these, so that the last bits don't matter.
 VALUES = {
     "int": ("0", "2", "5", "44"),
     "decimal": ("-3.003", "0.003", "12.503"),
     "float": ("-1.503", "0.003", "0.753"),
+    "real": ("-1.503", "0.003", "0.753"),
     "text": ("'ab'", "'b'", "'zz'"),
     "date": ("'2005-01-04'", "'2005-01-09'"),
 }
@@ -79,7 +88,7 @@ def expressions(draw: st.DrawFn, tables: Sequence[str], kind: str, depth: int = 
     value = draw(st.sampled_from(VALUES[kind]))
     other = draw(expressions(tables, kind, depth - 1))
     forms = [column]
-    if kind != "date":
+    if kind not in ("date", "real"):
         condition = draw(conditions(tables, depth - 1))
         forms += [f"COALESCE({column}, {value})", f"CASE WHEN {condition} THEN {other} ELSE {value} END"]
         forms += [f"CASE WHEN {condition} THEN {other} END", f"NULLIF({column}, {value})"]

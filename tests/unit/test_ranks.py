@@ -6,6 +6,7 @@ import random
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
@@ -181,6 +182,8 @@ NEAR = [
     ([Decimal("0.30"), Decimal(0)], [0.1 + 0.2, 1e-16], True),
     ([Decimal("0.30"), Decimal(0)], [0.31, 0.0], False),
     ([1e6, 0.0], [1e6 + 1e-4, 1e-7], True),
+    (np.array([2.9], np.float32), [2.9], True),
+    (np.array([2.9], np.float32), [2.9001], False),
     ([1e6, 0.0], [1e6, 1e-3], False),
     ([1e6, float("inf")], [1e6, 5.0], False),
     ([1e6, float("nan")], [1e6, float("nan")], True),

@@ -56,6 +56,13 @@ TRAPS: dict[str, tuple[str, list[Row]]] = {
     "4 a distinct count": (
         "SELECT N, COUNT(DISTINCT Name) FROM T WHERE Id < 4 GROUP BY N HAVING SUM(Price) > 0.1", [(1, 1), (2, 1)],
     ),
+    "10 a union in an order": (
+        """
+        SELECT RANK() OVER (ORDER BY a, c) AS r FROM
+        (SELECT N AS a, Id AS b, Id AS c FROM T WHERE Id > 22 UNION ALL SELECT Grp, Id, Id FROM U WHERE Id > 3) x
+        """,
+        [(1,), (2,)],
+    ),
     "9 equal outputs": ("SELECT COUNT(*), COUNT(*) FROM U", [(4, 4)]),
 }  # fmt: skip
 
