@@ -58,10 +58,10 @@ TRAPS: dict[str, tuple[str, list[Row]]] = {
     ),
     "10 a union in an order": (
         """
-        SELECT RANK() OVER (ORDER BY a, c) AS r FROM
-        (SELECT N AS a, Id AS b, Id AS c FROM T WHERE Id > 22 UNION ALL SELECT Grp, Id, Id FROM U WHERE Id > 3) x
+        SELECT N AS a, Id AS b, Id AS c FROM T WHERE Price > 5.3 UNION ALL SELECT Grp, Id, Id FROM U WHERE Id > 3
+        ORDER BY 1, c LIMIT 4
         """,
-        [(1,), (2,)],
+        [(2, 23, 23), (3, 4, 4)],
     ),
     "9 equal outputs": ("SELECT COUNT(*), COUNT(*) FROM U", [(4, 4)]),
 }  # fmt: skip
