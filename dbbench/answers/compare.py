@@ -11,7 +11,8 @@ Both sides are brought to the types of the right answer and compared column by c
 - spaces at the end of a text are ignored (CHAR columns are padded by some systems);
 - a fraction that was computed, such as a mean or a sum, is the same within one part in 10^9, or in 10^12 of the column's
   largest value (what is left of a sum whose parts cancel out); with other numbers of decimal places, within a unit of the
-  last place of the coarser if that is the fourth or a later one (MySQL has four of a mean, and some cut off, others round).
+  last place of the coarser if that is the fourth or a later one (MySQL has four of a mean, and some cut off, others round);
+  where it was divided or is a mean, with the same number of places too.
 
 Which types the values may come in is another question: see `forms`.
 """
@@ -107,7 +108,7 @@ def _comparable(field: pa.Field, found: pa.DataType) -> pa.Field:
         return field
     places = found.scale
     if pa.types.is_decimal(field.type):
-        if field.type.scale == places:
+        if field.type.scale == places and known[COMPUTED_KEY] != b"divided":
             return field
         places = min(places, field.type.scale)
     places = min(places, int(known.get(b"places", places)))

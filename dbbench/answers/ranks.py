@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 RANK = " rank"
 #: What the metadata of that column say: how many rows are returned, and how many stand before them.
 _ROWS, _SKIP = b"rows", b"skip"
-#: Marks an output that is more than a column of a table.
+#: Marks an output that is more than a column of a table: "yes", or "divided" where systems may round its last place otherwise.
 COMPUTED = {"computed": "yes"}
 #: Rows of a rank that a limit may cut through.
 MOST = 1_000_000
@@ -38,7 +38,7 @@ class Ranked:
 
     tree: exp.Query
     names: tuple[str, ...]
-    computed: tuple[bool, ...]
+    computed: tuple[str, ...]
     keys: int = 0
     limit: int | None = None
     offset: int = 0
@@ -135,18 +135,23 @@ def _number(part: exp.Expr | None) -> int | None:
     return int(number.name)
 
 
-def _computed(tree: exp.Query, tables: Mapping[str, Sequence[str]]) -> tuple[bool, ...]:
-    """Of each output, whether it may be more than a column of a table."""
+def _computed(tree: exp.Query, tables: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """How each output may be more than a column of a table, as `COMPUTED` marks it; empty if it is one."""
     from sqlglot import exp
 
     known = {column for columns in tables.values() for column in columns}
     known -= {each.alias for each in tree.find_all(exp.Alias) if each.this.name != each.alias}
     known -= {column.name for each in tree.find_all(exp.TableAlias) for column in each.columns}
-    plain = [
-        [isinstance(each.unalias(), exp.Column) and each.unalias().name in known for each in branch.expressions]
-        for branch in _branches(tree)
-    ]
-    return tuple(not all(each) for each in zip(*plain, strict=False))
+    divides = bool(tree.find(exp.Avg, exp.Div))
+
+    def mark(output: exp.Expr) -> str:
+        if isinstance(output, exp.Column) and output.name in known:
+            return ""
+        made = any(column.name not in known for column in output.find_all(exp.Column))
+        return "divided" if output.find(exp.Avg, exp.Div) or (divides and made) else "yes"
+
+    marks = [[mark(each.unalias()) for each in branch.expressions] for branch in _branches(tree)]
+    return tuple(min(filter(None, each), default="") for each in zip(*marks, strict=False))
 
 
 def _named(tree: exp.Query) -> tuple[str, ...]:
@@ -188,7 +193,7 @@ def answer(rows: pa.Table, ranked: Ranked) -> pa.Table:
     Raises ValueError where a limit cuts through too many rows of one rank.
     """
     fields = [
-        pa.field(name.strip(), kind, metadata=COMPUTED if computed else None)
+        pa.field(name.strip(), kind, metadata={"computed": computed} if computed else None)
         for name, kind, computed in zip(ranked.names, rows.schema.types, ranked.computed, strict=False)
     ]
     outputs = len(fields)

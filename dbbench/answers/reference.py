@@ -245,12 +245,12 @@ def _context(pool: int, spill: str, settings: Mapping[str, str] | None = None) -
 
 def _plain(rows: pa.Table, ranked: ranks.Ranked) -> pa.Table:
     """Rows in the few types that answers have, as far as these hold all values."""
-    computed = (*ranked.computed, *[False] * (rows.num_columns - len(ranked.computed)))
+    computed = (*ranked.computed, *[""] * (rows.num_columns - len(ranked.computed)))
     columns = [_cast(column, _kind(column.type, own)) for column, own in zip(rows.columns, computed, strict=True)]
     return pa.table(columns, rows.column_names)
 
 
-def _kind(kind: pa.DataType, computed: bool) -> pa.DataType:
+def _kind(kind: pa.DataType, computed: str) -> pa.DataType:
     """A computed whole number is an int64, whatever it was summed up in."""
     if pa.types.is_integer(kind) or (computed and pa.types.is_decimal(kind) and not kind.scale):
         return pa.int64()

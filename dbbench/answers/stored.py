@@ -21,7 +21,7 @@ from dbbench.errors import UserError
 from dbbench.host import plain_file
 
 #: Raised whenever an oracle would come out otherwise than before; part of the cache's key.
-GENERATION = 6
+GENERATION = 7
 #: What the metadata of an answer's file say: who computed it; why there is none; that it has several, each of them right;
 #: which row was left out.
 BY, _REFUSED, _PARTS, _LEFT_OUT = b"by", b"refused", b"parts", b"left out"
