@@ -36,7 +36,7 @@ def test_a_saturated_step_leaves_its_data_to_those_after_it(tmp_path: Path, monk
     (scenario,) = suite.scenarios
     (tmp_path / "work").mkdir()
     trial: dict[str, Any] = {
-        "engine": "null", "round": 1, "rounds": 2, "answers": {}, "options": {}, "limits": {}, "work": str(tmp_path / "work"),
+        "engine": "null", "round": 1, "rounds": 2, "answers": {}, "options": {}, "limits": {}, "work": str(tmp_path / "work"), "run": str(tmp_path),
         "scenario": scenario.model_dump(mode="json"), "dataset": suite.datasets["r"].model_dump(mode="json"),
         "files": str(materialise(suite.datasets["r"]).directory),
     }  # fmt: skip
