@@ -57,7 +57,7 @@ def lowest(session: nox.Session) -> None:
 def constraints(session: nox.Session) -> None:
     """Write the newest versions of all that CI installs to .ci/constraints.txt."""
     session.install("uv")
-    extras = ("--extra", "everything", "--extra", "dev", "--no-header", "--no-annotate", "--upgrade")
+    extras = ("--extra", "everything", "--extra", "dev", "--no-header", "--no-annotate", "--upgrade", "--python-version", "3.11.0")
     session.run("uv", "pip", "compile", "-q", *extras, "pyproject.toml", "-o", ".ci/constraints.txt")
 
 
