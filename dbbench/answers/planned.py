@@ -21,6 +21,8 @@ from dbbench.suite.steps.query import QueryStep
 _HIDDEN = frozenset({"rowid", "_rowid_", "oid", "ctid", "xmin", "rownum"})
 _MISSING = re.compile(r"No field named (\S+)\.(?:\s|$)")
 _MISFIT = re.compile(r"(Cannot coerce .*)|Cannot cast string '(.*)' to value of (\w+) type")
+#: What a type of DataFusion's holds.
+_KINDS = {"Int": "a whole number", "Date": "a day, like 2026-01-31", "Time": "a moment, like 2026-01-31 10:00:00"}
 #: A column that a plan compares as another type than its own.
 _IMPLICIT = re.compile(r"CAST\((?:\w+\.)?(\w+) AS (?:Int|UInt|Float|Decimal|Date|Timestamp)")
 _Path = tuple[str | int, ...]
@@ -85,8 +87,9 @@ class _Planner:
         return ""
 
     def _read(self, query: QueryStep, path: _Path, names: tuple[str, ...]) -> None:
-        known = [name for name in names if not name.startswith(" ")]
-        if query.read and query.read.rpartition(".")[2].lower() not in known:
+        own = {name.lower(): name for name in self.names}
+        known = [own.get(name, name) for name in names if not name.startswith(" ")]
+        if query.read and query.read.rpartition(".")[2].lower() not in map(str.lower, known):
             at = (*path[: path.index("steps") + 2], "read")
             self.document.fault(at, f"one of the columns that the query returns: {', '.join(known)}", known)
 
@@ -98,7 +101,8 @@ class _Planner:
                 self.document.fault_in_text(path, name, "a column of the tables that the text names", self.names)
         elif asked and (misfit := _MISFIT.search(why)):
             word = misfit[2] or ""
-            expected = f"a value of type {misfit[3]}" if word else f"values of types that fit ({misfit[1]})"
+            kind = next((words for key, words in _KINDS.items() if misfit[3] and misfit[3].startswith(key)), "a number")
+            expected = kind if word else f"values of types that fit ({misfit[1]})"
             self.document.fault_in_text(path, word, expected)
 
     def _compared(self, tree: exp.Expr, plan: str, path: _Path) -> None:

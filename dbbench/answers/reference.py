@@ -113,7 +113,7 @@ def answered(
         answer = _as_written(ranks.answer(_plain(rows, ranked), ranked), question.sql, tables)
         if not any(answer.equals(other) for other in found):
             found.append(answer)
-        if not _nulls_matter(tree, ranked, rows, copies):
+        if not _nulls_matter(tree, ranked, rows, copies, changed=bool(changes)):
             break
     return leaving_out(together(found), left_out)
 
@@ -129,12 +129,16 @@ def _number(value: Any) -> Any:
     return float(value["number"]) if isinstance(value, dict) else value
 
 
-def _nulls_matter(tree: exp.Query, ranked: ranks.Ranked, rows: pa.Table, copies: Mapping[str, Path]) -> bool:
+def _nulls_matter(
+    tree: exp.Query, ranked: ranks.Ranked, rows: pa.Table, copies: Mapping[str, Path], *, changed: bool
+) -> bool:
     """Whether the answer may be another where nulls stand elsewhere in its orders."""
     if ranked.limit is None and not ranked.offset and len([*tree.find_all(exp.Order)]) <= bool(ranked.keys):
         return any(column.null_count for column in rows.columns[len(ranked.names) :])
-    if any(join.side for join in tree.find_all(exp.Join)) or tree.find(*_MAKES_NULLS) or tree.find(exp.Subquery):
+    if any(join.side for join in tree.find_all(exp.Join)) or tree.find(*_MAKES_NULLS) or changed:
         return True
+    if any(not each.find_ancestor(exp.From, exp.Join, exp.Where, exp.Having) for each in tree.find_all(exp.Subquery)):
+        return True  # one that finds no row is a null
     used = {column.name for column in tree.find_all(exp.Column)}
     for path in copies.values():
         known = pq.read_metadata(path)

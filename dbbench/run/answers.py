@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dbbench.answers.given import answers_of as computed
-from dbbench.answers.stored import kept_answer
+from dbbench.answers.ranks import RANK
+from dbbench.answers.stored import kept_answer, read_answer
 from dbbench.datasets.cache import Files
 from dbbench.results.run_directory import Run
-from dbbench.suite.answer import AnswerFile, EngineAnswer
+from dbbench.suite.answer import AnswerFile, EngineAnswer, SqlAnswer
 from dbbench.suite.model import Scenario, Suite
 from dbbench.suite.steps.query import QueryStep
 
@@ -37,6 +38,18 @@ def answers_again(run: Run, datasets: Mapping[str, Files]) -> dict[str, dict[str
             **{step.name: str(kept_answer(names.get(step.name, ""), files).resolve()) for step in elsewhere},
         }
     return found
+
+
+def doubtful(suite: Suite, answers: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """A line for each answer without rows or values: a text that asks for the wrong thing often finds nothing."""
+    for scenario in suite.scenarios:
+        for step in _queries(scenario):
+            if not isinstance(step.answer, SqlAnswer) or step.parameters:
+                continue
+            answer = read_answer(Path(answers[scenario.name][step.name]))
+            columns = [column for name, column in zip(answer.column_names, answer.columns, strict=True) if name != RANK]
+            if columns and all(column.null_count == len(column) for column in columns):
+                yield f"{step.name}: its answer has no {'values' if answer.num_rows else 'rows'}; is that what its SQL means to ask?"
 
 
 def _queries(scenario: Scenario) -> list[QueryStep]:

@@ -21,7 +21,7 @@ from dbbench.engine.urls import redacted
 from dbbench.errors import UserError
 from dbbench.host import control_group, interference, machine
 from dbbench.results.run_directory import Manifest, Run
-from dbbench.run.answers import answers_of
+from dbbench.run.answers import answers_of, doubtful
 from dbbench.run.choice import Choice, check_clients, choose, rounds_of, sized, sort_out, trial_seconds
 from dbbench.run.data import check_room, draw, existing, facts_of
 from dbbench.run.over_hosts import look_at_hosts
@@ -64,6 +64,8 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     datasets = draw(suite, scale, seed, path.parent)
     check_room(out, datasets)
     known = answers_of(suite, datasets, path.parent, request.memory_limit)
+    for line in doubtful(suite, known):
+        report(line)
     manifest = Manifest(
         dbbench=dbbench.__version__,
         suite=suite.name,

@@ -314,8 +314,13 @@ class Document:
         lines = self.text.splitlines()[line - 1 :]
         lines[0] = " " * (column - 1) + lines[0][column - 1 :]
         found = ((at, re.search(rf"\b{re.escape(word)}\b", each, re.IGNORECASE)) for at, each in enumerate(lines))
-        place = next(((line + at, match.start() + 1) for at, match in found if match), (line, column))
-        self.faults.append(Fault(self.file, *place, _dotted(path), repr(word), expected, nearest(word, names)))
+        written = ""
+        for at, match in found if word else ():
+            if match:
+                line, column, written = line + at, match.start() + 1, match[0]
+                break
+        shown = repr(written or word) if word else ""
+        self.faults.append(Fault(self.file, line, column, _dotted(path), shown, expected, nearest(word, names)))
 
     def stop_at_faults(self) -> None:
         """Raise SuiteError if there are any."""
