@@ -57,8 +57,9 @@ def lowest(session: nox.Session) -> None:
 def constraints(session: nox.Session) -> None:
     """Write the newest versions of all that CI installs to .ci/constraints.txt."""
     session.install("uv")
-    extras = ("--extra", "everything", "--extra", "dev", "--no-header", "--no-annotate", "--upgrade", "--python-version", "3.11.0")
-    session.run("uv", "pip", "compile", "-q", *extras, "pyproject.toml", "-o", ".ci/constraints.txt")
+    chosen = ("--extra", "everything", "--extra", "dev", "--python-version", "3.11.0")
+    form = ("--no-header", "--no-annotate", "--upgrade")
+    session.run("uv", "pip", "compile", "-q", *chosen, *form, "pyproject.toml", "-o", ".ci/constraints.txt")
 
 
 @nox.session
