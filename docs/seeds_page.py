@@ -28,7 +28,7 @@ SYSTEMS: dict[str, dict[str, str]] = {
         "Berkeley DB": "reproduced: `berkeleydb+nontxn`; differs: release 5.3, through Python's driver",
         "BPlusTree": "reproduced: `bplustree`, a library that you bring; differs: its sources of 2014",
         "BPlusTree by four threads": "reproduced: `bplustree`; differs: four threads of Python",
-        "STSdb": "differs: `stsdb` is STSdb 4 of 2013, another tree",
+        "STSdb": "differs: `stsdb` is STSdb 4.0.8 of 2015, another tree",
         "BplusDotNet": "reproduced: `bplusdotnet`, a library that you bring",
         "All others, on disk": "reproduced: `bplustree`, `raptordb1`, `bplusdotnet`, `berkeleydb+nontxn` beside `stsdb`",
     },

@@ -309,7 +309,7 @@ def test_what_was_published_as_ratios_stands_beside_those_of_the_run(tmp_path: P
         text = (shown.folder / "report" / f"index.{form}").read_text("utf-8")
         assert "a margin of 3:1; here the opposite: BPlusTree of 2014" in text
         assert text.count("here the opposite") == 2
-        assert "STSdb 4 of 2013" in text
+        assert "STSdb 4.0.8 of 2015" in text
         assert text.count("Published as a ratio") == 7
         assert text.count("1,350") == 1
 
