@@ -10,7 +10,7 @@ DbbenchError
     ├── ServerFailed     a server doesn't start or can't be reached; says what to do
     ├── TimedOut         it wasn't done within the time that its step gives it
     ├── HostLost         a host of a cluster ended, froze or can't be reached in mid-step
-    ├── WrongAnswer      it answered, and the oracle disagrees
+    ├── WrongAnswer      it answered, and the right answer is another
     └── NotVerified      there was nothing to check its work by; no outcome of its own
 """
 

@@ -1,4 +1,4 @@
-"""Answers that no oracle has computed: a reference engine's, and those that engines give alike."""
+"""Answers that the reference has not computed: those of an engine, and those that engines give alike."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from dbbench.datasets.cache import Files
 from dbbench.errors import UserError
 from dbbench.host import plain_file
 
-#: Raised whenever an oracle would come out otherwise than before; part of the cache's key.
+#: Raised whenever the same question would get another answer than before; part of the cache's key.
 GENERATION = 7
 #: What the metadata of an answer's file say: who computed it; why there is none; that it has several, each of them right;
 #: which row was left out.

@@ -383,7 +383,7 @@ def test_resources_are_of_one_scenario() -> None:
     assert resources(manifest(), [trial("a", 1, peak_memory=5)], "other") == []
 
 
-# Answers that no oracle has computed
+# Answers that the reference has not computed
 
 
 @pytest.mark.parametrize(
