@@ -24,7 +24,7 @@ def confirmed(results: Sequence[TrialResult], scenario: str, step: str) -> bool:
 
 
 def checked_by(steps: Sequence[StepResult]) -> list[str]:
-    """By what an answer was checked, if that isn't the oracle."""
+    """By what an answer was checked, if that isn't the reference."""
     known = {str(step.facts["checked_by"]) for step in steps if "checked_by" in step.facts}
     return [f"answer checked against {'a file' if name == 'file' else name}" for name in sorted(known)]
 

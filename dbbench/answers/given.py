@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dbbench.answers import engine_answer
-from dbbench.answers.question import Question, compute
+from dbbench.answers.question import MORE_MEMORY, Question, compute
 from dbbench.answers.stored import find, read_answer, refusal, refused, stored, write_answer
 from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import arrow_type
@@ -78,15 +78,19 @@ def question(step: QueryStep, changes: Sequence[tuple[str, int]] = ()) -> Questi
 def by_reference(
     questions: Sequence[Question], tables: Mapping[str, Table], files: Files, memory: int | None = None
 ) -> list[Path]:
-    """The files of what the reference returns, computed now as far as they aren't in the cache."""
+    """The files of what the reference returns, computed now as far as they aren't in the cache.
+
+    What it didn't return is asked for again each time, for there may be room on the disk now; but not more memory.
+    """
     identities: list[list[object]] = [[metadata.version("datafusion"), asdict(each)] for each in questions]
     known = [find(each, files) or find([*each, memory], files) for each in identities]
     if missing := [number for number, path in enumerate(known) if path is None]:
         with tempfile.TemporaryDirectory(prefix="dbbench-answers-") as folder:
             made = compute([questions[number] for number in missing], tables, files, Path(folder), memory)
             for number, path in zip(missing, made, strict=True):
-                why = [memory] if refused(read_answer(path)) else []
-                known[number] = stored([*identities[number], *why], partial(_copied, path), files)
+                why = refused(read_answer(path))
+                more = [memory if why.startswith(MORE_MEMORY) else why] if why else []
+                known[number] = stored([*identities[number], *more], partial(_copied, path), files)
     return [path for path in known if path is not None]
 
 

@@ -19,6 +19,9 @@ from dbbench.datasets.cache import Files
 from dbbench.host.kept_folder import MAKING
 from dbbench.suite.dataset import Table
 
+#: How the reason begins where a query needs more memory than the reference may take.
+MORE_MEMORY = "it needs more than"
+
 
 @dataclass(frozen=True)
 class Question:
@@ -48,7 +51,7 @@ def compute(
                 "files": str(files.directory.resolve()),
                 "questions": [asdict(each) for each in questions],
                 "memory": memory,
-                "spill": spill,
+                "spill": str(Path(spill).resolve()),
                 "out": [str(path.resolve()) for path in paths],
             }
             failed = child.run("dbbench.answers.reference", request)

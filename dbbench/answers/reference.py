@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from dbbench.answers import ranks, rewrite
-from dbbench.answers.question import Question
+from dbbench.answers.question import MORE_MEMORY, Question
 from dbbench.answers.replay import replay
 from dbbench.answers.stored import BY, leaving_out, reference_name, refusal, stored, together, write_answer
 from dbbench.datasets.cache import Files
@@ -208,7 +208,7 @@ def _run(
         except Exception as exc:  # DataFusion's own are plain ones
             if "Resources exhausted" not in str(exc):
                 raise
-    raise ValueError(f"it needs more than {memory / 2**20:,.0f} MiB of memory")
+    raise ValueError(f"{MORE_MEMORY} {memory / 2**20:,.0f} MiB of memory")
 
 
 def _ask(context: datafusion.SessionContext, text: str) -> pa.Table:

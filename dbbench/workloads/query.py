@@ -223,7 +223,7 @@ class _Answer:
         count = len(given) if self.keeps else given
         if count != self.count:
             self.wrong = self.wrong or f"{count:,} rows instead of {self.count:,}"
-        elif self.keeps and self.compares and (found := _hash(given)) not in self._right:
+        elif count and self.keeps and self.compares and (found := _hash(given)) not in self._right:
             columns = [only_column(each, self.column) for each in self.expected]
             batches = [*as_batches(zip(given, strict=False), ranks_of(columns[0])[0].schema)]
             if wrong := self._fault(batches, columns):

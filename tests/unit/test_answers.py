@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dbbench.answers import child
+from dbbench.answers import child, given
 from dbbench.answers.agreement import group
 from dbbench.answers.compare import as_table, check_rows
 from dbbench.answers.given import answers_of
-from dbbench.answers.stored import kept_answer, read_answer
+from dbbench.answers.question import MORE_MEMORY, Question
+from dbbench.answers.stored import kept_answer, read_answer, refusal, refused, write_answer
 from dbbench.datasets.cache import Files, materialise
 from dbbench.errors import UserError, WrongAnswer
 from dbbench.suite.dataset import Dataset
@@ -150,3 +151,22 @@ def test_means_are_compared_by_the_coarser_of_two_engines(reference: Any, found:
     else:
         with pytest.raises(WrongAnswer):
             check_rows([(found,)], as_table([(reference,)]), ordered=True)
+
+
+@pytest.mark.parametrize(("reason", "asked"), [("IO error", 2), (f"{MORE_MEMORY} 256 MiB of memory", 1)])
+def test_what_was_not_computed_is_asked_again_unless_it_needs_more_memory(
+    files: Files, monkeypatch: pytest.MonkeyPatch, reason: str, asked: int
+) -> None:
+    calls = 0
+
+    def failing(_questions: object, _tables: object, _files: object, out: Path, _memory: object) -> list[Path]:
+        nonlocal calls
+        calls += 1
+        write_answer(refusal(reason), out / "0.arrow")
+        return [out / "0.arrow"]
+
+    monkeypatch.setattr(given, "compute", failing)
+    for _ in range(2):
+        (path,) = given.by_reference([Question(f"SELECT '{reason}'")], THINGS.tables, files)
+        assert refused(read_answer(path)) == reason
+    assert calls == asked

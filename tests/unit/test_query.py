@@ -189,3 +189,9 @@ def test_a_wrong_call_leaves_its_step_a_time_and_no_rank(bench: Callable[..., St
 def test_another_type_of_number_is_right_and_told(bench: Callable[..., StepContext]) -> None:
     measured = query.measure(STEP, bench(lambda _call, rows: [(float(key), value) for key, value in rows]))
     assert (measured.outcome, measured.facts["other_forms"]) == (Outcome.OK, ["integer as float"])
+
+
+def test_a_query_that_finds_no_rows_is_timed_where_nobody_knows_its_answer(bench: Callable[..., StepContext]) -> None:
+    step = STEP.model_copy(update={"answer": "none"})
+    measured = query.measure(step, bench(lambda _call, _rows: []))
+    assert (measured.outcome, measured.facts["rows"], len(measured.samples)) == (Outcome.OK, 0, 3)
