@@ -33,6 +33,8 @@ from dbbench.suite.dataset import Table
 
 #: The first pool; each further one is twice as large.
 _POOL = 2**28
+#: What the process holds besides the pool, about.
+_BESIDES = 400 * 2**20
 #: Rows of a row group.
 _GROUP = 8
 #: What may make a null where no column has one.
@@ -218,6 +220,7 @@ def _ask(context: datafusion.SessionContext, text: str) -> pa.Table:
 
 def _pools(memory: int) -> Iterator[tuple[int, dict[str, str]]]:
     """Pools to try one after another. Hash joins can't spill, and sorts keep something back to merge with."""
+    memory = max(memory - _BESIDES, memory // 2)
     pool = min(_POOL, memory)
     yield pool, {}
     frugal = {
