@@ -21,7 +21,7 @@ from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
 
 SCALE = 1
-#: Of the CPU time, in the middle of all queries. The aim is 2; it was 4.3, from 1.8 to 26, and DuckDB reads a format of its own.
+#: Of the CPU time, in the middle of all queries. The aim is 2; it was 3.8, from 1.7 to 7.2, and DuckDB reads a format of its own.
 AT_MOST = 6.0
 MEMORY = 2**31
 PAIRS = 3
