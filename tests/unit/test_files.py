@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from dbbench.datasets import cache as on_disk
 from dbbench.datasets import export as exporting
-from dbbench.datasets.cache import Files, materialise
+from dbbench.datasets.cache import Files, materialise, rows_of
 from dbbench.datasets.export import export
 from dbbench.datasets.generate import batches
 from dbbench.datasets.records import RecordSet
@@ -257,8 +257,8 @@ def test_an_export_that_fails_leaves_nothing(
 ) -> None:
     monkeypatch.setattr(
         exporting,
-        "batches",
-        lambda dataset, table, **how: (fail if table == "Child" else batches)(dataset, table, **how),
+        "rows_of",
+        lambda dataset, table, *how: (fail if table == "Child" else rows_of)(dataset, table, *how),
     )
     with pytest.raises(UserError, match="can't be written: No space left on device; name another folder with --out"):
         list(export(things, tmp_path, form, scale=1, seed=None))
