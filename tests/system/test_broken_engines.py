@@ -38,7 +38,11 @@ def test_a_broken_and_an_absent_engine_are_told_apart(dbbench) -> None:
     ("attribute", "value", "detail"),
     [
         ("title", 301 * "x", "title: String should have at most 300 characters"),
-        ("license", None, "license: Input should be a valid string"),
+        (
+            "license",
+            None,
+            "dbbench_plugins.sqlite:SQLite: SQLite.license is None: Input should be a valid string (see docs/contract.md)",
+        ),
         ("versions", lambda: {"SQLite": None}, "versions.SQLite: Input should be a valid string"),
         ("versions", lambda: None, "versions: Input should be a valid dictionary"),
     ],
