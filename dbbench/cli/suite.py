@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -300,7 +301,8 @@ def suite(
             with_sweeps(request, sweeps), lambda line: console.print(line, style="dim", highlight=False, markup=False)
         )
     if suite not in builtin_suites() and (said := rights(ready.run.suite)):
-        open_console().print(f"{ready.run.suite.name}: {said}", style="dim", highlight=False, markup=False)
+        line = textwrap.fill(f"{ready.run.suite.name}: {said}", 80, subsequent_indent="  ")
+        open_console().print(line, style="dim", highlight=False, markup=False)
     return _run(ready, chosen, gates, publish=publish)
 
 

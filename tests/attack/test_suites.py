@@ -196,7 +196,7 @@ def test_a_query_is_one_select(place: str, sql: str, ask: Ask, tmp_path: Path) -
 def test_check_and_suite_say_what_a_suite_may_do(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "suite.yaml"
     path.write_text(SMALL)
-    told = "its SQL runs with your rights, on files too where the database reaches them: 1 step may read"
+    told = "its SQL runs with your rights, on files too: 1 step may read"
     assert ask("check", path).output == f"{path}: ok\n  {told}\n"
     assert ask("check", "invoices").output == "invoices: ok\n"
     done = ask("suite", path, "-e", "sqlite", "--quick", "--format", "csv", "--out", tmp_path / "run")

@@ -54,7 +54,7 @@ def rights(suite: Suite) -> str:
     queries, others = kinds.count("query"), len(kinds) - kinds.count("query")
     may = ((queries, "read"), (others, "read and write"))
     steps = ", ".join(f"{_number(count, 'step')} may {what}" for count, what in may if count)
-    return steps and f"its SQL runs with your rights, on files too where the database reaches them: {steps}"
+    return steps and f"its SQL runs with your rights, on files too: {steps}"
 
 
 def _origin(rows: int | FromFile) -> str:
