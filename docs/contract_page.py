@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
-from textwrap import dedent
+from textwrap import dedent, fill
 from typing import Any, get_args
 
 import pyarrow as pa
@@ -31,22 +31,25 @@ from dbbench.suite.model import Tier
 
 START = """# The plugin contract
 
-Here a plugin's author finds every attribute and method of the contract, with its exact signature, and what each family of
-operations means to the letter. How to write a plugin is in [plugins.md](plugins.md). All these names are imported from
-`dbbench.engine`.
+Every attribute and method of the contract, with its exact signature and meaning. [plugins.md](plugins.md) shows how to
+write a plugin. Import all these names from `dbbench.engine`. An attribute is given as `name: type = default`; one
+without a default must be set. A method that overrides one described above is only named, unless it promises more.
 
 This page is made of the code, by `python docs/contract_page.py > docs/contract.md`; a test compares them.
 """
+#: What the comment of an attribute ends with that only the harness reads.
+_PRIVATE = "of no concern to an engine."
 
-_OPERATIONS = """A session has an operation if it has its method `prepare_...`. That method does all that can be done once, and
-returns a callable; only the callable runs inside the clock. Each meaning begins with the callable's name and parameters.
-For an operation that a store can't have, give the reason in `unsupported_reasons`, under its name without `prepare_`."""
+_OPERATIONS = """A session supports an operation by defining its `prepare_...` method. That method does all that can be done
+once and returns a callable; only the callable runs inside the clock. Each meaning begins with the callable's name and
+parameters. For an operation that a store can't support, give the reason in `unsupported_reasons`, under its name
+without `prepare_`."""
 
 #: Heading, what to know before, and the classes beneath it.
 PARTS: tuple[tuple[str, str, tuple[type, ...]], ...] = (
     (
         "An engine",
-        "`Engine` has the attributes of `Description` and `Traits`. An attribute that has no default must be set.",
+        "`Engine` has the attributes of `Description` and `Traits`.",
         (Description, Traits, Engine),
     ),
     ("A session", "", (Session,)),
@@ -66,13 +69,13 @@ PARTS: tuple[tuple[str, str, tuple[type, ...]], ...] = (
 )
 
 
-_COLUMN_TYPES = f"""The Arrow batch that a load receives (`load_format = "batches"`) has a column for each of `Table.columns`: in that
-order, under that name, with the type of this table. Every field of its schema is nullable: `Column.nullable` says whether
-values are missing. A batch has up to {CHUNK_ROWS:,} rows. Rows and mappings have the Python values of the last column, unless `bind`
-says otherwise, and None for a missing value.
+_COLUMN_TYPES = f"""The Arrow batch that a load receives (`load_format = "batches"`) has a column for each of `Table.columns`:
+in that order, under that name, with the type of this table. Every field of its schema is nullable: `Column.nullable`
+shows whether values are missing. A batch has up to {CHUNK_ROWS:,} rows. Rows and mappings have the Python values of the
+last column, unless `bind` says otherwise, and None for a missing value.
 
-| in a suite | `DataType` | Arrow type | Python value |
-|---|---|---|---|"""
+| in a suite | Arrow type | Python value |
+|---|---|---|"""
 
 #: Names of values -> the values, and what they are.
 VALUES: dict[str, tuple[Any, str]] = {
@@ -105,8 +108,8 @@ def page() -> str:
     lines += [
         "",
         "## Missing features\n",
-        "What dbbench expects of every engine. One that doesn't have it says so in `missing_features`, with what that means in",
-        "the words of the report; the conformance tests then ask for less.\n",
+        "What dbbench expects of every engine. One that lacks a feature names it in `missing_features`, with what that means",
+        "in the words of the report; the conformance tests then ask for less.\n",
         "| value | what it means, and what the kit then asks |",
         "|---|---|",
         *(f"| `{feature}` | {meaning} |" for feature, meaning in MISSING_FEATURES.items()),
@@ -118,12 +121,11 @@ def _column_types() -> Iterator[str]:
     """A row for each type, with arguments as an example."""
     for name, count in TYPES.items():
         text = f"{name}({', '.join(('19', '4')[:count])})" if count else name
-        known = parse_type(text)
-        held = arrow_type(known)
+        held = arrow_type(parse_type(text))
         python = {pa.types.is_decimal: "Decimal", pa.types.is_date: "datetime.date", pa.types.is_timestamp: "datetime.datetime",
                   pa.types.is_string: "str", pa.types.is_integer: "int", pa.types.is_floating: "float"}  # fmt: skip
         value = next(word for test, word in python.items() if test(held))
-        yield f"| `{text}` | `{tuple(known)}` | `{held}` | `{value}` |"
+        yield f"| `{text}` | `{held}` | `{value}` |"
 
 
 def _described(described: type) -> Iterator[str]:
@@ -131,19 +133,19 @@ def _described(described: type) -> Iterator[str]:
     (node,) = ast.parse(source).body
     assert isinstance(node, ast.ClassDef)
     yield f"### {described.__name__}\n"
-    yield f"{_text(ast.get_docstring(node))}\n"
-    if attributes := [*_attributes(node, source.splitlines())]:
-        yield "| attribute | type | default | |"
-        yield "|---|---|---|---|"
-        yield from attributes
-        yield ""
-    if methods := [*_methods(node)]:
-        yield from methods
+    yield _wrapped(_text(ast.get_docstring(node))) + "\n"
+    families = FAMILIES if issubclass(described, Session) and described is not Session else ()
+    above = {name for base in (*described.__mro__[1:], *families) for name in vars(base)}
+    points = [*_attributes(node, source.splitlines()), *_methods(node, above)]
+    if overridden := [each.name for each in _public(node) if _only_named(each, above)]:
+        points.append(f"- It overrides {', '.join(f'`{name}`' for name in overridden)}.")
+    if points:
+        yield from (_wrapped(point, "  ") for point in points)
         yield ""
 
 
 def _attributes(node: ast.ClassDef, lines: list[str]) -> Iterator[str]:
-    """A row of a table for each, with the comment `#:` above it."""
+    """A point of a list for each, with the comment `#:` above it."""
     for each in node.body:
         if not (isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)) or each.target.id[0] == "_":
             continue
@@ -152,9 +154,12 @@ def _attributes(node: ast.ClassDef, lines: list[str]) -> Iterator[str]:
         while lines[at].strip().startswith("#:"):
             said.insert(0, lines[at].strip().removeprefix("#:").strip())
             at -= 1
-        kind = re.sub(r"^ClassVar\[(.*)\]$", r"\1", ast.unparse(each.annotation))
-        cells = [each.target.id, kind, _default(each.value)]
-        yield f"| {' | '.join(_code(cell) for cell in cells)} | {_cell(' '.join(said))} |"
+        meaning = " ".join(said)
+        if meaning.endswith(_PRIVATE):
+            continue
+        kind = re.sub(r"^ClassVar(\[(.*)\])?$", r"\2", ast.unparse(each.annotation))
+        default = _default(each.value)
+        yield f"- `{each.target.id}{kind and f': {kind}'}{default and f' = {default}'}`: {meaning}"
 
 
 def _either(kind: Any) -> str:
@@ -172,16 +177,15 @@ def _default(value: ast.expr | None) -> str:
     return ast.unparse(told["default"]) if "default" in told else ""
 
 
-def _methods(node: ast.ClassDef) -> Iterator[str]:
+def _methods(node: ast.ClassDef, above: set[str]) -> Iterator[str]:
     """A point of a list for each that is public, with its signature."""
     for each in node.body:
         if isinstance(each, ast.FunctionDef) and each.name == "__init__":
             arguments = re.sub(r"^self(, )?", "", ast.unparse(each.args))
             yield f"- `{node.name}({arguments})`: {_text(ast.get_docstring(each)) or 'its constructor.'}"
-        if not isinstance(each, ast.FunctionDef) or each.name[0] == "_":
+    for each in _public(node):
+        if _only_named(each, above):
             continue
-        if any(isinstance(mark, ast.Attribute) and mark.attr == "setter" for mark in each.decorator_list):
-            continue  # it only refuses
         marks = {mark.id for mark in each.decorator_list if isinstance(mark, ast.Name)}
         result = f" -> {ast.unparse(each.returns)}" if each.returns else ""
         arguments = re.sub(r"^(self|cls)(, )?", "", ast.unparse(each.args))
@@ -190,17 +194,27 @@ def _methods(node: ast.ClassDef) -> Iterator[str]:
         yield f"- `{signature}{result}`: {kind}{_text(ast.get_docstring(each))}"
 
 
+def _public(node: ast.ClassDef) -> Iterator[ast.FunctionDef]:
+    """The public methods of a class, and its properties, without setters, which only refuse."""
+    for each in node.body:
+        if not isinstance(each, ast.FunctionDef) or each.name[0] == "_":
+            continue
+        if not any(isinstance(mark, ast.Attribute) and mark.attr == "setter" for mark in each.decorator_list):
+            yield each
+
+
+def _only_named(method: ast.FunctionDef, above: set[str]) -> bool:
+    """Whether it overrides a method and raises nothing else."""
+    return method.name in above and "Raises" not in (ast.get_docstring(method) or "")
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return fill(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
 def _text(docstring: str | None) -> str:
     """One line to a paragraph."""
     return re.sub(r"\s*\n\s*", " ", docstring or "").strip()
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-def _code(text: str) -> str:
-    return f"`{_cell(text)}`" if text else ""
 
 
 if __name__ == "__main__":
