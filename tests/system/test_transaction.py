@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.suite.loader import find_suite
 from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, run_dbbench, summary
 from tests.unit.bank import TEXT
@@ -63,15 +64,27 @@ def test_the_report_has_a_column_for_each_transaction(faulty: Path) -> None:
 
 
 KEEPERS = ("sqlite", "postgresql", "mysql")
+#: What takes long in order-entry, and what stands for it here.
+BRIEFER = {
+    "[{threads: 2, processes: 4}, {threads: 8, processes: 4}, {threads: 32, processes: 4}]": (
+        "[{threads: 8}, {threads: 64, processes: 2}]"
+    ),
+    "duration: 4s": "duration: 1s",
+}
 
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of order-entry on all of them: its clients type and think, also the null engine's."""
+    """A run of order-entry on all of them, briefer: its clients type and think, also the null engine's."""
     folder = tmp_path_factory.mktemp("kept")
+    text = find_suite("order-entry").read_text("utf-8")
+    for now, briefer in BRIEFER.items():
+        assert text.count(now) == 1
+        text = text.replace(now, briefer)
+    (folder / "order-entry.yaml").write_text(text, "utf-8")
     engines = [word for name in KEEPERS for word in ("--engine", name)]
-    asked = ("--quick", "--scale", "0.05", "--format", "csv", "--out", "run")
-    run_dbbench(folder, "suite", "order-entry", *asked, *engines)
+    asked = ("--quick", "--scale", "0.02", "--format", "csv", "--out", "run")
+    run_dbbench(folder, "suite", "order-entry.yaml", *asked, *engines)
     return folder / "run"
 
 
@@ -79,7 +92,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_books_of_order_entry_balance(kept: Path, engine: str) -> None:
     usable(engine)
     rows = summary(kept)
-    for step in ("opening", "trading", "desks-8", "desks-32", "desks-128"):
+    for step in ("opening", "trading", "desks-8", "desks-128"):
         assert (rows[step, engine]["outcome"], rows[step, engine]["detail"]) == ("ok", "")
 
 
