@@ -4,89 +4,76 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from dbbench_plugins.sqlite import SQLite, SQLiteSession
+from dbbench_faulty.family import Faulty
+from dbbench_plugins.sqlite import SQLiteSession
 
 
-class LostSession(SQLiteSession):
-    """Each hundredth update does nothing, and says nothing."""
+class Lost(Faulty):
+    """An update is lost."""
 
-    updates = 0
+    class session_class(SQLiteSession):
+        """Each hundredth update does nothing, and says nothing."""
 
-    def prepare_call(self, sql: str, rows: int | None = None) -> Any:
-        call = super().prepare_call(sql, rows)
-        if not sql.startswith("UPDATE"):
-            return call
+        updates = 0
 
-        def sometimes(*values: Any) -> Any:
-            self.updates += 1
-            return None if self.updates % 100 == 0 else call(*values)
+        def prepare_call(self, sql: str, rows: int | None = None) -> Any:
+            call = super().prepare_call(sql, rows)
+            if not sql.startswith("UPDATE"):
+                return call
 
-        return sometimes
+            def sometimes(*values: Any) -> Any:
+                self.updates += 1
+                return None if self.updates % 100 == 0 else call(*values)
 
-
-class Lost(SQLite):
-    name = "books-lost"
-    title = "Faulty: an update is lost"
-    session_class = LostSession
+            return sometimes
 
 
-class StaleSession(SQLiteSession):
-    """Each fiftieth transaction writes back what a row was before another one: the classic lost update."""
+class Stale(Faulty):
+    """An old balance is written back."""
 
-    before: dict[str, Any] | None = None
-    begun = 0
+    class session_class(SQLiteSession):
+        """Each fiftieth transaction writes back what a row was before another one: the classic lost update."""
 
-    def begin(self) -> None:
-        super().begin()
-        self.begun += 1
-        if self.begun % 50 == 0 and self.before is not None:
-            for row in self.before:
-                self.execute(f'UPDATE "Account" SET "Balance" = {self.before[row]} WHERE "Id" = {row}')
-        if self.begun % 50 == 49:
-            self.before = dict(self.execute('SELECT "Id", "Balance" FROM "Account"').fetchall())
+        before: dict[str, Any] | None = None
+        begun = 0
 
-
-class Stale(SQLite):
-    name = "books-stale"
-    title = "Faulty: an old balance is written back"
-    session_class = StaleSession
+        def begin(self) -> None:
+            super().begin()
+            self.begun += 1
+            if self.begun % 50 == 0 and self.before is not None:
+                for row in self.before:
+                    self.execute(f'UPDATE "Account" SET "Balance" = {self.before[row]} WHERE "Id" = {row}')
+            if self.begun % 50 == 49:
+                self.before = dict(self.execute('SELECT "Id", "Balance" FROM "Account"').fetchall())
 
 
-class HalvesSession(SQLiteSession):
-    """A rollback keeps what was done."""
+class Halves(Faulty):
+    """No transactions."""
 
-    def rollback(self) -> None:
-        if self.connection.in_transaction:
-            self.execute("COMMIT")
+    class session_class(SQLiteSession):
+        """A rollback keeps what was done."""
 
-
-class Halves(SQLite):
-    name = "books-halves"
-    title = "Faulty: no transactions"
-    session_class = HalvesSession
+        def rollback(self) -> None:
+            if self.connection.in_transaction:
+                self.execute("COMMIT")
 
 
-class ForgetsSession(SQLiteSession):
-    """Each hundredth commit is none."""
+class Forgets(Faulty):
+    """A commit is forgotten."""
 
-    commits = 0
+    class session_class(SQLiteSession):
+        """Each hundredth commit is none."""
 
-    def commit(self) -> None:
-        self.commits += 1
-        self.execute("ROLLBACK" if self.commits % 100 == 0 else "COMMIT")
+        commits = 0
 
-
-class Forgets(SQLite):
-    name = "books-forgets"
-    title = "Faulty: a commit is forgotten"
-    session_class = ForgetsSession
+        def commit(self) -> None:
+            self.commits += 1
+            self.execute("ROLLBACK" if self.commits % 100 == 0 else "COMMIT")
 
 
-class Vanishes(SQLite):
+class Vanishes(Faulty):
     """What the last transaction did was seen by all sessions and reached no file: opened again, it is gone."""
 
-    name = "books-vanishes"
-    title = "Faulty: the last commit never came"
     opened: ClassVar[dict[str, int]] = {}
 
     def open(self) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from dbbench.engine import LoadPart, Session, Size, Table
-from dbbench_plugins.sqlite import SQLite, SQLiteSession
+from dbbench_faulty.family import Faulty
+from dbbench_plugins.sqlite import SQLiteSession
 
 Rows = list[tuple[Any, ...]]
 
@@ -39,172 +40,138 @@ def rotated(rows: Rows, column: int) -> Rows:
     ]
 
 
-class ConstantSession(ChangingSession):
-    table = "Charges"
+class Constant(Faulty):
+    """A text made constant."""
 
-    def changed(self, rows: Rows, columns: list[str]) -> Rows:
-        """The least and the greatest text stay."""
-        at = columns.index("Code")
-        kept = {min(row[at] for row in rows), max(row[at] for row in rows)}
-        return [row if row[at] in kept else (*row[:at], "FRT", *row[at + 1 :]) for row in rows]
+    class session_class(ChangingSession):
+        table = "Charges"
 
-
-class Constant(SQLite):
-    name = "loads-constant"
-    title = "Loads: a text made constant"
-    session_class = ConstantSession
+        def changed(self, rows: Rows, columns: list[str]) -> Rows:
+            """The least and the greatest text stay."""
+            at = columns.index("Code")
+            kept = {min(row[at] for row in rows), max(row[at] for row in rows)}
+            return [row if row[at] in kept else (*row[:at], "FRT", *row[at + 1 :]) for row in rows]
 
 
-class SwappedSession(ChangingSession):
-    table = "Shipment"
+class Swapped(Faulty):
+    """Texts swapped between rows."""
 
-    def changed(self, rows: Rows, columns: list[str]) -> Rows:
-        return rotated(rows, columns.index("TrackingId"))
+    class session_class(ChangingSession):
+        table = "Shipment"
 
-
-class Swapped(SQLite):
-    name = "loads-swapped"
-    title = "Loads: texts swapped between rows"
-    session_class = SwappedSession
+        def changed(self, rows: Rows, columns: list[str]) -> Rows:
+            return rotated(rows, columns.index("TrackingId"))
 
 
-class ParentsSession(ChangingSession):
-    table = "Shipment"
+class Parents(Faulty):
+    """Parents swapped."""
 
-    def changed(self, rows: Rows, columns: list[str]) -> Rows:
-        return rotated(rows, columns.index("InvoiceKey"))
+    class session_class(ChangingSession):
+        table = "Shipment"
 
-
-class Parents(SQLite):
-    name = "loads-parents"
-    title = "Loads: parents swapped"
-    session_class = ParentsSession
+        def changed(self, rows: Rows, columns: list[str]) -> Rows:
+            return rotated(rows, columns.index("InvoiceKey"))
 
 
-class DoubledSession(ChangingSession):
-    table = "Charges"
+class Doubled(Faulty):
+    """A row lost, another there twice."""
 
-    def changed(self, rows: Rows, columns: list[str]) -> Rows:
-        """A row in the place of another that has the same amount: count, extremes and sums are as they were."""
-        key, code, amount = columns.index("PKeyCharges"), columns.index("Code"), columns.index("Amount")
-        first = rows[10]
-        for index, row in enumerate(rows[11:], 11):
-            if row[amount] == first[amount] and row[code] != first[code]:
-                return [*rows[:index], (*first[:key], row[key], *first[key + 1 :]), *rows[index + 1 :]]
-        raise AssertionError("no two rows have one amount")
+    class session_class(ChangingSession):
+        table = "Charges"
 
-
-class Doubled(SQLite):
-    name = "loads-doubled"
-    title = "Loads: a row lost, another there twice"
-    session_class = DoubledSession
+        def changed(self, rows: Rows, columns: list[str]) -> Rows:
+            """A row in the place of another that has the same amount: count, extremes and sums are as they were."""
+            key, code, amount = columns.index("PKeyCharges"), columns.index("Code"), columns.index("Amount")
+            first = rows[10]
+            for index, row in enumerate(rows[11:], 11):
+                if row[amount] == first[amount] and row[code] != first[code]:
+                    return [*rows[:index], (*first[:key], row[key], *first[key + 1 :]), *rows[index + 1 :]]
+            raise AssertionError("no two rows have one amount")
 
 
-class UncommittedSession(SQLiteSession):
-    def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
-        return {"indexes": super().prepare_finish(tables)["indexes"]}
+class Uncommitted(Faulty):
+    """Never committed."""
+
+    class session_class(SQLiteSession):
+        def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
+            return {"indexes": super().prepare_finish(tables)["indexes"]}
 
 
-class Uncommitted(SQLite):
-    name = "loads-uncommitted"
-    title = "Loads: never committed"
-    session_class = UncommittedSession
+class Late(Faulty):
+    """Committed with the next query."""
+
+    class session_class(Uncommitted.session_class):
+        """Commits a load with the next query."""
+
+        def execute(self, sql: str) -> Any:
+            if sql.startswith("SELECT") and self.connection.in_transaction:
+                super().execute("COMMIT")
+            return super().execute(sql)
+
+        def prepare_query(self, sql: str) -> Callable[[], Any]:
+            return lambda: self.execute(sql)
 
 
-class LateSession(UncommittedSession):
-    """Commits a load with the next query."""
-
-    def execute(self, sql: str) -> Any:
-        if sql.startswith("SELECT") and self.connection.in_transaction:
-            super().execute("COMMIT")
-        return super().execute(sql)
-
-    def prepare_query(self, sql: str) -> Callable[[], Any]:
-        return lambda: self.execute(sql)
-
-
-class Late(SQLite):
-    name = "loads-late"
-    title = "Loads: committed with the next query"
-    session_class = LateSession
-
-
-class SharedSession(UncommittedSession):
-    def begin(self) -> None:
-        if not self.connection.in_transaction:
-            super().begin()
-
-    def close(self) -> None:
-        """The connection is the others', too."""
-
-
-class Shared(SQLite):
+class Shared(Faulty):
     """Its clients share a connection, so that all of them see what was never committed."""
 
-    name = "loads-shared"
-    title = "Loads: never committed, and seen by all clients"
-    session_class = SharedSession
+    class session_class(Uncommitted.session_class):
+        def begin(self) -> None:
+            if not self.connection.in_transaction:
+                super().begin()
+
+        def close(self) -> None:
+            """The connection is the others', too."""
 
     def connect(self) -> Session:
         return self.session_class(self.connection, self.sql)
 
 
-class LazySession(SQLiteSession):
-    """All statements in one transaction."""
+class NeverCommitted(Faulty, family="inserts"):
+    """Never committed."""
 
-    def prepare_statement(self, sql: str) -> Callable[[], object]:
-        run = super().prepare_statement(sql)
-        if not self.connection.in_transaction:
-            self.begin()
-        return run
-
-
-class OneTransactionSession(LazySession):
-    def close(self) -> None:
-        if self.connection.in_transaction:
-            self.execute("COMMIT")
-        super().close()
-
-
-class OneTransaction(SQLite):
-    name = "inserts-one-transaction"
-    title = "Inserts: all in one transaction, committed at the end"
-    session_class = OneTransactionSession
-
-
-class NeverCommitted(SQLite):
     name = "inserts-uncommitted"
-    title = "Inserts: never committed"
-    session_class = LazySession
+
+    class session_class(SQLiteSession):
+        """All statements in one transaction."""
+
+        def prepare_statement(self, sql: str) -> Callable[[], object]:
+            run = super().prepare_statement(sql)
+            if not self.connection.in_transaction:
+                self.begin()
+            return run
 
 
-class KeysSession(SQLiteSession):
-    def prepare_statement(self, sql: str) -> Callable[[], object]:
-        return super().prepare_statement(sql.replace("+ 1", "+ 2"))
+class OneTransaction(Faulty, family="inserts"):
+    """All in one transaction, committed at the end."""
+
+    class session_class(NeverCommitted.session_class):
+        def close(self) -> None:
+            if self.connection.in_transaction:
+                self.execute("COMMIT")
+            super().close()
 
 
-class Keys(SQLite):
-    name = "inserts-wrong-keys"
-    title = "Inserts: other keys"
-    session_class = KeysSession
+class WrongKeys(Faulty, family="inserts"):
+    """Other keys."""
+
+    class session_class(SQLiteSession):
+        def prepare_statement(self, sql: str) -> Callable[[], object]:
+            return super().prepare_statement(sql.replace("+ 1", "+ 2"))
 
 
-class ThirdSession(SQLiteSession):
-    def prepare_statement(self, sql: str) -> Callable[[], object]:
-        right, wrong = super().prepare_statement(sql), super().prepare_statement(sql.replace("100.5", "100.25"))
-        calls = iter(range(10**9))
-        return lambda: wrong() if next(calls) == 3 else right()
+class WrongRow(Faulty, family="inserts"):
+    """One row before the last is wrong."""
+
+    class session_class(SQLiteSession):
+        def prepare_statement(self, sql: str) -> Callable[[], object]:
+            right, wrong = super().prepare_statement(sql), super().prepare_statement(sql.replace("100.5", "100.25"))
+            calls = iter(range(10**9))
+            return lambda: wrong() if next(calls) == 3 else right()
 
 
-class Third(SQLite):
-    name = "inserts-wrong-row"
-    title = "Inserts: one row before the last is wrong"
-    session_class = ThirdSession
-
-
-class Halved(SQLite):
-    name = "sizes-halved"
-    title = "Sizes: half is told"
+class Halved(Faulty, family="sizes"):
+    """Half is told."""
 
     def size(self) -> Size:
         files = (
@@ -213,9 +180,9 @@ class Halved(SQLite):
         return Size(tuple(files))
 
 
-class Elsewhere(SQLite):
-    name = "sizes-elsewhere"
-    title = "Sizes: the files are elsewhere"
+class Elsewhere(Faulty, family="sizes"):
+    """The files are elsewhere."""
+
     folder: ClassVar = ""
 
     def open(self) -> None:

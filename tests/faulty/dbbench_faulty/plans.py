@@ -6,52 +6,41 @@ import os
 import signal
 
 from dbbench.engine import Publication, Unsupported
-from dbbench_plugins.sqlite import SQLite, SQLiteSession
+from dbbench_faulty.family import Faulty
+from dbbench_plugins.sqlite import SQLiteSession
 
 
 class Panic(BaseException):
     """As drivers in Rust raise it."""
 
 
-class PanickingSession(SQLiteSession):
-    def explain(self, sql: str) -> str:
-        self.execute("BEGIN")
-        raise Panic("no plan\nat all")
-
-
-class PlanPanics(SQLite):
+class PlanPanics(Faulty):
     """Leaves its transaction open, too."""
 
-    name = "faulty-plan-panics"
-    title = "Faulty: panics over a plan"
-    session_class = PanickingSession
+    class session_class(SQLiteSession):
+        def explain(self, sql: str) -> str:
+            self.execute("BEGIN")
+            raise Panic("no plan\nat all")
 
 
-class RefusingSession(SQLiteSession):
-    def explain(self, sql: str) -> str:
-        raise Unsupported("no query plan available")
+class PlanRefused(Faulty):
+    """Has no plan."""
+
+    class session_class(SQLiteSession):
+        def explain(self, sql: str) -> str:
+            raise Unsupported("no query plan available")
 
 
-class PlanRefused(SQLite):
-    name = "faulty-plan-refused"
-    title = "Faulty: has no plan"
-    session_class = RefusingSession
+class PlanKills(Faulty):
+    """Dies over a plan."""
+
+    class session_class(SQLiteSession):
+        def explain(self, sql: str) -> str:
+            os.kill(os.getpid(), signal.SIGKILL)
+            raise AssertionError
 
 
-class KillingSession(SQLiteSession):
-    def explain(self, sql: str) -> str:
-        os.kill(os.getpid(), signal.SIGKILL)
-        raise AssertionError
-
-
-class PlanKills(SQLite):
-    name = "faulty-plan-kills"
-    title = "Faulty: dies over a plan"
-    session_class = KillingSession
-
-
-class Forbidden(SQLite):
-    name = "faulty-forbidden"
+class Forbidden(Faulty):
     title = "Faulty: may not be published"
     publication = Publication.FORBIDDEN
     publication_note = "clause 5(e) of no licence"

@@ -5,42 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dbbench.engine import Session, Table
-from dbbench_plugins.sqlite import SQLite, SQLiteSession
+from dbbench_faulty.family import Faulty
+from dbbench_plugins.sqlite import SQLiteSession
 
 
-class UnindexedSession(SQLiteSession):
-    def create_indexes(self, tables: Mapping[str, Table]) -> list[str]:
-        return []
+class NoIndexes(Faulty):
+    """No indexes are made."""
+
+    class session_class(SQLiteSession):
+        def create_indexes(self, tables: Mapping[str, Table]) -> list[str]:
+            return []
 
 
-class Unindexed(SQLite):
-    name = "promises-no-indexes"
-    title = "Promises: no indexes are made"
-    session_class = UnindexedSession
+class OtherColumn(Faulty):
+    """Indexes on another column."""
+
+    class session_class(SQLiteSession):
+        def create_indexes(self, tables: Mapping[str, Table]) -> list[str]:
+            """All there by their names, on another column, whose values ascend and are cheap to index."""
+            made = []
+            for name, table in tables.items():
+                key = self.sql.quoted(table.primary_key)
+                for column in table.indexes:
+                    made.append(
+                        f"CREATE INDEX {self.sql.quoted(f'ix_{name}_{column}')} ON {self.sql.quoted(name)} ({key})"
+                    )
+            return made
 
 
-class MisplacedSession(SQLiteSession):
-    def create_indexes(self, tables: Mapping[str, Table]) -> list[str]:
-        """All there by their names, on another column, whose values ascend and are cheap to index."""
-        made = []
-        for name, table in tables.items():
-            key = self.sql.quoted(table.primary_key)
-            for column in table.indexes:
-                made.append(f"CREATE INDEX {self.sql.quoted(f'ix_{name}_{column}')} ON {self.sql.quoted(name)} ({key})")
-        return made
-
-
-class Misplaced(SQLite):
-    name = "promises-other-column"
-    title = "Promises: indexes on another column"
-    session_class = MisplacedSession
-
-
-class Unsynced(SQLite):
+class Unsynced(Faulty):
     """Its own connection, of which it tells in settings(), is set as it should be."""
-
-    name = "promises-unsynced"
-    title = "Promises: sync switched off after opening"
 
     def connect(self) -> Session:
         session = super().connect()

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dbbench.engine import Rows
-from dbbench_plugins.sqlite import SQLite, SQLiteSession
+from dbbench_faulty.family import Faulty
+from dbbench_plugins.sqlite import SQLiteSession
 
 
-class RavingSession(SQLiteSession):
-    def prepare_query(self, sql: str) -> Callable[[], Rows]:
-        raise RuntimeError("\x1b[2J\x1b]0;owned\x07caf\udce9 \u202egnp\x00" + "y" * 300_000)
-
-
-class Raves(SQLite):
-    name = "faulty-raves"
+class Raves(Faulty):
     title = "Faulty: \x1b[31mraves"
-    session_class = RavingSession
+
+    class session_class(SQLiteSession):
+        def prepare_query(self, sql: str) -> Callable[[], Rows]:
+            raise RuntimeError("\x1b[2J\x1b]0;owned\x07caf\udce9 \u202egnp\x00" + "y" * 300_000)

@@ -9,25 +9,22 @@ import sys
 from typing import Any
 
 from dbbench.engine import Concurrency
-from dbbench_plugins.sqlite import SQLite, SQLiteSession
+from dbbench_faulty.family import Faulty
+from dbbench_plugins.sqlite import SQLiteSession
 
 
-class StormSession(SQLiteSession):
-    def begin(self) -> None:
-        refused = sqlite3.OperationalError("database is locked")
-        refused.sqlite_errorcode = 517  # SQLITE_BUSY_SNAPSHOT
-        raise refused
+class Storm(Faulty):
+    """A conflict in every transaction."""
+
+    class session_class(SQLiteSession):
+        def begin(self) -> None:
+            refused = sqlite3.OperationalError("database is locked")
+            refused.sqlite_errorcode = 517  # SQLITE_BUSY_SNAPSHOT
+            raise refused
 
 
-class Storm(SQLite):
-    name = "faulty-storm"
-    title = "Faulty: a conflict in every transaction"
-    session_class = StormSession
-
-
-class Locked(SQLite):
-    name = "faulty-locked"
-    title = "Faulty: locked all the time"
+class Locked(Faulty):
+    """Locked all the time."""
 
     def _connection(self) -> Any:
         connection = super()._connection()
@@ -39,46 +36,38 @@ class Locked(SQLite):
         return {}
 
 
-class DyingSession(SQLiteSession):
-    commits = 0
+class ClientDies(Faulty):
+    """A client process is killed."""
 
-    def commit(self) -> None:
-        super().commit()
-        self.commits += 1
-        if self.commits == 10 and "loadgen" in sys.argv[0]:  # in a process of clients
-            os.kill(os.getpid(), signal.SIGKILL)
+    class session_class(SQLiteSession):
+        commits = 0
 
-
-class ClientDies(SQLite):
-    name = "faulty-client-dies"
-    title = "Faulty: a client process is killed"
-    session_class = DyingSession
+        def commit(self) -> None:
+            super().commit()
+            self.commits += 1
+            if self.commits == 10 and "loadgen" in sys.argv[0]:  # in a process of clients
+                os.kill(os.getpid(), signal.SIGKILL)
 
 
-class EndingSession(SQLiteSession):
-    commits = 0
+class ThreadDies(Faulty):
+    """A client thread ends."""
 
-    def commit(self) -> None:
-        super().commit()
-        self.commits += 1
-        if self.commits == 10:
-            raise RuntimeError("this thread has had enough")
+    class session_class(SQLiteSession):
+        commits = 0
 
+        def commit(self) -> None:
+            super().commit()
+            self.commits += 1
+            if self.commits == 10:
+                raise RuntimeError("this thread has had enough")
 
-class ThreadDies(SQLite):
-    name = "faulty-thread-dies"
-    title = "Faulty: a client thread ends"
-    session_class = EndingSession
     concurrency = Concurrency(threads=None, processes=1)
 
 
-class LosingSession(SQLiteSession):
-    def prepare_call(self, sql: str, rows: int | None = None) -> Any:
-        call = super().prepare_call(sql, rows)
-        return (lambda *_values: None) if sql.startswith("UPDATE") else call
+class Loses(Faulty):
+    """An update is lost."""
 
-
-class Loses(SQLite):
-    name = "faulty-loses"
-    title = "Faulty: an update is lost"
-    session_class = LosingSession
+    class session_class(SQLiteSession):
+        def prepare_call(self, sql: str, rows: int | None = None) -> Any:
+            call = super().prepare_call(sql, rows)
+            return (lambda *_values: None) if sql.startswith("UPDATE") else call

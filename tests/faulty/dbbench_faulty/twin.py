@@ -1,8 +1,7 @@
 """SQLite under another name: whatever tells it from `sqlite` is noise."""
 
-from dbbench_plugins.sqlite import SQLite
+from dbbench_faulty.family import Faulty
 
 
-class Twin(SQLite):
-    name = "faulty-twin"
-    title = "SQLite again (sqlite3)"
+class Twin(Faulty):
+    """SQLite again (sqlite3)."""

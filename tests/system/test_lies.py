@@ -1,0 +1,103 @@
+"""Engines that lie in a query's calls or about what a step has left, or break a promise that no answer shows; beside sqlite."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import run_dbbench, summary
+
+pytestmark = pytest.mark.matrix
+
+#: Engine -> the step that it lies in, and words of what is said of it.
+LIES = {
+    "faulty-second": ("join-2", "instead of"),
+    "faulty-key": ("join-2", "column PKeyShipment: 1 instead of 2"),
+    "faulty-keeps": ("join-2", "a row of Invoice was deleted, and the answer is that of before"),
+    "faulty-texts": ("join-2", "text in place of decimal, which the engine doesn't declare"),
+    "faulty-bytes": ("join-1", "bytes in place of text, which the engine doesn't declare"),
+    "loads-constant": ("bulk-insert", "rows of Charges, read back: column Code: 'FRT' instead of"),
+    "loads-swapped": ("bulk-insert", "rows of Shipment, read back: column TrackingId: "),
+    "loads-parents": ("bulk-insert", "rows of Shipment, read back: column InvoiceKey: "),
+    "loads-doubled": ("bulk-insert", "rows of Charges, read back: column "),
+    "loads-uncommitted": ("bulk-insert", "COUNT(*) of Invoice: 0 instead of 2"),
+    "loads-late": ("bulk-insert", "COUNT(*) of Invoice: 0 instead of 2"),
+    "loads-shared": ("bulk-insert", "after the last step, seen anew: COUNT(*) of Invoice: 0 instead of 53"),
+    "inserts-one-transaction": ("insert-1", "COUNT(*) of Invoice: 2 instead of 53"),
+    "inserts-uncommitted": ("insert-1", "COUNT(*) of Invoice: 2 instead of 53"),
+    "inserts-wrong-keys": ("insert-1", "rows that insert-1 added to Invoice: "),
+    "inserts-wrong-row": ("insert-1", "column NetCharge: 100.25 instead of 100.5 (1 of 51 rows differ)"),
+    "promises-no-indexes": ("bulk-insert", "no index on Shipment.InvoiceKey, by the system's own catalogue"),
+    "promises-other-column": ("bulk-insert", "no index on Shipment.InvoiceKey, by the system's own catalogue"),
+    "promises-unsynced": ("bulk-insert", "durability power promises synchronous=FULL, and the session has OFF"),
+}
+#: Those that lie about a size, which is measured.
+SIZES = ("sizes-halved", "sizes-elsewhere")
+#: Those that do nothing wrong -> words of the footnote.
+HONEST = {
+    "sqlite": "not in the suite's own types: decimal as float",
+    "faulty-floats": "not in the suite's own types: decimal as float, integer as float",
+    "faulty-declares": "not in the suite's own types: decimal as text, integer as text",
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lies")
+    engines = [word for name in (*HONEST, *LIES, *SIZES) for word in ("--engine", name)]
+    command = ["suite", "invoices", "--scale", "0.02", "--rounds", "2", "--format", "csv,md", "--out", "run"]
+    done = run_dbbench(folder, *command, *engines, plugins=("faulty",))
+    assert done.returncode == 1, done.stdout + done.stderr
+    return folder / "run"
+
+
+@pytest.mark.parametrize("engine", LIES)
+def test_a_lie_is_wrong_and_has_no_figure(run: Path, engine: str) -> None:
+    step, words = LIES[engine]
+    row = summary(run)[step, engine]
+    assert (row["outcome"], row["value"], row["rank"], row["verified"]) == ("wrong", "", "", "")
+    assert words in row["detail"]
+
+
+def test_what_they_do_not_lie_about_stands(run: Path) -> None:
+    more = {"faulty-keeps": {"join-1", "scan-1", "scan-2", "scan-3"}, "faulty-bytes": {"scan-1", "scan-2"}}
+    rows = summary(run)
+    for engine in (name for name in (*HONEST, *LIES) if name in HONEST or name.startswith("faulty")):
+        wrong = {step for (step, name), row in rows.items() if name == engine and row["outcome"] == "wrong"}
+        assert wrong == more.get(engine, set()) | {LIES[engine][0]} if engine in LIES else not wrong, engine
+        assert rows["bulk-insert", engine]["outcome"] == rows["insert-1", engine]["outcome"] == "ok"
+    honest = {step: row for (step, engine), row in rows.items() if engine == "sqlite"}
+    assert [row["outcome"] for row in honest.values()] == ["ok"] * 8
+    types = "not in the suite's own types:"  # SQLite has neither dates nor decimals
+    assert {row["detail"] for row in honest.values()} <= {
+        "",
+        f"{types} decimal as float",
+        f"{types} date as text, decimal as float",
+    }
+
+
+@pytest.mark.parametrize("engine", SIZES)
+def test_a_size_is_measured_and_not_told(run: Path, engine: str) -> None:
+    true, found = (summary(run)["database-size", name] for name in ("sqlite", engine))
+    assert found["outcome"] == "ok"
+    assert float(found["value"]) == pytest.approx(float(true["value"]), rel=0.05)
+    assert ("outside of the engine's directory (hidden.sqlite" in found["detail"]) == (engine == "sizes-elsewhere")
+
+
+@pytest.mark.parametrize("engine", HONEST)
+def test_another_type_of_the_same_value_is_told_in_a_footnote(run: Path, engine: str) -> None:
+    assert summary(run)["join-2", engine]["detail"] == HONEST[engine]
+    assert HONEST[engine] in (run / "report" / "index.md").read_text()
+
+
+def test_rows_are_deleted_and_put_back_in_the_first_round_alone(run: Path) -> None:
+    first, second = sorted(run.glob("trials/*-sqlite/result.json"))
+    changes = [
+        {step["name"]: step["facts"].get("change") for step in json.loads(path.read_text())["steps"] if "facts" in step}
+        for path in (first, second)
+    ]
+    queries = ("join-1", "join-2", "scan-1", "scan-2", "scan-3")
+    assert {name: change for name, change in changes[0].items() if change} == dict.fromkeys(queries, "followed")
+    assert not any(changes[1].values())
