@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel
 
-from dbbench.engine.info import Description, EngineInfo
+from dbbench.engine.info import EngineInfo
 from dbbench.engine.operations import LoadFormat, ResultFormat
 from dbbench.engine.options import Options
 from dbbench.engine.setup import Setup
@@ -76,7 +76,7 @@ class Session:
         """Free everything."""
 
 
-class Engine(Description, Traits):
+class Engine(Traits):
     """One system under test. Subclasses fill in the class attributes and the methods they need."""
 
     #: What a user may set: a subclass of `Options`.
@@ -94,12 +94,8 @@ class Engine(Description, Traits):
         if self.url_required and not setup.url:
             raise Unsupported(f"{self.name} needs a server: --url {self.name}={self.url_example}")
         self.options: Any = self.options_class.model_validate(dict(setup.options))
-        self._tier = self.effective_tier(setup.tier)
-
-    @property
-    def tier(self) -> Tier:
-        """The tier to give: the one asked for, or the next that promises more. `info()` says if a server gives more still."""
-        return self._tier
+        #: The tier to give: the one asked for, or the next that promises more. `info()` says if a server gives more still.
+        self.tier = self.effective_tier(setup.tier)
 
     @classmethod
     def effective_tier(cls, tier: Tier) -> Tier:
@@ -113,15 +109,11 @@ class Engine(Description, Traits):
 
     @classmethod
     def available(cls) -> None:
-        """Raise Unavailable if a library or program is missing that importing the module didn't ask for. If the error names
-        no command, the one that installs the engine's Debian packages is shown.
-        """
+        """Raise Unavailable if a library or program is missing. Where the error names no command, dbbench shows `debian`."""
 
     @classmethod
     def available_with(cls, options: Mapping[str, Any]) -> None:
-        """Raise Unavailable if what the user has to bring, or the program of a private server, is missing. Not asked where a
-        server is named by its URL.
-        """
+        """Raise Unavailable if a private server's program is missing, or what the user has to bring. Not called with a URL."""
 
     @classmethod
     def versions(cls) -> dict[str, str]:
@@ -129,9 +121,7 @@ class Engine(Description, Traits):
         return {}
 
     def info(self) -> EngineInfo:
-        """What is known of an open engine. Override it where a server may be another product, with a licence, a dialect,
-        limits or a durability of its own.
-        """
+        """What is known of an open engine. Override it where a server may be another product than the class says."""
         return EngineInfo(
             self.title, self.publication, self.publication_note, self.dialect, self.concurrency, self.tier
         )
@@ -173,9 +163,7 @@ class Engine(Description, Traits):
         return "journal" if name.endswith(("-wal", "-journal", ".wal", ".log")) else "data"
 
     def statistics(self) -> dict[str, int]:
-        """What the system itself has counted so far: `inserts`, `updates`, `selects`, `deletes` (rows, or statements of
-        one row each), `commits` and `deadlocks`, as far as it counts them. Empty if it counts nothing.
-        """
+        """What the system itself has counted: `inserts`, `updates`, `selects`, `deletes` (rows), `commits`, `deadlocks`."""
         return {}
 
     def processes(self) -> Sequence[int]:

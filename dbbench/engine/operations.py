@@ -37,23 +37,18 @@ class SQLOperations(Protocol):
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         """insert(chunk): inserts a chunk of rows in the form of `load_format`; returns when the system has it."""
-        ...
 
     def begin_load(self, tables: Mapping[str, Table]) -> None:
         """Start the transaction of a load. The tables are empty."""
-        ...
 
     def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
         """What ends a load, in its order: each is called, timed and shown. The last is the commit."""
-        ...
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         """run(): runs the query. The rows that it returns are read inside the clock."""
-        ...
 
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         """run(): runs a statement that commits by itself."""
-        ...
 
 
 class TransactionOperations(Protocol):
@@ -63,109 +58,60 @@ class TransactionOperations(Protocol):
         """call(*values): runs a statement with placeholders. It commits by itself unless a transaction is open. It returns
         nothing if `rows` is 0, the first row or None if 1, and otherwise a list of all rows.
         """
-        ...
 
     def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
         """call(*values): runs a query with placeholders and returns its rows, which may be left unread."""
-        ...
 
     def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
         """run(list of values): runs a statement with placeholders for each, inside the transaction that is open."""
-        ...
-
-    def begin(self) -> None:
-        """Start a transaction."""
-        ...
 
     def begin_reading(self) -> None:
         """Start a transaction that will only read."""
-        ...
-
-    def commit(self) -> None:
-        """Commit it, as durably as the tier asks."""
-        ...
 
     def rollback(self) -> None:
         """Undo it. There is nothing to do where the system has already ended it."""
-        ...
 
     def retry_reason(self, exc: BaseException) -> Retry | None:
         """Why a transaction that ended with this error may succeed when it is made again; None if it may not."""
-        ...
 
 
 class KeyValueOperations(Protocol):
     """Records under keys: keys and values are bytes, and keys are ordered byte by byte and may hold any byte.
 
     A read sees what was committed before the call. With `snapshot` what was committed before it was prepared is enough.
+    An engine with `blocks = True` has blocks of a file: keys are their numbers, of 8 bytes, values have one length, and an
+    insert writes a new block at the end. What a file of blocks can't do stands in `unsupported_reasons`.
     """
 
     def prepare_insert(self) -> Callable[[bytes, bytes], object]:
         """insert(key, value): a new key, committed by itself. For a key that exists see `duplicates`."""
-        ...
 
     def prepare_update(self) -> Callable[[bytes, bytes], object]:
         """update(key, value): another value for a key that exists, committed by itself."""
-        ...
 
     def prepare_delete(self) -> Callable[[bytes], object]:
         """delete(key): a key that exists, committed by itself. Of one that doesn't it may raise or do nothing."""
-        ...
 
     def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
         """read(key): the value, or None if there is no such key."""
-        ...
 
     def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Sequence[Any] | None]:
         """seek(key): (key, value) of the key or else of the next one above it; None if there is none."""
-        ...
 
     def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], Iterable[Sequence[Any]]]:
         """range(key, count): a list of up to `count` pairs (key, value) from the key on, ascending."""
-        ...
 
     def prepare_scan(self) -> Callable[[], Iterable[Sequence[Any]]]:
         """scan(): all pairs (key, value), ascending unless `ordered` is False."""
-        ...
 
     def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
         """insert(pairs): a list of pairs (key, value) in one transaction, committed."""
-        ...
 
     def prepare_update_many(self) -> Callable[[list[Pair]], object]:
         """update(pairs): the same for keys that exist."""
-        ...
 
     def prepare_delete_many(self) -> Callable[[list[bytes]], object]:
         """delete(keys): a list of keys that exist in one transaction, committed."""
-        ...
-
-
-class BlockOperations(Protocol):
-    """Blocks of a file, for an engine with `blocks = True`: keys are numbers of 8 bytes, and values have one length.
-
-    They mean what they mean of records. What a file of blocks can't do stands in `unsupported_reasons`.
-    """
-
-    def prepare_insert(self) -> Callable[[bytes, bytes], object]:
-        """insert(key, value): a new block at the end."""
-        ...
-
-    def prepare_update(self) -> Callable[[bytes, bytes], object]:
-        """update(key, value): write a block that exists."""
-        ...
-
-    def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
-        """read(key): the block, or None if there is none of that number."""
-        ...
-
-    def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], Iterable[Sequence[Any]]]:
-        """range(key, count): up to `count` pairs (key, block) from a number on."""
-        ...
-
-    def prepare_scan(self) -> Callable[[], Iterable[Sequence[Any]]]:
-        """scan(): all pairs (key, block), in the order of their numbers."""
-        ...
 
 
 class ObjectOperations(Protocol):
@@ -173,15 +119,13 @@ class ObjectOperations(Protocol):
 
     def prepare_get(self, name: str, table: Table) -> Callable[[Any], Any]:
         """get(key): the object with that primary key, or None if there is none."""
-        ...
 
     def prepare_get_many(self, name: str, table: Table) -> Callable[[list[Any] | None], Iterable[Any]]:
         """get_many(keys): the objects with these primary keys, in any order; those of all rows if `keys` is None."""
-        ...
 
 
 #: The families in the order of the documentation.
-FAMILIES = (SQLOperations, TransactionOperations, KeyValueOperations, BlockOperations, ObjectOperations)
+FAMILIES = (SQLOperations, TransactionOperations, KeyValueOperations, ObjectOperations)
 #: Every operation that a suite can ask for. The other methods of the families only serve these.
 OPERATIONS = (
     *("load", "query", "statement"),

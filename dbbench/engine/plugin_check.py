@@ -11,12 +11,10 @@ from typing import Any, get_args, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.info import Description
 from dbbench.engine.layer import Layer
 from dbbench.engine.operations import FAMILIES
 from dbbench.engine.sql.session import SQLEngine, SQLSession
-from dbbench.engine.traits import Concurrency, Traits
-from dbbench.suite.model import Tier
+from dbbench.engine.traits import Traits
 
 #: How alike a name is that must be meant: plugins have attributes of their own, too.
 _ALIKE = 0.85
@@ -60,11 +58,7 @@ def _meant(name: str, known: Any, alike: float = _ALIKE) -> str:
 @cache
 def _types() -> dict[str, TypeAdapter[Any]]:
     """The attributes that describe an engine, each with its type."""
-    hints = {
-        **get_type_hints(Description, localns={"Concurrency": Concurrency, "Tier": Tier}),
-        **get_type_hints(Traits),
-    }
-    return {name: TypeAdapter(get_args(hint)[0]) for name, hint in hints.items()}
+    return {name: TypeAdapter(get_args(hint)[0]) for name, hint in get_type_hints(Traits).items()}
 
 
 def _misfit(cls: type, name: str, value: object, wanted: TypeAdapter[Any]) -> Iterator[str]:

@@ -1,42 +1,49 @@
-"""What an engine can do and where its limits are, as data: no step has to try it to find out."""
+"""What an engine is, what it can do and where its limits are, as data: no step has to try it to find out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
+
+
+class Publication(StrEnum):
+    """Whether an engine's licence lets its benchmark results be published."""
+
+    ALLOWED = "allowed"
+    CONDITIONS = "with conditions"
+    FORBIDDEN = "forbidden"
+    UNKNOWN = "unknown"
+
 
 #: What dbbench expects of every engine, unless the engine says that it is missing -> what it then means.
 MissingFeature = Literal["transactions", "atomic commits", "unique keys", "indexes", "empty values"]
 
 MISSING_FEATURES: Mapping[MissingFeature, str] = {
     "transactions": (
-        "What was written before a failure stays, without a commit too. The kit then expects the rows of a load without "
-        "commit to be there, and asks neither for a rollback nor for what is left of a list that failed in the middle. "
-        "Contention steps refuse the engine, and `dbbench durability` doesn't count half of a transaction as a fault."
+        "What was written before a failure stays, without a commit too. Contention steps refuse the engine; `dbbench "
+        "durability` and the kit accept half of a transaction, a load without commit and half of a list."
     ),
     "atomic commits": (
-        "A commit that the end of the process cuts off may stay in part. Nothing is left out: `dbbench durability` still "
-        "counts such commits and fails the tier; the reports say why. The kit asks nothing more."
+        "A commit that the end of the process cuts off may stay in part. `dbbench durability` still counts such commits "
+        "and fails the tier; the reports say why."
     ),
     "unique keys": "A second row with the same primary key is accepted. The kit then expects two rows, not an error.",
-    "indexes": (
-        "Secondary indexes are never made. The kit then expects `create_indexes` to return no statement, and a load isn't "
-        "checked for its indexes."
-    ),
+    "indexes": "Secondary indexes are never made. The kit expects no statement of `create_indexes`, a load no index.",
     "empty values": "A value of no bytes may read as if its key were missing. The kit then writes none.",
 }
 
 
 @dataclass(frozen=True)
 class Concurrency:
-    """How many clients at once: threads of one process with a session each, and processes on one database.
+    """How many clients at once: `threads` of one process with a session each, and `processes` that have the database open.
 
-    None is no limit but the machine's. Where more than one process may, each opens an engine of its own on
-    the directory, so that `open()` must take a database that is there and in use.
+    None is no limit but the machine's. Each process opens an engine of its own on the directory: where there may be more
+    than one, `open()` must take a database that exists and is in use.
     """
 
     #: Threads of one process that can have a session each.
@@ -50,8 +57,40 @@ class Concurrency:
 
 
 class Traits:
-    """The class attributes that say what an engine can do."""
+    """The class attributes that say what an engine is and can do. `dbbench engines` shows them without opening anything."""
 
+    #: As in the entry point: `engine` or `engine+driver`.
+    name: ClassVar[str]
+    #: On a chart: database and access layer.
+    title: ClassVar[str]
+    #: The licence of the database, and of the driver where that is another.
+    license: ClassVar[str]
+    #: Whether the licence lets results be published.
+    publication: ClassVar[Publication] = Publication.UNKNOWN
+    #: Where the licence says so, for anything but "allowed".
+    publication_note: ClassVar[str] = ""
+    #: Key of `dialects` in a suite.
+    dialect: ClassVar[str] = ""
+    #: Python modules that it needs. The plugin's own module can be imported without them.
+    modules: ClassVar[Sequence[str]] = ()
+    #: The extras that bring its driver, where that isn't the one named after the engine.
+    extras: ClassVar[Sequence[str]] = ()
+    #: Debian packages that it needs to run: libraries, programs, a server.
+    debian: ClassVar[Sequence[str]] = ()
+    #: Debian packages that its driver is built on, besides a compiler, where no wheel brings it.
+    built_on: ClassVar[Sequence[str]] = ()
+    #: A module that fetches what neither pip nor apt brings, run as `python -m MODULE ENGINE...`.
+    fetched_by: ClassVar[str] = ""
+    #: An example of a URL that it accepts; empty if it accepts none.
+    url_example: ClassVar[str] = ""
+    #: Whether it runs only against a server at a URL, and starts none itself.
+    url_required: ClassVar[bool] = False
+    #: What of it nobody has run yet, and why, like "not run against a live server". Empty: CI runs it.
+    unverified: ClassVar[str] = ""
+    #: Why it runs only where its user names it. Empty: it runs wherever it is installed.
+    by_name_only: ClassVar[str] = ""
+    #: Whether it does no work, to show the harness's own share: never verified, never ranked.
+    is_null: ClassVar[bool] = False
     #: Tier -> the settings that give it. Where one is missing, the next that promises more is used, or it is refused.
     durability: ClassVar[Mapping[Tier, Mapping[str, Any]]] = {}
     #: How many clients at once.
@@ -66,9 +105,9 @@ class Traits:
     duplicates: ClassVar[Literal["refused", "replaced"]] = "replaced"
     #: Whether a scan comes in the order of the keys.
     ordered: ClassVar[bool] = True
-    #: The longest key that a store accepts, in bytes; None is no limit short of a gigabyte.
+    #: The longest key and the longest value that a store accepts, in bytes; None is no limit short of a gigabyte.
     longest_key: ClassVar[int | None] = None
-    #: The longest value that a store accepts, in bytes; None is no limit short of a gigabyte.
+    #: See `longest_key`.
     longest_value: ClassVar[int | None] = None
     #: Whether it keeps blocks: keys are their numbers, ascending ones of 8 bytes, and values all have one length.
     blocks: ClassVar[bool] = False

@@ -16,11 +16,10 @@ from pydantic import ValidationError
 
 from dbbench.engine import registry
 from dbbench.engine.base import Engine
-from dbbench.engine.info import Publication
 from dbbench.engine.operations import OPERATIONS, offers
 from dbbench.engine.setup import Setup
 from dbbench.engine.size import Size
-from dbbench.engine.traits import MissingFeature
+from dbbench.engine.traits import MissingFeature, Publication
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import Unavailable, Unsupported
 from dbbench.results.trial import TrialResult

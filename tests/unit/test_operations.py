@@ -12,7 +12,6 @@ from dbbench.engine import base, registry
 from dbbench.engine.operations import (
     FAMILIES,
     OPERATIONS,
-    BlockOperations,
     KeyValueOperations,
     ObjectOperations,
     SQLOperations,
@@ -44,8 +43,7 @@ def test_what_an_engine_has_of_a_family_has_the_parameters_of_it(name: str) -> N
         engine = registry.find(name)
     except Unavailable as exc:
         pytest.skip(exc.reason)
-    family = BlockOperations if engine.blocks else KeyValueOperations
-    known = methods(family)
+    known = methods(KeyValueOperations)
     offered = [operation for operation in known if callable(getattr(engine.session_class, operation, None))]
     assert offered
     for operation in offered:
@@ -55,12 +53,6 @@ def test_what_an_engine_has_of_a_family_has_the_parameters_of_it(name: str) -> N
 def test_every_operation_is_of_a_family() -> None:
     every = {name for family in FAMILIES for name in methods(family)}
     assert {f"prepare_{operation}" for operation in OPERATIONS} <= every
-
-
-def test_blocks_are_records_with_less() -> None:
-    records = methods(KeyValueOperations)
-    for name, method in methods(BlockOperations).items():
-        assert parameters(records[name]) == parameters(method)
 
 
 def test_the_contract_stays_short() -> None:

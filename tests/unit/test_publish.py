@@ -17,7 +17,7 @@ from dbbench.analysis.comparability import Side
 from dbbench.analysis.compare import compare
 from dbbench.analysis.gate import gated
 from dbbench.analysis.publication import ALLOWED, CONDITIONS, FORBIDDEN, terms
-from dbbench.engine.info import Publication
+from dbbench.engine.traits import Publication
 from dbbench.errors import UserError
 from dbbench.report.export.registry import USUAL
 from dbbench.report.run_view import View, view

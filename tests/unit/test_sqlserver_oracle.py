@@ -15,10 +15,10 @@ import pytest
 import sqlglot
 from sqlglot import ErrorLevel, exp
 
-from dbbench.engine.info import Publication
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.keyvalue import RECORD_TABLE
 from dbbench.engine.sql.session import Dialect
+from dbbench.engine.traits import Publication
 from dbbench.errors import Unsupported
 from dbbench.suite.dataset import Records, Table
 from dbbench.suite.model import Suite, Tier
