@@ -7,6 +7,7 @@ without an entry here is an error, and so is an entry without a system.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import fill
 
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Suite
@@ -113,23 +114,22 @@ REST: dict[str, dict[str, str]] = {
 }
 HEAD = """# The published texts, line by line
 
-Here you see what became of everything in the five published texts that dbbench's suites follow: each system with its steps
-and figures, each chart, each setting. One text has two suites, `object-load` and `contention`. "Reproduced" names what does it
-here; "differs" and "cannot be had" say why. Figures stand in the suites, and beside those of a run under "Then and now".
+What became of everything in the five published texts that dbbench's suites follow: each system with its steps and
+figures, each chart, each setting. One text has two suites, `object-load` and `contention`. "Reproduced" names what does
+it here; "differs" and "cannot be had" give the reason. The last line of each names steps whose figures weren't
+published, or of dbbench's own.
 
 This page is made of the suites, by `python docs/seeds_page.py > docs/seeds.md`; a test compares them.
-
-| suite | in the text | steps and figures | what became of it |
-|---|---|---|---|
 """
 
 
 def page() -> str:
     """The page, in Markdown."""
-    return HEAD + "".join(f"| {' | '.join(row)} |\n" for name in SYSTEMS for row in _rows(load_suite(find_suite(name))))
+    return HEAD + "".join(f"\n## {name}\n\n{''.join(_points(load_suite(find_suite(name))))}" for name in SYSTEMS)
 
 
-def _rows(suite: Suite) -> Iterator[tuple[str, str, str, str]]:
+def _points(suite: Suite) -> Iterator[str]:
+    """A point of a list for each system and each thing besides."""
     assert suite.source is not None
     units = {step.name: step.unit for scenario in suite.scenarios for step in scenario.steps}
     found: dict[str, list[str]] = {}
@@ -139,18 +139,19 @@ def _rows(suite: Suite) -> Iterator[tuple[str, str, str, str]]:
     for ratio in suite.source.ratios:
         words = f"×{ratio.value:g}" if ratio.value else "better"
         found.setdefault(ratio.engine, []).append(f"`{ratio.step}` {words} to {ratio.than}")
+    yield f"[The suite]({suite.name}.md).\n\n"
     for system in {**found, **SYSTEMS[suite.name]}:
-        yield f"[{suite.name}]({suite.name}.md)", system, "; ".join(found[system]), SYSTEMS[suite.name][system]
+        figures = f" ({'; '.join(found[system])})" if system in found else ""
+        yield _wrapped(f"- **{system}**{figures}: {SYSTEMS[suite.name][system]}")
     for text, became in REST[suite.name].items():
-        yield f"[{suite.name}]({suite.name}.md)", text, "", became
+        yield _wrapped(f"- **{text}**: {became}")
     published = {each.step for each in (*suite.source.figures, *suite.source.ratios)}
     if ours := [f"`{name}`" for name in units if name not in published]:
-        yield (
-            f"[{suite.name}]({suite.name}.md)",
-            "",
-            ", ".join(ours),
-            "steps whose figures weren't published, or of dbbench's own",
-        )
+        yield _wrapped(f"- {', '.join(ours)}")
+
+
+def _wrapped(point: str) -> str:
+    return fill(point, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def _words(value: float, unit: str) -> str:
