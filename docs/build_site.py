@@ -25,28 +25,25 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("*.md", "docs/*.md", "docs/engines/*.md", "docs/adr/*.md", "examples/*/*.md")
 #: Heading in the side bar -> its pages, in order; `*` stands for those that no other line names.
 CONTENTS = {
+    "Start": ("docs/README", "docs/troubleshooting"),
     "Use it": (
-        "docs/suites",
         "docs/own-data",
-        "docs/cli",
-        "docs/commands",
-        "docs/compare",
+        "docs/suites",
         "docs/variants",
+        "docs/compare",
+        "docs/larger-than-memory",
         "docs/cluster",
-        "docs/history",
         "docs/python",
     ),
-    "Trust it": ("docs/method", "docs/durability", "docs/larger-than-memory", "docs/security", "docs/glossary"),
+    "Look it up": ("docs/cli", "docs/commands", "docs/files", "docs/urls", "docs/glossary"),
+    "Trust it": ("docs/method", "docs/durability", "docs/security", "docs/seeds"),
     "Suites": (
-        *(
-            "docs/invoices",
-            "docs/decision-support",
-            "docs/event-log",
-            "docs/order-entry",
-            "docs/lifecycle",
-            "docs/mixes",
-        ),
-        *("docs/esent", "docs/bplustree", "docs/contention", "docs/object-load", "docs/virtual-file", "docs/seeds"),
+        "docs/catalogue",
+        "docs/invoices",
+        "docs/order-entry",
+        "docs/contention",
+        "docs/object-load",
+        "docs/bplustree",
     ),
     "Engines": ("docs/engines", "docs/engines/*", "docs/engines/reference/index"),
     "Extend it": (

@@ -139,7 +139,7 @@ def _points(suite: Suite) -> Iterator[str]:
     for ratio in suite.source.ratios:
         words = f"×{ratio.value:g}" if ratio.value else "better"
         found.setdefault(ratio.engine, []).append(f"`{ratio.step}` {words} to {ratio.than}")
-    yield f"[The suite]({suite.name}.md).\n\n"
+    yield f"[The suite](catalogue.md#{suite.name}).\n\n"
     for system in {**found, **SYSTEMS[suite.name]}:
         figures = f" ({'; '.join(found[system])})" if system in found else ""
         yield _wrapped(f"- **{system}**{figures}: {SYSTEMS[suite.name][system]}")

@@ -34,8 +34,12 @@ from tests.conftest import Dbbench, summary
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = (ROOT / "docs" / "suites.md").read_text("utf-8")
 CLI = (ROOT / "docs" / "cli.md").read_text("utf-8")
+FILES = (ROOT / "docs" / "files.md").read_text("utf-8")
+CATALOGUE = (ROOT / "docs" / "catalogue.md").read_text("utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
 IDS = [str(page.relative_to(ROOT)) for page in PAGES]
+#: Options of other programs that the pages name.
+OPTIONS_OF_OTHERS = {"--help", "--version", "--user"}
 #: Commands that only read, so that an example of them can be run anywhere.
 READING = {"suites", "engines", "describe", "check"}
 
@@ -66,33 +70,43 @@ def commands(group: click.Group = cli.main, before: str = "") -> Iterator[tuple[
 
 
 @pytest.mark.parametrize(("name", "command"), list(commands()))
-def test_every_command_and_option_is_described(name: str, command: click.Command) -> None:
-    text = section(CLI, f"## `dbbench {name}")
-    for parameter in command.params:
-        if isinstance(parameter, click.Argument):
-            assert (parameter.metavar or parameter.name or "").upper() in text
-            continue
-        for option in parameter.opts:
-            assert f"`{option}" in text, f"dbbench {name} {option} is not described"
+def test_every_command_is_described_and_every_option_has_help(name: str, command: click.Command) -> None:
+    assert re.search(rf"^(## |\| )`dbbench {name}[` ]", CLI, re.MULTILINE)
+    assert command.help
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    assert [each.opts for each in options if not each.help] == []
 
 
 def test_every_option_described_exists() -> None:
     known = {option for _, command in commands() for item in command.params for option in item.opts}
-    assert set(re.findall(r"`(--[a-z-]+)", CLI)) <= known | {"--help", "--version"}
+    described = {option for page in PAGES for option in re.findall(r"`(--[a-z-]+)", page.read_text("utf-8"))}
+    assert described - known - OPTIONS_OF_OTHERS == set()
 
 
 def test_summary_and_outcomes_are_described() -> None:
     for column in COLUMNS:
-        assert f"`{column}`" in section(CLI, "### summary.csv")
+        assert f"`{column}`" in section(FILES, "### summary.csv")
     for outcome in Outcome:
-        assert f"`{outcome}`" in CLI
+        assert f"`{outcome}`" in section(FILES, "### Outcomes")
 
 
 def test_every_environment_variable_is_described() -> None:
     folders = ("dbbench", "plugins")
     sources = " ".join(path.read_text("utf-8") for folder in folders for path in (ROOT / folder).rglob("*.py"))
     for name in set(re.findall(r"\b_?DBBENCH_[A-Z_]+\b", sources)):
-        assert f"`{name}" in CLI
+        assert f"`{name}" in section(FILES, "## Environment variables")
+
+
+def test_every_message_of_troubleshooting_is_one() -> None:
+    """`...` stands for what differs; what is between is in a text of the code."""
+    page = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
+    messages = re.findall(r"^\| `(.+?)` \| ", page, re.MULTILINE)
+    assert messages
+    paths = [path for folder in ("dbbench", "plugins") for path in (ROOT / folder).rglob("*.py")]
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    pieces = [piece for message in messages for piece in message.split("...") if len(piece) > 3]
+    assert [piece for piece in pieces if not any(piece in text for text in texts)] == []
 
 
 # Engines, suites, sessions
@@ -158,12 +172,17 @@ def test_the_extras_bring_every_driver_that_ci_runs() -> None:
 
 
 @pytest.mark.parametrize("name", builtin_suites())
-def test_every_suite_has_a_page_that_names_its_steps(name: str) -> None:
-    page = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+def test_every_suite_is_in_the_catalogue_with_steps_that_it_has(name: str) -> None:
+    """A step may be named by its beginning: `fill-...`."""
+    text = section(CATALOGUE, f"## `{name}`")
+    assert f"](#{name})" in CATALOGUE
     suite = load_suite(ROOT / "scenarios" / "dbbench_scenarios" / f"{name}.yaml")
-    for scenario in suite.scenarios:
-        for step in scenario.steps:
-            assert f"`{step.name}`" in page
+    steps = [step.name for scenario in suite.scenarios for step in scenario.steps]
+    rows = re.findall(r"^\| (`.+?) \|", text, re.MULTILINE)
+    named = re.findall(r"`([^`]+?)(\.\.\.)?`", " ".join(rows))
+    assert [
+        word for word, more in named if not any(step.startswith(word) if more else step == word for step in steps)
+    ] == []
 
 
 def test_every_session_of_nox_is_described() -> None:
