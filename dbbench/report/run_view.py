@@ -39,6 +39,7 @@ from dbbench.suite.model import Scenario, Suite
 class ScenarioView:
     """One scenario with its steps, the overall order, and what the engines used."""
 
+    suite_title: str
     scenario: Scenario
     steps: tuple[StepView, ...]
     standings: tuple[Standing, ...]
@@ -55,6 +56,11 @@ class ScenarioView:
     def step(self, name: str) -> StepView:
         """A step's view by its name."""
         return next(view for view in self.steps if view.step.name == name)
+
+    def named(self, names: Sequence[str]) -> list[StepView]:
+        """The steps of these names, as far as it has them; all steps without names."""
+        views = {view.step.name: view for view in self.steps}
+        return [views[name] for name in names or views if name in views]
 
 
 @dataclass(frozen=True)
@@ -213,6 +219,7 @@ def _scenario(run: Run, scenario: Scenario, found: Figures) -> ScenarioView:
             sizes = footprints(scenario, step.name, named, found.results, data.csv_bytes)
             steps.append(step_view(scenario, step, mine, data, plans, sizes))
     return ScenarioView(
+        suite_title=run.suite.title,
         scenario=scenario,
         steps=tuple(steps),
         standings=tuple(found.standings[scenario.name]),

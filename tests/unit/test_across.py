@@ -53,7 +53,7 @@ def shown(tmp_path: Path) -> View:
 
 def test_a_cell_is_a_mean_with_its_interval_or_says_that_there_is_none(shown: View) -> None:
     with mpl.rc_context(STYLE):
-        figure = overview.across("Title", shown.scenarios, shown.across, ["caption"], {})
+        figure = overview.across(shown, ["caption"], {})
     texts = [text.get_text() for text in figure.findobj(mpl.text.Text)]
     assert texts.count("–") == 1
     assert "The second of" in texts

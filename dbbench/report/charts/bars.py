@@ -1,17 +1,12 @@
-"""Best-to-worst bars: of one step's times, and of sizes in their parts."""
+"""Best-to-worst bars of one step."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
-import matplotlib as mpl
-import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import blended_transform_factory
 
 from dbbench.analysis.units import Unit
@@ -31,19 +26,22 @@ from dbbench.report.charts.layout import (
 )
 from dbbench.report.charts.marks import Label, Span, boxes, intervals
 from dbbench.report.charts.palette import Colours
+from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import BOUND_SHARE, NOTABLE_SHARE, Line, StepView
+from dbbench.suite.charts import Bars
 
 #: Inches for the ratios on the right, after the values, and for their heading.
 RATIOS, HEAD = 0.85, 0.16
 ARROW_NOTE = "Hatched or hollow: Arrow batches. Plain: rows."
-#: Part of a size -> what the key calls it, and how it looks in its engine's colour.
-_PARTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "data": ("data", {}),
-    "both": ("data with the indexes in it", {"hatch": "////"}),
-    "index": ("indexes", {"alpha": 0.5}),
-    "journal": ("journal", {"alpha": 0.25}),
-    "other": ("other", {"alpha": 0.45, "hatch": "||||"}),
-}
+
+
+def figures(
+    chart: Bars, scenario: ScenarioView, captions: Sequence[str], colours: Colours
+) -> Iterator[tuple[str, Figure]]:
+    """A chart for each step named, or for each that isn't a size."""
+    for view in scenario.named(chart.steps):
+        if chart.steps or not view.counted:
+            yield view.step.name, bars(view, chart.axis, captions, colours)
 
 
 def bars(view: StepView, axis: str, captions: Sequence[str], colours: Colours) -> Figure:
@@ -122,43 +120,6 @@ def known_intervals(lines: Iterable[tuple[float, Line]], unit: Unit) -> list[Spa
         for place, line in lines
         if line.row.low is not None and line.row.high is not None
     ]
-
-
-def sizes(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
-    """Sizes in parts, with the size of what the engine was given as a line."""
-    csv_bytes = view.data.csv_bytes
-    parts = [line.row.size_parts for line in view.lines]
-    unit = view.unit
-    subtitle = f"{view.measure}; all files after a flush"
-    row = row_height(rows(view))
-    sheet = Sheet(
-        view.step.title, subtitle, rows(view), notes(view), captions, label_width(view),
-        right=values_width(view) + RATIOS, axis=0.62, row=row, head=HEAD * has_ratios(view),
-    )  # fmt: skip
-    axes = sheet.axes
-    greatest = max(line.row.value or 0 for line in view.lines) if view.lines else 0
-    left = np.zeros(len(parts))
-    keys: list[Artist] = []
-    for name, (text, look) in _PARTS.items():
-        widths = np.array([part.get(name, 0.0) for part in parts])
-        there = [place for place in range(len(parts)) if widths[place]]
-        spans = [(place, left[place] / unit.size, (left[place] + widths[place]) / unit.size) for place in there]
-        boxes(axes, spans, BAR, [colours.get(view.lines[place].row.engine, BLUE) for place in there], **look)
-        if there and widths.max() > 0.005 * greatest:
-            keys.append(Patch(facecolor=GREY, linewidth=0, label=text, **{"edgecolor": "white", **look}))
-        left = left + widths
-    values(sheet, view)
-    axes.set_xlim(0, max([*left, csv_bytes or 0], default=1.0) / unit.size * 1.04 or 1)
-    axes.xaxis.set_major_locator(MaxNLocator(6))
-    if csv_bytes:
-        text = f"{'keys and values' if view.data.records else 'as CSV'}: {unit.text(csv_bytes)}"
-        at, dashed = csv_bytes / unit.size, (0, (4, 3))
-        keys.append(axes.axvline(at, color=INK, linestyle=dashed, linewidth=1.2, label=text))
-    dress(sheet, view)
-    if view.lines:
-        with mpl.rc_context({"hatch.linewidth": 0.8}):
-            sheet.legend(handles=keys, ncols=5, columnspacing=1.2, handlelength=1.6)
-    return sheet.figure
 
 
 def rows(view: StepView) -> float:
@@ -253,14 +214,10 @@ def dress(sheet: Sheet, view: StepView) -> None:
     for place, line in enumerate(lines):
         if line.rank:
             axes.add_artist(Label(MARGIN / WIDTH, place, line.rank, transform=ranks, fontsize=size))
-    axes.xaxis.set_major_formatter(FuncFormatter(_tick))
+    axes.xaxis.set_major_formatter("{x:,.10g}")
     sheet.ground()
     if not view.lines:
         axes.set_xticks([])
-
-
-def _tick(value: float, place: int) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:g}"
 
 
 def superscript(number: str) -> str:

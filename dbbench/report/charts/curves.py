@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from dbbench.analysis.series import Series
 from dbbench.analysis.units import Unit
@@ -27,7 +27,7 @@ _SIZE, _LONGEST, _APART, _TURN = 8, 14, 0.08, 35
 Marks = Mapping[tuple[str, str, str], ComparisonVerdict]
 
 
-def curves(title: str, scenario: ScenarioView, found: Series, marks: Marks, captions: Sequence[str]) -> Figure | None:
+def curves(scenario: ScenarioView, found: Series, marks: Marks, captions: Sequence[str]) -> Figure | None:
     """A panel for each step with a figure; None if there is none. Panels have an axis each, from zero on."""
     engines = [point.engine for point in found.points]
     views = [view for view in scenario.steps if any(value is not None for value, *_ in _values(view, engines))]
@@ -48,7 +48,7 @@ def curves(title: str, scenario: ScenarioView, found: Series, marks: Marks, capt
         notes.append("▲ slower, ▼ faster than the point before it, told apart by the paired test.")
     notes.append("Lines: 95 % intervals. A gap: no figure; the tables say why.")
     sheet = Sheet(
-        f"{title}: {called} over {what}",
+        f"{scenario.suite_title}: {called} over {what}",
         "A panel for each step; median of the rounds",
         rows,
         notes,
@@ -103,9 +103,7 @@ def _panel(axes: Axes, view: StepView, found: Series, marks: Marks, *, turned: b
     axes.set_title(_short(view.step.title), fontsize=9, loc="left", color=INK, pad=6)
     axes.set_ylabel(unit.symbol + (", more is better" if view.higher else ""), fontsize=8, color=GREY)
     axes.yaxis.set_major_locator(MaxNLocator(4))
-    axes.yaxis.set_major_formatter(
-        FuncFormatter(lambda value, _place: f"{value:,.0f}" if value == int(value) else f"{value:g}")
-    )
+    axes.yaxis.set_major_formatter("{x:,.10g}")
     style: dict[str, Any] = {"rotation": _TURN, "ha": "right", "rotation_mode": "anchor"} if turned else {}
     axes.set_xticks(places, [_short(point.label, _LONGEST) for point in found.points], fontsize=_SIZE, **style)
     axes.tick_params(axis="both", length=0, labelsize=8, colors=GREY)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
 
 from dbbench.report.charts.layout import BLUE, FAINT, GREY, MARGIN, inches
 from dbbench.report.charts.palette import Colours
@@ -16,8 +15,8 @@ from dbbench.report.step_view import StepView
 _SHAPES = "osD^vPX*"
 #: The most curves of a chart: more can't be told apart.
 MOST = len(_SHAPES)
-#: Rows of the usual height that the words over the axes take.
-TOP = 0.4
+#: Inches that the words over the axes take.
+TOP = 0.17
 #: Points of the names, and inches from one to the next.
 _SIZE, _STEP = 8.5, 0.17
 
@@ -63,17 +62,11 @@ def label_ends(
         )  # fmt: skip
 
 
-def lower(axes: Axes, rows: float) -> None:
-    """Leave room over axes of `rows` rows, of which `TOP` is for words."""
-    left, bottom, width, height = axes.get_position().bounds
-    axes.set_position((left, bottom, width, height * (rows - TOP) / rows))
-
-
 def dress(axes: Axes, what: str) -> None:
     """A light grid, small grey figures with thousands separated, and what the height is, over it."""
     axes.grid(color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.tick_params(which="both", labelsize=8, colors=GREY, length=0)
     axes.spines["bottom"].set_color(FAINT)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.yaxis.set_major_formatter("{x:,g}")
     axes.set_title(what, loc="left", fontsize=8.5, color=GREY, pad=5)

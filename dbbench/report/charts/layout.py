@@ -16,7 +16,7 @@ from matplotlib.transforms import ScaledTranslation, Transform, blended_transfor
 from dbbench.host import plain_file
 from dbbench.report.charts import svg
 from dbbench.report.charts.canvas import Canvas
-from dbbench.report.charts.marks import BELOW, LEVEL, PITCH, Label, text_inches
+from dbbench.report.charts.marks import BELOW, Label, stacked, text_inches
 
 BLUE, SKY, ORANGE, VERMILION = "#0072B2", "#56B4E9", "#E69F00", "#D55E00"
 GREY, INK, FAINT = "#6b6b6b", "#1a1a1a", "#d9d9d9"
@@ -111,9 +111,7 @@ class Sheet:
     def names(self, titles: Sequence[str], size: float, known: Sequence[bool], places: Sequence[float] = ()) -> None:
         """Titles left of the axes, each level with its row; grey where nothing is known."""
         for place, title, ink in zip(places or range(len(titles)), names(titles), known, strict=True):
-            lines = title.split("\n")
-            for number, line in enumerate(lines):
-                drop = LEVEL + PITCH * (number - (len(lines) - 1) / 2)
+            for line, drop in stacked(title):
                 self.write(0, place, line, -3.5, drop=drop, ha="right", fontsize=size, color=INK if ink else GREY)
 
     def ground(self) -> None:

@@ -24,7 +24,7 @@ _MEASURING_DPI = 720
 #: From a text's place down to its line, as a share of its size: for one that is level with its place, or below it.
 LEVEL, BELOW = 0.365, 0.95
 #: From one line to the next, as a share of the size.
-PITCH = 1.16
+_PITCH = 1.16
 #: How far letters reach above their line and below it, as shares of the size.
 _ABOVE, _UNDER = 0.76, 0.24
 _SHARES = {"left": 0.0, "center": 0.5, "right": 1.0}
@@ -69,6 +69,12 @@ class Label(Text):
         if share:
             x -= share * self._width() * self.figure.dpi
         return x, y - self._drop * float(self.get_fontsize()) * self.figure.dpi / 72
+
+
+def stacked(text: str) -> list[tuple[str, float]]:
+    """Each line of a text that is centred about its place, with its `drop`."""
+    lines = text.split("\n")
+    return [(line, LEVEL + _PITCH * (number - (len(lines) - 1) / 2)) for number, line in enumerate(lines)]
 
 
 def text_inches(line: str, size: float, weight: str | int = "normal") -> float:

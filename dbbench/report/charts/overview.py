@@ -18,10 +18,11 @@ from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing
 from dbbench.analysis.units import fitting
 from dbbench.report.charts.layout import BLUE, GREY, MANY_ROWS, MARGIN, Sheet, inches, name_size, names
-from dbbench.report.charts.marks import LEVEL, PITCH, Label, Span, boxes
+from dbbench.report.charts.marks import Label, Span, boxes, stacked
 from dbbench.report.charts.palette import Colours
-from dbbench.report.run_view import ScenarioView
+from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import LEAST_SHARE, StepView
+from dbbench.suite.charts import Overview
 
 #: On the cells, whose colours stay the same on a dark page; so these are none of those that change there.
 _ON_LIGHT, _ON_DARK = "#191919", "#fefefe"
@@ -36,7 +37,14 @@ _CELL_CHARACTERS = 16
 T = TypeVar("T")
 
 
-def overview(title: str, scenario: ScenarioView, captions: Sequence[str], colours: Colours) -> Figure:
+def figures(
+    _chart: Overview, scenario: ScenarioView, captions: Sequence[str], colours: Colours
+) -> Iterator[tuple[str, Figure]]:
+    """One chart of all steps."""
+    yield "overview", overview(scenario, captions, colours)
+
+
+def overview(scenario: ScenarioView, captions: Sequence[str], colours: Colours) -> Figure:
     """Every engine and step as a multiple of the step's best, with the figure itself under it."""
     steps = scenario.steps
     engines = scenario.standings
@@ -47,24 +55,16 @@ def overview(title: str, scenario: ScenarioView, captions: Sequence[str], colour
         f"steps{interval}. Darker is further behind."
     )
     bands = _bands([None, *steps])
-    sheet, deep = _sheet(f"{title}: overview", subtitle, engines, len(bands), _harness(steps), captions)
+    sheet, deep = _sheet(f"{scenario.suite_title}: overview", subtitle, engines, len(bands), _harness(steps), captions)
     for number, band in enumerate(bands):
         _names(sheet.axes, number * deep, engines, colours)
         _band(sheet.axes, number * deep, band, engines)
     return _bare_table(sheet, max(map(len, bands)), deep * len(bands))
 
 
-def across(
-    title: str,
-    scenarios: Sequence[ScenarioView],
-    engines: Sequence[Sequence[Standing | None]],
-    captions: Sequence[str],
-    colours: Colours,
-) -> Figure:
-    """Every engine and scenario: the geometric mean of its ratios to the best, with the interval under it.
-
-    `engines`: of each engine its standings in the scenarios.
-    """
+def across(shown: View, captions: Sequence[str], colours: Colours) -> Figure:
+    """Every engine and scenario: the geometric mean of its ratios to the best, with the interval under it."""
+    engines, scenarios = shown.across, shown.scenarios
     interval = ", with its interval" if any(item and item.low is not None for row in engines for item in row) else ""
     subtitle = (
         f"How many times the best of each step, as the geometric mean over a scenario's timed steps{interval}. "
@@ -72,7 +72,7 @@ def across(
     )
     firsts = [next(filter(None, row)) for row in engines]
     bands = _bands(range(len(scenarios)))
-    sheet, deep = _sheet(f"{title}: all scenarios", subtitle, firsts, len(bands), [], captions)
+    sheet, deep = _sheet(f"{shown.title}: all scenarios", subtitle, firsts, len(bands), [], captions)
     for number, band in enumerate(bands):
         top = number * deep
         _names(sheet.axes, top, firsts, colours)
@@ -115,9 +115,7 @@ def _names(axes: Axes, top: float, engines: Sequence[Standing], colours: Colours
     """The engines' names at the left of a band, each beside its colour."""
     size = name_size(max(len(engines), 1))
     for place, name in enumerate(names([item.title for item in engines])):
-        lines = name.split("\n")
-        for line, part in enumerate(lines):
-            drop = LEVEL + PITCH * (line - (len(lines) - 1) / 2)
+        for part, drop in stacked(name):
             _write(axes, -0.17, top + _HEAD + place + 0.5, part, ha="right", fontsize=size, drop=drop)
     marks = [colours.get(item.engine, BLUE) for item in engines]
     boxes(axes, [(top + _HEAD + y + 0.5, -0.12, -0.05) for y in range(len(engines))], 0.6, marks)
@@ -173,9 +171,8 @@ def _write(axes: Axes, x: float, y: float, text: str, **style: Any) -> None:
 
 def _middle(axes: Axes, x: float, y: float, text: str, **style: Any) -> None:
     """Some lines, centred."""
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        _write(axes, x, y, line, drop=LEVEL + PITCH * (number - (len(lines) - 1) / 2), **style, **_MIDDLE)
+    for line, drop in stacked(text):
+        _write(axes, x, y, line, drop=drop, **style, **_MIDDLE)
 
 
 def _mean(axes: Axes, column: int, y: float, standing: Standing, ink: str = "") -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 from matplotlib.transforms import blended_transform_factory
 
 from dbbench.analysis.spread import TAIL
@@ -27,7 +27,9 @@ from dbbench.report.charts.layout import (
 )
 from dbbench.report.charts.marks import Label
 from dbbench.report.charts.palette import Colours
+from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import Line, StepView
+from dbbench.suite.charts import Percentiles
 
 #: The percentiles and the greatest: shape and size. The colour is the engine's.
 _DOTS: Any = (("o", 44), ("s", 30), ("D", 28), ("^", 36), ("|", 60))
@@ -36,6 +38,15 @@ _NAMES = (*TAIL, "max")
 _COLUMN = 0.72
 #: Under this ratio of its ends an axis has more than the powers of ten.
 _NARROW = 50
+
+
+def figures(
+    chart: Percentiles, scenario: ScenarioView, captions: Sequence[str], colours: Colours
+) -> Iterator[tuple[str, Figure]]:
+    """A chart for each step with percentiles."""
+    for view in scenario.named(chart.steps):
+        if any(line.tails for line in view.lines):
+            yield f"{view.step.name}-percentiles", percentiles(view, captions, colours)
 
 
 def percentiles(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
@@ -116,7 +127,7 @@ def _dress(sheet: Sheet, places: Sequence[tuple[str, Line | None]], size: float)
     sheet.names(titles, size, [line.row.value is not None for _, line in there], [y for y, _ in there])
     least, most = axes.get_xlim()
     axes.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if most / least < _NARROW else (1,)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _time(value)))
+    axes.xaxis.set_major_formatter(lambda value, _: _time(value))
     axes.xaxis.set_minor_formatter(NullFormatter())
     sheet.ground()
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from dbbench.analysis.units import fitting
 from dbbench.report.charts.bars import known_intervals, notes, superscript, words
@@ -22,7 +22,9 @@ from dbbench.report.charts.layout import (
 )
 from dbbench.report.charts.marks import intervals
 from dbbench.report.charts.palette import Colours
+from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import WIDE_RANGE, Line, StepView, heading, reference_ratio
+from dbbench.suite.charts import Spans
 
 #: Inches for each figure on the right.
 _COLUMN = 0.62
@@ -30,6 +32,14 @@ _COLUMN = 0.62
 _BESIDE_BAR = 0.25
 #: What the ends are, their shapes, and whether they are hollow. The colour is the engine's.
 _ENDS = (("cold start", "s", True), ("warm caches", "o", False))
+
+
+def figures(
+    chart: Spans, scenario: ScenarioView, captions: Sequence[str], colours: Colours
+) -> Iterator[tuple[str, Figure]]:
+    """One chart, if both steps have figures."""
+    if len(views := scenario.named([chart.cold, chart.warm])) == 2:
+        yield f"{chart.warm}-span", spans(chart.title, *views, captions, colours)
 
 
 def spans(title: str, cold: StepView, warm: StepView, captions: Sequence[str], colours: Colours) -> Figure:
@@ -112,7 +122,7 @@ def _dress(sheet: Sheet, lines: Sequence[Line], size: float, *, known: Sequence[
         axes.xaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_xlim(0, max(known, default=1) * 1.05)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.xaxis.set_major_formatter("{x:,g}")
     sheet.ground()
     for name, shape, hollow in _ENDS:
         faces = "white" if hollow else GREY

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from dbbench.analysis.statistics import Estimate
 from dbbench.analysis.units import fitting
-from dbbench.report.charts.labelled import MOST, TOP, dress, label_ends, label_width, lower, styles
+from dbbench.report.charts.labelled import MOST, TOP, dress, label_ends, label_width, styles
 from dbbench.report.charts.layout import ROW, Sheet
 from dbbench.report.charts.palette import Colours
+from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import WIDE_RANGE, StepView, joined
+from dbbench.suite.charts import Sweep
 
 #: Rows of the usual height that the curves take.
 _ROWS = 8
@@ -20,6 +22,19 @@ _ROWS = 8
 _DOUBLING = 8
 
 _Points = dict[int, Estimate]
+
+
+def figures(
+    chart: Sweep, scenario: ScenarioView, captions: Sequence[str], colours: Colours
+) -> Iterator[tuple[str, Figure]]:
+    """A chart for each sweep."""
+    sweeps: dict[str, list[StepView]] = {}
+    for view in scenario.steps:
+        if swept := getattr(view.step, "swept", None):
+            sweeps.setdefault(swept, []).append(view)
+    for name in chart.steps or sweeps:
+        if name in sweeps:
+            yield f"{name}-sweep", sweep(sweeps[name], captions, colours)
 
 
 def sweep(views: Sequence[StepView], captions: Sequence[str], colours: Colours) -> Figure:
@@ -41,15 +56,15 @@ def sweep(views: Sequence[StepView], captions: Sequence[str], colours: Colours) 
     sheet = Sheet(
         first.step.title.rpartition(", ")[0],
         f"more is better; {rounds}{' (logarithmic axis)' if wide else ''}",
-        _ROWS + TOP,
+        _ROWS,
         _notes(views, curves, shown),
         captions,
         left=0.8,
         right=label_width(shown),
         axis=0.55,
+        head=TOP,
     )
     axes, drawn = sheet.axes, styles(views, shown, colours)
-    lower(axes, _ROWS + TOP)
     for title in shown:
         points = sorted(curves[title].items())
         x, y = [count for count, _ in points], [point.value / unit.size for _, point in points]
@@ -66,7 +81,7 @@ def sweep(views: Sequence[StepView], captions: Sequence[str], colours: Colours) 
         axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator(counts))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_major_formatter("{x:g}")
     what = "operations" if first.step.unit == "1/s" else "calls"
     dress(axes, f"{unit.symbol.removesuffix('/s')} {what} per second".strip())
     axes.set_xlabel("clients", fontsize=8.5)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from dbbench.analysis.units import fitting
-from dbbench.report.charts.labelled import MOST, TOP, dress, label_ends, label_width, lower, styles
+from dbbench.report.charts.labelled import MOST, TOP, dress, label_ends, label_width, styles
 from dbbench.report.charts.layout import ROW, Sheet
 from dbbench.report.charts.palette import Colours
+from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import WIDE_RANGE, StepView
 from dbbench.results.facts import TimelineFacts
+from dbbench.suite.charts import Timeline
 
 #: Rows of the usual height that each of the two halves takes, and that lie between them.
 _ROWS, _BETWEEN = 5, 1.3
@@ -22,6 +24,15 @@ _ROWS, _BETWEEN = 5, 1.3
 _DOTS = 40
 #: Within this ratio an axis has figures between the powers of ten.
 _NARROW = 50
+
+
+def figures(
+    chart: Timeline, scenario: ScenarioView, captions: Sequence[str], colours: Colours
+) -> Iterator[tuple[str, Figure]]:
+    """A chart for each step with a rate or a duration."""
+    for view in scenario.named(chart.steps):
+        if (chart.steps or getattr(view.step, "seconds", None)) and has_timeline(view):
+            yield f"{view.step.name}-timeline", timeline(view, captions, colours)
 
 
 def has_timeline(view: StepView) -> bool:
@@ -39,15 +50,15 @@ def timeline(view: StepView, captions: Sequence[str], colours: Colours) -> Figur
     sheet = Sheet(
         view.step.title,
         f"each second{rounds}{f'; {driven}' if driven else ''}",
-        2 * _ROWS + _BETWEEN + TOP,
+        2 * _ROWS + _BETWEEN,
         notes,
         captions,
         left=0.8,
         right=label_width(list(shown)),
         axis=0.55,
+        head=TOP,
     )
     below, drawn = sheet.axes, styles([view], list(shown), colours)
-    lower(below, 2 * _ROWS + _BETWEEN + TOP)
     left, bottom, width, height = below.get_position().bounds
     share = _ROWS / (2 * _ROWS + _BETWEEN)
     below.set_position((left, bottom, width, height * share))
@@ -98,7 +109,7 @@ def _fit(axes: Any, values: Sequence[float], size: float) -> None:
     axes.yaxis.set_major_locator(LogLocator(10, subs=subs))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.yaxis.set_major_formatter("{x:,g}")
 
 
 def _scale(axes: Any) -> str:

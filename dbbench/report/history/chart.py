@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from dbbench.analysis.history import History, Series
 from dbbench.analysis.units import Unit, fitting
+from dbbench.report.charts.labelled import label_ends
 from dbbench.report.charts.layout import FAINT, GREY, INK, Sheet, inches
 from dbbench.report.charts.palette import COLOURS
 from dbbench.report.history.words import change_lines, step_name
@@ -59,7 +59,9 @@ def step_chart(shown: History, scenario: str, step: str) -> Figure:
     for one in series:
         _line(axes, one, order.index(one.engine))
     _dress(axes, shown, unit, logarithmic=logarithmic)
-    _label(axes, series, [order.index(one.engine) for one in series])
+    ends = [(one.title, known[-1]) for one in series if (known := [value for value in one.values if value])]
+    colours = {one.title: {"color": COLOURS[order.index(one.engine) % len(COLOURS)]} for one in series}
+    label_ends(axes, ends, max(_HEIGHT, _LABEL * len(series)), colours)
     return sheet.figure
 
 
@@ -95,30 +97,10 @@ def _dress(axes: Any, shown: History, unit: Unit, *, logarithmic: bool) -> None:
     axes.set_xticks(places, [f"{at + 1}\n{shown.sides[at].manifest.created:%-d %b %Y}" for at in places])
     if logarithmic:
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: unit.figure(value)))
+    axes.yaxis.set_major_formatter(lambda value, _: unit.figure(value))
     if logarithmic:
         axes.yaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(labelsize=8, colors=GREY, which="both")
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines["bottom"].set_color(FAINT)
-
-
-def _label(axes: Any, series: Sequence[Series], numbers: Sequence[int]) -> None:
-    """Each engine's name beside its last figure, moved apart where they would overlap; `numbers` are those of their colours."""
-    ends = []
-    for place, one in enumerate(series):
-        known = [(at, value) for at, value in enumerate(one.values) if value]
-        if known:
-            _, y = axes.transAxes.inverted().transform(axes.transData.transform(known[-1]))
-            ends.append([y, place])
-    ends.sort()
-    least = _LABEL / (axes.get_position().height * axes.figure.get_figheight())
-    for before, end in pairwise(ends):
-        end[0] = max(end[0], before[0] + least)
-    beyond = max(0.0, ends[-1][0] - 1) if ends else 0.0
-    for y, place in ends:
-        axes.annotate(
-            series[place].title, (1, y - beyond), (6, 0), xycoords="axes fraction", textcoords="offset points",
-            fontsize=9, va="center", color=COLOURS[numbers[place] % len(COLOURS)], annotation_clip=False,
-        )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -26,8 +26,10 @@ from dbbench.report.charts.bars import (
 from dbbench.report.charts.layout import BAR, BLUE, GREY, INK, Sheet, row_height
 from dbbench.report.charts.marks import Span, boxes, intervals
 from dbbench.report.charts.palette import Colours
+from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import StepView
 from dbbench.results.facts import PARTS
+from dbbench.suite.charts import Stacks
 
 _WHOLE = "not told apart"
 #: Shade of the engine's colour and hatch of each part, so that neither is needed to tell them apart.
@@ -42,6 +44,15 @@ _NAMES = {
 }
 #: Inches for each of the two figures on the right.
 _COLUMN = 0.72
+
+
+def figures(
+    chart: Stacks, scenario: ScenarioView, captions: Sequence[str], colours: Colours
+) -> Iterator[tuple[str, Figure]]:
+    """A chart for each step that loads objects."""
+    for view in scenario.named(chart.steps):
+        if chart.steps or view.wording.in_parts:
+            yield f"{view.step.name}-parts", time_breakdown(view, captions, colours)
 
 
 def time_breakdown(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
