@@ -6,16 +6,16 @@ those of shape; whatever has the wrong shape is passed over here.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 
-from dbbench.suite.data_types import DAYS, NUMBERS, TEXTS, parse_type
+from pydantic import ValidationError
+
+from dbbench.suite.data_types import parse_type
 from dbbench.suite.plain import Dangling, Mapping, Path, items, listed, mapping, sequence
 from dbbench.suite.steps import KINDS
 from dbbench.suite.steps.base import Step, swept_names
-from dbbench.suite.values import named_in, parsed
+from dbbench.suite.values import ANY, WHOLE, named_in, parsed
 
 
 def dangling(suite: Mapping) -> Iterator[Dangling]:
@@ -62,9 +62,10 @@ def _in_dataset(dataset: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
                 yield (*here, "indexes", index), f"one of its columns {listed(columns)}", list(columns)
         for column_name in columns:
             column = mapping(columns, column_name)
-            yield from _in_column(column, tables, (*here, "columns", column_name))
+            yield from _in_column(
+                column, tables, mapping(tables, table_name).get("rows"), (*here, "columns", column_name)
+            )
             yield from _in_expression(column_name, columns, tables, (*here, "columns", column_name))
-            yield from _too_large(column, mapping(tables, table_name).get("rows"), (*here, "columns", column_name))
 
 
 def _foreign_keys(name: str, tables: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
@@ -91,7 +92,7 @@ def _foreign_keys(name: str, tables: Mapping, path: tuple[str, ...]) -> Iterator
             yield (*here, "columns"), expected, ()
 
 
-def _in_column(column: Mapping, tables: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
+def _in_column(column: Mapping, tables: Mapping, rows: Any, path: tuple[str, ...]) -> Iterator[Dangling]:
     values = mapping(column, "values")
     kind, parent = values.get("kind"), values.get("table")
     if kind == "reference" and isinstance(parent, str):
@@ -104,45 +105,24 @@ def _in_column(column: Mapping, tables: Mapping, path: tuple[str, ...]) -> Itera
             if several or mapping(key, "values").get("kind") not in ("sequence", None):
                 yield (*path, "values", "table"), "a table whose primary key is a sequence", ()
     try:
-        name, arguments = parse_type(str(column.get("type")))
+        name, _ = parse_type(str(column.get("type")))
     except ValueError:
         return
-    fitting = {
-        "sequence": ("integer", "bigint"),
-        "reference": ("integer", "bigint"),
-        "quantiles": NUMBERS,
-        "choice": TEXTS,
-        "pattern": TEXTS,
-        "days": DAYS,
-        "moments": ("datetime",),
-        "words": TEXTS,
-        "listed": TEXTS,
-        "computed": DAYS if values.get("first") is not None else NUMBERS,
-    }.get(str(kind))
-    if fitting and name not in fitting:
-        yield (*path, "type"), f"a type that {kind} values fit: {', '.join(fitting)}", ()
-    elif fitting and name in TEXTS:
-        texts = {"pattern": [_repeated(values)], "words": [_longest(values)], "listed": sequence(values, "texts")}.get(
-            str(kind), list(mapping(values, "weights"))
-        )
-        if any(isinstance(text, str) and len(text) > arguments[0] for text in texts):
-            yield (*path, "values"), f"texts of at most {arguments[0]} characters, for {column['type']}", ()
-
-
-def _longest(words: Mapping) -> str:
-    """The longest text of words, one from each list."""
-    lists = [each for each in sequence(words, "of") if isinstance(each, list) and each]
-    return " ".join(max(map(str, each), key=len) for each in lists)
-
-
-#: Kinds of values with whole numbers behind them, which an expression may name.
-_WHOLE = ("sequence", "reference", "quantiles", "computed")
+    try:
+        drawn = ANY.validate_python(values)
+    except ValidationError:  # the model says so
+        return
+    if name not in drawn.fitting:
+        yield (*path, "type"), f"a type that {kind} values fit: {', '.join(drawn.fitting)}", ()
+        return
+    for place, expected in drawn.faults(str(column["type"]), rows):
+        yield (*path, "values", *place), expected, ()
 
 
 def _in_expression(name: str, columns: Mapping, tables: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
     """Columns and tables that a column's expression names and that aren't there, and a column computed from itself."""
     named, asked = _named(columns, name)
-    known = [each for each in columns if named and mapping(mapping(columns, each), "values").get("kind") in _WHOLE]
+    known = [each for each in columns if named and mapping(mapping(columns, each), "values").get("kind") in WHOLE]
     for each in named:
         if each not in known:
             yield (*path, "values", "text"), f"columns of whole numbers ({listed(known)}), not {each}", known
@@ -163,40 +143,6 @@ def _named(columns: Mapping, name: Any) -> tuple[list[str], list[str]]:
         return named_in(parsed(text)) if is_computed and isinstance(text, str) else ([], [])
     except ValueError:  # the model says so
         return [], []
-
-
-def _repeated(pattern: Mapping) -> Any:
-    """A pattern's text as often as it is to stand; what has the wrong shape as it is."""
-    text, repeat = pattern.get("text"), pattern.get("repeat", 1)
-    return text * repeat if isinstance(text, str) and isinstance(repeat, int) and repeat <= 10_000 else text
-
-
-def _too_large(column: Mapping, rows: Any, path: tuple[str, ...]) -> Iterator[Dangling]:
-    """Numbers that the column's type can't hold, at scale 1."""
-    try:
-        name, arguments = parse_type(str(column.get("type")))
-    except ValueError:
-        return
-    places = arguments[1] if name == "decimal" else 0
-    digits = arguments[0] if name == "decimal" else 99
-    # Decimals are drawn as 64-bit numbers of units, whatever their precision.
-    most = min({"integer": 2**31 - 1}.get(name, 2**63 - 1), 10**digits - 1)
-    values = mapping(column, "values")
-    step, points = values.get("step", 1), mapping(values, "points")
-    if values.get("kind") == "sequence" and name in ("integer", "bigint") and isinstance(rows, int):
-        start = values.get("start", 1)
-        if isinstance(start, int) and not -most <= start <= most - rows + 1:
-            yield (*path, "values", "start"), f"a start from which {rows:,} rows fit {column['type']}", ()
-    if values.get("kind") == "quantiles" and name in ("integer", "bigint", "decimal"):
-        if _finite(step) and Decimal(str(step)).scaleb(places) % 1:
-            yield (*path, "values", "step"), f"a step that {column['type']} can hold", ()
-        for share, point in points.items():
-            if _finite(point) and Decimal(str(abs(point))).scaleb(places) > most:
-                yield (*path, "values", "points", share), f"a number that {column['type']} can hold", ()
-
-
-def _finite(number: Any) -> bool:
-    return isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
 
 
 def _in_scenario(scenario: Mapping, dataset: Mapping, path: Path) -> Iterator[Dangling]:

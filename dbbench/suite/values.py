@@ -1,26 +1,66 @@
-"""How the values of a column are drawn: one model for each way."""
+"""How the values of a column are drawn: one model for each way, which knows the columns that it fits."""
 
 from __future__ import annotations
 
 import ast
 import datetime
+from collections.abc import Iterator
+from decimal import Decimal
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, TypeAdapter, ValidationInfo, field_validator, model_validator
 
 from dbbench.suite.base import Identifier, Model
+from dbbench.suite.data_types import DAYS, NUMBERS, TEXTS, parse_type
 from dbbench.suite.expressions import parse
 
+#: Where in the values a fault is, and what was expected there.
+Fault = tuple[tuple[str | float, ...], str]
 
-class Sequence(Model):
+
+class Drawn(Model):
+    """The base of each kind of values."""
+
+    #: The types of columns that they fit.
+    types: ClassVar[tuple[str, ...]] = TEXTS
+
+    @property
+    def fitting(self) -> tuple[str, ...]:
+        """The types of columns that these very values fit."""
+        return self.types
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest text; 0 if there are no texts."""
+        return 0
+
+    def faults(self, column: str, rows: object) -> Iterator[Fault]:
+        """What a column of this type can't hold, with `rows` rows at scale 1."""
+        if self.longest and self.longest > (length := parse_type(column).arguments[0]):
+            yield (), f"texts of at most {length} characters, for {column}"
+
+
+class Whole(Drawn):
+    """Values with whole numbers behind them, which an expression may name."""
+
+    types = ("integer", "bigint")
+
+
+class Sequence(Whole):
     """Row number plus `start`: a primary key."""
 
     kind: Literal["sequence"]
     start: int = 1
 
+    def faults(self, column: str, rows: object) -> Iterator[Fault]:
+        """A start too far from 0."""
+        most, _ = _range(column)
+        if isinstance(rows, int) and not -most <= self.start <= most - rows + 1:
+            yield ("start",), f"a start from which {rows:,} rows fit {column}"
 
-class Reference(Model):
+
+class Reference(Whole):
     """A key of another table of the dataset, whose primary key must be a sequence.
 
     `even` deals the parents out in ascending order, so that each has the same number of rows give or
@@ -36,7 +76,15 @@ class Reference(Model):
 _MOST_STEPS = 1 << 31
 
 
-class Quantiles(Model):
+def _range(column: str) -> tuple[int, int]:
+    """The greatest number of a type, in units of its last decimal place, and how many places it has."""
+    name, arguments = parse_type(column)
+    digits, places = arguments if name == "decimal" else (99, 0)
+    # Decimals are drawn as 64-bit numbers of units, whatever their precision.
+    return min({"integer": 2**31 - 1}.get(name, 2**63 - 1), 10**digits - 1), places
+
+
+class Quantiles(Whole):
     """Numbers by their quantile function, linear between the points, rounded down to whole steps.
 
     `points: {0: 1, 0.5: 10, 1: 100}` says that the least is 1, half lie under 10 and the greatest is 100.
@@ -46,6 +94,7 @@ class Quantiles(Model):
     kind: Literal["quantiles"]
     points: dict[float, float] = Field(min_length=2)
     step: float = Field(default=1, gt=0)
+    types = NUMBERS
 
     @field_validator("points")
     @classmethod
@@ -62,8 +111,19 @@ class Quantiles(Model):
             raise ValueError(f"points less than {_MOST_STEPS:,} steps apart")
         return self
 
+    def faults(self, column: str, rows: object) -> Iterator[Fault]:
+        """A step and points that the type can't hold exactly."""
+        if parse_type(column).name in ("real", "double"):
+            return
+        most, places = _range(column)
+        if Decimal(str(self.step)).scaleb(places) % 1:
+            yield ("step",), f"a step that {column} can hold"
+        for share, point in self.points.items():
+            if Decimal(str(abs(point))).scaleb(places) > most:
+                yield ("points", int(share) if share.is_integer() else share), f"a number that {column} can hold"
 
-class Choice(Model):
+
+class Choice(Drawn):
     """One of some texts or numbers, each with its weight."""
 
     kind: Literal["choice"]
@@ -76,21 +136,32 @@ class Choice(Model):
             raise ValueError("weights above 0")
         return weights
 
+    @property
+    def longest(self) -> int:
+        """Characters of the longest."""
+        return max(map(len, self.weights))
 
-class Pattern(Model):
+
+class Pattern(Drawn):
     """A text, repeated `repeat` times, in which each `#` is a random digit."""
 
     kind: Literal["pattern"]
     text: str = Field(min_length=1, pattern=r"^[\x20-\x7e]+$")
     repeat: int = Field(default=1, ge=1, le=10_000)
 
+    @property
+    def longest(self) -> int:
+        """Characters of each."""
+        return len(self.text) * self.repeat
 
-class Days(Model):
+
+class Days(Drawn):
     """A day from `first` to `last`, both included, at midnight."""
 
     kind: Literal["days"]
     first: datetime.date
     last: datetime.date
+    types = DAYS
 
     @field_validator("last")
     @classmethod
@@ -100,13 +171,14 @@ class Days(Model):
         return last
 
 
-class Moments(Model):
+class Moments(Drawn):
     """The moment `first`, and for each row after the first one `seconds` more. Each `null_every`th row has none."""
 
     kind: Literal["moments"]
     first: datetime.datetime
     seconds: int
     null_every: int = Field(default=0, ge=0)
+    types = ("datetime",)
 
     @field_validator("first")
     @classmethod
@@ -116,7 +188,7 @@ class Moments(Model):
         return first
 
 
-class Words(Model):
+class Words(Drawn):
     """A text of some words, one from each list, each as likely as the others of its list, with spaces between them."""
 
     kind: Literal["words"]
@@ -129,12 +201,22 @@ class Words(Model):
             raise ValueError("a word in each list")
         return of
 
+    @property
+    def longest(self) -> int:
+        """Characters of the longest words, with spaces between."""
+        return sum(max(map(len, words)) + 1 for words in self.of) - 1
 
-class Listed(Model):
+
+class Listed(Drawn):
     """These texts, one after another, over and over."""
 
     kind: Literal["listed"]
     texts: tuple[str, ...] = Field(min_length=1)
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest."""
+        return max(map(len, self.texts))
 
 
 #: What the expression of a column may call, with the number of its arguments.
@@ -179,7 +261,7 @@ def named_in(tree: ast.expr) -> tuple[list[str], list[str]]:
     return columns, tables
 
 
-class Computed(Model):
+class Computed(Whole):
     """Whole numbers by an expression, in steps: as numbers, or as days or seconds after `first`.
 
     It may name columns of the same table: a computed one by its number before `step` and `first`, quantiles by their number of
@@ -197,8 +279,17 @@ class Computed(Model):
         named_in(parsed(text))
         return text
 
+    @property
+    def fitting(self) -> tuple[str, ...]:
+        """Days where there is a first one."""
+        return NUMBERS if self.first is None else DAYS
+
 
 Values = Annotated[
     Sequence | Reference | Quantiles | Choice | Pattern | Days | Moments | Words | Listed | Computed,
     Field(discriminator="kind"),
 ]
+#: The same, for plain data.
+ANY: TypeAdapter[Drawn] = TypeAdapter(Values)
+#: The kinds with whole numbers behind them.
+WHOLE = tuple(get_args(model.model_fields["kind"].annotation)[0] for model in Whole.__subclasses__())
