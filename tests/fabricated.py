@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dbbench.analysis.ranking import fewest_rounds
 from dbbench.host import atomic_json
 from dbbench.results import query_plan
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import Trial
-from dbbench.run.plan import fewest_rounds, plan
+from dbbench.run.plan import plan
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.keyvalue import KeyValueStep

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dbbench.analysis.ranking import fewest_rounds
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.systems import ranked
 from dbbench.analysis.units import duration
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import TrialResult
-from dbbench.run.plan import fewest_rounds
 from dbbench.suite.model import Suite
 
 

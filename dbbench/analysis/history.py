@@ -17,13 +17,12 @@ from statistics import fmean, variance
 
 from dbbench.analysis.comparability import Side, Weight, check_alike, differences
 from dbbench.analysis.publication import forbidden
-from dbbench.analysis.ranking import BAND
+from dbbench.analysis.ranking import BAND, SIGNIFICANCE
 from dbbench.analysis.row import Row
 from dbbench.analysis.student import student_cdf
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import Key, row_key
 from dbbench.errors import UserError
-from dbbench.run.plan import SIGNIFICANCE
 
 #: The fewest runs that a change can be seen in: below them no test has a chance.
 FEWEST_RUNS = 4

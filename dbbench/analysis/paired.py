@@ -15,7 +15,7 @@ from statistics import fmean, median, stdev
 from dbbench.analysis.contrast import Contrast
 from dbbench.analysis.environment import MOST_OTHERS
 from dbbench.analysis.gate import Gate, gated
-from dbbench.analysis.ranking import BAND, paired_chance, separated
+from dbbench.analysis.ranking import BAND, LEAST_ROUNDS, paired_chance, separated
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import CONFIDENCE, Estimate
 from dbbench.analysis.student import student_quantile
@@ -24,7 +24,6 @@ from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, size_pair
 from dbbench.results.metric import Metric, by_metric, lacking
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
-from dbbench.run.plan import LEAST_ROUNDS
 
 Key = tuple[str, str]
 

@@ -14,10 +14,9 @@ from enum import StrEnum
 from statistics import geometric_mean
 
 from dbbench.analysis.contrast import ALLOWANCE, Contrast, contrast
-from dbbench.analysis.ranking import BAND, separated
+from dbbench.analysis.ranking import BAND, SIGNIFICANCE, fewest_blocks, separated
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate
-from dbbench.run.plan import SIGNIFICANCE, fewest_blocks
 
 #: How far the interval of two equal results may reach from 1, if no gate is set that is narrower.
 MARGIN = 0.05

@@ -13,6 +13,7 @@ from dbbench.analysis import fleet
 from dbbench.analysis.environment import disturbances, upper_limits
 from dbbench.analysis.footprint import footprints
 from dbbench.analysis.publication import Figures, doubts, figures, forbidden, remarks, withhold
+from dbbench.analysis.ranking import fewest_rounds
 from dbbench.analysis.remarks import stronger
 from dbbench.analysis.resources import Resources, resources
 from dbbench.analysis.row import Row
@@ -30,7 +31,6 @@ from dbbench.results.metric import metric_of
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
-from dbbench.run.plan import too_few_rounds
 from dbbench.suite.charts import AnyChart
 from dbbench.suite.model import Scenario, Suite
 
@@ -260,6 +260,17 @@ def _warnings(run: Run, found: Figures) -> list[str]:
             "their footnotes say how; run again on a quieter machine, or with more rounds"
         )
     return [*words, *fleet.doubts(found.results), *disturbances(manifest, found.results)]
+
+
+def too_few_rounds(engines: int, rounds: int) -> str:
+    """That this many rounds give no ranks, and how many do; empty if they are enough."""
+    needed = fewest_rounds(engines)
+    if engines < 2 or rounds >= needed:
+        return ""
+    return (
+        f"{rounds} round{'s are' if rounds > 1 else ' is'} too few to tell {engines} engines apart: times get no ranks; "
+        f"for ranks use --rounds {needed} or more"
+    )
 
 
 def _lacks(run: Run, results: Sequence[TrialResult]) -> list[str]:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import psutil
 
+from dbbench.analysis.ranking import fewest_rounds
 from dbbench.engine import registry, variants
 from dbbench.engine.null import NULLS, nulls
 from dbbench.engine.probe import Probed
 from dbbench.errors import UserError
 from dbbench.run.fleet import refuse_fleet
 from dbbench.run.over_hosts import refuse
-from dbbench.run.plan import DEFAULT_ROUNDS, fewest_rounds
+from dbbench.run.plan import DEFAULT_ROUNDS
 from dbbench.run.releases import program_options
 from dbbench.run.request import Request
 from dbbench.suite.model import Quick, Suite, Variant

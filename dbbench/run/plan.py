@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import random
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 from dbbench.results.trial import Trial
@@ -12,11 +10,6 @@ from dbbench.suite.model import Suite
 
 #: Rounds by default, if the number of engines doesn't need more.
 DEFAULT_ROUNDS = 5
-#: The chance at which two engines count as different, over all pairs of a step together.
-SIGNIFICANCE = 0.05
-#: The fewest rounds that give ranks, and the most engines that they rank, then those for one more round each.
-LEAST_ROUNDS = 5
-_MOST_ENGINES = (4, 7, 12, 22, 40, 71, 127, 227, 408)
 
 
 def plan(
@@ -57,32 +50,3 @@ def _shuffled(groups: Mapping[str, Sequence[str]], order: random.Random) -> Iter
         members = list(groups[name])
         order.shuffle(members)  # of one it draws nothing
         yield from members
-
-
-def fewest_rounds(engines: int) -> int:
-    """The fewest rounds that rank this many engines.
-
-    With them two engines that are 10 % apart, each with 2 % of noise of its own, are told apart in nine of ten
-    runs, by the test of `ranking` at Holm's first hurdle. Fewer than five are too few for a t test of anything.
-    """
-    return LEAST_ROUNDS + bisect_left(_MOST_ENGINES, engines)
-
-
-def too_few_rounds(engines: int, rounds: int) -> str:
-    """That this many rounds give no ranks, and how many do; empty if they are enough."""
-    needed = fewest_rounds(engines)
-    if engines < 2 or rounds >= needed:
-        return ""
-    return (
-        f"{rounds} round{'s are' if rounds > 1 else ' is'} too few to tell {engines} engines apart: times get no ranks; "
-        f"for ranks use --rounds {needed} or more"
-    )
-
-
-def fewest_blocks(tests: int) -> int:
-    """The fewest blocks on each side with which the first of `tests` tests can succeed.
-
-    With n blocks each, the smallest p value of an exact two-sided Mann-Whitney test is 2 / C(2n, n);
-    Holm's correction asks the first of the tests to stay under SIGNIFICANCE / tests.
-    """
-    return next(n for n in range(2, 100) if 2 / math.comb(2 * n, n) <= SIGNIFICANCE / max(1, tests))

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dbbench.analysis.ranking import Rank, chance, paired_chance, ranks, told_apart
+from dbbench.analysis.ranking import Rank, chance, fewest_blocks, fewest_rounds, paired_chance, ranks, told_apart
 from dbbench.analysis.statistics import Estimate, estimate, paired_mean, paired_ratio
-from dbbench.run.plan import fewest_blocks, fewest_rounds
 
 NOISE = 0.02
 
