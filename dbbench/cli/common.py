@@ -152,12 +152,24 @@ seed_option = click.option(
     metavar="N",
     help="Seed of all that is drawn. [default: the suite's]",
 )
-format_option = click.option(
-    "--format",
-    "formats",
-    metavar="FORMATS",
-    help="What to write, with commas between: png, svg, html, md, csv, json, card. All but card if omitted, with --publish or report's --out all; json always.",
-)
+
+
+class _Formats(click.Option):
+    """`--format`. Its help is made from the exporters when it is shown, as loading them takes long."""
+
+    def get_help_record(self, context: click.Context) -> tuple[str, str] | None:
+        from dbbench.report.export.registry import EXPORTERS
+
+        named = [name for name, each in EXPORTERS.items() if not each.usual]
+        always = [name for name, each in EXPORTERS.items() if each.always]
+        self.help = (
+            f"What to write, with commas between: {', '.join(EXPORTERS)}. All but {', '.join(named)} if omitted, with "
+            f"--publish or report's --out all; {', '.join(always)} always."
+        )
+        return super().get_help_record(context)
+
+
+format_option = click.option("--format", "formats", metavar="FORMATS", cls=_Formats)
 _METRICS = click.Choice(["wall", "cpu", "undelayed"])
 _OF_THE_CALLS = (
     "each step's own figure, the CPU time of its calls, or their time less what they waited for a processor."
