@@ -116,7 +116,7 @@ def carry_out(ready: Ready, report: Callable[[Progress], None] = lambda _event: 
         return
     budget = Budget(run.manifest.precision, run.manifest.time_limit)
     enough = partial(budget.reached, run.suite, run.manifest)
-    stopped = run_trials(run, ready.trials, ready.datasets, ready.answers, report, enough, ready.urls, ready.folders)
+    stopped = run_trials(ready, report, enough)
     update: dict[str, Any] = {"finished": datetime.datetime.now(datetime.UTC)}
     if stopped:
         update |= {"stopped": stopped, "rounds": max(result.round for result in run.results())}

@@ -22,7 +22,7 @@ from dbbench.errors import UserError
 from dbbench.host import control_group, interference, machine
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.run.answers import answers_of, doubtful
-from dbbench.run.choice import Choice, check_clients, choose, rounds_of, sized, sort_out, trial_seconds
+from dbbench.run.choice import Choice, choose, sort_out, trial_seconds
 from dbbench.run.data import check_room, draw, existing, facts_of
 from dbbench.run.over_hosts import look_at_hosts
 from dbbench.run.ready import Ready, trials_of
@@ -51,11 +51,10 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     with control_group.limited(request.memory_limit):
         pass  # where it can't be made, the user learns it before anything is drawn
     releases = releases_of(choice.variants, choice.options, choice.known, report)
-    suite, quick = sized(suite, request)
-    check_clients(suite, request.max_clients, request.cluster.hosts if request.cluster and not request.fleet else 1)
+    suite, quick = choice.suite, choice.quick
     probed, disturbs = _looked_at(request, choice, releases)
     check_options(choice.options, probed)
-    found = sort_out(probed, choice.named, suite)
+    found = sort_out(probed, choice, request)
     out = request.out or Path("dbbench-runs") / f"{suite.name}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
     check_out(out)
     look_at_hosts(request.cluster, [str(each.engine) for each in found.engines.values()])
@@ -72,7 +71,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
         created=datetime.datetime.now(datetime.UTC),
         engines=_engines(found.engines, request.urls),
         named=sorted(choice.named),
-        rounds=rounds_of(request, suite, found.usable),
+        rounds=found.rounds,
         precision=request.precision,
         time_limit=request.time_limit,
         scale=scale,

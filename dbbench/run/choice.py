@@ -40,6 +40,9 @@ class Choice:
     #: What the suite and the configuration file say of variants.
     known: Mapping[str, Variant]
     options: dict[str, dict[str, str]]
+    #: The suite as it is to run, and what it has for `--quick` if that is asked for.
+    suite: Suite
+    quick: Quick | None
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,12 @@ class Sorted:
     absent: dict[str, Probed]
     #: Those of them that have none of the suite's operations.
     idle: Sequence[str]
-    #: How many engines run.
-    usable: int
+    #: How many rounds there are to be.
+    rounds: int
 
 
 def choose(request: Request, suite: Suite) -> Choice:
-    """The engines and variants that a request is for. Raises UserError for names and options that don't exist."""
+    """What a request is for. Raises UserError for names and options that don't exist, and for too many clients."""
     known = {**request.config.variants, **suite.variants}
     only, asked = _asked(request, suite, known)
     variants.check(name for name in asked if name not in request.urls)
@@ -70,7 +73,10 @@ def choose(request: Request, suite: Suite) -> Choice:
     for name in request.needed:
         if name not in names:
             raise UserError(f"--gate names {name}, which is not among the engines to run; add -e {name}")
-    return Choice(names, frozenset((*asked, *request.urls)), mine, known, options_of(known, request, names, mine))
+    suite, quick = _sized(suite, request)
+    check_clients(suite, request.max_clients, request.cluster.hosts if request.cluster and not request.fleet else 1)
+    options = options_of(known, request, names, mine)
+    return Choice(names, frozenset((*asked, *request.urls)), mine, known, options, suite, quick)
 
 
 def _asked(
@@ -111,13 +117,13 @@ def options_of(
     return found | {name: dict(chosen) for name, chosen in request.options.items() if name not in taken}
 
 
-def sort_out(probed: Mapping[str, Probed], named: frozenset[str], suite: Suite) -> Sorted:
+def sort_out(probed: Mapping[str, Probed], choice: Choice, request: Request) -> Sorted:
     """The engines that run and those that are left out. Raises UserError if none is left."""
-    unasked = {name: found for name, found in probed.items() if name not in named}
+    unasked = {name: found for name, found in probed.items() if name not in choice.named}
     idle = [
         name
         for name, found in unasked.items()
-        if not suite.operations & {*found.operations} and (found.operations or found.status == "available")
+        if not choice.suite.operations & {*found.operations} and (found.operations or found.status == "available")
     ]
     absent = {
         name: found
@@ -130,10 +136,10 @@ def sort_out(probed: Mapping[str, Probed], named: frozenset[str], suite: Suite) 
         reasons = [f"{p.name}: {p.detail}{f' ({p.install})' if p.install else ''}" for p in engines.values()]
         raise UserError(f"no engine to run: {'; '.join(reasons) or 'the null engine alone shows nothing'}")
     engines |= {name: probed[name] for name in nulls(found.gives for found in usable)}
-    return Sorted(engines, absent, idle, len(usable))
+    return Sorted(engines, absent, idle, _rounds(request, choice.suite, len(usable)))
 
 
-def sized(suite: Suite, request: Request) -> tuple[Suite, Quick | None]:
+def _sized(suite: Suite, request: Request) -> tuple[Suite, Quick | None]:
     """The suite as it is to run, and what it has for `--quick` if that is asked for."""
     quick = suite.quick if request.quick and request.scale is None else None
     if quick:
@@ -154,7 +160,7 @@ def check_clients(suite: Suite, allowed: int | None, hosts: int = 1) -> None:
             )
 
 
-def rounds_of(request: Request, suite: Suite, engines: int) -> int:
+def _rounds(request: Request, suite: Suite, engines: int) -> int:
     """How many rounds there are to be."""
     if request.quick:
         return 1

@@ -24,7 +24,7 @@ class Ready:
     #: Scenario -> query -> the file of the rows that it must return, or the folder of those that engines gave.
     answers: dict[str, dict[str, str]]
     #: Engines that nobody asked for by name and that can't be run here: name -> what is known.
-    absent: dict[str, Probed]
+    absent: dict[str, Probed] = field(default_factory=dict)
     urls: Mapping[str, str] = field(default_factory=dict, repr=False)
     #: Those of them that have none of the suite's operations.
     idle: Sequence[str] = ()

@@ -24,6 +24,7 @@ from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import Trial
 from dbbench.run.answers import answers_again
 from dbbench.run.data import drawn_again
+from dbbench.run.ready import Ready
 from dbbench.run.releases import found_again
 from dbbench.run.runner import Progress, run_trials
 from dbbench.run.supervisor import INTERRUPTED
@@ -49,7 +50,8 @@ def serve(order: Mapping[str, Any], line: Line) -> None:
                 line.say({"trial": event.trial.id, "files": files, "machine": here})
 
         trials = [Trial(**each) for each in order["trials"]]
-        run_trials(run, trials, datasets, answers_again(run, datasets), report, folders=found_again(manifest.variants))
+        folders = found_again(manifest.variants)
+        run_trials(Ready(run, trials, datasets, answers_again(run, datasets), folders=folders), report)
     line.say({"done": order["round"]})
 
 

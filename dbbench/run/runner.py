@@ -17,10 +17,11 @@ from dbbench.engine.urls import VARIABLE
 from dbbench.errors import RunError
 from dbbench.host import atomic_json, control_group
 from dbbench.host.kept_folder import cache_folder
-from dbbench.host.processes import Packages, ended, environment, python, stop, stop_with_its_own
+from dbbench.host.processes import ended, environment, python, stop, stop_with_its_own
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Trial, TrialResult
+from dbbench.run.ready import Ready
 from dbbench.run.seal import Seal
 from dbbench.run.supervisor import INTERRUPTED, Supervisor
 
@@ -55,21 +56,17 @@ Enough = Callable[[Sequence[TrialResult], int], str]
 
 
 def run_trials(
-    run: Run,
-    trials: Sequence[Trial],
-    datasets: dict[str, Files],
-    answers: Mapping[str, Mapping[str, str]],
-    report: Callable[[Progress], None],
+    ready: Ready,
+    report: Callable[[Progress], None] = lambda _event: None,
     enough: Enough = lambda _results, _rounds: "",
-    urls: Mapping[str, str] | None = None,
-    folders: Mapping[str, Packages] | None = None,
 ) -> str:
     """Run every trial that has no result yet; `report` is called as each goes on.
 
     Gives `enough`'s reason if that ended the run early. Raises RunError if the run directory can't be written any more, or if its
     data is gone. On KeyboardInterrupt the trial at
-    work is ended and cleared up before it goes on up. `folders`: name -> the packages that come before ours, and the Python.
+    work is ended and cleared up before it goes on up.
     """
+    run, trials, datasets, answers = ready.run, ready.trials, ready.datasets, ready.answers
     limit = run.manifest.time_limit
     with run.locked() as lock:
         done = run.done(trials)
@@ -86,7 +83,7 @@ def run_trials(
             report(at)
             directory = run.begin(trial)
             document = _document(run, trial, datasets, answers[trial.scenario])
-            if packages := (folders or {}).get(trial.engine):
+            if packages := ready.folders.get(trial.engine):
                 document |= {"packages": str(packages.folder), "python": packages.python}
             if run.manifest.spread_over:
                 document["cluster"] = {"address": run.manifest.cluster, "hosts": run.manifest.spread_over}
@@ -97,7 +94,7 @@ def run_trials(
                 atomic_json.write(directory / "result.json", before, durable=True)
             else:
                 try:
-                    url = (urls or {}).get(trial.engine, "")
+                    url = ready.urls.get(trial.engine, "")
                     with control_group.limited(run.manifest.memory_limit) as group:
                         if group:
                             atomic_json.write(directory / "trial.json", document | {"group": str(group.folder)})

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, get_args
 
@@ -181,7 +182,7 @@ class EngineContract:
             request = Request(str(suite), [self.engine], rounds=1, options=settings, out=tmp_path / "run", urls=urls)
             ready = new_run(request)
             trials = [trial for trial in ready.trials if trial.engine == self.engine]  # without the null engine's
-            run_trials(ready.run, trials, ready.datasets, ready.answers, lambda _progress: None, urls=ready.urls)
+            run_trials(replace(ready, trials=trials))
             (result,) = ready.run.results()
             expect_equal("what the trial remarked on", list(result.remarks), [])
             left = [str(path) for path in ready.run.path.glob("trials/*/work")]

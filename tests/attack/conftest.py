@@ -23,7 +23,7 @@ def _finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("finished") / "run"
     request = Request(str(TESTS / "unit" / "small.yaml"), engines=["sqlite"], rounds=2, out=path)
     ready = new_run(request)
-    run_trials(ready.run, ready.trials, ready.datasets, ready.answers, lambda _progress: None)
+    run_trials(ready)
     return path
 
 

@@ -166,7 +166,7 @@ def ran(tmp_path: Path) -> Ran:
         suite = tmp_path / "small.yaml"
         suite.write_text(SUITE.format(count=count, key_bytes=key_bytes))
         ready = new_run(Request(str(suite), engines, rounds=1, options=options, out=tmp_path / str(count)))
-        run_trials(ready.run, ready.trials, ready.datasets, ready.answers, lambda _progress: None)
+        run_trials(ready)
         return {
             (step.name, result.engine_name): (step.outcome, step.detail)
             for result in ready.run.results()

@@ -144,7 +144,7 @@ def test_a_cache_is_larger_than_the_records(opened: Opened) -> None:
 def test_the_suite_runs(library: ctypes.CDLL, tmp_path: Path) -> None:
     """All of it, on few records; every answer is right."""
     ready = new_run(Request("esent", ["esent"], rounds=1, scale=0.002, out=tmp_path / "run"))
-    run_trials(ready.run, ready.trials, ready.datasets, ready.answers, lambda _progress: None)
+    run_trials(ready)
     (result,) = [each for each in ready.run.results() if each.engine_name == "esent"]
     found = {step.name: step.outcome for step in result.steps}
     assert found == dict.fromkeys(["insert", "database-size", "read-one", "scan", "seek"], "ok")

@@ -94,7 +94,7 @@ def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: 
                 if "dbbench.run.supervisor" in process.cmdline():
                     process.suspend()
 
-    runner.run_trials(ready.run, ready.trials, ready.datasets, ready.answers, stop)
+    runner.run_trials(ready, stop)
     found = {(result.engine_name, step.name): step for result in ready.run.results() for step in result.steps}
     assert found["faulty-hangs", "join-1"].outcome == "ok"
     assert found["faulty-hangs", "join-2"].outcome == "failed"

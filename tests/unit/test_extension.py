@@ -16,6 +16,7 @@ from dbbench.report.run_view import View, view
 from dbbench.results.run_directory import Run
 from dbbench.run import extension, resume, runner
 from dbbench.run.plan import plan
+from dbbench.run.ready import Ready
 from dbbench.scripting import carry_out
 from dbbench.suite.model import Suite
 from tests.fabricated import MACHINE, NULLS, Fake, fabricate, result_of
@@ -46,13 +47,12 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The trials that the runner has done, in order, by the fakes."""
     names: list[str] = []
 
-    def trial(run: Run, trials: Any, *_rest: object) -> str:
-        for each in trials:
-            if not run.finished(each):
+    def trial(ready: Ready, *_rest: object) -> str:
+        for each in ready.trials:
+            if not ready.run.finished(each):
                 names.append(each.id)
-                atomic_json.write(
-                    run.begin(each) / "result.json", result_of(run, each, {**FAKES, **NULLS}[each.engine])
-                )
+                result = result_of(ready.run, each, {**FAKES, **NULLS}[each.engine])
+                atomic_json.write(ready.run.begin(each) / "result.json", result)
         return ""
 
     monkeypatch.setattr("dbbench.scripting.run_trials", trial)

@@ -18,7 +18,7 @@ from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
 from dbbench.run import runner
-from dbbench.run.ready import trials_of
+from dbbench.run.ready import Ready, trials_of
 from tests.fabricated import Fake, fabricate, result_of
 
 FAKES = {"one": Fake("One"), "two": Fake("Two")}
@@ -52,7 +52,7 @@ def again(run: Run, invoices_files: Files, monkeypatch: pytest.MonkeyPatch) -> A
 
         monkeypatch.setattr(runner, "_supervise", supervise)
         answers = {"join-1": str(files.directory / "answer")} if files is not invoices_files else {}
-        runner.run_trials(run, trials, {"invoices": files}, {"invoices": answers}, note)
+        runner.run_trials(Ready(run, trials, {"invoices": files}, {"invoices": answers}), note)
         return ran
 
     return go_on
