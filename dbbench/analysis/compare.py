@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from dbbench.analysis.comparability import Difference, Side, Weight, check_alike, differences
-from dbbench.analysis.environment import disturbances
+from dbbench.analysis.comparability import Difference, Side, Weight, check_alike
 from dbbench.analysis.publication import forbidden
 from dbbench.analysis.ranking import BAND
 from dbbench.analysis.row import Row
 from dbbench.analysis.summary import summarise
-from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Key, Pair, compare_rows, row_key, shared, weight
+from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Key, Pair, compare_rows, row_key, shared
 from dbbench.errors import UserError
 
 
@@ -28,8 +27,8 @@ class Comparison:
     gone: tuple[str, ...]
     added: tuple[str, ...]
     differences: tuple[Difference, ...]
-    #: What makes the figures themselves doubtful, in words.
-    warnings: tuple[str, ...]
+    #: The null engines, which do dbbench's own work alone.
+    nulls: tuple[Pair, ...] = ()
     #: Engines that are left out because their licences forbid to publish what was found: (engine, clause).
     withheld: tuple[tuple[str, str], ...] = ()
 
@@ -104,7 +103,7 @@ def compare(
         gone=tuple(_alone(ours, common, old)),
         added=tuple(_alone(theirs, common, new)),
         differences=tuple(found),
-        warnings=(*_mixed(old), *_mixed(new), *(text for side in everyone for text in _doubts(side)), *_drift(nulls)),
+        nulls=tuple(nulls),
         withheld=tuple(held.items()),
     )
 
@@ -123,15 +122,6 @@ def _alike(sides: Sequence[Side], old: int, *, across_machines: bool) -> list[Di
         if not side.results:
             raise UserError(f"{side.name} has no finished trial; `dbbench suite --resume {side.name}` runs them")
     return list(found)
-
-
-def _mixed(sides: Sequence[Side]) -> Iterator[str]:
-    """Runs of one side that are of different things: then their mean is of neither."""
-    first, *others = sides
-    for side in others:
-        causes = [item for item in differences(first, side) if item.weight is Weight.CAUSE]
-        if causes:
-            yield f"{first.name} and {side.name} are on one side but not alike: {'; '.join(map(str, causes))}"
 
 
 def _names(sides: Sequence[Side]) -> str:
@@ -163,30 +153,3 @@ def _alone(runs: Sequence[Sequence[Row]], common: Collection[Key], sides: Sequen
             told.append(f"{row.engine} in step {row.step} of {row.scenario}")
     where = f"only in {sides[0].name}" if len(sides) == 1 else f"in {_names(sides)}, but not in every run"
     return (f"{where}: {what}" for what in dict.fromkeys(told))
-
-
-def _doubts(side: Side) -> Iterator[str]:
-    """What makes one run's figures worth less."""
-    yield from (f"{side.name}: {text}" for text in disturbances(side.manifest, side.results))
-    wanted = len(side.manifest.usable) * side.manifest.rounds * len(side.suite.scenarios)
-    missing = wanted - len(side.results)
-    if missing > 0:
-        yield (
-            f"{missing} of {wanted} trials of {side.name} have not been run: "
-            f"`dbbench suite --resume {side.name}` does them"
-        )
-
-
-def _drift(nulls: Sequence[Pair]) -> Iterator[str]:
-    """The null engines do dbbench's own work alone: where they changed, it wasn't the engines."""
-    changed = [
-        pair
-        for pair in nulls
-        if pair.verdict in (ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER) and weight(pair) >= MARGIN
-    ]
-    if changed:
-        steps = ", ".join(f"{pair.engine} in {pair.step} ×{pair.ratio.value:.2f}" for pair in changed if pair.ratio)
-        yield (
-            f"the null engine, which does no work of its own, has changed too ({steps}): "
-            "the machine or dbbench itself is not as it was"
-        )

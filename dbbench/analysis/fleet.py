@@ -1,8 +1,9 @@
-"""What is to be said of the hosts that ran whole rounds: which rounds each had, and how far the hosts are apart."""
+"""The hosts that ran whole rounds: which rounds each had, and what the same steps took on them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import geometric_mean, median
 
 from dbbench.results.outcome import Outcome
@@ -24,26 +25,32 @@ def rounds_of(results: Sequence[TrialResult]) -> dict[str, list[int]]:
     return {name: sorted(rounds) for name, rounds in sorted(found.items())}
 
 
-def doubts(results: Sequence[TrialResult]) -> Iterator[str]:
-    """That hosts are not alike: by what they are, and by what the same steps took on them."""
-    kinds = {
-        (result.host.get("cpu"), result.host.get("threads"), result.host.get("memory_bytes"))
-        for result in results
-        if result.host
-    }
-    if len(kinds) > 1:
-        yield "the hosts that ran rounds have different processors or memory: figures are of both; ranks compare within a host"
+def differ(results: Sequence[TrialResult]) -> bool:
+    """Whether the hosts have different processors or memory."""
+    keys = ("cpu", "threads", "memory_bytes")
+    return len({tuple(result.host.get(key) for key in keys) for result in results if result.host}) > 1
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How many times the fastest host's time the slowest took: the geometric mean of the figures that all hosts have."""
+
+    slowest: str
+    fastest: str
+    ratio: float
+    figures: int
+
+
+def gap(results: Sequence[TrialResult]) -> Gap | None:
+    """How far the hosts are apart; None if that is near enough."""
     costs = _costs(results)
-    if len(costs) < 2:
-        return
-    both = set.intersection(*map(set, costs.values()))
+    both = set.intersection(*map(set, costs.values())) if len(costs) > 1 else set()
     if not both:
-        return
+        return None
     means = {name: geometric_mean(mine[figure] for figure in both) for name, mine in costs.items()}
     slowest, fastest = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
-    if means[slowest] > APART * means[fastest]:
-        times = means[slowest] / means[fastest]
-        yield f"host {slowest} took ×{times:.2f} the time of {fastest} (geometric mean of {len(both)} figures): intervals span both"
+    ratio = means[slowest] / means[fastest]
+    return Gap(slowest, fastest, ratio, len(both)) if ratio > APART else None
 
 
 def _costs(results: Sequence[TrialResult]) -> Mapping[str, Mapping[Figure, float]]:

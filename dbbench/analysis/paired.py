@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
 from dbbench.analysis.contrast import Contrast
-from dbbench.analysis.environment import MOST_OTHERS
 from dbbench.analysis.gate import Gate, gated
 from dbbench.analysis.ranking import BAND, LEAST_ROUNDS, paired_chance, separated
 from dbbench.analysis.row import Row
@@ -21,6 +20,7 @@ from dbbench.analysis.statistics import CONFIDENCE, Estimate
 from dbbench.analysis.student import student_quantile
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, size_pair, unmeasured_pair, weight
+from dbbench.host.interference import MOST_OTHERS
 from dbbench.results.metric import Metric, by_metric, lacking
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult

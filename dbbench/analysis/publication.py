@@ -194,14 +194,3 @@ def remarks(manifest: Manifest, results: Sequence[TrialResult]) -> tuple[str, ..
                 f"{called[name]}: figures withheld: {each.clause or 'its licence'}. Its place in the order stays."
             )
     return tuple(found)
-
-
-def doubts(manifest: Manifest, results: Sequence[TrialResult]) -> list[str]:
-    """Of which engines it isn't known whether their figures may be published, in words."""
-    called = titles(manifest, results)
-    return [
-        f"whether the licence of {called[name]} lets its figures be published is not known"
-        f"{f' ({each.clause})' if each.clause else ''}: look before you publish"
-        for name, each in terms(manifest, results).items()
-        if each.status not in (ALLOWED, CONDITIONS, FORBIDDEN)
-    ]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from dbbench.analysis import hosts
 from dbbench.analysis.agreement import checked_by
-from dbbench.analysis.environment import MOST_OTHERS
+from dbbench.host.interference import MOST_OTHERS
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult, TrialResult
 from dbbench.suite.model import Scenario, Tier

@@ -316,10 +316,10 @@ def _given(context: click.Context, parameter: str) -> bool:
 def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (), *, publish: bool) -> int:
     """Run the trials, then report, also after an interruption."""
     from dbbench.analysis.systems import ranked
-    from dbbench.report.run_view import too_few_rounds
     from dbbench.report.terminal.engines import absent_lines
     from dbbench.report.terminal.progress import watched
     from dbbench.report.terminal.run import print_wrapped
+    from dbbench.report.warnings import too_few_rounds
     from dbbench.scripting import carry_out
 
     console = open_console()

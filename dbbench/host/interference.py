@@ -23,6 +23,8 @@ from dbbench.host.usage import usage
 
 _ROOT = Path("/")
 _CPUS = "sys/devices/system/cpu"
+#: The share of all cores above which other processes disturb a trial.
+MOST_OTHERS = 0.10
 #: The probe of fdatasync: this many writes of this many bytes, but no longer than this once a few are done.
 _WRITES, _FEWEST_WRITES, _WRITE_BYTES, _WRITE_SECONDS = 20, 3, 4096, 0.1
 #: Bytes of the file of which one is changed: more than a kernel keeps together.

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import datetime
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dbbench.analysis import fleet
-from dbbench.analysis.environment import disturbances, upper_limits
 from dbbench.analysis.footprint import footprints
-from dbbench.analysis.publication import Figures, doubts, figures, forbidden, remarks, withhold
-from dbbench.analysis.ranking import fewest_rounds
+from dbbench.analysis.publication import Figures, figures, remarks, withhold
 from dbbench.analysis.remarks import stronger
 from dbbench.analysis.resources import Resources, resources
 from dbbench.analysis.row import Row
@@ -24,8 +21,9 @@ from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.host import machine
 from dbbench.report.published_comparison import PublishedComparison, published_comparisons
 from dbbench.report.step_builder import step_view
-from dbbench.report.step_view import NOTABLE_SHARE, Data, StepView
+from dbbench.report.step_view import Data, StepView
 from dbbench.report.tiers import durability
+from dbbench.report.warnings import publication_warnings, run_warnings, upper_limits
 from dbbench.results.facts import Rows, ToldFacts
 from dbbench.results.metric import metric_of
 from dbbench.results.outcome import Outcome
@@ -173,7 +171,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
         run=run,
         rows=tuple(found.rows),
         scenarios=scenarios,
-        warnings=(*_warnings(run, found), *_publication(run, whole.results, publish=publish)),
+        warnings=(*run_warnings(run, found), *publication_warnings(run, whole.results, publish=publish)),
         facts=tuple(_facts(run, scenarios, found.stopped, fleet.rounds_of(found.results))),
         systems=tuple(_systems(run, found.results)),
         missing=tuple(
@@ -231,48 +229,6 @@ def _scenario(run: Run, scenario: Scenario, found: Figures) -> ScenarioView:
     )
 
 
-def _warnings(run: Run, found: Figures) -> list[str]:
-    manifest, rows, words = run.manifest, found.rows, []
-    wanted = len(manifest.usable) * manifest.rounds * len(run.suite.scenarios)
-    if len(found.results) < wanted:
-        missing = wanted - len(found.results)
-        words.append(f"{missing} of {wanted} trials have not been run: --resume {run.path} does them")
-    most = max(
-        (
-            len({row.engine for row in rows if row.step == step and row.trial_means and row.ranked and row.verified})
-            for step in {row.step for row in rows}
-        ),
-        default=0,
-    )
-    if few := too_few_rounds(most, manifest.rounds):
-        words.append(few)
-    bound = sorted({row.step for row in rows if (row.harness_share or 0) > NOTABLE_SHARE})
-    if bound:
-        words.append(f"the harness is more than {NOTABLE_SHARE:.0%} of some results in {', '.join(bound)}")
-    timed = [row for row in rows if row.ranked and row.value is not None and row.unit != "B"]
-    if odd := [row for row in timed if row.unsteady]:
-        named: dict[str, list[str]] = {}
-        for row in odd:
-            named.setdefault(row.step, []).append(row.engine)
-        where = "; ".join(f"{step}: {', '.join(engines)}" for step, engines in named.items())
-        words.append(
-            f"unsteady rounds in {len(odd)} of {len(timed)} figures ({textwrap.shorten(where, 200, placeholder=' ...')}): "
-            "their footnotes say how; run again on a quieter machine, or with more rounds"
-        )
-    return [*words, *fleet.doubts(found.results), *disturbances(manifest, found.results)]
-
-
-def too_few_rounds(engines: int, rounds: int) -> str:
-    """That this many rounds give no ranks, and how many do; empty if they are enough."""
-    needed = fewest_rounds(engines)
-    if engines < 2 or rounds >= needed:
-        return ""
-    return (
-        f"{rounds} round{'s are' if rounds > 1 else ' is'} too few to tell {engines} engines apart: times get no ranks; "
-        f"for ranks use --rounds {needed} or more"
-    )
-
-
 def _lacks(run: Run, results: Sequence[TrialResult]) -> list[str]:
     """What an engine doesn't have, and so isn't timed for, though its neighbours are."""
     called = titles(run.manifest, results)
@@ -282,18 +238,6 @@ def _lacks(run: Run, results: Sequence[TrialResult]) -> list[str]:
             without = ", ".join(f"no {what} ({why})" for what, why in lacks.items())
             lacking.setdefault(without, []).append(title)
     return [f"{', '.join(titles)}: {without}" for without, titles in lacking.items()]
-
-
-def _publication(run: Run, results: Sequence[TrialResult], *, publish: bool) -> list[str]:
-    """What is to be known before these figures go anywhere."""
-    if publish:
-        return doubts(run.manifest, results)
-    called = titles(run.manifest, results)
-    held = [called[name] for name in forbidden(run.manifest, results)]
-    if not held:
-        return []
-    without = f"`dbbench report {run.path} --publish` makes a report without these figures"
-    return [f"not for publication: the licence of {' and of '.join(held)} forbids it; {without}"]
 
 
 def _hosts(hosts: Mapping[str, Sequence[int]]) -> str:

@@ -12,6 +12,7 @@ from dbbench.analysis.gate import beyond
 from dbbench.analysis.row import Row
 from dbbench.analysis.verdicts import ComparisonVerdict, Pair, compare_rows
 from dbbench.errors import UserError
+from dbbench.report.warnings import comparison_warnings
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult
 from dbbench.suite.model import Suite
@@ -166,7 +167,7 @@ def test_runs_of_one_side_that_are_of_different_things_are_told(small: Suite) ->
         created=new[1].manifest.created,
         engine={"versions": {"A": "2.0"}, "settings": {"cache_mib": 64}},
     )
-    (warning,) = compare(many(small, "old"), new).warnings
+    (warning,) = comparison_warnings(compare(many(small, "old"), new))
     assert warning == "new-1 and new-2 are on one side but not alike: a: A: 1.4 -> 2.0"
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from dbbench.analysis.environment import disturbances, upper_limits
 from dbbench.durability.check import VOLATILE
 from dbbench.host import interference
 from dbbench.host import machine as this_machine
 from dbbench.host.interference import Reading, between, cpu_times, reading
+from dbbench.report.warnings import disturbances, upper_limits
 from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import TrialResult
 from tests.unit.test_summary import manifest, trial

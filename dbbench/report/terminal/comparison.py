@@ -18,6 +18,7 @@ from dbbench.analysis.ranking import BAND
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import ComparisonVerdict, Pair
 from dbbench.host import machine
+from dbbench.report.warnings import comparison_warnings
 
 WIDTH = 80
 _STYLES = {
@@ -127,7 +128,7 @@ def _terminal(shown: Comparison, gate: Gate | None) -> Iterator[Text]:
         yield from _wrapped(text, "yellow")
     for text in _visible(shown):
         yield from _wrapped(text)
-    for text in (*_needed(shown), *shown.warnings):
+    for text in (*_needed(shown), *comparison_warnings(shown)):
         yield from _wrapped(f"warning: {text}", "yellow")
     yield from _wrapped(how(shown), "dim")
     yield Text()
@@ -238,7 +239,7 @@ def notes(shown: Comparison) -> list[str]:
         *_withheld(shown),
         *_needed(shown),
         *_visible(shown),
-        *shown.warnings,
+        *comparison_warnings(shown),
     ]
 
 

@@ -1,0 +1,227 @@
+"""What makes the figures of a run or of a comparison doubtful, in words that say what to do about it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from dbbench.analysis import fleet
+from dbbench.analysis.comparability import Side, Weight, differences
+from dbbench.analysis.compare import Comparison
+from dbbench.analysis.publication import ALLOWED, CONDITIONS, FORBIDDEN, Figures, forbidden, terms
+from dbbench.analysis.ranking import fewest_rounds
+from dbbench.analysis.systems import titles
+from dbbench.analysis.units import fitting
+from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, weight
+from dbbench.host.interference import MOST_OTHERS
+from dbbench.report.step_view import NOTABLE_SHARE
+from dbbench.results.facts import NoiseFacts
+from dbbench.results.run_directory import Manifest, Run
+from dbbench.results.trial import TrialResult
+
+#: The share of all cores above which other virtual machines disturb a trial.
+MOST_STEAL = 0.02
+#: A disk that is quicker than this (seconds) answers from a cache.
+LEAST_FDATASYNC = 20e-6
+#: Least shares of the memory and of the disk that should be free, and of the CPU's greatest frequency that it may reach.
+LEAST_MEMORY, LEAST_DISK, LEAST_FREQUENCY = 0.10, 0.05, 0.95
+_IN_MEMORY = ("tmpfs", "ramfs")
+#: The largest page of memory (bytes). A system that counts more as written for one changed byte keeps files in larger pieces.
+LARGEST_PAGE = 64 << 10
+
+
+def run_warnings(run: Run, found: Figures) -> list[str]:
+    """A warning for each thing that makes a run's figures worth less."""
+    manifest, rows, words = run.manifest, found.rows, []
+    wanted = len(manifest.usable) * manifest.rounds * len(run.suite.scenarios)
+    if len(found.results) < wanted:
+        missing = wanted - len(found.results)
+        words.append(f"{missing} of {wanted} trials have not been run: --resume {run.path} does them")
+    most = max(
+        (
+            len({row.engine for row in rows if row.step == step and row.trial_means and row.ranked and row.verified})
+            for step in {row.step for row in rows}
+        ),
+        default=0,
+    )
+    if few := too_few_rounds(most, manifest.rounds):
+        words.append(few)
+    bound = sorted({row.step for row in rows if (row.harness_share or 0) > NOTABLE_SHARE})
+    if bound:
+        words.append(f"the harness is more than {NOTABLE_SHARE:.0%} of some results in {', '.join(bound)}")
+    timed = [row for row in rows if row.ranked and row.value is not None and row.unit != "B"]
+    if odd := [row for row in timed if row.unsteady]:
+        named: dict[str, list[str]] = {}
+        for row in odd:
+            named.setdefault(row.step, []).append(row.engine)
+        where = "; ".join(f"{step}: {', '.join(engines)}" for step, engines in named.items())
+        words.append(
+            f"unsteady rounds in {len(odd)} of {len(timed)} figures ({textwrap.shorten(where, 200, placeholder=' ...')}): "
+            "their footnotes say how; run again on a quieter machine, or with more rounds"
+        )
+    return [*words, *_unlike_hosts(found.results), *disturbances(manifest, found.results)]
+
+
+def too_few_rounds(engines: int, rounds: int) -> str:
+    """That this many rounds give no ranks, and how many do; empty if they are enough."""
+    needed = fewest_rounds(engines)
+    if engines < 2 or rounds >= needed:
+        return ""
+    return (
+        f"{rounds} round{'s are' if rounds > 1 else ' is'} too few to tell {engines} engines apart: times get no ranks; "
+        f"for ranks use --rounds {needed} or more"
+    )
+
+
+def publication_warnings(run: Run, results: Sequence[TrialResult], *, publish: bool) -> list[str]:
+    """What is to be known before these figures go anywhere."""
+    if publish:
+        return _unknown_terms(run.manifest, results)
+    called = titles(run.manifest, results)
+    held = [called[name] for name in forbidden(run.manifest, results)]
+    if not held:
+        return []
+    without = f"`dbbench report {run.path} --publish` makes a report without these figures"
+    return [f"not for publication: the licence of {' and of '.join(held)} forbids it; {without}"]
+
+
+def comparison_warnings(shown: Comparison) -> list[str]:
+    """A warning for each thing that makes the figures of a comparison doubtful."""
+    doubts = [text for side in (*shown.old, *shown.new) for text in _of_side(side)]
+    return [*_mixed(shown.old), *_mixed(shown.new), *doubts, *_drift(shown)]
+
+
+def disturbances(manifest: Manifest, results: Sequence[TrialResult]) -> list[str]:
+    """A warning for each thing that makes this run's figures worth less."""
+    return [*_during(results), *_cpu(manifest.noise), *_room(manifest.noise), *_disk(manifest)]
+
+
+def upper_limits(manifest: Manifest) -> list[str]:
+    """Which figures the system counts too high, and how far, if it does."""
+    counted = manifest.noise.get("overwritten") or 0
+    if counted <= LARGEST_PAGE:
+        return []
+    most = fitting("B", [counted]).text(counted)
+    return [f"bytes written are upper limits: this system counts up to {most} for one byte of a file that changes"]
+
+
+def _during(results: Sequence[TrialResult]) -> Iterator[str]:
+    """What the readings at both ends of each trial tell."""
+    noise = [result.noise for result in results]
+    for known, limit, text in (
+        ([each.get("others") for each in noise], MOST_OTHERS, "other processes used up to {} of the machine during {}: stop them, or use a quieter machine"),
+        ([each.get("steal") for each in noise], MOST_STEAL, "other virtual machines took up to {} of this one's CPU time during {}: use a machine of its own, or another hour"),
+    ):  # fmt: skip
+        shares = [share for share in known if share is not None]
+        many = sum(share > limit for share in shares)
+        if many:
+            yield text.format(f"{max(shares):.0%}", _of(many, len(shares)))
+    slowed = [result for result in results if result.noise.get("throttled")]
+    if slowed:
+        yield (
+            f"the CPU was slowed down by heat during {_of(len(slowed), len(results))}: "
+            "cool it better, or limit its frequency to one that it can keep"
+        )
+
+
+def _cpu(noise: NoiseFacts) -> Iterator[str]:
+    governor, limit, most = noise.get("governor"), noise.get("frequency_limit_hz"), noise.get("frequency_most_hz")
+    if governor and governor != "performance":
+        yield (
+            f"the CPU governor is {governor}, which changes the frequency with the load: "
+            "cpupower frequency-set -g performance"
+        )
+    if limit and most and limit < LEAST_FREQUENCY * most:
+        yield (
+            f"the CPU is kept to {limit / 1e9:.2f} of its {most / 1e9:.2f} GHz: "
+            f"cpupower frequency-set --max {most / 1e6:.0f}MHz, unless you want it so"
+        )
+    if noise.get("on_battery"):
+        yield "the machine ran on its battery, which slows it down: plug it in"
+
+
+def _room(noise: NoiseFacts) -> Iterator[str]:
+    memory, disk = (
+        (noise.get("memory_available"), noise.get("memory_total")),
+        (noise.get("disk_free"), noise.get("disk_total")),
+    )
+    for what, (left, whole), least, remedy in (
+        ("memory", memory, LEAST_MEMORY, "stop other programs, or choose a smaller --scale"),
+        ("the disk", disk, LEAST_DISK, "make room, or name another place with --out"),
+    ):  # fmt: skip
+        if left is not None and whole and left < least * whole:
+            yield f"only {fitting('B', [left]).text(left)} ({left / whole:.0%}) of {what} were free: {remedy}"
+
+
+def _disk(manifest: Manifest) -> Iterator[str]:
+    probe = manifest.noise.get("fdatasync")
+    kind = manifest.machine.get("file_system")
+    if kind in _IN_MEMORY:
+        yield f"the run directory is on {kind}: durable commits cost nothing there; name another place with --out"
+    elif probe and probe["median"] < LEAST_FDATASYNC:
+        yield (
+            f"fdatasync takes only {fitting('s', [probe['median']]).text(probe['median'])}: the disk or a cache before "
+            "it does not wait for the medium, so durable figures say little; name another disk with --out"
+        )
+
+
+def _of(some: int, all_: int) -> str:
+    return f"{some} of {all_} trial{'s' if all_ > 1 else ''}"
+
+
+def _unlike_hosts(results: Sequence[TrialResult]) -> Iterator[str]:
+    """That hosts are not alike: by what they are, and by what the same steps took on them."""
+    if fleet.differ(results):
+        yield "the hosts that ran rounds have different processors or memory: figures are of both; ranks compare within a host"
+    if gap := fleet.gap(results):
+        yield (
+            f"host {gap.slowest} took ×{gap.ratio:.2f} the time of {gap.fastest} "
+            f"(geometric mean of {gap.figures} figures): intervals span both"
+        )
+
+
+def _unknown_terms(manifest: Manifest, results: Sequence[TrialResult]) -> list[str]:
+    """Of which engines it isn't known whether their figures may be published, in words."""
+    called = titles(manifest, results)
+    return [
+        f"whether the licence of {called[name]} lets its figures be published is not known"
+        f"{f' ({each.clause})' if each.clause else ''}: look before you publish"
+        for name, each in terms(manifest, results).items()
+        if each.status not in (ALLOWED, CONDITIONS, FORBIDDEN)
+    ]
+
+
+def _mixed(sides: Sequence[Side]) -> Iterator[str]:
+    """Runs of one side that are of different things: then their mean is of neither."""
+    first, *others = sides
+    for side in others:
+        causes = [item for item in differences(first, side) if item.weight is Weight.CAUSE]
+        if causes:
+            yield f"{first.name} and {side.name} are on one side but not alike: {'; '.join(map(str, causes))}"
+
+
+def _of_side(side: Side) -> Iterator[str]:
+    """What makes one run's figures worth less."""
+    yield from (f"{side.name}: {text}" for text in disturbances(side.manifest, side.results))
+    wanted = len(side.manifest.usable) * side.manifest.rounds * len(side.suite.scenarios)
+    missing = wanted - len(side.results)
+    if missing > 0:
+        yield (
+            f"{missing} of {wanted} trials of {side.name} have not been run: "
+            f"`dbbench suite --resume {side.name}` does them"
+        )
+
+
+def _drift(shown: Comparison) -> Iterator[str]:
+    """The null engines do dbbench's own work alone: where they changed, it wasn't the engines."""
+    changed = [
+        pair
+        for pair in shown.nulls
+        if pair.verdict in (ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER) and weight(pair) >= MARGIN
+    ]
+    if changed:
+        steps = ", ".join(f"{pair.engine} in {pair.step} ×{pair.ratio.value:.2f}" for pair in changed if pair.ratio)
+        yield (
+            f"the null engine, which does no work of its own, has changed too ({steps}): "
+            "the machine or dbbench itself is not as it was"
+        )
