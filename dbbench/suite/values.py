@@ -44,7 +44,7 @@ class Drawn(Model):
 class Whole(Drawn):
     """Values with whole numbers behind them, which an expression may name."""
 
-    types = ("integer", "bigint")
+    types: ClassVar[tuple[str, ...]] = ("integer", "bigint")
 
 
 class Sequence(Whole):

@@ -39,7 +39,8 @@ def figures(
 ) -> Iterator[tuple[str, Figure]]:
     """One chart, if both steps have figures."""
     if len(views := scenario.named([chart.cold, chart.warm])) == 2:
-        yield f"{chart.warm}-span", spans(chart.title, *views, captions, colours)
+        cold, warm = views
+        yield f"{chart.warm}-span", spans(chart.title, cold, warm, captions, colours)
 
 
 def spans(title: str, cold: StepView, warm: StepView, captions: Sequence[str], colours: Colours) -> Figure:
