@@ -9,6 +9,7 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import Distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,17 +128,21 @@ def _anew(package: Distribution) -> list[str]:
 
 def _required(package: Distribution, extras: Sequence[str]) -> list[str]:
     """What the extras of a package require, those that they name of its own in turn."""
-    from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
     found: dict[str, None] = {}
-    for text in package.requires or ():
-        requirement = Requirement(text)
+    for requirement in _parsed(tuple(package.requires or ())):
         if not any(_brings(requirement, extra) for extra in extras):
             continue
         if canonicalize_name(requirement.name) == canonicalize_name(package.name):
             found |= dict.fromkeys(_required(package, sorted(requirement.extras)))
         else:
-            requirement.marker = None
-            found[str(requirement)] = None
+            found[str(requirement).partition(";")[0].strip()] = None
     return list(found)
+
+
+@cache
+def _parsed(texts: tuple[str, ...]) -> list[Requirement]:
+    from packaging.requirements import Requirement
+
+    return [Requirement(text) for text in texts]

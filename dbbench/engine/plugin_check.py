@@ -22,26 +22,42 @@ _ALIKE = 0.85
 
 def faults(engine: type[Engine]) -> Iterator[str]:
     """Each fault in words."""
-    attributes = _types()
     for cls in _own(engine):
-        for name, value in vars(cls).items():
-            if name in attributes:
-                yield from _misfit(cls, name, value, attributes[name])
-            elif meant := _meant(name, {*dir(SQLEngine), *dir(Layer), *attributes}):
-                yield f"{cls.__name__}.{name} is unknown; did you mean {meant}?"
-    operations = _operations()
+        yield from _of_engine(cls)
     for cls in _own(engine.session_class):
-        for name, value in vars(cls).items():
-            if name in operations and inspect.isfunction(value):
-                yield from _uncallable(cls, name, value, operations[name])
-            elif name.startswith("prepare_") and name not in operations:
-                near = _meant(name, operations, alike=0.6)
-                yield f"{cls.__name__}.{name} is no operation{near and f'; did you mean {near}?'}"
-            elif meant := _meant(name, {*dir(SQLSession), *operations}):
-                yield f"{cls.__name__}.{name} is unknown; did you mean {meant}?"
+        yield from _of_session(cls)
 
 
-def _own(kind: type[Engine | Session]) -> list[type]:
+@cache
+def _of_engine(cls: type[Engine]) -> list[str]:
+    attributes = _types()
+    known = {*dir(SQLEngine), *dir(Layer), *attributes}
+    wrong: list[str] = []
+    for name, value in vars(cls).items():
+        if name in attributes:
+            wrong += _misfit(cls, name, value, attributes[name])
+        elif meant := _meant(name, known):
+            wrong.append(f"{cls.__name__}.{name} is unknown; did you mean {meant}?")
+    return wrong
+
+
+@cache
+def _of_session(cls: type[Session]) -> list[str]:
+    operations = _operations()
+    known = {*dir(SQLSession), *operations}
+    wrong: list[str] = []
+    for name, value in vars(cls).items():
+        if name in operations and inspect.isfunction(value):
+            wrong += _uncallable(cls, name, value, operations[name])
+        elif name.startswith("prepare_") and name not in operations:
+            near = _meant(name, operations, alike=0.6)
+            wrong.append(f"{cls.__name__}.{name} is no operation{near and f'; did you mean {near}?'}")
+        elif meant := _meant(name, known):
+            wrong.append(f"{cls.__name__}.{name} is unknown; did you mean {meant}?")
+    return wrong
+
+
+def _own(kind: type[Engine | Session]) -> list[Any]:
     """The classes that a plugin wrote."""
     return [cls for cls in kind.__mro__ if not cls.__module__.startswith("dbbench.") and cls is not object]
 
