@@ -73,8 +73,9 @@ def commands(group: click.Group = cli.main, before: str = "") -> Iterator[tuple[
 def test_every_command_is_described_and_every_option_has_help(name: str, command: click.Command) -> None:
     assert re.search(rf"^(## |\| )`dbbench {name}[` ]", CLI, re.MULTILINE)
     assert command.help
-    options = [each for each in command.params if isinstance(each, click.Option)]
-    assert [each.opts for each in options if not each.help] == []
+    context = click.Context(command)
+    records = [each.get_help_record(context) for each in command.params if isinstance(each, click.Option)]
+    assert [record for record in records if not record or not record[1]] == []
 
 
 def test_every_option_described_exists() -> None:
