@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from dbbench.analysis.statistics import known_median
 from dbbench.results.facts import StepFacts
 from dbbench.results.trial import TrialResult
 from dbbench.suite.model import Scenario
@@ -73,13 +74,13 @@ def footprint(
         title=title,
         apparent=median(size.value or 0 for _, size in found),
         allocated=median(sum(file["allocated"] for file in fact.get("files", ())) for fact in facts),
-        before_flush=_median(fact.get("before_flush") for fact in facts),
-        flush_seconds=_median(fact.get("flush_seconds") for fact in facts),
-        heap=_median(fact.get("heap") for fact in facts),
-        rows=_median(fact.get("rows") for fact in facts),
+        before_flush=known_median(fact.get("before_flush") for fact in facts),
+        flush_seconds=known_median(fact.get("flush_seconds") for fact in facts),
+        heap=known_median(fact.get("heap") for fact in facts),
+        rows=known_median(fact.get("rows") for fact in facts),
         csv_bytes=csv_bytes,
-        written=_median(written),
-        given=_median(given),
+        written=known_median(written),
+        given=known_median(given),
     )
 
 
@@ -103,8 +104,3 @@ def size_parts(facts: StepFacts) -> dict[str, float]:
         found["index"] = index
         found["data"] = found.get("data", 0) - index
     return found
-
-
-def _median(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None

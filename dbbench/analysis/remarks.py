@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from dbbench.analysis import hosts
 from dbbench.analysis.agreement import checked_by
 from dbbench.host.interference import MOST_OTHERS
 from dbbench.results.outcome import Outcome
@@ -15,6 +15,10 @@ from dbbench.suite.model import Scenario, Tier
 
 #: Files whose names a remark gives.
 _NAMED = 3
+#: A host whose processors are busier than this may be what limits the rate.
+BUSY = 0.80
+#: Clocks that are known less exactly than this share of the span leave the rate unsure.
+UNSURE = 0.01
 
 
 def remarks(
@@ -36,7 +40,7 @@ def remarks(
         *_lukewarm(steps),
         *_elsewhere(steps),
         *_ended(steps),
-        *(_in_rounds(words, times, len(steps)) for words, times in hosts.warnings(steps) if part),
+        *(_in_rounds(words, times, len(steps)) for words, times in limits_of_hosts(steps) if part),
         *_stronger(scenario, steps[0].unit, results, part=part),
         *of_trials(results, len(results)),
     ]
@@ -114,3 +118,25 @@ def stronger(given: str, asked: Tier) -> str:
 
 def _in_rounds(text: str, times: int, rounds: int) -> str:
     return text if times >= rounds else f"{text} (in {times} of {rounds} rounds)"
+
+
+def limits_of_hosts(steps: Sequence[StepResult]) -> Iterator[tuple[str, int]]:
+    """Where the load on the clients' hosts may be at its limit: each in words, of the round where it is worst, and in how many rounds it was so."""
+    spread = [step.facts["cluster"] for step in steps if "cluster" in step.facts]
+    busy = [worst for each in spread if (worst := max(each["hosts"], key=_busy)) and _busy(worst) > BUSY]
+    if busy:
+        worst = max(busy, key=_busy)
+        yield f"a host of the clients was at {_busy(worst):.0%} CPU ({worst['name']}): it may limit the rate", len(busy)
+    unsure = [share for each in spread if (share := _clock_share(each)) > UNSURE]
+    if unsure:
+        yield f"the hosts' clocks are known to within {max(unsure):.1%} of the time measured", len(unsure)
+
+
+def _busy(host: Mapping[str, Any]) -> float:
+    return float(host["busy"] or 0.0)
+
+
+def _clock_share(cluster: Mapping[str, Any]) -> float:
+    """The largest bound of the clocks, as a share of the span from the first start to the last end."""
+    bound = max(host["bound"] for host in cluster["hosts"])
+    return float(bound / cluster["span"]) if cluster["span"] else 0.0

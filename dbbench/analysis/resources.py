@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from dbbench.analysis.remarks import of_trials
+from dbbench.analysis.statistics import known_median
 from dbbench.analysis.systems import ranked, titles
 from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import TrialResult
@@ -29,26 +29,21 @@ def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str)
     """What each engine's trials used, by name."""
     found = []
     nulls = [result for result in results if not ranked(manifest, result.engine_name)]
-    base = _median(result.peak_memory for result in nulls if result.scenario_name == scenario)
+    base = known_median(result.peak_memory for result in nulls if result.scenario_name == scenario)
     for name, title in titles(manifest, results).items():
         mine = [result for result in results if result.engine_name == name and result.scenario_name == scenario]
         if not mine or not ranked(manifest, name):
             continue
-        memory = _median(result.peak_memory for result in mine)
+        memory = known_median(result.peak_memory for result in mine)
         found.append(
             Resources(
                 engine=name,
                 title=title,
                 peak_memory=None if memory is None else max(0.0, memory - (base or 0)),
-                cpu_seconds=_median(result.cpu_seconds for result in mine),
-                written_bytes=_median(result.written_bytes for result in mine),
-                seconds=_median(result.seconds for result in mine if result.seconds),
+                cpu_seconds=known_median(result.cpu_seconds for result in mine),
+                written_bytes=known_median(result.written_bytes for result in mine),
+                seconds=known_median(result.seconds for result in mine if result.seconds),
                 remarks=tuple(of_trials(mine, manifest.rounds)),
             )
         )
     return found
-
-
-def _median(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None

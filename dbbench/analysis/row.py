@@ -6,14 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from dbbench.analysis.client_stats import ClientStats, client_stats
+from dbbench.analysis import recorded
 from dbbench.analysis.footprint import size_parts
-from dbbench.analysis.parts import LoadParts, Parts, load_parts, parts
 from dbbench.analysis.ranking import Rank
-from dbbench.analysis.spread import Spread, Tail, spread, tails
 from dbbench.analysis.statistics import Estimate
-from dbbench.analysis.throughput import throughput
-from dbbench.analysis.transaction_stats import TransactionStats, transaction_stats
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
 
@@ -78,24 +74,24 @@ class Row:
     # What its rounds recorded besides, for those that word or draw it. None or empty where they recorded nothing of it.
 
     @cached_property
-    def spread(self) -> Spread | None:
+    def spread(self) -> recorded.Spread | None:
         """The spread of its calls."""
-        return spread(self.rounds)
+        return recorded.spread(self.rounds)
 
     @cached_property
-    def tails(self) -> Mapping[str, Tail]:
+    def tails(self) -> Mapping[str, recorded.Tail]:
         """Operation -> how long its calls took."""
-        return tails(self.rounds)
+        return recorded.tails(self.rounds)
 
     @cached_property
-    def parts(self) -> Parts | None:
+    def parts(self) -> recorded.Parts | None:
         """Where the time of loading an object went."""
-        return parts(self.value, self.rounds)
+        return recorded.parts(self.value, self.rounds)
 
     @cached_property
-    def load_parts(self) -> LoadParts | None:
+    def load_parts(self) -> recorded.LoadParts | None:
         """Where the time of a load went."""
-        return load_parts(self.value, self.rounds)
+        return recorded.load_parts(self.value, self.rounds)
 
     @cached_property
     def size_parts(self) -> Mapping[str, float]:
@@ -103,20 +99,20 @@ class Row:
         return size_parts(self.facts or {})
 
     @cached_property
-    def client_stats(self) -> ClientStats | None:
+    def client_stats(self) -> recorded.ClientStats | None:
         """How clients that got into each other's way were served."""
-        return client_stats(self.rounds)
+        return recorded.client_stats(self.rounds)
 
     @cached_property
     def throughput(self) -> Estimate | None:
         """Calls or operations per second, whatever its own figure is."""
         if self.value is not None and self.unit == "1/s":
             return Estimate(self.value, self.low, self.high)
-        return None if self.value is None else throughput(self.rounds)
+        return None if self.value is None else recorded.throughput(self.rounds)
 
-    def transaction_stats(self, names: Collection[str]) -> TransactionStats | None:
+    def transaction_stats(self, names: Collection[str]) -> recorded.TransactionStats | None:
         """What came of transactions with these names."""
-        return transaction_stats(self.rounds, names)
+        return recorded.transaction_stats(self.rounds, names)
 
     @property
     def retries(self) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from statistics import NormalDist, geometric_mean
+from statistics import NormalDist, geometric_mean, median
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,12 @@ class Estimate:
     value: float
     low: float | None
     high: float | None
+
+
+def known_median(values: Iterable[float | None]) -> float | None:
+    """The median of the values that are known; None without any."""
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 def estimate(trial_means: Sequence[float]) -> Estimate:

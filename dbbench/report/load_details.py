@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dbbench.analysis.spread import Spread
+from dbbench.analysis.recorded import Spread
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report.step_view import Line, StepView, percentiles_note, reference_note
 from dbbench.results.facts import SHOWN

@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 
 from dbbench.analysis.footprint import Footprint
 from dbbench.analysis.queryplans import QueryPlan
+from dbbench.analysis.recorded import Tail
 from dbbench.analysis.row import Row
-from dbbench.analysis.spread import Tail
 from dbbench.analysis.units import Unit, duration
 from dbbench.report.host_words import host_notes
 from dbbench.results.facts import StepFacts

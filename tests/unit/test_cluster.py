@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbbench.analysis import hosts
+from dbbench.analysis.remarks import limits_of_hosts
 from dbbench.analysis.row import Row
 from dbbench.cluster.agent import Sealed
 from dbbench.cluster.alike import differences, identity
@@ -260,16 +260,16 @@ def step(*each: dict[str, Any], span: float = 10.0) -> StepResult:
 
 
 def test_hosts_at_rest_need_no_warning() -> None:
-    assert list(hosts.warnings([step(host(), host(busy=None)), StepResult(name="s", outcome=Outcome.OK)])) == []
+    assert list(limits_of_hosts([step(host(), host(busy=None)), StepResult(name="s", outcome=Outcome.OK)])) == []
 
 
 def test_a_busy_host_is_named_with_its_rounds() -> None:
-    (found,) = hosts.warnings([step(host()), step(host(), host(name="h2", busy=0.93))])
+    (found,) = limits_of_hosts([step(host()), step(host(), host(name="h2", busy=0.93))])
     assert found == ("a host of the clients was at 93% CPU (h2): it may limit the rate", 1)
 
 
 def test_a_clock_that_is_known_too_badly_is_told() -> None:
-    (found,) = hosts.warnings([step(host(bound=0.02), span=1.0), step(host(bound=0.011), span=1.0), step(host())])
+    (found,) = limits_of_hosts([step(host(bound=0.02), span=1.0), step(host(bound=0.011), span=1.0), step(host())])
     assert found == ("the hosts' clocks are known to within 2.0% of the time measured", 2)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dbbench.analysis.client_stats import client_stats
+from dbbench.analysis.recorded import client_stats
 from dbbench.analysis.row import Row
 from dbbench.errors import SuiteError
 from dbbench.report.step_builder import step_view

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from dbbench.analysis.parts import parts
+from dbbench.analysis.recorded import parts
 from dbbench.datasets.cache import materialise
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.driver_timer import DriverTimer

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from dbbench.analysis.spread import tails
+from dbbench.analysis.recorded import tails
 from dbbench.report.charts import draw
 from dbbench.report.charts.layout import STYLE
 from dbbench.report.run_view import View, view

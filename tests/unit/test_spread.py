@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dbbench.analysis.spread import spread
+from dbbench.analysis.recorded import spread
 from dbbench.loadgen.histogram import Samples
 from dbbench.results.facts import SHOWN
 

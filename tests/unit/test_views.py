@@ -38,5 +38,7 @@ def test_a_view_calls_nothing_of_the_analysis(path: Path) -> None:
 
 
 def test_a_function_is_told_from_a_type() -> None:
-    assert computing("from dbbench.analysis.spread import Spread, TAIL, spread\n") == ["dbbench.analysis.spread.spread"]
+    assert computing("from dbbench.analysis.recorded import Spread, TAIL, spread\n") == [
+        "dbbench.analysis.recorded.spread"
+    ]
     assert computing("from dbbench.analysis.units import fitting\n") == []

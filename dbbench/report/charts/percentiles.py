@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 from matplotlib.transforms import blended_transform_factory
 
-from dbbench.analysis.spread import TAIL
+from dbbench.analysis.recorded import TAIL
 from dbbench.analysis.units import fitting
 from dbbench.report.charts.bars import notes, superscript, words
 from dbbench.report.charts.layout import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dbbench.analysis.client_stats import ClientStats
+from dbbench.analysis.recorded import ClientStats
 from dbbench.analysis.units import fitting
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, Line, StepView

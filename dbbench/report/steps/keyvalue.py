@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dbbench.analysis.spread import TAIL
+from dbbench.analysis.recorded import TAIL
 from dbbench.analysis.units import fitting
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, Line, StepView, load, percentiles_note, reference_note, reference_ratio

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dbbench.analysis.parts import LoadParts
+from dbbench.analysis.recorded import LoadParts
 from dbbench.report import step_view
 from dbbench.report.step_view import StepView
 from dbbench.suite.steps.load import LoadStep

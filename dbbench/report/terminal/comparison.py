@@ -30,7 +30,7 @@ _STYLES = {
     ComparisonVerdict.SMALLER: "bold green",
     ComparisonVerdict.UNSURE: "bold yellow",
 }
-_ANSWERS = {Answer.PASSED: "bold green", Answer.FAILED: "bold red", Answer.UNDECIDED: "bold yellow"}
+ANSWERS = {Answer.PASSED: "bold green", Answer.FAILED: "bold red", Answer.UNDECIDED: "bold yellow"}
 #: Shown by their number in the terminal, and folded up in Markdown: nothing has to be done about them.
 _QUIET = (ComparisonVerdict.SAME, ComparisonVerdict.NEITHER)
 
@@ -108,12 +108,12 @@ def show(shown: Comparison, console: Console, *, gate: Gate | None = None) -> No
 def _terminal(shown: Comparison, gate: Gate | None) -> Iterator[Text]:
     for name, sides in (("old", shown.old), ("new", shown.new)):
         for side in sides:
-            yield from _wrapped(f"{name}: {side_words(side)}")
+            yield from wrapped(f"{name}: {side_words(side)}")
     if shown.machines:
         differing = "; ".join(map(str, shown.machines))
-        yield from _wrapped(f"NOT ONE MACHINE, so the machine may be the cause: {differing}", "bold red")
+        yield from wrapped(f"NOT ONE MACHINE, so the machine may be the cause: {differing}", "bold red")
     for item in shown.causes:
-        yield from _wrapped(f"differs: {item}", "yellow")
+        yield from wrapped(f"differs: {item}", "yellow")
     for verdict in ComparisonVerdict:
         lines = [worded(pair, shown) for pair in shown.of(verdict)]
         if lines and verdict not in _QUIET:
@@ -123,18 +123,18 @@ def _terminal(shown: Comparison, gate: Gate | None) -> Iterator[Text]:
     yield Text()
     for verdict in _QUIET:
         if shown.of(verdict):
-            yield from _wrapped(f"{verdict} ({len(shown.of(verdict))}): {_by_engine(shown, verdict)}", "dim")
+            yield from wrapped(f"{verdict} ({len(shown.of(verdict))}): {_by_engine(shown, verdict)}", "dim")
     for text in (*shown.alone, *_withheld(shown)):
-        yield from _wrapped(text, "yellow")
+        yield from wrapped(text, "yellow")
     for text in _visible(shown):
-        yield from _wrapped(text)
+        yield from wrapped(text)
     for text in (*_needed(shown), *comparison_warnings(shown)):
-        yield from _wrapped(f"warning: {text}", "yellow")
-    yield from _wrapped(how(shown), "dim")
+        yield from wrapped(f"warning: {text}", "yellow")
+    yield from wrapped(how(shown), "dim")
     yield Text()
-    yield from _wrapped(headline(shown), "bold")
+    yield from wrapped(headline(shown), "bold")
     if gate is not None:
-        yield from _wrapped(f"gate: {gate_words(shown, gate)}", _ANSWERS[gate.answer])
+        yield from wrapped(f"gate: {gate_words(shown, gate)}", ANSWERS[gate.answer])
 
 
 def _table(lines: Sequence[ComparisonLine]) -> Iterator[Text]:
@@ -155,14 +155,15 @@ def _table(lines: Sequence[ComparisonLine]) -> Iterator[Text]:
         if fits and line.ratio:
             yield Text(f"{start}{cells}".rstrip())
         else:
-            yield from _wrapped(start)
+            yield from wrapped(start)
             if line.ratio:
                 yield Text(f"    {cells}".rstrip())
         if line.pair.detail:
-            yield from _wrapped(f"    {line.pair.detail}", "dim")
+            yield from wrapped(f"    {line.pair.detail}", "dim")
 
 
-def _wrapped(text: str, style: str = "") -> Iterator[Text]:
+def wrapped(text: str, style: str = "") -> Iterator[Text]:
+    """A text in lines of at most 80 columns, the later ones further in."""
     start = text[: len(text) - len(text.lstrip())]
     later = f"{start}  "
     for line in textwrap.wrap(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 
 from rich.console import Console
@@ -11,8 +10,7 @@ from rich.text import Text
 from dbbench.analysis.history import History
 from dbbench.report.export.markdown_page import escaped
 from dbbench.report.history.words import change_lines, how, remarks, runs, summary
-
-_WIDTH = 80
+from dbbench.report.terminal.comparison import wrapped
 
 
 def show(shown: History, console: Console) -> None:
@@ -35,18 +33,12 @@ def _terminal(shown: History) -> Iterator[Text]:
         figures = "  ".join(f"{cell:>{width}}" for cell, width in cells)
         yield Text(f"  {figures}  from run {line.since}", style="red" if line.worse else "green")
         for note in line.notes:
-            yield from _wrapped(f"    {note}", "yellow")
+            yield from wrapped(f"    {note}", "yellow")
     yield Text()
     for text in remarks(shown):
-        yield from _wrapped(f"warning: {text}", "yellow")
-    yield from _wrapped(how(shown), "dim")
+        yield from wrapped(f"warning: {text}", "yellow")
+    yield from wrapped(how(shown), "dim")
     yield Text(summary(shown), style="bold")
-
-
-def _wrapped(text: str, style: str = "") -> Iterator[Text]:
-    indent = " " * (len(text) - len(text.lstrip()))
-    for line in textwrap.wrap(text, _WIDTH, subsequent_indent=indent, break_on_hyphens=False):
-        yield Text(line, style=style)
 
 
 def markdown(shown: History) -> Iterator[str]:

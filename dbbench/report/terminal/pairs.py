@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from rich.text import Text
@@ -11,9 +10,7 @@ from dbbench.analysis.gate import Answer, Gate
 from dbbench.analysis.paired import GatedPairs
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import Pair
-from dbbench.report.terminal.comparison import WIDTH, times
-
-_STYLES = {Answer.PASSED: "bold green", Answer.FAILED: "bold red", Answer.UNDECIDED: "bold yellow"}
+from dbbench.report.terminal.comparison import ANSWERS, times, wrapped
 
 
 def pair_lines(shown: GatedPairs) -> Iterator[Text]:
@@ -21,20 +18,20 @@ def pair_lines(shown: GatedPairs) -> Iterator[Text]:
     new, old, pairs, gate, metric = shown.new, shown.old, shown.pairs, shown.gate, shown.metric
     yield Text()
     by = f", by {metric.by}" if metric.by else ""
-    yield from _wrapped(f"{new} against {old}, round by round{by} (above 1: {new} is worse)", "bold")
+    yield from wrapped(f"{new} against {old}, round by round{by} (above 1: {new} is worse)", "bold")
     if metric.meaning:
-        yield from _wrapped(f"  {metric.meaning}", "dim")
+        yield from wrapped(f"  {metric.meaning}", "dim")
     if shown.others is not None:
         why = f"as other processes used {shown.others:.0%} of the machine; --metric wall compares the whole time"
-        yield from _wrapped(f"  {why}", "dim")
+        yield from wrapped(f"  {why}", "dim")
     several = len({pair.scenario for pair in pairs}) > 1
     names = [f"{pair.scenario}/{pair.step}" if several else pair.step for pair in pairs]
     width = max(map(len, names), default=0)
     for name, pair in zip(names, pairs, strict=True):
         yield Text(f"  {name:<{width}}  {pair.verdict:<10}  {_figures(pair)}".rstrip())
         if pair.detail:
-            yield from _wrapped(f"    {pair.detail}", "dim")
-    yield from _wrapped(f"gate {new}/{old}: {'; '.join(_words(pairs, gate))}", _STYLES[gate.answer])
+            yield from wrapped(f"    {pair.detail}", "dim")
+    yield from wrapped(f"gate {new}/{old}: {'; '.join(_words(pairs, gate))}", ANSWERS[gate.answer])
 
 
 def _figures(pair: Pair) -> str:
@@ -68,11 +65,3 @@ def _words(pairs: Sequence[Pair], gate: Gate) -> Iterator[str]:
             yield f"use --rounds {needed} or more"
         elif seen := [pair.visible for pair in gate.unknown if pair.visible is not None]:
             yield f"a slowdown of less than ×{times(max(seen))} may not be found: more rounds find smaller ones"
-
-
-def _wrapped(text: str, style: str = "") -> Iterator[Text]:
-    start = text[: len(text) - len(text.lstrip())]
-    for line in textwrap.wrap(
-        text.strip(), WIDTH, initial_indent=start, subsequent_indent=f"{start}  ", break_on_hyphens=False
-    ):
-        yield Text(line, style=style)
