@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from dbbench.answers.compare import check_batches
-from dbbench.answers.stored import read_answer, write_answer
+from dbbench.answers.stored import read_answers, write_answers
 from dbbench.errors import WrongAnswer
 from dbbench.host import plain_file
 
@@ -27,9 +27,9 @@ def group(answer: pa.Table, run: Path, scenario: str, step: str) -> int:
     for number in range(1, _MOST_GROUPS + 1):
         path = plain_file.inside(folder, f"{number}.arrow")
         if not path.exists():
-            write_answer(answer, path)
+            write_answers([answer], path)
             return number
-        if _same(answer, read_answer(path)):
+        if _same(answer, read_answers(path)[0]):
             return number
     raise WrongAnswer(f"more than {_MOST_GROUPS} different answers so far")
 

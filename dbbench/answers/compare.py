@@ -30,14 +30,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbbench.answers.ranks import COMPUTED, ranks_of, row_count
+from dbbench.answers.stored import COMPUTED, COMPUTED_KEY, ranks_of, row_count
 from dbbench.answers.value_types import Declared, other_form
 from dbbench.datasets.generate import arrow_type
 from dbbench.errors import WrongAnswer
 from dbbench.suite.data_types import DataType
 
 _ROWS_AT_ONCE = 8_192
-COMPUTED_KEY = b"computed"
 #: The fewest decimal places of a mean that any engine keeps; the others are rounded to as many.
 _PLACES_OF_MEANS = 4
 #: Characters of a value in a message.
@@ -307,17 +306,12 @@ def _shown(value: Any) -> str:
 
 def check_value(found: Any, expected: str, data_type: DataType, what: str) -> None:
     """Compare one value with its text, by the rules above. Raises WrongAnswer."""
-    wanted = arrow_type(data_type)
-    value: Any = expected
-    if pa.types.is_integer(wanted):
-        value = int(expected)
-    elif pa.types.is_decimal(wanted):
-        wanted, value = pa.decimal128(38, wanted.scale), Decimal(expected)
-    elif pa.types.is_floating(wanted):
-        value = float(expected)
-    elif pa.types.is_temporal(wanted):
-        wanted, value = pa.timestamp("s"), datetime.datetime.fromisoformat(expected)
+    kind = arrow_type(data_type)
+    if pa.types.is_decimal(kind):
+        kind = pa.decimal128(38, kind.scale)  # a sum may be wider than its column
+    elif pa.types.is_temporal(kind):
+        kind = pa.timestamp("s")
     try:
-        check_rows([(found,)], pa.table({what: pa.array([value], wanted)}), ordered=True)
+        check_rows([(found,)], pa.table({what: pa.array([expected]).cast(kind)}), ordered=True)
     except WrongAnswer as exc:
         raise WrongAnswer(str(exc).removeprefix("column ").removesuffix(" (1 of 1 rows differ)")) from exc

@@ -12,11 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.ipc
-
 from dbbench.answers import child
 from dbbench.answers.compare import as_table
+from dbbench.answers.stored import write_answers
 from dbbench.datasets.cache import Files
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine import registry
@@ -67,8 +65,7 @@ def main(request: dict[str, Any]) -> None:
             run()
         sql = engine.sql.translate(request["dialects"].get(engine.info().dialect, request["sql"]), dataset.tables)
         answer = as_table(prepared(engine, session, "query")(sql)())
-        with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, answer.schema) as writer:
-            writer.write_table(answer)
+        write_answers([answer], Path(request["out"]))
         session.close()
     finally:
         engine.close()

@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from decimal import Decimal, InvalidOperation
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -17,7 +16,7 @@ import pyarrow.parquet as pq
 
 from dbbench.answers import engine_answer
 from dbbench.answers.question import MORE_MEMORY, Question, compute
-from dbbench.answers.stored import find, read_answer, refusal, refused, stored, write_answer
+from dbbench.answers.stored import find, read_answers, refusal, refused, stored, write_answers
 from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import arrow_type
 from dbbench.datasets.own_files import PARQUET, csv_names, files_of, open_csv, refusals
@@ -51,7 +50,7 @@ def answers_of(
     asked = {step.name: step for step in queries if isinstance(step.answer, SqlAnswer)}
     changes = {name: before(step, steps) for name, step in asked.items()}
     for name, why in [(name, changes[name].unknown) for name in asked if changes[name].unknown]:
-        found[name] = stored([why], partial(write_answer, refusal(why)), files)
+        found[name] = stored([why], partial(write_answers, [refusal(why)]), files)
         del asked[name]
     questions = [question(step, changes[name].statements) for name, step in asked.items()]
     # Kept for the check of stale answers, which asks for them at the end of a trial.
@@ -88,7 +87,7 @@ def by_reference(
         with tempfile.TemporaryDirectory(prefix="dbbench-answers-") as folder:
             made = compute([questions[number] for number in missing], tables, files, Path(folder), memory)
             for number, path in zip(missing, made, strict=True):
-                why = refused(read_answer(path))
+                why = refused(read_answers(path))
                 more = [memory if why.startswith(MORE_MEMORY) else why] if why else []
                 known[number] = stored([*identities[number], *more], partial(_copied, path), files)
     return [path for path in known if path is not None]
@@ -117,7 +116,7 @@ def _answer_of(step: QueryStep, dataset: Dataset, files: Files, folder: Path) ->
         case _:
             return None
     identity = [answer.model_dump(mode="json"), *more]
-    return stored(identity, lambda file: write_answer(rows(), file), files)
+    return stored(identity, lambda file: write_answers([rows()], file), files)
 
 
 def _given(answer: GivenRows, step: str) -> pa.Table:
@@ -130,15 +129,11 @@ def _given(answer: GivenRows, step: str) -> pa.Table:
 
 
 def _column(values: Any, text: TypeText, what: str) -> pa.Array:
-    kind = arrow_type(parse_type(text))
     try:
-        if pa.types.is_decimal(kind):
-            values = [None if value is None else Decimal(str(value)) for value in values]
-            return pa.array(values, pa.decimal128(38, kind.scale)).cast(kind)
-        if pa.types.is_temporal(kind):
-            return pa.array([None if value is None else str(value) for value in values], pa.string()).cast(kind)
-        return pa.array(values, kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, InvalidOperation, TypeError, OverflowError) as exc:
+        return pa.array([None if value is None else str(value) for value in values], pa.string()).cast(
+            arrow_type(parse_type(text))
+        )
+    except pa.ArrowInvalid as exc:
         raise UserError(f"{what}: {exc}") from exc
 
 
@@ -160,4 +155,4 @@ def _asked(answer: EngineAnswer, step: QueryStep, dataset: Dataset, files: Files
     with tempfile.TemporaryDirectory(prefix="dbbench-answer-") as folder:
         out = Path(folder) / "answer.arrow"
         engine_answer.compute(answer.engine, dataset, files, step.sql, step.dialects, out)
-        return read_answer(out)
+        return read_answers(out)[0]

@@ -99,6 +99,8 @@ class _Planner:
             aliases = {each.lower() for each in re.findall(r"\bAS\s+\"?(\w+)", sql, re.IGNORECASE)}
             if name not in {*map(str.lower, self.names), *aliases, *_HIDDEN}:
                 self.document.fault_in_text(path, name, "a column of the tables that the text names", self.names)
+        elif asked and why.startswith(rewrite.NO_ZONE):
+            self.document.fault_in_text(path, why.partition("unlike ")[2].strip("'"), rewrite.NO_ZONE)
         elif asked and (misfit := _MISFIT.search(why)):
             word = misfit[2] or ""
             kind = next((words for key, words in _KINDS.items() if misfit[3] and misfit[3].startswith(key)), "a number")

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 
 from dbbench.answers import child
-from dbbench.answers.stored import refusal, write_answer
+from dbbench.answers.stored import refusal, write_answers
 from dbbench.datasets.cache import Files
 from dbbench.host.kept_folder import MAKING
 from dbbench.suite.dataset import Table
@@ -58,5 +58,5 @@ def compute(
         if failed:  # the one that it was at; those after it are asked again
             at = next((path for path in left if not path.exists()), None)
             if at is not None:
-                write_answer(refusal(failed), at)
+                write_answers([refusal(failed)], at)
     return paths

@@ -1,11 +1,11 @@
-"""What statements make of a table of the reference: its rows are computed by queries, and take the table's place.
+"""What statements make of a table of the reference: a query for the rows that are there afterwards takes its place.
 
 DataFusion's own UPDATE and DELETE change too many rows, so none of them is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import datafusion
 import pyarrow as pa
@@ -15,60 +15,50 @@ from dbbench.answers.rewrite import written
 
 #: The most calls of a statement that are made once more.
 MOST = 1_000
-Ask = Callable[[str], pa.Table]
 
 
-def replay(
-    tree: exp.Expr, calls: int, context: datafusion.SessionContext, schemas: Mapping[str, pa.Schema], ask: Ask
-) -> None:
+def replay(tree: exp.Expr, calls: int, schemas: Mapping[str, pa.Schema], context: datafusion.SessionContext) -> None:
     """Make the calls of a statement. Raises ValueError for one that can't be, and whatever DataFusion raises."""
     if calls > MOST:
         raise ValueError(f"a statement before it is called more than {MOST:,} times")
     target = tree.find(exp.Table)
     if not isinstance(tree, exp.Insert | exp.Update | exp.Delete) or target is None or target.name not in schemas:
         raise ValueError("a statement before it is no INSERT, UPDATE or DELETE of a table")
-    name, schema = target.name, schemas[target.name]
     if tree.args.get("from_") or tree.args.get("using") or tree.args.get("returning") or tree.args.get("conflict"):
         raise ValueError("a statement before it has more than one table, or RETURNING")
+    name, schema = target.name, schemas[target.name]
+    text = written(_afterwards(tree, target, schema.names))
     for _ in range(calls):
-        rows = _inserted(tree, schema, ask) if isinstance(tree, exp.Insert) else ask(_changed(tree, target, schema))
-        made = _as(rows, schema).to_batches() or [pa.RecordBatch.from_pylist([], schema)]
-        whole = context.create_dataframe([made])
-        if isinstance(tree, exp.Insert):
-            whole = context.table(name).union(whole)
+        rows = asked(context, text)
+        whole = [pa.types.is_integer(kind) for kind in schema.types]
+        if any(due and not pa.types.is_integer(kind) for due, kind in zip(whole, rows.schema().types, strict=True)):
+            raise ValueError("a statement before it makes whole numbers of others")
+        rows = rows.cast(dict(zip(schema.names, schema.types, strict=True)))
+        rows = rows.cache() if calls > 1 else rows
         context.deregister_table(name)
-        context.register_view(name, whole)
+        context.register_view(name, rows)
 
 
-def _inserted(tree: exp.Insert, schema: pa.Schema, ask: Ask) -> pa.Table:
-    rows = ask(written(tree.expression))
-    into = tree.this
-    names = [each.name for each in into.expressions] if isinstance(into, exp.Schema) else schema.names
-    if len(names) != rows.num_columns:
-        raise ValueError("a statement before it inserts another number of values than of columns")
-    given = dict(zip(names, rows.columns, strict=True))
-    return pa.table({each.name: given.get(each.name, pa.nulls(rows.num_rows, each.type)) for each in schema})
+def asked(context: datafusion.SessionContext, text: str) -> datafusion.DataFrame:
+    """The plan of a query. Raises for any other statement."""
+    options = datafusion.SQLOptions().with_allow_ddl(False).with_allow_dml(False).with_allow_statements(False)
+    return context.sql_with_options(text, options)
 
 
-def _changed(tree: exp.Update | exp.Delete, target: exp.Table, schema: pa.Schema) -> str:
-    """A query for the rows that are there afterwards."""
+def _afterwards(tree: exp.Insert | exp.Update | exp.Delete, target: exp.Table, names: list[str]) -> exp.Query:
+    columns = {name: exp.column(name, quoted=True) for name in names}
+    if isinstance(tree, exp.Insert):
+        into = [each.name for each in tree.this.expressions] if isinstance(tree.this, exp.Schema) else names
+        source = exp.alias_(exp.Subquery(this=tree.expression.copy()), "given", table=into, quoted=True)
+        new = exp.select(
+            *(columns[name] if name in into else exp.alias_(exp.null(), name, quoted=True) for name in names)
+        )
+        return exp.union(exp.select(*columns.values()).from_(target.copy()), new.from_(source), distinct=False)
     where = tree.args.get("where")
     met = where.this if where else exp.true()
-    columns = {name: exp.column(name, quoted=True) for name in schema.names}
     others = exp.not_(exp.Is(this=exp.paren(met.copy()), expression=exp.true()))
     rest = exp.select(*columns.values()).from_(target.copy()).where(others)
     if isinstance(tree, exp.Delete):
-        return written(rest)
+        return rest
     given = {each.this.name: exp.alias_(each.expression, each.this.name, quoted=True) for each in tree.expressions}
-    changed = exp.select(*(columns | given).values()).from_(target.copy()).where(met)
-    return written(exp.union(changed, rest, distinct=False))
-
-
-def _as(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    columns = [
-        column.cast(pa.float64()).cast(field.type, safe=False)
-        if pa.types.is_floating(column.type)
-        else column.cast(field.type)
-        for column, field in zip(rows.columns, schema, strict=True)
-    ]
-    return pa.table(columns, schema=schema)
+    return exp.union(exp.select(*(columns | given).values()).from_(target.copy()).where(met), rest, distinct=False)

@@ -5,7 +5,9 @@ Each rewriting here is one of DataFusion's faults, with a test of its own that f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import sqlglot
@@ -21,6 +23,9 @@ _ORDERS = [
     type("Reading", (Postgres,), {"NULL_ORDERING": f"nulls_are_{place}"}) for place in ("large", "small", "last")
 ]
 _WHOLE = ("integer", "bigint")
+#: A time with a zone, and what is said of it.
+_ZONED = re.compile(r"\d+-\d+-\d+[ T]\d+:\d+[\d:.]*\s*([+-]\d+(:?\d+)*|[A-Za-z][\w/]*)")
+NO_ZONE = "a time without a zone"
 
 
 def readings(sql: str, tables: Mapping[str, Table], parameters: Mapping[str, Any] | None = None) -> list[exp.Query]:
@@ -78,7 +83,8 @@ def _bound(node: exp.Expr, values: Mapping[str, Any] | None) -> exp.Expr:
         return exp.Null()
     if node.name not in values:
         raise ValueError(f"the parameter {node.name or '?'} has no value")
-    return exp.convert(values[node.name])
+    value = values[node.name]
+    return exp.convert(Decimal(value["number"]) if isinstance(value, dict) else value)
 
 
 def _kinds(tables: Mapping[str, Table]) -> dict[str, Kind | None]:
@@ -131,8 +137,15 @@ def _numbered(node: exp.Expr) -> exp.Expr:
 
 
 def _exact(node: exp.Expr, kinds: Mapping[str, Kind | None]) -> exp.Expr:
-    """Sums of 64-bit numbers and of long decimals wrap around silently; casts to whole numbers cut; 1e0 is a float."""
+    """Sums of 64-bit numbers and of long decimals wrap around silently; casts to whole numbers cut; 1e0 is a float.
+
+    A zone is taken for UTC silently. Raises ValueError for one: no column has any.
+    """
     match node:
+        case exp.Literal(is_string=True) if _ZONED.fullmatch(node.this) and _is_time(node.parent, kinds):
+            raise ValueError(f"{NO_ZONE}, unlike '{node.this}'")
+        case exp.AtTimeZone() | exp.DataType(this=exp.DType.TIMESTAMPTZ | exp.DType.TIMESTAMPLTZ):
+            raise ValueError(NO_ZONE)
         case exp.Literal(is_string=False) if "e" in node.this.lower() and not isinstance(node.parent, exp.Cast):
             return exp.cast(node.copy(), "double")
         case exp.Sum():
@@ -146,6 +159,14 @@ def _exact(node: exp.Expr, kinds: Mapping[str, Kind | None]) -> exp.Expr:
             ):
                 return exp.cast(exp.Round(this=node.this.copy()), node.to.copy())
     return node
+
+
+def _is_time(around: exp.Expr | None, kinds: Mapping[str, Kind | None]) -> bool:
+    """Whether what stands around a literal makes a date or a time of it."""
+    if isinstance(around, exp.Cast):
+        return around.is_type(*exp.DataType.TEMPORAL_TYPES)
+    known = [kinds.get(name) for name in _names(around)] if isinstance(around, exp.Predicate) else []
+    return any(kind is not None and kind[0] in ("date", "datetime") for kind in known)
 
 
 def _names(node: exp.Expr) -> list[str]:

@@ -13,6 +13,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.ipc
 
@@ -21,10 +23,16 @@ from dbbench.errors import UserError
 from dbbench.host import plain_file
 
 #: Raised whenever the same question would get another answer than before; part of the cache's key.
-GENERATION = 7
-#: What the metadata of an answer's file say: who computed it; why there is none; that it has several, each of them right;
-#: which row was left out.
-BY, _REFUSED, _PARTS, _LEFT_OUT = b"by", b"refused", b"parts", b"left out"
+GENERATION = 8
+#: What the metadata of an answer's file say: who computed it, why there is none, and which row was left out.
+BY, _REFUSED, LEFT_OUT = b"by", b"refused", b"left out"
+#: The last column of an answer whose order or limit matters: of the first row of a rank the place, from 1.
+RANK = " rank"
+#: What the metadata of that column say: how many rows are returned, and how many stand before them.
+_ROWS, _SKIP = b"rows", b"skip"
+#: Marks an output that is more than a column of a table: "yes", or "divided" where systems may round its last place otherwise.
+COMPUTED_KEY = b"computed"
+COMPUTED = {"computed": "yes"}
 _log = logging.getLogger(__name__)
 
 
@@ -47,17 +55,12 @@ def stored(
     """
     if known := find(identity, files, suffix):
         return known
-    name = _name(identity)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{name}-", dir=files.directory)
-    try:
-        with open(descriptor, "wb") as file:
+    with tempfile.TemporaryDirectory(prefix=".answer-", dir=files.directory) as folder:
+        new = Path(folder) / "new"
+        with plain_file.replacing(new, durable=True) as file:
             write(file)
-        plain_file.sync_file(Path(temporary))
-        path = files.directory / f"{name}-{plain_file.digest(Path(temporary))}{suffix}"
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        path = files.directory / f"{_name(identity)}-{plain_file.digest(new)}{suffix}"
+        os.replace(new, path)
     plain_file.sync_folder(files.directory)
     return path
 
@@ -67,14 +70,15 @@ def _name(identity: Sequence[object]) -> str:
     return f"answer-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
-def write_answer(answer: pa.Table, to: IO[bytes] | Path) -> None:
-    """Write an answer's rows, to a file that appears when it is whole."""
+def write_answers(answers: Sequence[pa.Table], to: IO[bytes] | Path) -> None:
+    """Write answers of which each is right, one after another; to a path as a file that appears when it is whole."""
     if isinstance(to, Path):
         with plain_file.replacing(to) as file:
-            write_answer(answer, file)
+            write_answers(answers, file)
         return
-    with pa.ipc.new_file(to, answer.schema) as writer:
-        writer.write_table(answer)
+    for answer in answers:
+        with pa.ipc.new_stream(to, answer.schema) as writer:
+            writer.write_table(answer)
 
 
 def reference_name() -> str:
@@ -91,30 +95,12 @@ def kept_answer(name: str, files: Files) -> Path:
     return path
 
 
-def read_answer(path: Path) -> pa.Table:
-    """The rows of an answer's file, mapped."""
-    with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
-        return reader.read_all()
-
-
-def together(answers: Sequence[pa.Table]) -> pa.Table:
-    """Answers of which each is right, as one table to be kept."""
-    known = [[each.num_rows, each.schema.field(-1).metadata] for each in answers]
-    whole = pa.concat_tables([each.cast(answers[0].schema) for each in answers])
-    parts = [[rows, {key.decode(): value.decode() for key, value in (marks or {}).items()}] for rows, marks in known]
-    return whole.replace_schema_metadata({_PARTS: json.dumps(parts)}) if len(answers) > 1 else answers[0]
-
-
-def apart(answer: pa.Table) -> list[pa.Table]:
-    """The answers that were put together."""
-    if _PARTS not in (answer.schema.metadata or {}):
-        return [answer.replace_schema_metadata()]
-    found, start = [], 0
-    for rows, marks in json.loads(answer.schema.metadata[_PARTS]):
-        last = answer.schema.field(-1).with_metadata(marks)
-        schema = answer.schema.set(len(answer.schema) - 1, last).remove_metadata()
-        found.append(answer.slice(start, rows).cast(schema))
-        start += rows
+def read_answers(path: Path) -> list[pa.Table]:
+    """The answers of a file, mapped: each is right."""
+    found = []
+    with pa.memory_map(str(path)) as source:
+        while source.tell() < source.size():
+            found.append(pa.ipc.open_stream(source).read_all())
     return found
 
 
@@ -123,19 +109,43 @@ def refusal(reason: str) -> pa.Table:
     return pa.schema([], {_REFUSED: reason}).empty_table()
 
 
-def refused(answer: pa.Table) -> str:
+def refused(answers: Sequence[pa.Table]) -> str:
     """Why there is no answer; empty if there is one."""
-    why: bytes = (answer.schema.metadata or {}).get(_REFUSED, b"")
-    return why.decode()
+    return said(answers, _REFUSED)
 
 
-def leaving_out(answer: pa.Table, row: tuple[str, str, int] | None) -> pa.Table:
-    """An answer that is computed without a row: table, and name and value of its key."""
-    marks = {**(answer.schema.metadata or {}), _LEFT_OUT: json.dumps(row)}
-    return answer.replace_schema_metadata(marks) if row else answer
+def marked(answer: pa.Table, key: bytes, text: str) -> pa.Table:
+    """An answer of whose file the metadata say something, too."""
+    return answer.replace_schema_metadata({**(answer.schema.metadata or {}), key: text})
 
 
-def left_out(answer: pa.Table) -> tuple[str, str, int]:
-    """The row that an answer is without."""
-    table, key, value = json.loads(answer.schema.metadata[_LEFT_OUT])
-    return table, key, value
+def said(answers: Sequence[pa.Table], key: bytes) -> str:
+    """What the metadata of an answer's file say of it; empty if nothing."""
+    return str((answers[0].schema.metadata or {}).get(key, b""), "utf-8")
+
+
+def row_count(answer: pa.Table) -> int:
+    """How many rows an answer's query returns."""
+    return int(answer.schema.field(RANK).metadata[_ROWS]) if RANK in answer.column_names else int(answer.num_rows)
+
+
+def with_window(answer: pa.Table, ranks: npt.NDArray[np.int64], rows: int, skipped: int) -> pa.Table:
+    """An answer with the rank of each row; `rows` are returned, after the first that are skipped."""
+    field = pa.field(RANK, pa.int64(), metadata={_ROWS: str(rows), _SKIP: str(skipped)})
+    return answer.append_column(field, pa.array(ranks))
+
+
+def ranks_of(answer: pa.Table, *, ordered: bool = False) -> tuple[pa.Table, npt.NDArray[np.int64], int]:
+    """The outputs, the rank of each row, and how many rows stand before the first that is returned.
+
+    Without ranks each row has its own where the rows are `ordered`, else all have the same.
+    """
+    if RANK in answer.column_names:
+        skipped = int(answer.schema.field(RANK).metadata[_SKIP])
+        return answer.drop_columns([RANK]), answer.column(RANK).to_numpy(), skipped
+    return answer, np.arange(answer.num_rows) if ordered else np.zeros(answer.num_rows, np.int64), 0
+
+
+def only_column(answer: pa.Table, number: int) -> pa.Table:
+    """One of an answer's outputs, with the ranks."""
+    return answer.select([number, RANK] if RANK in answer.column_names else [number])

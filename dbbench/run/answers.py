@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dbbench.answers.given import answers_of as computed
-from dbbench.answers.ranks import RANK
-from dbbench.answers.stored import kept_answer, read_answer
+from dbbench.answers.stored import RANK, kept_answer, read_answers
 from dbbench.datasets.cache import Files
 from dbbench.results.run_directory import Run
 from dbbench.suite.answer import AnswerFile, EngineAnswer, SqlAnswer
@@ -46,7 +45,7 @@ def doubtful(suite: Suite, answers: Mapping[str, Mapping[str, str]]) -> Iterator
         for step in _queries(scenario):
             if not isinstance(step.answer, SqlAnswer) or step.parameters:
                 continue
-            answer = read_answer(Path(answers[scenario.name][step.name]))
+            answer = read_answers(Path(answers[scenario.name][step.name]))[0]
             columns = [column for name, column in zip(answer.column_names, answer.columns, strict=True) if name != RANK]
             if columns and all(column.null_count == len(column) for column in columns):
                 yield f"{step.name}: its answer has no {'values' if answer.num_rows else 'rows'}; is that what its SQL means to ask?"

@@ -17,8 +17,7 @@ import pyarrow as pa
 from dbbench.answers.compare import check_batches
 from dbbench.answers.given import question
 from dbbench.answers.question import compute
-from dbbench.answers.ranks import row_count
-from dbbench.answers.stored import apart, read_answer, refused
+from dbbench.answers.stored import read_answers, refused, row_count
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.loadgen.drawn_calls import DrawnCalls
 from dbbench.loadgen.job import ClientTimings, Job, Kept
@@ -100,8 +99,8 @@ def _expected(step: QueryStep, values: Sequence[Mapping[str, Any]], context: Ste
     questions = [replace(question(step), parameters=each) for each in values]
     with tempfile.TemporaryDirectory(prefix="dbbench-drawn-") as folder:
         for path in compute(questions, context.tables, context.files, Path(folder)):
-            answer = read_answer(path)
-            if why := refused(answer):
+            answers = read_answers(path)
+            if why := refused(answers):
                 raise NotVerified(f"answer not computed: {why}")
-            found.append(apart(answer))
+            found.append(answers)
     return found

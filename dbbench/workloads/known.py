@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dbbench.answers.stored import BY, apart, read_answer, refused
+from dbbench.answers.stored import BY, read_answers, refused, said
 from dbbench.results.facts import StepFacts
 from dbbench.suite.answer import AnswerFile, EngineAnswer, SqlAnswer
 from dbbench.suite.steps.query import QueryStep
@@ -19,15 +19,15 @@ def known_answers(step: QueryStep, context: StepContext) -> tuple[list[pa.Table]
         return [], "engines are only compared with each other"
     if why := context.no_answer.get(step.name):
         return [], why
-    answer = read_answer(context.answers[step.name])
-    return ([], f"answer not computed: {why}") if (why := refused(answer)) else (apart(answer), "")
+    answers = read_answers(context.answers[step.name])
+    return ([], f"answer not computed: {why}") if (why := refused(answers)) else (answers, "")
 
 
 def checked_by(step: QueryStep, context: StepContext) -> StepFacts:
     """Where an answer is from, and by what it was checked where that proves less than the reference."""
     match step.answer:
         case SqlAnswer(sql=sql):
-            by = (read_answer(context.answers[step.name]).schema.metadata or {}).get(BY, b"").decode()
+            by = said(read_answers(context.answers[step.name]), BY)
             return {"answer_by": f"{by} from {'SQL of its own' if sql else 'the same SQL'}"}
         case EngineAnswer(engine=name):
             return {"checked_by": name}

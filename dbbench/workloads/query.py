@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from dbbench.answers.compare import as_batches, as_table, check_batches
-from dbbench.answers.ranks import only_column, ranks_of, row_count
+from dbbench.answers.stored import only_column, ranks_of, row_count
 from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host.call_meter import CallMeter

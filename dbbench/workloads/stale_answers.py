@@ -6,6 +6,7 @@ what it answered the first time can't be told by the answers alone, as long as n
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,8 +15,7 @@ import pyarrow.compute as pc
 
 from dbbench.answers.compare import check_batches, check_rows
 from dbbench.answers.given import MOST_BYTES, by_reference, without_a_row
-from dbbench.answers.ranks import row_count
-from dbbench.answers.stored import apart, left_out, read_answer, refused
+from dbbench.answers.stored import LEFT_OUT, read_answers, refused, row_count, said
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.operations import prepared
 from dbbench.engine.sql.session import SQLEngine
@@ -38,10 +38,13 @@ def check(step: QueryStep, context: StepContext) -> None:
         raise Unsupported(
             f"its parameters are drawn, its data has more than {MOST_BYTES // 2**20} MiB, or rows of it were changed"
         )
-    whole = read_answer(by_reference([asked], context.tables, context.files)[0])
-    if why := refused(whole):
+    old, new = (
+        read_answers(path)
+        for path in (context.answers[step.name], *by_reference([asked], context.tables, context.files))
+    )
+    if why := refused(new):
         raise Unsupported(why)
-    name, column, key = left_out(whole)
+    name, column, key = json.loads(said(new, LEFT_OUT))
     if any(each.table == name for other in context.tables.values() for each in other.foreign_keys):
         raise Unsupported(f"rows of other tables are declared to refer to those of {name}")
     table = context.tables[name]
@@ -49,7 +52,6 @@ def check(step: QueryStep, context: StepContext) -> None:
     prepare_delete = prepared(context.engine, context.session, "statement")
     place = pc.index(context.files.table(name).column(column), key).as_py()
     (row,) = context.files.table(name).slice(place, 1).combine_chunks().to_batches()
-    old, new = apart(read_answer(context.answers[step.name])), apart(whole)
     run = context.prepare_query(step, row_count(old[0]))
     COUNTING[context.session.result_format](run(), step.read_column(old[0].column_names))
     prepare_delete(context.quoted(f"DELETE FROM {name} WHERE {column} = {key}"))()

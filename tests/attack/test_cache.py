@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.answers.given import by_reference, question
-from dbbench.answers.stored import read_answer
+from dbbench.answers.stored import read_answers
 from dbbench.datasets.cache import Files, materialise
 from dbbench.engine.environments import prepared
 from dbbench.errors import Unavailable
@@ -93,10 +93,10 @@ def test_a_damaged_answer_is_computed_anew(
     assert isinstance(step, QueryStep)
     files = materialise(data)
     (path,) = by_reference([question(step)], data.tables, files)
-    rows = read_answer(path).to_pylist()
+    rows = read_answers(path)[0].to_pylist()
     spoil(path)
     (again,) = by_reference([question(step)], data.tables, files)
-    assert read_answer(again).to_pylist() == rows
+    assert read_answers(again)[0].to_pylist() == rows
     assert caplog.messages == [f"dbbench: the cached answer {path} is damaged; it is computed anew"]
     assert [each.name for each in files.directory.glob("answer*.arrow")] == [again.name]
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from dbbench.answers.compare import as_table, check_batches
 from dbbench.answers.question import Question
 from dbbench.answers.reference import answered
-from dbbench.answers.stored import apart
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
 from dbbench.errors import WrongAnswer
@@ -249,7 +248,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str
     contexts: dict[str, StepContext] = {}
 
     def compare(sql: str) -> dict[str, str]:
-        answers = apart(answered(Question(sql), tables, files, 2**28, spill))
+        answers = answered(Question(sql), tables, files, 2**28, spill)
         return {engine: fault(context, sql, answers) for engine, context in contexts.items()}
 
     with ExitStack() as stack:

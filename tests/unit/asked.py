@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from dbbench.answers.question import Question
 from dbbench.answers.reference import answered
-from dbbench.answers.stored import apart
 from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import arrow_schema
 from dbbench.suite.dataset import Table
@@ -66,7 +65,7 @@ def reference(folder: Path, content: Content) -> Ask:
     tables, files = tables_of(content), Given(folder, rows_of(content))
 
     def ask(sql: str, memory: int = 2**26, **more: Any) -> list[pa.Table]:
-        return apart(answered(Question(sql, **more), tables, files, memory, str(folder)))
+        return answered(Question(sql, **more), tables, files, memory, str(folder))
 
     return ask
 

@@ -17,7 +17,7 @@ from dbbench.answers.agreement import group
 from dbbench.answers.compare import as_table, check_rows
 from dbbench.answers.given import answers_of
 from dbbench.answers.question import MORE_MEMORY, Question
-from dbbench.answers.stored import kept_answer, read_answer, refusal, refused, write_answer
+from dbbench.answers.stored import kept_answer, read_answers, refusal, refused, write_answers
 from dbbench.datasets.cache import Files, materialise
 from dbbench.errors import UserError, WrongAnswer
 from dbbench.suite.dataset import Dataset
@@ -38,7 +38,7 @@ def query(answer: object, sql: str = "SELECT Id FROM T", **more: object) -> Quer
 
 
 def answered(answer: object, files: Files, folder: Path = Path(), sql: str = "SELECT Id FROM T") -> pa.Table:
-    return read_answer(answers_of([step := query(answer, sql)], [step], THINGS, files, folder)["q"])
+    return read_answers(answers_of([step := query(answer, sql)], [step], THINGS, files, folder)["q"])[0]
 
 
 def test_rows_come_in_the_types_that_the_suite_says(files: Files) -> None:
@@ -162,11 +162,11 @@ def test_what_was_not_computed_is_asked_again_unless_it_needs_more_memory(
     def failing(_questions: object, _tables: object, _files: object, out: Path, _memory: object) -> list[Path]:
         nonlocal calls
         calls += 1
-        write_answer(refusal(reason), out / "0.arrow")
+        write_answers([refusal(reason)], out / "0.arrow")
         return [out / "0.arrow"]
 
     monkeypatch.setattr(given, "compute", failing)
     for _ in range(2):
         (path,) = given.by_reference([Question(f"SELECT '{reason}'")], THINGS.tables, files)
-        assert refused(read_answer(path)) == reason
+        assert refused(read_answers(path)) == reason
     assert calls == asked

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dbbench.answers.given import by_reference, question
-from dbbench.answers.stored import read_answer
+from dbbench.answers.stored import read_answers
 from dbbench.datasets.cache import Files, materialise
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.setup import Setup
@@ -87,7 +87,7 @@ def files(small: Suite) -> Files:
 def bench(request: pytest.FixtureRequest, small: Suite, files: Files, tmp_path: Path) -> Callable[..., StepContext]:
     def make(lie: Lie = lambda _call, rows: rows, number: int = 1) -> StepContext:
         (answer,) = by_reference([question(STEP)], small.datasets["things"].tables, files)
-        rows = [tuple(row.values()) for row in read_answer(answer).to_pylist()]
+        rows = [tuple(row.values()) for row in read_answers(answer)[0].to_pylist()]
         setup = Setup(tmp_path, Tier.POWER)
         tables = small.datasets["things"].tables
         return StepContext(

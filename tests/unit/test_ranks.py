@@ -14,7 +14,8 @@ from datafusion import SessionContext
 
 from dbbench.answers import ranks
 from dbbench.answers.compare import check_rows
-from dbbench.answers.ranks import RANK, ranked
+from dbbench.answers.ranks import ranked
+from dbbench.answers.stored import COMPUTED, RANK, only_column, ranks_of, row_count
 from dbbench.errors import WrongAnswer
 
 Row = tuple[Any, ...]
@@ -39,8 +40,13 @@ def answer(text: str = TEXT, rows: list[Row] = ROWS, ordered: bool | None = None
     for name in ("t", "u"):
         context.from_arrow(table, name)
     tree = sqlglot.parse_one(text, read="postgres")
-    found = ranked(tree, {"t": NAMES, "u": NAMES}, ordered)  # type: ignore[arg-type]  # it is a query
-    return ranks.answer(context.sql(found.tree.sql("postgres")).to_arrow_table(), found)
+    (found,) = ranks.answers(
+        [tree],  # type: ignore[list-item]  # it is a query
+        {"t": NAMES, "u": NAMES},
+        ordered,
+        lambda tree, _: context.sql(tree.sql("postgres")).to_arrow_table(),
+    )
+    return found
 
 
 RIGHT: dict[str, list[Row]] = {
@@ -123,8 +129,8 @@ def test_order_and_limit_are_read_from_the_text(text: str) -> None:
     if known is None:
         assert RANK not in found.column_names
         return
-    (outputs, rank, skip) = ranks.ranks_of(found)
-    assert (rank.tolist(), ranks.row_count(found), skip) == known
+    (outputs, rank, skip) = ranks_of(found)
+    assert (rank.tolist(), row_count(found), skip) == known
     assert outputs.num_columns == found.num_columns - 1
 
 
@@ -134,7 +140,7 @@ def test_order_and_limit_are_read_from_the_text(text: str) -> None:
         ("SELECT points FROM t LIMIT $1", r"a whole number of rows in LIMIT \$1"),
         ("SELECT points FROM t ORDER BY 1 FETCH FIRST 2 ROWS WITH TIES", "a whole number of rows in FETCH"),
         ("SELECT points FROM t ORDER BY 2", "one of the columns 1 to 1 in ORDER BY 2"),
-        ("SELECT DISTINCT points FROM t ORDER BY name", "No field named name"),
+        ("SELECT DISTINCT points FROM t ORDER BY name", "one of the columns that it returns in ORDER BY name"),
         ("SELECT DISTINCT ON (points) name FROM t ORDER BY points", "no DISTINCT ON"),
         ("SELECT * FROM elsewhere", r"columns instead of \*"),
     ],
@@ -153,9 +159,15 @@ def test_the_suite_may_say_that_the_order_is_free() -> None:
         answer("SELECT points FROM t", ordered=True)
 
 
+def test_all_rows_of_a_large_tie_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranks, "_MORE", 1)
+    assert answer().num_rows == 7
+
+
 def test_a_tie_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranks, "MOST", 2)
-    with pytest.raises(ValueError, match="more than 2 rows tied at the limit"):
+    monkeypatch.setattr(ranks, "_MORE", 0)
+    monkeypatch.setattr(ranks, "MOST", 1)
+    with pytest.raises(ValueError, match="more than 1 rows tied at the limit"):
         answer()
 
 
@@ -168,9 +180,9 @@ def test_outputs_that_are_more_than_a_column_are_marked() -> None:
 
 
 def test_one_column_is_compared_with_the_ranks_of_all() -> None:
-    check_rows([(row[1],) for row in RIGHT["the last of them"]], ranks.only_column(answer(), 1))
+    check_rows([(row[1],) for row in RIGHT["the last of them"]], only_column(answer(), 1))
     with pytest.raises(WrongAnswer):
-        check_rows([(row[1],) for row in WRONG["one that isn't tied"][0]], ranks.only_column(answer(), 1))
+        check_rows([(row[1],) for row in WRONG["one that isn't tied"][0]], only_column(answer(), 1))
 
 
 #: Expected, computed or not, then what comes: whether that is as good as the same.
@@ -197,7 +209,7 @@ NEAR = [
 @pytest.mark.parametrize("ordered", [True, False])
 def test_computed_values_have_tolerances(expected: list[Any], found: list[Any], same: bool, ordered: bool) -> None:
     column = pa.array(expected)
-    table = pa.table([column], schema=pa.schema([pa.field("c", column.type, metadata=ranks.COMPUTED)]))
+    table = pa.table([column], schema=pa.schema([pa.field("c", column.type, metadata=COMPUTED)]))
     if same:
         check_rows([(value,) for value in found], table, ordered=ordered)
     else:

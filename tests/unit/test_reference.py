@@ -13,7 +13,7 @@ import pytest
 
 from dbbench.answers import child
 from dbbench.answers.question import Question, compute
-from dbbench.answers.stored import apart, read_answer, refused, write_answer
+from dbbench.answers.stored import read_answers, refused, write_answers
 from tests.unit.asked import Ask, Content, Given, reference, rows_of, tables_of, values
 
 NINES = D("9" * 36 + ".99")
@@ -48,6 +48,7 @@ ANSWERS: dict[str, list[tuple[Any, ...]]] = {
     "SELECT 1e0 / 4 AS a, 1 / 4.0 AS b, 1 / 4 AS c": [(0.25, D("0.2500"), 0)],
     "SELECT TRUE AS a, NULL AS b": [(True, None)],
     "SELECT 'a; b' AS x -- ; no statement": [("a; b",)],
+    "SELECT Id FROM T WHERE Name = '2020-01-01T00:00:00Z' OR At = '1990-01-01 00:00:00'": [(1,)],
 }
 
 
@@ -77,6 +78,11 @@ REFUSED = {
     "SELECT AVG(Price) FROM T": "[Oo]verflow",
     "SELECT Price * Price FROM T": "[Oo]verflow",
     "SELECT Id FROM T LIMIT 1 + 1": "a whole number of rows",
+    "SELECT Id FROM T WHERE At > TIMESTAMP '2020-01-01 00:00:00+02:00'": "a time without a zone, unlike '2020",
+    "SELECT Id FROM T WHERE At BETWEEN '2020-01-01 00:00' AND '2020-01-01 00:00 Europe/Rome'": "a time without a zone",
+    "SELECT Id FROM T WHERE '2020-01-01T00:00:00Z' < At": "a time without a zone, unlike",
+    "SELECT At AT TIME ZONE 'UTC' FROM T": "a time without a zone",
+    "SELECT CAST(At AS timestamp with time zone) FROM T": "a time without a zone",
     "SELECT Id FROM T WHERE Id = :n": "the parameter n has no value",
 }
 
@@ -119,13 +125,14 @@ def test_a_process_of_its_own_answers_all_questions(tmp_path: Path) -> None:
     content: Content = {"T": {"Id": ("integer", [1, 2])}}
     files = Given(tmp_path / "cache" / "it", rows_of(content))
     files.directory.mkdir(parents=True)
-    write_answer(files.content["T"], files.directory / "T.arrow")
+    with pa.ipc.new_file(files.directory / "T.arrow", files.content["T"].schema) as writer:
+        writer.write_table(files.content["T"])
     out = tmp_path / "out"
     out.mkdir()
     questions = [Question("SELECT 1 AS a"), Question("SELECT b FROM T")]
     first, second = compute(questions, tables_of(content), files, out)
-    assert values(apart(read_answer(first))) == [(1,)]
-    assert "No field named b" in refused(read_answer(second))
+    assert values(read_answers(first)) == [(1,)]
+    assert "No field named b" in refused(read_answers(second))
 
 
 def test_a_question_that_kills_it_leaves_the_others_their_answers(
@@ -137,10 +144,10 @@ def test_a_question_that_kills_it_leaves_the_others_their_answers(
         nonlocal calls
         calls += 1
         for number in (0,) if calls == 1 else (2,):
-            write_answer(pa.table({"a": [number]}), Path(request["out"][number]))
+            write_answers([pa.table({"a": [number]})], Path(request["out"][number]))
         return "exit status -9" if calls == 1 else ""
 
     monkeypatch.setattr(child, "run", dying)
     content: Content = {"T": {"Id": ("integer", [1])}}
     paths = compute([Question("SELECT 1")] * 3, tables_of(content), Given(tmp_path, rows_of(content)), tmp_path)
-    assert [refused(read_answer(path)) for path in paths] == ["", "exit status -9", ""]
+    assert [refused(read_answers(path)) for path in paths] == ["", "exit status -9", ""]

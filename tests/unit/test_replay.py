@@ -64,7 +64,7 @@ def test_rows_are_those_that_a_database_has(ask: Ask, changes: list[tuple[str, i
         ("INSERT INTO T VALUES (1, 2, 'x') ON CONFLICT DO NOTHING", 1, "a statement before it"),
         ("CREATE TABLE X (Id int)", 1, "no INSERT, UPDATE or DELETE"),
         ("UPDATE X SET Id = 1", 1, "no INSERT, UPDATE or DELETE of a table"),
-        ("INSERT INTO T (Id) VALUES (1, 2)", 1, "another number of values"),
+        ("INSERT INTO T (Id) VALUES (1, 2)", 1, "[Nn]umber of|columns but only"),
         ("DELETE FROM T WHERE Id = 1", 1_001, "more than 1,000 times"),
     ],
 )
