@@ -19,8 +19,8 @@ from dbbench.errors import DbbenchError, WrongAnswer
 from dbbench.loadgen.transaction_draws import Values
 from dbbench.loadgen.transaction_plan import Group, Plan, Text
 
-#: body(session, values of a call): carries out the statements in the session that they are prepared for.
-Body = Callable[[Any, Values], None]
+#: body(values of a call): carries out the statements in the session that they are prepared for.
+Body = Callable[[Values], None]
 _FETCH = {0: "", 1: ".fetchone()", None: ".fetchall()"}
 
 
@@ -69,7 +69,7 @@ class _Writer:
                 each = self._named(group.parameters)
                 lines.append(f"for {_listed(each.values())} in {lists[id(group)]}:")
                 lines += _indented(self._statements(group, {**names, **each}, "continue"))
-        self.source = "\n".join(["def body(_session, values):", *_indented(lines)])
+        self.source = "\n".join(["def body(values):", *_indented(lines)])
 
     def _named(self, names: Iterable[str]) -> dict[str, str]:
         return {name: next(self._values) for name in names}

@@ -21,7 +21,7 @@ from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.transaction_body import RolledBack, body
 from dbbench.loadgen.transaction_draws import Columns, Draws, Values, added_by
 from dbbench.loadgen.transaction_plan import Plan
-from dbbench.loadgen.transactions import Attempts, Ended, Together, refuse_without_transactions
+from dbbench.loadgen.transactions import Attempts, Together, refuse_without_transactions
 
 #: What stands between the name of a transaction, or of an invariant, and what was counted for it.
 OF = ": "
@@ -127,28 +127,8 @@ class TransactionMix(Together):
     def _run(self, engine: Engine, session: Any, plan: Plan, counts: dict[str, int], number: int) -> Action:
         """One transaction, with its values -> done, or rolled back as the suite has it."""
         carry_out = body(engine, session, plan)
-        attempt = Attempts(
-            lambda: session,
-            lambda _session: None,
-            counts,
-            random.Random(number),
-            of=f"{plan.name}{OF}",
-            end=self.reasons,
-        )
-        reading = plan.only_reads
-        begin, commit = session.begin_reading if reading else session.begin, session.commit
-        end = self.reasons
-
-        def once(values: Any) -> None:
-            if end:
-                raise Ended("the step has ended for all clients") from end[0]
-            try:
-                begin()
-                carry_out(session, values)
-                commit()
-            except Exception as exc:
-                attempt.again(carry_out, session, values, exc, reading=reading)
-
+        attempts = Attempts(session, counts, random.Random(number), of=f"{plan.name}{OF}", end=self.reasons)
+        once = attempts.transaction(carry_out, reading=plan.only_reads)
         if not plan.may_roll_back:
             return once
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import offers
@@ -61,14 +61,11 @@ class Counts:
     transactions: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calls:
     """A session with its statements prepared."""
 
     session: SQLSession
-    begin: Callable[[], object]
-    begin_reading: Callable[[], object]
-    commit: Callable[[], object]
     insert: Callable[..., Any]
     load: Callable[..., Any]
     update: Callable[..., Any]
@@ -78,7 +75,7 @@ class Calls:
 
 @dataclass(frozen=True)
 class Pool:
-    """Sessions that clients share. Beginning a transaction takes a free one, or waits for one; ending it gives it back."""
+    """Sessions that clients share."""
 
     free: SimpleQueue[Calls] = field(default_factory=SimpleQueue)
 
@@ -131,9 +128,6 @@ class Transactions(Together):
         select = f"SELECT {key}, {text} FROM {table} WHERE"
         return Calls(
             session,
-            session.begin,
-            session.begin_reading,
-            session.commit,
             insert=session.prepare_call(f"INSERT INTO {table} ({key}, {text}) VALUES ({value}, {value})", 0),
             load=session.prepare_call(f"{select} {key} = {value}", 1),
             update=session.prepare_call(f"UPDATE {table} SET {text} = {value} WHERE {key} = {value}", 0),
@@ -144,23 +138,27 @@ class Transactions(Together):
     def prepare(self, engine: Engine, session: Session | Pool, number: int, of: int) -> CallStream:
         """One client's iterations."""
         counts: dict[str, int] = {}
-        take: Callable[[], Calls]
-        give: Callable[[Calls], object]
-        if isinstance(session, Pool):
-            take, give = session.free.get, session.free.put
-        else:
-            take, give = partial(_itself, self.calls(engine, session)), _itself
-        attempt = Attempts(take, give, counts, random.Random(number), end=self.reasons)
+        chance, end = random.Random(number), self.reasons
+
+        def of_session(calls: Calls, body: Callable[[Calls, int], object], **how: bool) -> Callable[[int], None]:
+            return Attempts(calls.session, counts, chance, end=end).transaction(partial(body, calls), **how)
+
+        transaction = (
+            partial(_pooled, session, of_session)
+            if isinstance(session, Pool)
+            else partial(of_session, self.calls(engine, session))
+        )
+        insert, delete = transaction(_insert), transaction(_delete)
+        change = transaction(_change if self.compares else _change_only)
+        look = transaction(_look if self.compares else _look_only, reading=True)
         again = range(self.sub_iterations)
-        look = _look if self.compares else _look_only
-        change = _change if self.compares else _change_only
 
         def iteration(key: int) -> None:
-            attempt(_insert, key)
-            attempt(change, key)
+            insert(key)
+            change(key)
             for _ in again:
-                attempt(look, key, reading=True)
-            attempt(_delete, key)
+                look(key)
+            delete(key)
 
         first = number * self.iterations
         keys = [3 * place for place in range(first, first + self.iterations)]
@@ -175,36 +173,15 @@ def refuse_without_transactions(engine: Engine, session: Session) -> None:
         raise Unsupported(f"{engine.name} has no transactions: {engine.missing_features['transactions']}")
 
 
-class Begun(Protocol):
-    """What a transaction is made with: a session's own, or what holds a session and its statements."""
-
-    @property
-    def begin(self) -> Callable[[], object]:
-        """Start a transaction."""
-        ...
-
-    @property
-    def begin_reading(self) -> Callable[[], object]:
-        """Start one that will only read."""
-        ...
-
-    @property
-    def commit(self) -> Callable[[], object]:
-        """Commit it."""
-        ...
-
-
-C = TypeVar("C", bound=Begun)
 G = TypeVar("G")
 
 
-class Attempts(Generic[C]):
-    """Makes a transaction, and again as long as the system asks for that, counting by its reasons."""
+class Attempts:
+    """Makes the transactions of a session, and each again as long as the system asks for that, counting by its reasons."""
 
     def __init__(
         self,
-        take: Callable[[], C],
-        give: Callable[[C], object],
+        session: Any,
         counts: dict[str, int],
         chance: random.Random,
         clock: Callable[[], float] = time.monotonic,
@@ -212,33 +189,32 @@ class Attempts(Generic[C]):
         of: str = "",
         end: Sequence[BaseException] = (),
     ) -> None:
-        self.take, self.give, self.counts, self.chance = take, give, counts, chance
+        self.session, self.counts, self.chance = session, counts, chance
+        #: `of` stands before the reasons that are counted.
         self.clock, self.sleep, self.of = clock, sleep, of
         #: Why the clients are to end; no transaction is begun where it holds anything.
         self.end = end
 
-    def __call__(self, body: Callable[[C, G], object], key: G, *, reading: bool = False) -> None:
-        """Begin, `body`, commit. `of` stands before the reasons that are counted. Raises GivenUp after too many tries, and what no further try would mend."""
-        if self.end:
-            raise Ended("the step has ended for all clients") from self.end[0]
-        calls = self.take()
-        try:
-            try:
-                if reading:
-                    calls.begin_reading()
-                else:
-                    calls.begin()
-                body(calls, key)
-                calls.commit()
-            except Exception as exc:
-                self.again(body, calls, key, exc, reading=reading)
-        finally:
-            self.give(calls)
+    def transaction(self, body: Callable[[G], object], *, reading: bool = False) -> Callable[[G], None]:
+        """Begin, `body`, commit. It raises GivenUp after too many tries, and what no further try would fix."""
+        begin, commit = self.session.begin_reading if reading else self.session.begin, self.session.commit
+        end, again = self.end, self.again
 
-    def again(self, body: Callable[[C, G], object], calls: C, key: G, exc: Exception, *, reading: bool) -> None:
+        def once(key: G) -> None:
+            if end:
+                raise Ended("the step has ended for all clients") from end[0]
+            try:
+                begin()
+                body(key)
+                commit()
+            except Exception as exc:
+                again(begin, body, key, exc)
+
+        return once
+
+    def again(self, begin: Callable[[], object], body: Callable[[G], object], key: G, exc: Exception) -> None:
         """A transaction that `exc` has ended, made again. Raises as a call does."""
-        session: Any = getattr(calls, "session", calls)
-        failed = exc
+        session, failed = self.session, exc
         since, mine = self.clock(), dict[str, int]()
         for tried in range(1, MOST_TRIES):
             # What is of our own making, like an answer that is wrong, no further try would mend.
@@ -254,9 +230,9 @@ class Attempts(Generic[C]):
             if tried > 1:
                 self.sleep(self.chance.random() * min(PAUSE * 2 ** (tried - 2), LONGEST_PAUSE))
             try:
-                (calls.begin_reading if reading else calls.begin)()
-                body(calls, key)
-                calls.commit()
+                begin()
+                body(key)
+                session.commit()
             except Exception as again:
                 failed = again
             else:
@@ -269,8 +245,22 @@ class Attempts(Generic[C]):
         raise GivenUp(f"{which} was given up after {sum(mine.values())} tries: {reasons}") from failed
 
 
-def _itself(calls: Calls) -> Calls:
-    return calls
+def _pooled(
+    pool: Pool, of_session: Callable[..., Callable[[int], None]], body: Callable[[Calls, int], object], **how: bool
+) -> Callable[[int], None]:
+    """A transaction on one of the sessions: it takes a free one, or waits for one, and gives it back."""
+    free, known = pool.free, dict[Calls, Callable[[int], None]]()
+
+    def run(key: int) -> None:
+        calls = free.get()
+        try:
+            if calls not in known:
+                known[calls] = of_session(calls, body, **how)
+            known[calls](key)
+        finally:
+            free.put(calls)
+
+    return run
 
 
 def _insert(calls: Calls, key: int) -> None:

@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ from dbbench.loadgen.transactions import (
     MOST_TRIES,
     TEXTS,
     Attempts,
-    Calls,
     Ended,
     GivenUp,
     Transactions,
@@ -167,61 +167,59 @@ class Scripted:
         self.slept.append(seconds)
 
 
-def attempts(store: Store, script: Scripted) -> tuple[Attempts, list[Calls], dict[str, int]]:
-    calls, back, counts = WORK.calls(store, store.connect()), list[Calls](), dict[str, int]()
-    made = Attempts(lambda: calls, back.append, counts, random.Random(1), script.clock, script.sleep)
-    return made, back, counts
+def attempts(store: Store, script: Scripted, **more: Any) -> tuple[Attempts, dict[str, int]]:
+    counts = dict[str, int]()
+    return Attempts(store.connect(), counts, random.Random(1), script.clock, script.sleep, **more), counts
+
+
+def nothing(_key: int) -> None:
+    """A transaction's body."""
 
 
 def test_a_storm_of_deadlocks_ends_after_so_many_tries(store: Store) -> None:
     store.fail = failing("commit", 10**6, lambda: Refused("deadlock"))
     script = Scripted()
-    attempt, back, counts = attempts(store, script)
+    attempt, counts = attempts(store, script)
     with pytest.raises(GivenUp, match=f"after {MOST_TRIES - 1} tries: {MOST_TRIES - 1} times a deadlock"):
-        attempt(lambda _calls, _key: None, 0)
+        attempt.transaction(nothing)(0)
     assert counts == {"deadlock": MOST_TRIES - 1}
     assert store.events.count("begin") == MOST_TRIES
     assert len(script.slept) == MOST_TRIES - 2  # the second try comes at once
     assert all(0 <= pause <= LONGEST_PAUSE for pause in script.slept)
     assert max(script.slept) > LONGEST_PAUSE / 2
-    assert len(back) == 1
     assert described(GivenUp("x"))[0] is Outcome.FAILED
 
 
 def test_locks_that_time_out_end_after_so_many_seconds(store: Store) -> None:
     store.fail = failing("begin", 10**6, lambda: Refused("lock timeout"))
-    attempt, back, counts = attempts(store, Scripted(tick=25.0))
+    attempt, counts = attempts(store, Scripted(tick=25.0))
     with pytest.raises(GivenUp, match="after 3 tries: 3 times a lock timeout"):
-        attempt(lambda _calls, _key: None, 0)
+        attempt.transaction(nothing)(0)
     assert counts == {"lock timeout": 3}
-    assert len(back) == 1
 
 
 def test_the_last_try_is_undone_before_the_session_goes_back(store: Store) -> None:
     store.fail = failing("update", 10**6, lambda: Refused("deadlock"))
     store.rows = {0: TEXTS[0]}
-    attempt, back, _ = attempts(store, Scripted())
+    attempt, _ = attempts(store, Scripted())
     with pytest.raises(GivenUp):
-        attempt(lambda calls, key: calls.update(CHANGED, key), 0)
+        attempt.transaction(partial(WORK.calls(store, attempt.session).update, CHANGED))(0)
     assert store.events.count("begin") == store.events.count("rollback") == MOST_TRIES
-    assert len(back) == 1
 
 
 def test_when_clients_are_to_end_they_begin_no_transaction_and_try_none_again(store: Store) -> None:
-    calls, script, end = WORK.calls(store, store.connect()), Scripted(), list[BaseException]()
+    end = list[BaseException]()
+    attempt, _ = attempts(store, Scripted(), end=end)
 
-    def client() -> Attempts:
-        return Attempts(lambda: calls, lambda _calls: None, {}, random.Random(1), script.clock, script.sleep, end=end)
-
-    def ending(_calls: Calls, _key: int) -> None:
+    def ending(_key: int) -> None:
         end.append(GivenUp("elsewhere"))
         raise Refused("deadlock")
 
     with pytest.raises(GivenUp, match="after 1 tries: 1 times a deadlock"):
-        client()(ending, 0)
+        attempt.transaction(ending)(0)
     begun = store.events.count("begin")
     with pytest.raises(Ended):
-        client()(lambda _calls, _key: None, 0)
+        attempt.transaction(nothing)(0)
     assert store.events.count("begin") == begun
 
 
@@ -233,13 +231,21 @@ def test_what_one_of_several_clients_fails_with_ends_all_of_them(store: Store) -
     assert store.events.count("commit") < work.counts(3).transactions / 2
 
 
+def test_a_session_goes_back_to_its_pool_after_a_failure(store: Store) -> None:
+    store.fail = failing("commit", 1, lambda: ValueError("disk full"))
+    pool = WORK.pool(store, [store.connect()])
+    with pytest.raises(ValueError, match="disk full"):
+        WORK.prepare(store, pool, 0, 1).run(0)
+    assert pool.free.qsize() == 1
+
+
 def test_any_other_error_is_raised_at_once_and_undone(store: Store) -> None:
     store.fail = failing("update", 1, lambda: ValueError("disk full"))
     store.rows = {0: TEXTS[0]}
-    attempt, back, counts = attempts(store, Scripted())
+    attempt, counts = attempts(store, Scripted())
     with pytest.raises(ValueError, match="disk full"):
-        attempt(lambda calls, key: calls.update(CHANGED, key), 0)
-    assert (counts, store.events.count("rollback"), len(back)) == ({}, 1, 1)
+        attempt.transaction(partial(WORK.calls(store, attempt.session).update, CHANGED))(0)
+    assert (counts, store.events.count("rollback")) == ({}, 1)
 
 
 def test_an_error_while_undoing_hides_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,9 +254,9 @@ def test_an_error_while_undoing_hides_nothing(store: Store, monkeypatch: pytest.
 
     monkeypatch.setattr(StoreSession, "rollback", gone)
     store.fail = failing("commit", 1, lambda: ValueError("the server is gone"))
-    attempt, *_ = attempts(store, Scripted())
+    attempt, _ = attempts(store, Scripted())
     with pytest.raises(ValueError, match="the server is gone"):
-        attempt(lambda _calls, _key: None, 0)
+        attempt.transaction(nothing)(0)
 
 
 @pytest.mark.parametrize(

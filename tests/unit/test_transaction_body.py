@@ -64,7 +64,7 @@ def carried_out(
     session = (SQLSession if direct else OwnCall)(connection, Fake.sql)
     assert (session.driver_execute is not None) is direct
     plan = Plan("pay", 1, {name: {} for name in own}, groups, only_reads=False)
-    body(Fake(Setup(Path(), Tier.POWER)), session, plan)(session, values)
+    body(Fake(Setup(Path(), Tier.POWER)), session, plan)(values)
     return connection.asked
 
 
