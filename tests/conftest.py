@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 import signal
@@ -94,6 +95,32 @@ def run_dbbench(
         timeout=timeout,
         check=False,
     )
+
+
+@contextlib.contextmanager
+def started(
+    folder: Path, *arguments: str, plugins: tuple[str, ...] = (), **variables: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """`dbbench ...` at work in a folder; at the end it is killed.
+
+    It has a session of its own: as from a terminal, only dbbench gets a signal by its number. Its temporary files have
+    a folder of their own.
+    """
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dbbench.cli", *arguments],
+        cwd=folder,
+        env=environment(*plugins, TMPDIR=str(temporary), **variables),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture

@@ -9,39 +9,19 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from dbbench.host.processes import kill_all
-from tests.conftest import Dbbench, environment
+from tests.conftest import Dbbench, started
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
 
 #: The tests are run side by side: what others leave for a moment, or make in earnest, is not ours to count.
 _OURS = re.compile(r"dbbench|PostgreSQL|sem\.mp|mono|hsperf|jna|firebird")
-
-
-@contextlib.contextmanager
-def started(folder: Path, *words: str, plugins: tuple[str, ...] = (), **more: str) -> Iterator[subprocess.Popen[bytes]]:
-    """dbbench at work in a folder, in a session of its own, with a folder of its own for temporary files."""
-    (folder / "temporary").mkdir()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dbbench", *words],
-        cwd=folder,
-        env=environment(*plugins, TMPDIR=str(folder / "temporary"), **more),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def children(process: subprocess.Popen[bytes], module: str) -> list[psutil.Process]:

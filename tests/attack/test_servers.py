@@ -20,8 +20,8 @@ from dbbench.engine.setup import Setup
 from dbbench.run.child_output import PART, Output
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
-from tests.attack.test_leftovers import children, started
-from tests.conftest import Dbbench, environment
+from tests.attack.test_leftovers import children
+from tests.conftest import Dbbench, run_dbbench, started
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -90,7 +90,7 @@ def test_a_second_server_is_a_copy_without_a_secret(name: str, tmp_path: Path, m
 
 def test_what_a_trial_writes_is_its_users_until_it_is_cleared(tmp_path: Path) -> None:
     """And no process of it leaves its memory in a file."""
-    words = ("suite", "invoices", "--scale", "0.01", "-e", "faulty-hangs", "--trial-timeout", "30", "--quick")
+    words = ("suite", "invoices", "--scale", "0.01", "-e", "faulty-hangs", "--trial-timeout", "10", "--quick")
     with started(tmp_path, *words, "--out", "run", plugins=("faulty",)) as process:
         assert until(lambda: list(tmp_path.glob("run/trials/*hangs/work/data/*")))
         (worker,) = children(process, "dbbench.run.worker")
@@ -131,12 +131,8 @@ def test_no_secret_stays_where_output_is_cut(tmp_path: Path, shift: int, size: i
 
 def test_a_child_that_floods_its_output_fills_no_disk(tmp_path: Path) -> None:
     """A trial of an engine that prints and dies: its last words are told, its file is small."""
-    env = environment("faulty", FAULTY_FLOODS="1")
     words = ["suite", "invoices", "--scale", "0.01", "-e", "faulty-exits", "--quick", "--format", "csv", "--out", "run"]
-    done = subprocess.run(
-        [sys.executable, "-m", "dbbench", *words],
-        cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+    done = run_dbbench(tmp_path, *words, plugins=("faulty",), FAULTY_FLOODS="1")
     assert done.returncode == 1, done.stderr
     assert "the process ended itself with status 3: last words" in done.stdout
     (folder,) = tmp_path.glob("run/trials/*exits")

@@ -6,14 +6,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from dbbench.report.run_view import view
 from dbbench.report.write import write_report
-from tests.conftest import environment
+from tests.conftest import run_dbbench
 from tests.fabricated import Fake, fabricate
 
 pytestmark = pytest.mark.matrix
@@ -38,24 +37,9 @@ def chromium() -> str:
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run in which an engine's error tries to put markup into the page."""
     folder = tmp_path_factory.mktemp("page")
-    command = [
-        "suite",
-        "invoices",
-        "--scale",
-        "0.05",
-        "--rounds",
-        "2",
-        "-e",
-        "sqlite",
-        "-e",
-        "faulty-markup",
-        "--out",
-        "run",
-    ]
-    subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", *command],
-        cwd=folder, env=environment("faulty"), capture_output=True, check=False,
-    )  # fmt: skip
+    engines = ("-e", "sqlite", "-e", "faulty-markup")
+    command = ("suite", "invoices", "--scale", "0.05", "--rounds", "2", *engines, "--out", "run")
+    run_dbbench(folder, *command, plugins=("faulty",))
     return folder / "run" / "report" / "index.html"
 
 

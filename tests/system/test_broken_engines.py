@@ -66,10 +66,10 @@ def test_an_engine_that_hangs_when_it_is_imported_holds_up_no_other(monkeypatch:
     monkeypatch.syspath_prepend(str(TESTS / "faulty"))
     for name, value in environment("faulty", FAULTY_IMPORT_HANGS="1").items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("dbbench.engine.probe._SECONDS", 10.0)
+    monkeypatch.setattr("dbbench.engine.probe._SECONDS", 5.0)
     found = probe(["null", "faulty-kills-import", "sqlite"])
     assert [engine.status for engine in found.values()] == ["available", "broken", "available"]
-    assert found["faulty-kills-import"].detail == "importing it hangs (more than 10 s)"
+    assert found["faulty-kills-import"].detail == "importing it hangs (more than 5 s)"
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "chdb"])

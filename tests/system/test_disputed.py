@@ -46,7 +46,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (folder / "mine.yaml").open("a") as file:
         file.write(QUERIES)
     engines = [word for name in ("sqlite", "duckdb", "faulty-always") for word in ("-e", name)]
-    command = ["suite", "mine.yaml", "--rounds", "2", "--out", "run", *engines]
+    command = ["suite", "mine.yaml", "--rounds", "1", "--out", "run", *engines]
     done = run_dbbench(folder, *command, plugins=("faulty",))
     assert done.returncode == 1, done.stdout + done.stderr
     return folder / "run"

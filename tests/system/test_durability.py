@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from dbbench.durability import strace
 from dbbench.durability.check import VOLATILE
 from dbbench.host import machine
 from dbbench.testing.contract import required, usable
-from tests.conftest import Dbbench, environment, run_dbbench
+from tests.conftest import Dbbench, run_dbbench, started
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -140,26 +139,18 @@ def test_without_strace_power_is_only_declared(tmp_path: Path) -> None:
 def test_an_interrupted_check_leaves_nothing(tmp_path: Path, number: signal.Signals, status: int) -> None:
     import psutil
 
-    command = [sys.executable, "-m", "dbbench.cli", "durability", "sqlite", "--tier", "process", "--kills", "1000"]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
-    )  # fmt: skip
-
     def at_work() -> list[int]:
         found = psutil.process_iter(["cmdline"])
         return [one.pid for one in found if str(tmp_path) in " ".join(one.info["cmdline"] or ())]
 
-    try:
+    with started(tmp_path, "durability", "sqlite", "--tier", "process", "--kills", "1000") as process:
         assert until(lambda: list(tmp_path.glob("*/0/work/kills/*-wal")))
         assert at_work()
         os.kill(process.pid, number)
         output = process.communicate(timeout=1200)[0].decode()
-    finally:
-        process.kill()
-        process.communicate()
     assert process.returncode == status, output
     assert until(lambda: not at_work()), "a checker or writer is left"
-    assert until(lambda: not list(tmp_path.iterdir())), "a directory is left"
+    assert until(lambda: list(tmp_path.rglob("*")) == [tmp_path / "temporary"]), "a directory is left"
     if number != signal.SIGKILL:
         assert output == "interrupted\n"
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.conftest import environment, summary
+from tests.conftest import run_dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
@@ -21,7 +20,7 @@ FAULTS = {
     "faulty-raises": ("failed", "RuntimeError: boom"),
     "faulty-crashes": ("crashed", "SIGSEGV"),
     "faulty-exits": ("crashed", "status 3"),
-    "faulty-hangs": ("timeout", "stopped after 30 s (--trial-timeout)"),
+    "faulty-hangs": ("timeout", "stopped after 20 s (--trial-timeout)"),
     "faulty-eats": ("out of memory", "stopped above 400 MiB (--trial-memory)"),
     "faulty-lies": ("wrong", "1 of"),
     "faulty-prints": ("ok", ""),
@@ -42,25 +41,9 @@ FAULTS = {
 def faulty_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("faulty")
     engines = [word for name in ("sqlite", *FAULTS) for word in ("--engine", name)]
-    limits = ["--trial-timeout", "30", "--trial-memory", "400MiB", "--format", "csv,md,svg"]
-    command = [
-        sys.executable,
-        "-m",
-        "dbbench.cli",
-        "suite",
-        "invoices",
-        "--scale",
-        "0.05",
-        "--rounds",
-        "2",
-        "--out",
-        "run",
-    ]
-    done = subprocess.run(
-        [*command, *engines, *limits],
-        cwd=folder, env=environment("faulty", TMPDIR=str(folder)), capture_output=True, text=True, timeout=1200, check=False,
-    )  # fmt: skip
-    return folder, done
+    limits = ["--trial-timeout", "20", "--trial-memory", "400MiB", "--format", "csv,md,svg"]
+    command = ["suite", "invoices", "--scale", "0.05", "--rounds", "2", "--out", "run"]
+    return folder, run_dbbench(folder, *command, *engines, *limits, plugins=("faulty",), TMPDIR=str(folder))
 
 
 def test_the_run_goes_on_and_says_that_something_failed(faulty_run) -> None:
@@ -138,7 +121,7 @@ def test_faults_are_named_in_the_table_and_the_charts(faulty_run) -> None:
         if outcome not in ("ok", "wrong"):
             assert f"{engine} " in table
             assert outcome in table
-    for words in ("killed by SIGSEGV", "RuntimeError: boom", "stopped after 30 s"):
+    for words in ("killed by SIGSEGV", "RuntimeError: boom", "stopped after 20 s"):
         assert words in done.stdout
         assert words in page
     assert (folder / "run" / "report" / "invoices-join-2.svg").stat().st_size > 3_000

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +15,7 @@ from dbbench.host import atomic_json
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from tests.cluster import elsewhere
-from tests.conftest import Dbbench, environment
+from tests.conftest import Dbbench, started
 from tests.waiting import until
 
 pytest.importorskip("distributed")
@@ -42,20 +40,8 @@ scenarios:
       - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 100}
       - {kind: keyvalue, name: read, title: Read, operation: read}
 """
-ASKED = [
-    "rounds.yaml",
-    "-e",
-    "sqlite",
-    "-e",
-    "sqlite+apsw",
-    "--cluster",
-    "local:2",
-    "--fleet",
-    "--format",
-    "csv",
-    "--out",
-    "run",
-]
+ENGINES = ("-e", "sqlite", "-e", "sqlite+apsw")
+ASKED = ("rounds.yaml", *ENGINES, "--cluster", "local:2", "--fleet", "--format", "csv", "--out", "run")
 
 
 @pytest.fixture
@@ -98,18 +84,6 @@ def test_each_round_is_on_one_host(folder: Path, dbbench: Dbbench) -> None:
     assert until(lambda: not at_work(folder), 60)
 
 
-def start(folder: Path) -> subprocess.Popen[bytes]:
-    """A run of many rounds, in a session of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "dbbench.cli", "suite", *ASKED, "--rounds", "4"],
-        cwd=folder,
-        env=environment("faulty", TMPDIR=str(folder / "tmp")),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
 def begun(folder: Path) -> bool:
     """Whether a round is whole, and another has begun."""
     done = [path.parent.name.split("-")[1] for path in folder.glob("run/trials/*/result.json")]
@@ -117,16 +91,11 @@ def begun(folder: Path) -> bool:
 
 
 def test_a_host_that_dies_gives_its_round_to_another(folder: Path) -> None:
-    (folder / "tmp").mkdir()
-    process = start(folder)
-    try:
+    with started(folder, "suite", *ASKED, "--rounds", "4", plugins=("faulty",)) as process:
         assert until(lambda: begun(folder))
         below = psutil.Process(process.pid).children(recursive=True)
         next(each for each in below if "dbbench.cluster.local" in each.cmdline()).kill()
         assert process.wait(600) == 0
-    finally:
-        process.kill()
-        process.wait()
     found = hosts_of(folder)
     assert sorted(found) == list(range(1, 5))
     assert all(len(hosts) == 1 for hosts in found.values())
@@ -134,17 +103,12 @@ def test_a_host_that_dies_gives_its_round_to_another(folder: Path) -> None:
 
 
 def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Path, dbbench: Dbbench) -> None:
-    (folder / "tmp").mkdir()
-    process = start(folder)
-    try:
+    with started(folder, "suite", *ASKED, "--rounds", "4", plugins=("faulty",)) as process:
         assert until(lambda: begun(folder))
         process.send_signal(signal.SIGINT)
         assert process.wait(120) == 130
-    finally:
-        process.kill()
-        process.wait()
     assert until(lambda: not at_work(folder), 60)
-    assert [path for path in (folder / "tmp").iterdir() if path.name.startswith("dbbench-")] == []
+    assert [path for path in (folder / "temporary").iterdir() if path.name.startswith("dbbench-")] == []
     kept = {path: path.stat().st_mtime_ns for path in folder.glob("run/trials/*/result.json")}
     assert len(kept) >= 4
     done = dbbench("suite", "--resume", "run", "--format", "csv")
@@ -160,15 +124,10 @@ def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Pa
 
 
 def test_after_a_kill_nothing_is_left(folder: Path) -> None:
-    (folder / "tmp").mkdir()
-    process = start(folder)
-    try:
+    with started(folder, "suite", *ASKED, "--rounds", "4", plugins=("faulty",)):
         assert until(lambda: begun(folder))
-    finally:
-        process.kill()
-        process.wait()
     assert until(lambda: not at_work(folder), 60)
-    assert list((folder / "tmp").iterdir()) == []
+    assert list((folder / "temporary").iterdir()) == []
 
 
 def test_hosts_behind_tls(folder: Path) -> None:

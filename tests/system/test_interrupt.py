@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import psutil
@@ -16,7 +15,7 @@ from dbbench.run.begin import new_run
 from dbbench.run.plan import plan
 from dbbench.run.request import Request
 from dbbench.suite.loader import find_suite, load_suite
-from tests.conftest import TESTS, environment, summary
+from tests.conftest import TESTS, environment, started, summary
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -49,19 +48,12 @@ def finished(folder: Path) -> dict[str, int]:
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
 def test_an_interrupted_run_can_be_resumed(tmp_path: Path, dbbench, number: signal.Signals, status: int) -> None:
-    command = [sys.executable, "-m", "dbbench.cli", *RUN]  # without a limit that a busy machine could meet first
-    # A session of its own: as from a terminal, only dbbench gets the signal by its number.
-    process = subprocess.Popen(
-        command, cwd=tmp_path, env=environment("faulty"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
-    )  # fmt: skip
-    try:
+    # Without a limit that a busy machine could meet first.
+    with started(tmp_path, *RUN, plugins=("faulty",)) as process:
         # In the middle of a trial (faulty-hangs is in its query), with at least one finished.
         assert until(lambda: finished(tmp_path) and list(tmp_path.glob("run/trials/*hangs/work/data/*")))
         process.send_signal(number)
         output = process.communicate(timeout=1200)[0].decode()
-    finally:
-        process.kill()
-        process.communicate()
     before = finished(tmp_path)
     assert process.returncode == status, output
     assert before
@@ -104,10 +96,11 @@ def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: 
     assert not list(tmp_path.glob("run/trials/*/work"))
 
 
-def test_two_at_work_on_one_run_are_refused(tmp_path: Path, dbbench) -> None:
-    import fcntl
-
-    assert dbbench(*FINISHED, "--format", "csv").returncode == 0
+def test_a_finished_run_is_only_reported_again_and_by_one_at_a_time(tmp_path: Path, dbbench) -> None:
+    assert dbbench(*FINISHED).returncode == 0
+    before = finished(tmp_path)
+    assert dbbench("suite", "--resume", "run").returncode == 0
+    assert finished(tmp_path) == before
     handle = os.open(tmp_path / "run", os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -116,10 +109,3 @@ def test_two_at_work_on_one_run_are_refused(tmp_path: Path, dbbench) -> None:
         os.close(handle)
     assert done.returncode == 2
     assert "another dbbench is at work on run" in done.stderr
-
-
-def test_a_finished_run_is_only_reported_again(tmp_path: Path, dbbench) -> None:
-    assert dbbench(*FINISHED).returncode == 0
-    before = finished(tmp_path)
-    assert dbbench("suite", "--resume", "run").returncode == 0
-    assert finished(tmp_path) == before

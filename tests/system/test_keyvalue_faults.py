@@ -89,7 +89,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.C
     folder = tmp_path_factory.mktemp("stores")
     engines = ("store-good", *FAULTS, "store-crashes-on-close", "store-hangs-on-close")
     words = [word for name in engines for word in ("--engine", name)]
-    return folder, run(folder, SUITE, *words, "--trial-timeout", "30")
+    return folder, run(folder, SUITE, *words, "--trial-timeout", "15")
 
 
 @pytest.mark.parametrize("engine", FAULTS)
@@ -114,7 +114,7 @@ def test_the_good_store_is_untouched(stores) -> None:
 
 @pytest.mark.parametrize(
     ("engine", "words"),
-    [("store-crashes-on-close", "killed by SIGSEGV"), ("store-hangs-on-close", "stopped after 30 s (--trial-timeout)")],
+    [("store-crashes-on-close", "killed by SIGSEGV"), ("store-hangs-on-close", "stopped after 15 s (--trial-timeout)")],
 )
 def test_what_was_measured_before_a_close_that_fails_stands_and_is_remarked_on(stores, engine: str, words: str) -> None:
     for step in STEPS:

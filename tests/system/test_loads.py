@@ -99,21 +99,8 @@ def test_a_flush_leaves_the_log_for_later_commits(name: str, tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("lmdb")
 def test_no_empty_store_is_ranked(dbbench: Dbbench, tmp_path: Path) -> None:
-    done = dbbench(
-        "suite",
-        "lifecycle",
-        "--scale",
-        "0.02",
-        "--quick",
-        "-e",
-        "sqlite",
-        "-e",
-        "lmdb",
-        "--format",
-        "csv",
-        "--out",
-        "run",
-    )
+    engines = ("-e", "sqlite", "-e", "lmdb")
+    done = dbbench("suite", "lifecycle", "--scale", "0.02", "--quick", *engines, "--format", "csv", "--out", "run")
     rows = summary(tmp_path / "run")
     assert rows["load", "lmdb"]["outcome"] == "unsupported"
     for step in AFTER_THE_LOAD:

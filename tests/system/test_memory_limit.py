@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from dbbench.errors import UserError
 from dbbench.host import control_group
-from tests.conftest import environment, summary
+from tests.conftest import started, summary
 from tests.system.test_interrupt import processes
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
-RUN = [
-    "suite",
-    "invoices",
-    "--scale",
-    "0.05",
-    "--rounds",
-    "1",
-    "--out",
-    "run",
-    "--memory-limit",
-    "400MiB",
-    "-e",
-    "sqlite",
-]
+LIMIT = ("--memory-limit", "400MiB")
+RUN = ("suite", "invoices", "--scale", "0.05", "--rounds", "1", "--out", "run", *LIMIT, "-e", "sqlite")
 
 
 @pytest.fixture(autouse=True)
@@ -60,17 +46,10 @@ def test_an_engine_above_the_limit_is_out_of_memory_and_the_others_go_on(tmp_pat
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_no_group_is_left_when_dbbench_is_stopped(tmp_path: Path, number: signal.Signals) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dbbench.cli", *RUN, "-e", "faulty-hangs"],
-        cwd=tmp_path, env=environment("faulty"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-    )  # fmt: skip
-    try:
+    with started(tmp_path, *RUN, "-e", "faulty-hangs", plugins=("faulty",)) as process:
         assert until(lambda: list(tmp_path.glob("run/trials/*hangs/work/data/*")))
         assert groups(process.pid)
         process.send_signal(number)
         process.communicate(timeout=1200)
-    finally:
-        process.kill()
-        process.communicate()
     assert until(lambda: not processes(tmp_path)), "a supervisor or worker is left"
     assert until(lambda: not groups(process.pid)), "a control group is left"

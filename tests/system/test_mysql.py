@@ -27,7 +27,7 @@ from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.suite.dataset import Table
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
-from tests.conftest import Dbbench, environment, summary
+from tests.conftest import Dbbench, started, summary
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix
@@ -321,36 +321,14 @@ def first_fault(folder: Path, number: int, *limits: str) -> str:
 
     sqlite must be measured all the same, and nothing of the server be left.
     """
-    command = [
-        sys.executable,
-        "-m",
-        "dbbench.cli",
-        "suite",
-        "invoices",
-        "--rounds",
-        "1",
-        "--format",
-        "csv",
-        "--out",
-        "run",
-        *limits,
-    ]
-    process = subprocess.Popen(
-        [*command, "-e", "mysql", "-e", "sqlite"],
-        cwd=folder,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    try:
+    engines = ("-e", "mysql", "-e", "sqlite")
+    command = ("suite", "invoices", "--rounds", "1", "--format", "csv", "--out", "run", *limits, *engines)
+    with started(folder, *command) as process:
         # The last table has grown: rows are coming in.
         assert until(lambda: any(path.stat().st_size > 2**20 for path in folder.rglob("dbbench/Charges.ibd")))
         (running,) = mariadbs(folder)
         running.send_signal(number)
         output = process.communicate(timeout=1200)[0].decode()
-    finally:
-        process.kill()
-        process.communicate()
     assert process.returncode == 1, output
     assert until(lambda: not mariadbs(folder))
     assert not [path for path in folder.rglob("*") if path.is_socket()]

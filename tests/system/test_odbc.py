@@ -78,21 +78,8 @@ def test_a_server_that_is_not_there_is_an_outcome(dbbench: Dbbench, tmp_path: Pa
     usable("oracle")
     run = tmp_path / "run"
     url = f"oracle=oracle://me:geheim@{CLOSED}/service"
-    done = dbbench(
-        "suite",
-        "invoices",
-        "--quick",
-        "--scale",
-        "0.01",
-        "--url",
-        url,
-        "-e",
-        "oracle",
-        "-e",
-        "sqlite",
-        "--out",
-        str(run),
-    )
+    engines = ("--url", url, "-e", "oracle", "-e", "sqlite")
+    done = dbbench("suite", "invoices", "--quick", "--scale", "0.01", *engines, "--out", str(run))
     rows = summary(run)
     assert rows["join-1", "sqlite"]["outcome"] == "ok"
     assert rows["join-1", "oracle"]["outcome"] == "failed"

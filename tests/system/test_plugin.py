@@ -60,20 +60,8 @@ def test_a_new_package_keeps_to_the_kit_and_runs_as_it_stands(
         'pip install -e ".[test]"', "pytest", f"dbbench plugin check {name}",
     ]  # fmt: skip
     suite = MADE[name][1]
-    run = dbbench(
-        "suite",
-        suite,
-        "-e",
-        name,
-        "--scale",
-        "0.01",
-        "--quick",
-        "--format",
-        "csv",
-        "--out",
-        "run",
-        plugins=(str(site),),
-    )
+    how = ("--scale", "0.01", "--quick", "--format", "csv", "--out", "run")
+    run = dbbench("suite", suite, "-e", name, *how, plugins=(str(site),))
     assert run.returncode == 0, run.stdout + run.stderr
     outcomes = {row["outcome"] for (_, engine), row in summary(tmp_path / "run").items() if engine == name}
     assert outcomes == {"ok"}

@@ -22,7 +22,7 @@ from dbbench.host import atomic_json
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from dbbench_plugins.postgresql.programs import folder_of_programs
-from tests.conftest import Dbbench, environment, summary
+from tests.conftest import Dbbench, started, summary
 from tests.system.test_url import everything_written
 from tests.waiting import until
 
@@ -185,12 +185,8 @@ def test_a_program_that_fails_is_told_with_its_words(program: str, server: SQLEn
 
 def test_a_server_killed_in_the_middle_is_a_crash_and_the_next_engine_is_measured(tmp_path: Path) -> None:
     (tmp_path / "slow.yaml").write_text(SLOW)
-    command = [sys.executable, "-m", "dbbench.cli", "suite", "slow.yaml", "--quick", "--format", "csv", "--out", "run"]
-    process = subprocess.Popen(
-        [*command, *(word for name in (*ENGINES[:1], "sqlite") for word in ("-e", name))],
-        cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-    try:
+    engines = ("-e", ENGINES[0], "-e", "sqlite")
+    with started(tmp_path, "suite", "slow.yaml", "--quick", "--format", "csv", "--out", "run", *engines) as process:
         assert until(lambda: running(tmp_path) == "slow")
         (pid_file,) = tmp_path.glob("run/**/cluster/postmaster.pid")
         lines = pid_file.read_text().splitlines()
@@ -199,9 +195,6 @@ def test_a_server_killed_in_the_middle_is_a_crash_and_the_next_engine_is_measure
         assert until(lambda: busy(servers[0].pid))
         os.kill(servers[0].pid, signal.SIGKILL)
         output = process.communicate(timeout=1200)[0].decode()
-    finally:
-        process.kill()
-        process.communicate()
     assert process.returncode == 1, output
     rows = summary(tmp_path / "run")
     crashed = rows["slow", "postgresql"]

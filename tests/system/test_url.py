@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import signal
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Dbbench, environment, summary
+from tests.conftest import Dbbench, started, summary
 from tests.waiting import until
 
 pytest.importorskip("sqlalchemy")
@@ -55,22 +53,11 @@ def test_a_table_that_is_there_is_not_touched(tmp_path: Path, dbbench: Dbbench) 
 @pytest.mark.matrix
 def test_after_an_interruption_the_tables_are_gone(tmp_path: Path) -> None:
     database = tmp_path / "mine.db"
-    command = [sys.executable, "-m", "dbbench.cli", "suite", "invoices", "--quick", "--out", "run"]
-    process = subprocess.Popen(
-        [*command, "--url", f"mine=sqlite:///{database}", "-e", "sqlite"],
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    try:
+    asked = ("--url", f"mine=sqlite:///{database}", "-e", "sqlite")
+    with started(tmp_path, "suite", "invoices", "--quick", "--out", "run", *asked) as process:
         assert until(lambda: database.exists() and "Charges" in tables(database))
         process.send_signal(signal.SIGINT)
         output = process.communicate(timeout=1200)[0].decode()
-    finally:
-        process.kill()
-        process.communicate()
     assert process.returncode == 130, output
     assert tables(database) == set()
 
