@@ -384,6 +384,15 @@ def test_console_examples_run(command: str, shown: str, dbbench_here: Dbbench, t
     assert shown in done.stdout
 
 
+@pytest.mark.parametrize(
+    "page", sorted({*PAGES} - {ROOT / "CHANGELOG.md", *(ROOT / "examples").rglob("*.md")}), ids=str
+)
+def test_text_wraps_at_120_columns(page: Path) -> None:
+    """A line of the changelog is one entry; dbbench writes some pages of the examples."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert [line for line in text.splitlines() if len(line) > 120 and not line.startswith(("|", "!["))] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
