@@ -67,7 +67,7 @@ def between(earlier: Reading | None, later: Reading | None) -> dict[str, Any]:
     slowed = None if later.throttled is None or earlier.throttled is None else later.throttled - earlier.throttled
     return {
         "others": round(max(0.0, others / total), 4),
-        "steal": round((later.steal - earlier.steal) / total, 4),
+        "steal": round(max(0.0, (later.steal - earlier.steal) / total), 4),
         "throttled": slowed,
     }
 

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field
 
 from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json, plain_file
@@ -32,7 +32,7 @@ from dbbench.message import clean
 from dbbench.results import query_plan
 from dbbench.results.facts import Amount, EngineFacts, MachineFacts, NoiseFacts, Rows
 from dbbench.results.outcome import Outcome
-from dbbench.results.trial import MOST_ROUNDS, Trial, TrialResult
+from dbbench.results.trial import MOST_ROUNDS, StepResult, Trial, TrialResult, fault
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import EngineName, Suite
 from dbbench.suite.steps.base import Slug
@@ -170,7 +170,7 @@ class Run:
             file = path / "suite.yaml"
             text = plain_file.read(file).decode("utf-8")
         except (OSError, ValueError, TypeError, KeyError) as exc:
-            raise RunError(f"{file} is damaged: {_first(exc)}") from exc
+            raise RunError(f"{file} is damaged: {fault(exc)}") from exc
         suite = parse_suite(text, str(path / "suite.yaml"), former=True)
         suite = suite.first_look() if manifest.quick else suite
         return cls(path, manifest, suite.over_hosts(manifest.spread_over) if manifest.spread_over > 1 else suite)
@@ -190,16 +190,14 @@ class Run:
         try:
             return query_plan.steps(plain_file.inside(self.path, "trials", trial))
         except OSError as exc:
-            raise RunError(f"the plans in {self.path / 'trials' / trial} can't be read: {_first(exc)}") from exc
+            raise RunError(f"the plans in {self.path / 'trials' / trial} can't be read: {fault(exc)}") from exc
 
     def query_plan(self, trial: str, step: str) -> str:
         """An engine's plan of a query, as a trial has kept it; empty if there is none. Raises RunError."""
         try:
             return query_plan.kept(plain_file.inside(self.path, "trials", trial), step)
         except OSError as exc:
-            raise RunError(
-                f"the plan of {step} in {self.path / 'trials' / trial} can't be read: {_first(exc)}"
-            ) from exc
+            raise RunError(f"the plan of {step} in {self.path / 'trials' / trial} can't be read: {fault(exc)}") from exc
 
     def save(self) -> None:
         """Write the manifest."""
@@ -216,7 +214,7 @@ class Run:
             self.directory(trial).mkdir(parents=True)
             plain_file.sync_folder(self.path / "trials")
         except OSError as exc:
-            raise RunError(f"{self.directory(trial)} can't be made: {_first(exc)}") from exc
+            raise RunError(f"{self.directory(trial)} can't be made: {fault(exc)}") from exc
         return self.directory(trial)
 
     def discard(self, trial: Trial) -> None:
@@ -234,7 +232,7 @@ class Run:
         try:
             names = os.listdir(plain_file.inside(self.path, "trials"))
         except OSError as exc:
-            raise RunError(f"{self.path / 'trials'} can't be read: {_first(exc)}") from exc
+            raise RunError(f"{self.path / 'trials'} can't be read: {fault(exc)}") from exc
         return min((len(found[0]) for name in names if (found := _DIGITS.match(name))), default=None)
 
     def done(self, trials: Iterable[Trial]) -> dict[str, TrialResult]:
@@ -250,7 +248,7 @@ class Run:
         try:
             return os.path.lexists(plain_file.inside(self.path, "trials", trial.id, "result.json"))
         except OSError as exc:
-            raise RunError(_first(exc)) from exc
+            raise RunError(fault(exc)) from exc
 
     def result(self, trial: Trial) -> TrialResult:
         """A finished trial. Raises RunError if its file is damaged."""
@@ -261,17 +259,18 @@ class Run:
         try:
             return self.result(trial)
         except RunError as exc:
-            why = {"outcome": Outcome.FAILED, "detail": f"its result can't be read: {_first(exc.__cause__ or exc)}"}
-            steps = [{"name": step.name, **why} for step in self.suite.scenario(trial.scenario).steps]
-            names = {"id": trial.id, "scenario_name": trial.scenario, "engine_name": trial.engine, "round": trial.round}
-            atomic_json.write(self.directory(trial) / "result.json", names | {"steps": steps}, durable=True)
+            detail = f"its result can't be read: {fault(exc.__cause__ or exc)}"
+            steps = [
+                StepResult(name=step.name, outcome=Outcome.FAILED, detail=detail)
+                for step in self.suite.scenario(trial.scenario).steps
+            ]
+            trial.result(steps).write(self.directory(trial))
             return self.result(trial)
 
     def remarked(self, trial: Trial, remark: str) -> TrialResult:
         """A trial that has just ended, with one more remark."""
-        path = self.directory(trial) / "result.json"
-        document = atomic_json.read(path)
-        atomic_json.write(path, document | {"remarks": [*document.get("remarks", ()), remark]}, durable=True)
+        result = self.result(trial)
+        result.model_copy(update={"remarks": (*result.remarks, remark)}).write(self.directory(trial))
         return self.result(trial)
 
     def results(self) -> list[TrialResult]:
@@ -285,7 +284,7 @@ class Run:
                 and os.path.lexists(plain_file.inside(self.path, "trials", name, "result.json"))
             ]
         except OSError as exc:
-            raise RunError(f"{self.path / 'trials'} can't be read: {_first(exc)}") from exc
+            raise RunError(f"{self.path / 'trials'} can't be read: {fault(exc)}") from exc
         return [self._result(name) for name in done]
 
     def _result(self, name: str) -> TrialResult:
@@ -295,7 +294,7 @@ class Run:
             found = TrialResult.model_validate(_read_json(self.path, "trials", name, "result.json"))
             self._check_names(found, name)
         except (ValueError, RunError) as exc:
-            what = str(exc) if isinstance(exc, RunError) else f"{path} is damaged: {_first(exc)}"
+            what = str(exc) if isinstance(exc, RunError) else f"{path} is damaged: {fault(exc)}"
             raise RunError(f"{what}; remove {path.parent} and --resume the run") from exc
         return found
 
@@ -351,13 +350,4 @@ def _read_json(root: Path, *names: str, missing: str = "") -> Any:
     except (FileNotFoundError, NotADirectoryError) as exc:
         raise RunError(missing or f"there is no file {path}") from exc
     except (OSError, ValueError) as exc:
-        raise RunError(f"{path} is damaged: {_first(exc)}") from exc
-
-
-def _first(exc: BaseException) -> str:
-    if isinstance(exc, ValidationError):
-        error = exc.errors()[0]
-        return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
-    if isinstance(exc, OSError) and exc.strerror:
-        return exc.strerror
-    return str(exc).splitlines()[0] if str(exc) else type(exc).__name__
+        raise RunError(f"{path} is damaged: {fault(exc)}") from exc

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from dbbench.host import atomic_json
+from dbbench.message import clean
 from dbbench.results.facts import Amount, CheckedStepFacts, NoiseFacts, RoundHost, ToldFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.model import EngineName
@@ -28,6 +32,11 @@ class Trial:
     scenario: str
     engine: str
     round: int
+
+    def result(self, steps: Iterable[StepResult], **more: Any) -> TrialResult:
+        """Its result; `more` are other fields of that."""
+        names = {"id": self.id, "scenario_name": self.scenario, "engine_name": self.engine, "round": self.round}
+        return TrialResult(**names, steps=tuple(steps), **more)
 
 
 class StepResult(BaseModel):
@@ -56,31 +65,48 @@ class StepResult(BaseModel):
     elapsed: Amount = 0.0
     #: Why there is no plan of a query.
     no_plan: str = ""
+    traceback: str = ""
+
+    def because(self, outcome: Outcome, detail: str) -> StepResult:
+        """The same with another outcome."""
+        return self.model_copy(update={"outcome": outcome, "detail": detail})
 
 
-class TrialResult(BaseModel):
-    """One finished trial. Memory in bytes, CPU in seconds."""
+class TrialRecord(BaseModel):
+    """What a worker records of a trial. Memory in bytes, CPU in seconds."""
 
     model_config = ConfigDict(frozen=True)
+
+    #: The engine that it opened.
+    engine: ToldFacts = {}
+    steps: tuple[StepResult, ...] = ()
+    peak_memory: int | None = None
+    memory_includes_checks: bool = False
+    cpu_seconds: Amount | None = None
+    written_bytes: int | None = None
+
+
+class TrialResult(TrialRecord):
+    """One finished trial."""
 
     id: TrialId
     scenario_name: Slug
     engine_name: EngineName
     round: int = Field(ge=1, le=MOST_ROUNDS)
-    #: What the worker recorded of the engine that it opened.
-    engine: ToldFacts = {}
     steps: tuple[StepResult, ...]
     remarks: tuple[str, ...] = Field(default=(), max_length=_REMARKS)
-    peak_memory: int | None = None
-    memory_includes_checks: bool = False
-    cpu_seconds: Amount | None = None
-    written_bytes: int | None = None
     seconds: Amount = 0.0
+    #: Seconds since 1970.
+    started: Amount = 0.0
     exit_status: int = 0
     #: What other processes did to the machine meanwhile: see `noise.between`.
     noise: NoiseFacts = {}
     #: The host that the round ran on, where whole rounds ran on several.
     host: RoundHost | None = None
+
+    def write(self, directory: Path) -> None:
+        """Leave it in a trial's directory; it is on the disk when this returns."""
+        atomic_json.write(directory / "result.json", clean(self.model_dump()), durable=True)
 
     @property
     def outcomes(self) -> set[Outcome]:
@@ -90,3 +116,13 @@ class TrialResult(BaseModel):
     def step(self, name: str) -> StepResult | None:
         """The result of a step, if the trial has one."""
         return next((step for step in self.steps if step.name == name), None)
+
+
+def fault(exc: BaseException) -> str:
+    """What is wrong with a document, in a line."""
+    if isinstance(exc, ValidationError):
+        error = exc.errors()[0]
+        return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
+    if isinstance(exc, OSError) and exc.strerror:
+        return exc.strerror
+    return str(exc).splitlines()[0] if str(exc) else type(exc).__name__

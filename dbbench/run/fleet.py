@@ -96,7 +96,7 @@ class Rounds:
             if (before := not_repeated(list(self.trials.values()), trial, self.done)) is None:
                 left.append(trial)
             else:
-                atomic_json.write(self.run.begin(trial) / "result.json", before, durable=True)
+                before.write(self.run.begin(trial))
                 self.done[trial.id] = self.run.result(trial)
         return left
 

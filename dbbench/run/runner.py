@@ -10,20 +10,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
-from typing import Any
 
+from dbbench.cluster.place import Place
 from dbbench.datasets.cache import Files
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import RunError
-from dbbench.host import atomic_json, control_group
+from dbbench.host import control_group
 from dbbench.host.kept_folder import cache_folder
 from dbbench.host.processes import ended, environment, python, stop, stop_with_its_own
 from dbbench.results.outcome import Outcome
-from dbbench.results.run_directory import Run
-from dbbench.results.trial import Trial, TrialResult
+from dbbench.results.trial import StepResult, Trial, TrialResult
+from dbbench.run.order import RunningStep, TrialOrder
 from dbbench.run.ready import Ready
 from dbbench.run.seal import Seal
 from dbbench.run.supervisor import INTERRUPTED, Supervisor
+from dbbench.run.worker_process import WorkerProcess
 
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 20
@@ -82,22 +83,16 @@ def run_trials(
             at = Progress(trial, number, len(trials), seconds_left=left, at_most=run.manifest.precision is not None)
             report(at)
             directory = run.begin(trial)
-            document = _document(run, trial, datasets, answers[trial.scenario])
-            if packages := ready.folders.get(trial.engine):
-                document |= {"packages": str(packages.folder), "python": packages.python}
-            if run.manifest.spread_over:
-                document["cluster"] = {"address": run.manifest.cluster, "hosts": run.manifest.spread_over}
-            if (variant := run.manifest.variants.get(trial.engine)) and variant.env:
-                document["env"] = variant.env
-            atomic_json.write(directory / "trial.json", document)
+            order = _order(ready, trial)
+            order.write(directory)
             if (before := not_repeated(trials, trial, done)) is not None:
-                atomic_json.write(directory / "result.json", before, durable=True)
+                before.write(directory)
             else:
                 try:
                     url = ready.urls.get(trial.engine, "")
                     with control_group.limited(run.manifest.memory_limit) as group:
                         if group:
-                            atomic_json.write(directory / "trial.json", document | {"group": str(group.folder)})
+                            order.limited(str(group.folder)).write(directory)
                         _supervise(
                             directory, url, lock, run.manifest.limits["seconds"],
                             lambda step, note: report(replace(at, step=step, note=note)),  # noqa: B023 - called at once
@@ -131,25 +126,31 @@ def _data_there(datasets: Iterable[Files], answers: Mapping[str, str]) -> bool:
     return all(files.there for files in datasets) and all(map(os.path.exists, answers.values()))
 
 
-def _document(run: Run, trial: Trial, datasets: dict[str, Files], answers: Mapping[str, str]) -> dict[str, Any]:
-    """What trial.json tells the supervisor and the worker."""
-    scenario = next(scenario for scenario in run.suite.scenarios if scenario.name == trial.scenario)
-    return {
-        "id": trial.id,
-        "scenario_name": trial.scenario,
-        "engine_name": trial.engine,
-        "engine": run.manifest.plugin(trial.engine),
-        "round": trial.round,
-        "rounds": run.manifest.rounds,
-        "scenario": scenario.model_dump(mode="json"),
-        "dataset": run.suite.datasets[scenario.dataset].model_dump(mode="json"),
-        "files": str(datasets[scenario.dataset].directory.resolve()),
-        "answers": dict(answers),
-        "run": str(run.path.resolve()),
-        "work": str((run.directory(trial) / "work").resolve()),
-        "options": run.manifest.options.get(trial.engine, {}),
-        "limits": run.manifest.limits,
-    }
+def _order(ready: Ready, trial: Trial) -> TrialOrder:
+    run, manifest, packages = ready.run, ready.run.manifest, ready.folders.get(trial.engine)
+    scenario = run.suite.scenario(trial.scenario)
+    variant = manifest.variants.get(trial.engine)
+    return TrialOrder(
+        trial=trial,
+        plugin=manifest.plugin(trial.engine),
+        rounds=manifest.rounds,
+        scenario=scenario,
+        dataset=run.suite.datasets[scenario.dataset],
+        files=ready.datasets[scenario.dataset].directory.resolve(),
+        answers={name: Path(file) for name, file in ready.answers[trial.scenario].items()},
+        run=run.path.resolve(),
+        options=manifest.options.get(trial.engine, {}),
+        place=Place(manifest.cluster, manifest.spread_over) if manifest.spread_over else None,
+        process=WorkerProcess(
+            work=str((run.directory(trial) / "work").resolve()),
+            seconds=manifest.limits["seconds"],
+            memory=manifest.limits["memory"],
+            memory_limit=manifest.memory_limit,
+            packages=str(packages.folder) if packages else "",
+            python=packages.python if packages else "",
+            env=variant.env if variant else {},
+        ),
+    )
 
 
 def _supervise(
@@ -217,13 +218,13 @@ def _end(supervisor: subprocess.Popen[bytes], directory: Path) -> None:
 def _running_step(directory: Path) -> tuple[str, list[str]]:
     """The step that a trial is at, and the notes of all steps so far."""
     try:
-        document = atomic_json.read(directory / "steps.json")
-        return document["running"] or "", list(map(str, document["notes"]))
-    except (OSError, ValueError, LookupError, TypeError):  # a plugin may have written it
+        at = RunningStep.read(directory)
+    except (OSError, ValueError):  # a plugin may have written it
         return "", []
+    return at.running or "", at.notes
 
 
-def not_repeated(trials: Sequence[Trial], trial: Trial, done: Mapping[str, TrialResult]) -> dict[str, Any] | None:
+def not_repeated(trials: Sequence[Trial], trial: Trial, done: Mapping[str, TrialResult]) -> TrialResult | None:
     """The result of a trial that isn't run, because one before it ended in a way that would come again."""
     for earlier in trials:
         if earlier.id not in done or (earlier.engine, earlier.scenario) != (trial.engine, trial.scenario):
@@ -231,16 +232,15 @@ def not_repeated(trials: Sequence[Trial], trial: Trial, done: Mapping[str, Trial
         result = done[earlier.id]
         bad = next((step for step in result.steps if step.outcome in _NOT_REPEATED), None)
         if bad is not None:
-            why = {"outcome": bad.outcome, "detail": f"not repeated: {bad.outcome} in round {earlier.round}"}
+            why = f"not repeated: {bad.outcome} in round {earlier.round}"
             again = [
-                {"name": step.name, "outcome": step.outcome, "detail": step.detail}
+                StepResult(name=step.name, outcome=step.outcome, detail=step.detail)
                 if step.outcome is Outcome.NOT_RUN
-                else {"name": step.name, **why}
+                else StepResult(name=step.name, outcome=bad.outcome, detail=why)
                 for step in result.steps
                 if step.outcome is not Outcome.OK
             ]
-            document = {key: getattr(result, key) for key in ("scenario_name", "engine_name", "engine")}
-            return document | {"id": trial.id, "round": trial.round, "steps": again}
+            return trial.result(again, engine=result.engine)
     return None
 
 

@@ -19,18 +19,22 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import psutil
 
 from dbbench.engine.urls import VARIABLE, secrets
-from dbbench.host import atomic_json, interference
+from dbbench.host import interference
 from dbbench.host.control_group import Group
 from dbbench.host.processes import adopt_orphans, ended, environment, first_on_path, forbid_core_dumps, kill_all, python
-from dbbench.message import clean
 from dbbench.results.outcome import Outcome
 from dbbench.run.child_output import Output
+from dbbench.run.worker_process import WorkerProcess
+
+if TYPE_CHECKING:
+    from dbbench.results.trial import TrialResult
 
 INTERRUPTED = 130
 #: What engines and systems say when the disk is full.
@@ -49,12 +53,12 @@ class Supervisor:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.trial = atomic_json.read(directory / "trial.json")
+        self.process = WorkerProcess.read(directory)
         self.parent = os.getppid()
         self.stop = ""
         self.seen: dict[int, psutil.Process] = {}
         self.next_look = 0.0
-        self.group = Group(Path(self.trial["group"])) if self.trial.get("group") else None
+        self.group = Group(Path(self.process.group)) if self.process.group else None
         self.left_free = min(_LEFT_FREE, shutil.disk_usage(directory).free // _LEFT_PART)
 
     def run(self) -> int:
@@ -62,12 +66,12 @@ class Supervisor:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
             signal.signal(number, self._interrupt)
         adopt_orphans()
-        work = Path(self.trial["work"])
+        work = Path(self.process.work)
         self.output, self.error = (Output(self.directory / name) for name in ("stdout.txt", "stderr.txt"))
         started, before = time.time(), interference.reading()
         try:
             worker = self._start(work)
-            ending = self._watch(worker, time.monotonic() + self.trial["limits"]["seconds"])
+            ending = self._watch(worker, time.monotonic() + self.process.seconds)
             if self.group and self.group.kills():
                 ending = "memory limit"
             left = self._kill_all(worker)
@@ -85,15 +89,13 @@ class Supervisor:
             return INTERRUPTED
         status = -signal.SIGKILL if worker.returncode is None else worker.returncode
         disturbed = interference.between(before, interference.reading()) | {"loadavg": interference.loadavg()}
-        result = clean(self._result(ending, status, left, started, disturbed))
-        atomic_json.write(self.directory / "result.json", result, durable=True)
+        self._result(ending, status, left, started, disturbed).write(self.directory)
         return 0
 
     def give_up(self) -> None:
         """Leave the result of a trial whose own supervisor had to be killed: what the worker recorded."""
-        shutil.rmtree(self.trial["work"], ignore_errors=True)
-        result = clean(self._result("silent", -signal.SIGKILL, [], time.time(), {}))
-        atomic_json.write(self.directory / "result.json", result, durable=True)
+        shutil.rmtree(self.process.work, ignore_errors=True)
+        self._result("silent", -signal.SIGKILL, [], time.time(), {}).write(self.directory)
 
     def _interrupt(self, number: int, frame: object) -> None:
         self.stop = "silent" if number == signal.SIGUSR1 else "interrupted"
@@ -102,25 +104,26 @@ class Supervisor:
         work.mkdir(mode=0o700, parents=True)
         (work / "tmp").mkdir(mode=0o700)
         worker = subprocess.Popen(
-            python("dbbench.run.worker", str(self.directory), program=self.trial.get("python", "")),
+            python("dbbench.run.worker", str(self.directory), program=self.process.python),
             stdin=subprocess.DEVNULL,
             stdout=self.output.writer,
             stderr=self.error.writer,
-            env=environment(TMPDIR=str(work / "tmp"), **self._packages(), **self.trial.get("env", {})),
+            env=environment(TMPDIR=str(work / "tmp"), **self._packages(), **self.process.env),
             cwd=work / "tmp",  # drivers look for files of theirs in the current folder
             start_new_session=True,
         )
         if self.group:
             self.group.add(worker.pid)  # it has hardly begun
+        import dbbench.run.order  # noqa: F401 - it takes 0.3 s, which the worker now needs for its own imports, too
+
         return worker
 
     def _packages(self) -> dict[str, str]:
         """Where the worker finds another release of the engine's package, if the trial is of one."""
-        return first_on_path(self.trial["packages"]) if self.trial.get("packages") else {}
+        return first_on_path(self.process.packages) if self.process.packages else {}
 
     def _watch(self, worker: subprocess.Popen[bytes], deadline: float) -> str:
         """Wait for the worker's end, a limit, or an interruption; says which."""
-        limit = self.trial["limits"]["memory"]
         while True:
             if ended(worker, _POLL_SECONDS):
                 return "ended"
@@ -128,7 +131,7 @@ class Supervisor:
                 return self.stop or "interrupted"
             if time.monotonic() > deadline:
                 return "timeout"
-            if self._memory(worker.pid) > limit:
+            if self._memory(worker.pid) > self.process.memory:
                 return "memory"
             if shutil.disk_usage(self.directory).free < self.left_free:
                 return "disk"
@@ -159,51 +162,56 @@ class Supervisor:
         return names if by_itself else []
 
     def _result(
-        self, ending: str, status: int, left: list[str], started: float, disturbed: dict[str, Any]
-    ) -> dict[str, Any]:
+        self, ending: str, status: int, left: list[str], started: float, disturbed: Mapping[str, object]
+    ) -> TrialResult:
         """The worker's own record, with an outcome for every step that it did not come to."""
-        record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None}
-        with contextlib.suppress(OSError, ValueError):
-            record = atomic_json.read(self.directory / "steps.json")
-        for key in ("made", "notes"):
-            record.pop(key, None)
+        from dbbench.results.trial import StepResult, TrialRecord, fault
+        from dbbench.run.order import TrialOrder, WorkerRecord
+
+        order, record = TrialOrder.read(self.directory), WorkerRecord()
         outcome, detail = self._ending(ending, status)
-        if ending == "memory limit":  # it may have taken a server from under a step
-            for step in record["steps"][-1:]:
-                if step["outcome"] in (Outcome.FAILED, Outcome.CRASHED):
-                    step |= {"outcome": outcome, "detail": f"{detail}; {step['detail']}"}
-        done = {step["name"] for step in record["steps"]}
-        running = record.pop("running", None)
-        for step in self.trial["scenario"]["steps"]:
-            if step["name"] not in done:
-                reached = running is None or step["name"] == running
-                text = detail if reached else f"not reached: {detail} in {running}"
-                record["steps"].append({"name": step["name"], "outcome": outcome, "detail": text})
-        for step in record["steps"]:
-            if step["outcome"] in (Outcome.FAILED, Outcome.CRASHED) and _NO_SPACE.search(step["detail"]):
-                step["outcome"] = Outcome.DISK_FULL
+        try:
+            record = WorkerRecord.read(self.directory)
+        except OSError:
+            pass  # it came to nothing
+        except ValueError as exc:  # of an engine's own texts, or a plugin wrote it
+            outcome, detail = Outcome.FAILED, f"its record can't be read: {fault(exc)}"
+        steps = {step.name: step for step in record.steps}
+        done = len(steps)
+        if ending == "memory limit" and record.steps:  # it may have taken a server from under a step
+            last = record.steps[-1]
+            if last.outcome in (Outcome.FAILED, Outcome.CRASHED):
+                steps[last.name] = last.because(outcome, f"{detail}; {last.detail}")
+        for name in (step.name for step in order.scenario.steps):
+            if name not in steps:
+                reached = record.running in (None, name)
+                text = detail if reached else f"not reached: {detail} in {record.running}"
+                steps[name] = StepResult(name=name, outcome=outcome, detail=text)
+        for name, step in steps.items():
+            if step.outcome in (Outcome.FAILED, Outcome.CRASHED) and _NO_SPACE.search(step.detail):
+                steps[name] = step.because(Outcome.DISK_FULL, step.detail)
         remarks = [f"left {len(left)} process(es) behind, now killed: {', '.join(left)}"] if left else []
-        if len(done) == len(self.trial["scenario"]["steps"]) and (status or ending != "ended"):
+        if done == len(order.scenario.steps) and (status or ending != "ended"):
             remarks.append(f"after its last step: {detail}")
-        return {
-            **{key: self.trial[key] for key in ("id", "scenario_name", "engine_name", "round")},
-            **record,
-            "remarks": remarks,
-            "seconds": time.time() - started,
-            "started": started,
-            "exit_status": status,
-            "noise": disturbed,
-        }
+        return order.trial.result(
+            steps.values(),
+            **record.model_dump(include={*TrialRecord.model_fields} - {"steps"}),
+            remarks=remarks,
+            seconds=time.time() - started,
+            started=started,
+            exit_status=status,
+            noise=disturbed,
+        )
 
     def _remove_tables(self) -> None:
         """A worker that was killed can't remove what it made in the user's database: another does it."""
-        work = Path(self.trial["work"]) / "data"
+        work = Path(self.process.work) / "data"
         if not (self.directory / "steps.json").is_file():
             return
         with contextlib.suppress(subprocess.TimeoutExpired):
             work.mkdir(mode=0o700, parents=True, exist_ok=True)
             subprocess.run(
-                python("dbbench.run.worker", str(self.directory), "remove", program=self.trial.get("python", "")),
+                python("dbbench.run.worker", str(self.directory), "remove", program=self.process.python),
                 stdin=subprocess.DEVNULL,
                 stdout=self.error.writer,
                 stderr=self.error.writer,
@@ -214,16 +222,15 @@ class Supervisor:
             )
 
     def _ending(self, ending: str, status: int) -> tuple[Outcome, str]:
-        limits = self.trial["limits"]
         if ending == "timeout":
-            return Outcome.TIMEOUT, f"stopped after {limits['seconds']:g} s (--trial-timeout)"
+            return Outcome.TIMEOUT, f"stopped after {self.process.seconds:g} s (--trial-timeout)"
         if ending == "memory":
-            limit = limits["memory"] / 2**20
+            limit = self.process.memory / 2**20
             return Outcome.OUT_OF_MEMORY, f"stopped above {limit:,.0f} MiB (--trial-memory)"
         if ending == "disk":
             return Outcome.DISK_FULL, f"stopped with less than {self.left_free / 1e6:,.0f} MB free where the run is"
         if ending == "memory limit":
-            limit = limits["memory_limit"] / 2**20
+            limit = (self.process.memory_limit or 0) / 2**20
             return Outcome.OUT_OF_MEMORY, f"killed by the system at {limit:,.0f} MiB (--memory-limit)"
         if ending == "silent":
             return Outcome.FAILED, "its supervisor stood still, as by SIGSTOP, and the trial was ended"

@@ -6,6 +6,7 @@ whatever happens to this process, what was finished stands and what was running 
 
 from __future__ import annotations
 
+import datetime
 import os
 import platform
 import sys
@@ -13,14 +14,12 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import dbbench
 from dbbench.answers.agreement import group
-from dbbench.cluster.place import Place
 from dbbench.datasets.cache import Files
 from dbbench.datasets.records import RecordSet
 from dbbench.engine import registry
@@ -38,13 +37,14 @@ from dbbench.message import clean
 from dbbench.results import crash_checks, query_plan
 from dbbench.results.crash_checks import Subject
 from dbbench.results.outcome import UNVERIFIED, Outcome
+from dbbench.results.trial import StepResult
+from dbbench.run.order import TrialOrder, WorkerRecord
 from dbbench.suite.changes import before
-from dbbench.suite.dataset import Dataset
-from dbbench.suite.model import Scenario, Tier
+from dbbench.suite.model import Tier
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads import after, promises, workload
-from dbbench.workloads.context import StepContext, StepMeasurement
+from dbbench.workloads.context import StepContext
 
 if TYPE_CHECKING:
     from dbbench.cluster.hosts import Hosts
@@ -53,48 +53,33 @@ if TYPE_CHECKING:
 _WORKED = (Outcome.OK, Outcome.SATURATED, Outcome.NO_RATE)
 
 
-class Trial:
-    """One trial, as trial.json states it, and the record of how far it came."""
+class Worker:
+    """Carries out the order of a trial, and records how far it came."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        plan = atomic_json.read(directory / "trial.json")
-        self.engine_name: str = plan["engine"]
-        self.round: int = plan["round"]
-        self.scenario = Scenario.model_validate(plan["scenario"])
-        dataset = Dataset.model_validate(plan["dataset"])
-        self.tables = dataset.tables
-        self.files = Files(Path(plan["files"]))
+        self.order = order = TrialOrder.read(directory)
+        self.scenario, self.tables = order.scenario, order.dataset.tables
+        self.files = Files(order.files)
         drawn = self.files.manifest
-        self.records = RecordSet(dataset.records, drawn["seed"], drawn["scale"]) if dataset.records else None
-        self.run_path = Path(plan["run"])
-        self.answers = {name: Path(path) for name, path in plan["answers"].items()}
+        records = order.dataset.records
+        self.records = RecordSet(records, drawn["seed"], drawn["scale"]) if records else None
         url = os.environ.get(VARIABLE, "")
         self.hidden = secrets(url)
         #: What a variant sets, as this process has it.
-        self.env = {name: os.environ.get(name, "") for name in plan.get("env", {})}
-        #: Whether this Python is another than dbbench's own.
-        self.other_python = bool(plan.get("python"))
-        self.last_round: bool = plan["round"] == plan["rounds"]
-        self.setup = Setup(
-            Path(plan["work"]) / "data",
-            Tier(self.scenario.durability),
-            plan["options"],
-            url,
-            plan["limits"].get("memory_limit"),
-        )
-        #: The hosts that the clients are on.
-        self.place = Place(**plan["cluster"]) if "cluster" in plan else None
+        self.env = {name: os.environ.get(name, "") for name in order.process.env}
+        work = Path(order.process.work)
+        tier = Tier(order.scenario.durability)
+        self.setup = Setup(work / "data", tier, order.options, url, order.process.memory_limit)
         self.hosts: Hosts | None = None
-        self.record: dict[str, Any] = {"engine": {}, "steps": [], "running": None, "peak_memory": None, "made": False}
-        self.record["notes"] = []  # for whoever looks on
+        self.record = WorkerRecord()
 
     def run(self) -> None:
         """Run all steps; what an engine may raise becomes an outcome."""
         self._save()
         died = ""
         try:
-            engine_class = registry.load(self.engine_name)
+            engine_class = registry.load(self.order.plugin)
             compares = does_work(engine_class)
             self.workloads = {step.kind: workload(step.kind, compares=compares) for step in self.scenario.steps}
             self.setup.directory.mkdir(mode=0o700)
@@ -118,18 +103,18 @@ class Trial:
     @contextmanager
     def _entered(self) -> Iterator[None]:
         """Within it the hosts of the cluster are there, if the run has one."""
-        if self.place is None:
+        if self.order.place is None:
             yield
             return
         from dbbench.cluster.hosts import Hosts
 
-        with Hosts(self.place) as self.hosts:
+        with Hosts(self.order.place) as self.hosts:
             yield
 
     def remove(self) -> None:
         """Remove what the trial made at its URL and, being killed, could not remove itself."""
-        if atomic_json.read(self.directory / "steps.json")["made"]:
-            engine = registry.load(self.engine_name)(self.setup)
+        if WorkerRecord.read(self.directory).made:
+            engine = registry.load(self.order.plugin)(self.setup)
             engine.open()
             engine.remove(self.tables)
             engine.close()
@@ -144,14 +129,15 @@ class Trial:
         except Exception:
             engine.remove(self.tables)
             raise
-        self.record["made"] = bool(engine.url)
+        self.record.made = bool(engine.url)
         self._save()
 
     def _run_steps(self, engine: Engine) -> None:
         context = StepContext(
-            engine, engine.connect(), self.tables, self.files, self.answers,
-            records=self.records, setup=self.setup, round=self.round, last_round=self.last_round, note=self._note,
-            group=partial(group, run=self.run_path, scenario=self.scenario.name),
+            engine, engine.connect(), self.tables, self.files, self.order.answers,
+            records=self.records, setup=self.setup, round=self.order.trial.round,
+            last_round=self.order.trial.round == self.order.rounds, note=self._note,
+            group=partial(group, run=self.order.run, scenario=self.scenario.name),
         )  # fmt: skip
         if self.hosts:
             context.driver = self.hosts.drive
@@ -160,10 +146,10 @@ class Trial:
         }
         context.changes = changes
         versions = {**engine.versions(), **engine.server_versions()}
-        if self.other_python:
+        if self.order.process.python:
             versions["Python"] = platform.python_version()
         info = engine.info()  # of the server that answered, where the engine tells them apart
-        self.record["engine"] = {
+        self.record.engine = {
             "title": info.title,
             "versions": versions,
             "settings": {**engine.settings(), **self.env},
@@ -174,40 +160,38 @@ class Trial:
         self._note_crash_check(engine, versions)
         start = usage(engine.processes())
         forgets = forget_peak()
-        self.record["memory_includes_checks"] = not forgets
+        self.record.memory_includes_checks = not forgets
         missing = ""  # why the data of later steps isn't what it should be
         for step in self.scenario.steps:
             if missing and step.needs_data:
-                self.record["steps"].append({"name": step.name, "outcome": Outcome.NOT_RUN, "detail": missing})
+                self.record.finish_step(StepResult(name=step.name, outcome=Outcome.NOT_RUN, detail=missing))
                 continue
-            self.record["running"] = step.name
-            self._save()
+            self._start(step.name)
             result = self._run_step(step, context)
             self.engine = context.engine  # another one after a cold start
-            self.record["steps"].append(result)
             used = usage(self.engine.processes()).since(start)
-            self.record |= {"cpu_seconds": used.cpu, "written_bytes": used.written, "running": None}
-            self._save()
+            self.record.cpu_seconds, self.record.written_bytes = used.cpu, used.written
+            self._finish(result)
             explain = self.workloads[step.kind].explain
-            if explain and result["outcome"] in (Outcome.OK, Outcome.WRONG):
-                self._keep_plan(step, result, partial(explain, step, context), context)
+            if explain and result.outcome in (Outcome.OK, Outcome.WRONG):
+                self._keep_plan(result, partial(explain, step, context), context)
             if died := self.engine.exit_reason():
                 self._give_up(Outcome.CRASHED, f"not reached: {died} in {step.name}", None)
                 self._save()
                 break
-            if result["outcome"] not in _WORKED:
+            if result.outcome not in _WORKED:
                 for name, made in changes.items():
                     if step.name in made.steps:
-                        context.no_answer[name] = f"{step.name}, which changes what it reads, was {result['outcome']}"
-            if step.fills and result["outcome"] not in _WORKED:
-                missing = missing or f"{step.name} {result['outcome']}: {result['detail']}"
-            if result["outcome"] not in (*_WORKED, Outcome.WRONG, Outcome.UNSUPPORTED):
+                        context.no_answer[name] = f"{step.name}, which changes what it reads, was {result.outcome}"
+            if step.fills and result.outcome not in _WORKED:
+                missing = missing or f"{step.name} {result.outcome}: {result.detail}"
+            if result.outcome not in (*_WORKED, Outcome.WRONG, Outcome.UNSUPPORTED):
                 context.session.close()  # a failed statement may leave its transaction open
                 context.session = context.engine.connect()
         else:
             self._look_again(context, missing)
         self._save()
-        if self.round == 1 and not self.engine.exit_reason():
+        if self.order.trial.round == 1 and not self.engine.exit_reason():
             self._change_rows(context)
         context.session.close()
 
@@ -218,9 +202,10 @@ class Trial:
         here = file_system(self.setup.directory)
         named = {**versions, "dbbench": dbbench.__version__}
         code = fingerprint(type(engine))
-        check = crash_checks.find(Subject(self.engine_name, engine.info().tier, named, here, self.setup.options, code))
+        check = crash_checks.find(Subject(self.order.plugin, engine.info().tier, named, here, self.setup.options, code))
         if check:
-            self.record["engine"]["crash_check"] = asdict(check)
+            day = datetime.date.fromisoformat(check.day)
+            self.record.engine["crash_check"] = {"passed": check.passed, "kills": check.kills, "day": day}
 
     def _look_again(self, context: StepContext, missing: str) -> None:
         """Check what is left of the data once more, after the engine was closed and opened again where it keeps any."""
@@ -228,47 +213,47 @@ class Trial:
         if missing:
             return
         wrote = [step.name for step in self.scenario.steps if step.writes and self.workloads[step.kind].check]
-        results = {result["name"]: result for result in self.record["steps"]}
+        results = self.record.by_name
         try:
             found = after.check(context, wrote, self._checks_again(context, results))
         except Exception as exc:
             outcome, detail = described(exc)
             print(scrub(traceback.format_exc(), self.hidden), file=sys.stderr)
-            results[wrote[-1]] |= {"outcome": outcome, "detail": f"{after.WHEN}: {detail}"}
+            self.record.finish_step(results[wrote[-1]].because(outcome, f"{after.WHEN}: {detail}"))
             found = {}
         finally:
             self.engine = context.engine
         for name, detail in found.items():
-            if results[name]["outcome"] in _WORKED:
-                results[name] |= {"outcome": Outcome.WRONG, "detail": f"{after.WHEN}: {detail}"}
+            if results[name].outcome in _WORKED:
+                self.record.finish_step(results[name].because(Outcome.WRONG, f"{after.WHEN}: {detail}"))
 
-    def _checks_again(self, context: StepContext, results: Mapping[str, Any]) -> after.Again:
+    def _checks_again(self, context: StepContext, results: Mapping[str, StepResult]) -> after.Again:
         """Of the steps that can tell something of the data when all is done: what compares it."""
         steps = self.scenario.steps
         return {
             step.name: partial(again, step, context, steps[place:])
             for place, step in enumerate(steps, 1)
-            if (again := self.workloads[step.kind].check_again) and results[step.name]["outcome"] in _WORKED
+            if (again := self.workloads[step.kind].check_again) and results[step.name].outcome in _WORKED
         }
 
-    def _run_step(self, step: AnyStep, context: StepContext) -> dict[str, Any]:
+    def _run_step(self, step: AnyStep, context: StepContext) -> StepResult:
         """Measure, then check. The memory that the check takes does not count as the engine's."""
         work = self.workloads[step.kind]
         started = time.perf_counter()
-        result: dict[str, Any] = {"name": step.name, "outcome": Outcome.OK, "detail": "", "verified": False}
+        result = StepResult(name=step.name, outcome=Outcome.OK, verified=False)
         try:
             before = usage(context.engine.processes())
             measured = work.measure(step, context)
             servers = context.engine.processes()
-            result["written_bytes"] = usage(servers).since(before).written
-            result |= measured.recorded
+            written = usage(servers).since(before).written
             if self.hosts and (told := self.hosts.take_facts()):
-                result["facts"]["cluster"] = told
+                measured.facts["cluster"] = told
+            result = StepResult(name=step.name, verified=False, written_bytes=written, **measured.recorded)
             context.accept(step, measured)
             peak = max((peak_memory() or 0) + resident(servers), context.peak)
-            self.record["peak_memory"] = max(peak, self.record["peak_memory"] or 0)
+            self.record.peak_memory = max(peak, self.record.peak_memory or 0)
             if work.check and measured.outcome is not Outcome.WRONG:
-                result |= self._verdict(work.check, step, context, measured)
+                result = self._checked(work.check, step, context, result)
             if measured.unit == "s" and measured.value is not None and measured.outcome is not Outcome.WRONG:
                 context.seconds[step.name] = measured.value
                 if measured.cpu_seconds is not None:
@@ -279,16 +264,16 @@ class Trial:
             outcome, detail = described(exc)
             if died := context.engine.exit_reason():
                 outcome, detail = Outcome.CRASHED, died
-            result |= {"outcome": outcome, "detail": detail, "traceback": traceback.format_exc()}
-            print(scrub(result["traceback"], self.hidden), file=sys.stderr)
+            trace = traceback.format_exc()
+            result = result.because(outcome, detail).model_copy(update={"traceback": trace})
+            print(scrub(trace, self.hidden), file=sys.stderr)
         forget_peak()
-        result["elapsed"] = time.perf_counter() - started
-        return result
+        return result.model_copy(update={"elapsed": time.perf_counter() - started})
 
-    def _verdict(
-        self, check: Callable[..., None], step: AnyStep, context: StepContext, measured: StepMeasurement
-    ) -> dict[str, Any]:
-        """Whether the step's work was checked, and why not. Raises WrongAnswer."""
+    def _checked(
+        self, check: Callable[..., None], step: AnyStep, context: StepContext, result: StepResult
+    ) -> StepResult:
+        """The result of a step whose work was checked, or with the reason why it can't be. Raises WrongAnswer."""
         try:
             if step.writes:
                 with context.new_session():
@@ -298,69 +283,74 @@ class Trial:
                 check(step, context)
         except NotVerified as exc:
             context.unverified.add(step.name)
-            return {"detail": "; ".join(filter(None, (measured.detail, f"{UNVERIFIED}: {exc}")))}
-        return {"verified": True}
+            detail = "; ".join(filter(None, (result.detail, f"{UNVERIFIED}: {exc}")))
+            return result.model_copy(update={"detail": detail})
+        return result.model_copy(update={"verified": True})
 
-    def _keep_plan(
-        self, step: AnyStep, result: dict[str, Any], explain: Callable[[], str], context: StepContext
-    ) -> None:
+    def _keep_plan(self, result: StepResult, explain: Callable[[], str], context: StepContext) -> None:
         """Keep the engine's plan of a query, or of what else a step calls. Its result is safe by now, whatever a driver does over this.
 
         In every round, so that the blocks of the steps after it stay alike.
         """
-        self.record["running"] = f"the plan of {step.name}"
-        self._save()
+        self._start(f"the plan of {result.name}")
+        why = ""
         try:
-            query_plan.keep(self.directory, step.name, scrub(explain(), self.hidden))
+            query_plan.keep(self.directory, result.name, scrub(explain(), self.hidden))
         except Unsupported as exc:
-            result["no_plan"] = str(exc)
+            why = str(exc)
         except BaseException as exc:  # a driver in Rust panics with one
-            result["no_plan"] = described(exc)[1]
+            why = described(exc)[1]
             context.session.close()
             context.session = context.engine.connect()
         forget_peak()
-        self.record["running"] = None
-        self._save()
+        self._finish(result.model_copy(update={"no_plan": why}))
 
     def _change_rows(self, context: StepContext) -> None:
         """Have each query answer once more after a row was deleted. When all figures are made, and in one round."""
-        for step, result in zip(self.scenario.steps, self.record["steps"], strict=True):
+        for step, result in zip(self.scenario.steps, self.record.steps, strict=True):
             check_change = self.workloads[step.kind].check_change
-            if check_change is None or result["outcome"] != Outcome.OK:
+            if check_change is None or result.outcome != Outcome.OK:
                 continue
-            self.record["running"] = f"the last check of {step.name}"
-            self._save()
+            self._start(f"the last check of {step.name}")
+            update: dict[str, object] = {}
+            came_to = "followed"
             try:
                 check_change(step, context)
-                result["facts"]["change"] = "followed"
             except WrongAnswer as exc:
-                result |= {"outcome": Outcome.WRONG, "detail": str(exc), "verified": False}
+                came_to, update = "", {"outcome": Outcome.WRONG, "detail": str(exc), "verified": False}
             except Unsupported as exc:
-                result["facts"]["change"] = f"not tried: {exc}"
+                came_to = f"not tried: {exc}"
             except Exception as exc:
-                result["facts"]["change"] = f"not tried: {described(exc)[1]}"
+                came_to = f"not tried: {described(exc)[1]}"
                 context.session.close()
                 context.session = context.engine.connect()
-            self.record["running"] = None
-            self._save()
+            if came_to:
+                update = {"facts": {**result.facts, "change": came_to}}
+            self._finish(result.model_copy(update=update))
 
     def _give_up(self, outcome: Outcome, detail: str, exc: BaseException | None) -> None:
         """Give every step that has no result yet this outcome."""
         trace = "".join(traceback.format_exception(exc)) if exc else ""
         print(scrub(trace, self.hidden), file=sys.stderr)
-        done = {result["name"] for result in self.record["steps"]}
-        for step in self.scenario.steps:
-            if step.name not in done:
-                self.record["steps"].append(
-                    {"name": step.name, "outcome": outcome, "detail": detail, "traceback": trace}
-                )
+        for name in (step.name for step in self.scenario.steps):
+            if name not in self.record.by_name:
+                self.record.finish_step(StepResult(name=name, outcome=outcome, detail=detail, traceback=trace))
+
+    def _start(self, what: str) -> None:
+        self.record.start_step(what)
+        self._save()
+
+    def _finish(self, result: StepResult) -> None:
+        self.record.finish_step(result)
+        self._save()
 
     def _note(self, line: str) -> None:
-        self.record["notes"].append(f"{self.record['running']}: {line}")
+        self.record.notes.append(f"{self.record.running}: {line}")
         self._save()
 
     def _save(self) -> None:
-        atomic_json.write(self.directory / "steps.json", clean(scrubbed(self.record, self.hidden)))
+        document = clean(scrubbed(self.record.model_dump(warnings=False), self.hidden))
+        atomic_json.write(self.directory / "steps.json", document)
 
 
 def described(exc: BaseException) -> tuple[Outcome, str]:
@@ -385,8 +375,8 @@ def described(exc: BaseException) -> tuple[Outcome, str]:
 def main() -> None:
     """Run the trial in the directory that the first argument names."""
     end_with_parent()  # the supervisor, should it be killed
-    trial = Trial(Path(sys.argv[1]))
-    (trial.remove if sys.argv[2:] == ["remove"] else trial.run)()
+    worker = Worker(Path(sys.argv[1]))
+    (worker.remove if sys.argv[2:] == ["remove"] else worker.run)()
     # The engine is closed. An interpreter would now take a tenth of a second to take itself apart.
     sys.stdout.flush()
     sys.stderr.flush()

@@ -20,6 +20,7 @@ from dbbench.run.data import check_room
 from dbbench.run.request import Request
 from dbbench.run.supervisor import Supervisor
 from dbbench.suite.model import Quick
+from tests.unit.orders import order
 
 GB = 10**9
 
@@ -56,8 +57,7 @@ def test_a_larger_scale_has_more_time() -> None:
 def test_a_trial_ends_before_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_first: int, later: int, left: str
 ) -> None:
-    trial = {"work": str(tmp_path / "work"), "limits": {"memory": 2**40, "seconds": 60}}
-    (tmp_path / "trial.json").write_text(json.dumps(trial))
+    order(tmp_path)
     free(monkeypatch, at_first, at_first, later)
     supervisor = Supervisor(tmp_path)
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as worker:
@@ -83,11 +83,27 @@ def test_a_trial_ends_before_the_disk_is_full(
     ],
 )
 def test_an_engine_that_has_no_space_left_did_not_fail(tmp_path: Path, detail: str, outcome: Outcome) -> None:
-    steps = [{"name": "a", "outcome": "failed", "detail": detail}]
-    trial = {"id": "1", "scenario_name": "s", "engine_name": "e", "round": 1}
-    trial |= {"scenario": {"steps": [{"name": "a"}]}, "limits": {}}
-    (tmp_path / "steps.json").write_text(json.dumps({"steps": steps}))
+    order(tmp_path)
+    (tmp_path / "steps.json").write_text(
+        json.dumps({"steps": [{"name": "fill", "outcome": "failed", "detail": detail}]})
+    )
     (tmp_path / "stderr.txt").touch()
-    (tmp_path / "trial.json").write_text(json.dumps(trial))
-    (step,) = Supervisor(tmp_path)._result("ended", 0, [], 0.0, {})["steps"]
-    assert (step["outcome"], step["detail"]) == (outcome, detail)
+    (step,) = Supervisor(tmp_path)._result("ended", 0, [], 0.0, {}).steps
+    assert (step.outcome, step.detail) == (outcome, detail)
+
+
+@pytest.mark.parametrize(
+    ("record", "why"),
+    [
+        ({"engine": {"title": 301 * "x"}}, "engine.title: String should have at most 300 characters"),
+        ({"steps": 1}, "steps: Input should be a valid tuple"),
+        ([], "Input should be a valid dictionary or instance of WorkerRecord"),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_the_outcome_of_its_steps(tmp_path: Path, record: object, why: str) -> None:
+    order(tmp_path)
+    (tmp_path / "steps.json").write_text(json.dumps(record))
+    (tmp_path / "stderr.txt").touch()
+    (step,) = Supervisor(tmp_path)._result("ended", 0, [], 0.0, {}).steps
+    assert step.outcome is Outcome.FAILED
+    assert why in step.detail

@@ -20,6 +20,7 @@ from dbbench.results.trial import TrialResult
 from dbbench.run import runner
 from dbbench.run.ready import Ready, trials_of
 from tests.fabricated import Fake, fabricate, result_of
+from tests.unit.orders import FILL, order
 
 FAKES = {"one": Fake("One"), "two": Fake("Two")}
 Left = Callable[[dict[str, Any]], None]
@@ -184,14 +185,12 @@ def test_a_supervisor_that_stands_still_is_the_outcome_of_its_trial(
     monkeypatch.setattr(runner, "_GRACE_SECONDS", 0.5)
     monkeypatch.setattr(runner, "python", lambda *_: [sys.executable, "-c", HEAD + script])
     (tmp_path / "work").mkdir()
-    names = {"id": "1", "scenario_name": "s", "engine_name": "e", "round": 1, "work": str(tmp_path / "work")}
-    steps = [{"name": "done"}, {"name": "at-work"}]
-    atomic_json.write(tmp_path / "trial.json", {**names, "scenario": {"steps": steps}, "limits": {}})
-    done = {"steps": [{"name": "done", "outcome": "ok", "detail": ""}], "running": "at-work", "notes": []}
+    order(tmp_path, FILL, "kind: keyvalue, name: at-work, title: Read, operation: read")
+    done = {"steps": [{"name": "fill", "outcome": "ok", "detail": ""}], "running": "at-work", "notes": []}
     atomic_json.write(tmp_path / "steps.json", done)
     runner._supervise(tmp_path, "", (), 0.5, lambda *_: None)
     found = atomic_json.read(tmp_path / "result.json")["steps"]
-    assert [(step["name"], step["outcome"]) for step in found] == [("done", "ok"), ("at-work", "failed")]
+    assert [(step["name"], step["outcome"]) for step in found] == [("fill", "ok"), ("at-work", "failed")]
     assert found[1]["detail"] == "its supervisor stood still, as by SIGSTOP, and the trial was ended"
     assert not (tmp_path / "work").exists()
     assert not psutil.Process().children(recursive=True)

@@ -169,7 +169,7 @@ def test_faults_of_a_runs_suite_are_told_with_their_place(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("{", "Expecting property name"), ("{}", "id: Field required"), ("[]", "valid dictionary")]
+    ("text", "message"), [("{", "Expecting property name"), ("{}", "steps: Field required"), ("[]", "valid dictionary")]
 )
 def test_a_result_that_cannot_be_read_is_told_with_what_to_do(
     text: str, message: str, run: Run, trials: list[Trial]

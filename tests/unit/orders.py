@@ -1,0 +1,47 @@
+"""Orders of trials as a runner leaves them, for a supervisor or a worker in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dbbench.datasets.cache import materialise
+from dbbench.results.trial import Trial
+from dbbench.run.order import TrialOrder
+from dbbench.run.worker_process import WorkerProcess
+from dbbench.suite.loader import parse_suite
+
+SUITE = """\
+dbbench: 1
+name: s
+title: S
+description: S
+datasets:
+  r: {records: {count: 50, key_bytes: 16, value_bytes: 16}}
+scenarios:
+  - name: a
+    title: A
+    dataset: r
+    steps:
+"""
+FILL = "kind: keyvalue, name: fill, title: Fill, operation: insert"
+
+
+def order(folder: Path, *steps: str, **process: Any) -> TrialOrder:
+    """Leave the order of a trial of the null engine in a folder. `steps` are as in a suite."""
+    suite = parse_suite(SUITE + "".join(f"      - {{{step}}}\n" for step in steps or (FILL,)), "s.yaml")
+    (scenario,) = suite.scenarios
+    made = TrialOrder(
+        trial=Trial("1", "a", "null", 1),
+        plugin="null",
+        rounds=2,
+        scenario=scenario,
+        dataset=suite.datasets["r"],
+        files=materialise(suite.datasets["r"]).directory,
+        answers={},
+        run=folder,
+        options={},
+        process=WorkerProcess(**{"work": str(folder / "work"), "seconds": 60, "memory": 2**40, **process}),
+    )
+    made.write(folder)
+    return made
