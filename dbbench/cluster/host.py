@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
 from time import perf_counter_ns
@@ -24,6 +25,7 @@ from dbbench.cluster.leased import Line, obey
 from dbbench.engine.base import Engine
 from dbbench.engine.urls import VARIABLE
 from dbbench.host import machine
+from dbbench.loadgen.job import ORDER, TIMINGS
 from dbbench.loadgen.processes import ClientProcesses
 
 
@@ -60,7 +62,8 @@ def serve(order: Mapping[str, Any], line: Line, folder: Path) -> None:
         line.say({"ready": {"has": identity(kind)}})
         return
     numbers = range(order["first"], order["first"] + order["processes"])
-    with ClientProcesses({**order, "directory": str(folder)}, numbers, {VARIABLE: order["url"]}) as processes:
+    clients = replace(ORDER.validate_python(order["clients"]), directory=str(folder))
+    with ClientProcesses(clients, numbers, {VARIABLE: order["url"]}) as processes:
         known = machine.describe(folder)
         told = {"cpu": known["cpu"], "threads": known["threads"], "kernel": platform.release()}
         has = identity(kind)
@@ -72,7 +75,7 @@ def serve(order: Mapping[str, Any], line: Line, folder: Path) -> None:
         busy = BusyShare()
         found = processes.timings()
         share = busy.now()
-    line.say({"found": found.to_json(), "busy": share})
+    line.say({"found": TIMINGS.dump_python(found, mode="json"), "busy": share})
 
 
 def main() -> None:

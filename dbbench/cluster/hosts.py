@@ -23,7 +23,7 @@ from dbbench.cluster.watch import TOPIC, Watch
 from dbbench.engine.base import Engine, Session
 from dbbench.errors import HostLost, Unsupported, UserError
 from dbbench.loadgen.clients import refuse
-from dbbench.loadgen.job import ClientTimings, Job, together
+from dbbench.loadgen.job import ORDER, TIMINGS, ClientTimings, Job, together
 from dbbench.loadgen.processes import ClientFailed, order_of, raise_failure
 from dbbench.suite.steps.base import Clients
 
@@ -111,10 +111,9 @@ class Hosts:
         if self.lost:
             raise HostLost(f"{self.lost}; the next trial starts anew")
         share = clients.processes // count
-        orders = [
-            {**order_of(engine, job, clients), "url": engine.url, "first": number * share, "processes": share}
-            for number in range(count)
-        ]
+        order = order_of(engine, job, clients)
+        told = {"engine": order.engine, "clients": ORDER.dump_python(order, mode="json"), "url": engine.url}
+        orders = [{**told, "first": number * share, "processes": share} for number in range(count)]
         self._since, self._patience = monotonic(), _START_SECONDS
         try:
             self._client.sync(self._driven, orders, identity(type(engine)))
@@ -341,7 +340,7 @@ class Hosts:
     def _here(self, host: Host, clients: int) -> tuple[ClientTimings, dict[str, Any]]:
         """What a host's clients measured, its moments by our clock, and what is told of the host."""
         assert host.found is not None
-        found = ClientTimings.from_json(host.found["found"])
+        found = TIMINGS.validate_python(host.found["found"])
         clock = host.clock
         found.begin, found.end = clock.here(found.begin), clock.here(found.end)
         return found, {

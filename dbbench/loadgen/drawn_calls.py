@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -35,11 +35,6 @@ class DrawnCalls:
     column: int = 0
     rows: int = 0
     endless: bool = True
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> DrawnCalls:
-        """What came through a pipe."""
-        return cls(TransactionMix.from_json(document["mix"]), document["column"], document["rows"], document["endless"])
 
     @property
     def text(self) -> Text:

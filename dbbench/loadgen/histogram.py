@@ -8,10 +8,11 @@ two, each cut into 1,024: the first ten bits of a double's fraction. A percentil
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import PlainSerializer, PlainValidator
 
 from dbbench.results.facts import TimesFacts
 
@@ -149,6 +150,10 @@ class Samples:
         self._sum += total
         known = [each for each in (self._ends, ends) if each]
         self._ends = (min(least for least, _ in known), max(greatest for _, greatest in known))
+
+
+#: As another process gets them.
+SentSamples = Annotated[Samples, PlainValidator(Samples.from_json), PlainSerializer(Samples.to_json)]
 
 
 def bins_of(times: Times, bits: int) -> Times:

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.ipc
+from pydantic import PlainSerializer, PlainValidator, TypeAdapter
 
 from dbbench.answers.compare import as_table
 from dbbench.loadgen.drawn_calls import DrawnCalls
-from dbbench.loadgen.histogram import Samples
-from dbbench.loadgen.key_streams import KeySequence, OperationMix, to_json
+from dbbench.loadgen.histogram import Samples, SentSamples
+from dbbench.loadgen.key_streams import KeySequence, OperationMix
 from dbbench.loadgen.loops import ScheduleStats
 from dbbench.loadgen.query_calls import QueryCalls
-from dbbench.loadgen.timeline import Timeline
+from dbbench.loadgen.timeline import SentTimeline, Timeline
 from dbbench.loadgen.transaction_mix import TransactionMix
 from dbbench.loadgen.transactions import Transactions
+from dbbench.suite.model import Tier
 from dbbench.suite.steps.timed import Rate
 
-#: What the calls of some kinds take: plain data that prepares each client's `CallStream`.
+#: What the calls of some kinds take: plain data that prepares each client's `CallStream`. Each kind has required fields of its own, so that it is known again.
 Inputs = DrawnCalls | KeySequence | OperationMix | QueryCalls | TransactionMix | Transactions
-_INPUTS: Mapping[str, type[Inputs]] = {
-    kind.__name__: kind for kind in (KeySequence, OperationMix, QueryCalls, Transactions)
-}
 
 
 @dataclass(frozen=True)
@@ -66,17 +64,41 @@ class Job:
         """Whether the inputs have more calls than are made: `calls`, the time or the rate says when it is enough."""
         return self.inputs is None or getattr(self.inputs, "endless", False)
 
-    def to_json(self) -> dict[str, Any]:
-        """In a form for a pipe."""
-        rate = self.rate.model_dump() if self.rate else None
-        return {**asdict(self), "rate": rate, "inputs": to_json(self.inputs) if self.inputs else None}
 
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Job:
-        """What `to_json` gave."""
-        rate = Rate.model_validate(document["rate"]) if document["rate"] else None
-        inputs = _inputs(document["inputs"]) if document["inputs"] else None
-        return cls(**{**document, "arguments": tuple(document["arguments"]), "rate": rate, "inputs": inputs})
+@dataclass(frozen=True)
+class ClientOrder:
+    """What processes of clients are to do, the same for all of them. The URL isn't in it."""
+
+    #: The engine's class.
+    engine: str
+    directory: str
+    tier: Tier
+    options: dict[str, Any]
+    job: Job
+    #: The clients of each process, and all clients.
+    threads: int
+    of: int
+    #: Whether the engine has a server.
+    served: bool
+    #: The number of the process's first client, and whether the process keeps to one processor.
+    first: int = 0
+    bound: bool = False
+
+
+def _as_table(rows: Any) -> pa.Table:
+    return rows if isinstance(rows, pa.Table) else as_table(rows, keep_nulls=True)
+
+
+def _as_text(rows: Any) -> str:
+    sink, table = pa.BufferOutputStream(), _as_table(rows)
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return base64.b64encode(sink.getvalue().to_pybytes()).decode("ascii")
+
+
+def _as_rows(text: str) -> pa.Table:
+    with pa.ipc.open_stream(base64.b64decode(text)) as reader:
+        return reader.read_all()
 
 
 @dataclass(frozen=True)
@@ -85,40 +107,26 @@ class Kept:
 
     client: int
     place: int
-    rows: Any
+    rows: Annotated[Any, PlainValidator(_as_rows), PlainSerializer(_as_text)]
 
     @property
     def table(self) -> pa.Table:
         """The rows with the types that came. Raises WrongAnswer if a column has none."""
-        return self.rows if isinstance(self.rows, pa.Table) else as_table(self.rows, keep_nulls=True)
-
-    def to_json(self) -> dict[str, Any]:
-        """The rows as text."""
-        sink, table = pa.BufferOutputStream(), self.table
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        text = base64.b64encode(sink.getvalue().to_pybytes()).decode("ascii")
-        return {"client": self.client, "place": self.place, "rows": text}
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Kept:
-        """What `to_json` gave."""
-        with pa.ipc.open_stream(base64.b64decode(document["rows"])) as reader:
-            return cls(document["client"], document["place"], reader.read_all())
+        return _as_table(self.rows)
 
 
 @dataclass
 class ClientTimings:
     """What some clients measured. `schedule`, and latencies, only at a rate. The span in nanoseconds of the clock."""
 
-    warm_up: Samples = field(default_factory=Samples)
-    service: Samples = field(default_factory=Samples)
-    latency: Samples = field(default_factory=Samples)
+    warm_up: SentSamples = field(default_factory=Samples)
+    service: SentSamples = field(default_factory=Samples)
+    latency: SentSamples = field(default_factory=Samples)
     schedule: ScheduleStats | None = None
     begin: int = 0
     end: int = 0
     #: Service times by operation, where there are several.
-    by: dict[str, Samples] = field(default_factory=dict)
+    by: dict[str, SentSamples] = field(default_factory=dict)
     #: What the calls counted by themselves.
     counts: dict[str, int] = field(default_factory=dict)
     #: How long each client took for all of its calls, in nanoseconds, in no order.
@@ -128,7 +136,7 @@ class ClientTimings:
     #: Rows of some calls, that are to be compared.
     kept: list[Kept] = field(default_factory=list)
     #: The calls that count, over the seconds.
-    timeline: Timeline = field(default_factory=Timeline)
+    timeline: SentTimeline = field(default_factory=Timeline)
     #: CPU seconds of the calls that count, of all clients together; None where they can't be told from other work.
     cpu_seconds: float | None = None
     #: The run delay of the same calls, of all clients together; None where the system doesn't tell, or at a rate.
@@ -170,47 +178,6 @@ class ClientTimings:
         self.begin = min(self.begin or other.begin, other.begin)
         self.end = max(self.end, other.end)
 
-    def to_json(self) -> dict[str, Any]:
-        """In a form for a pipe."""
-        samples: dict[str, Any] = {key: getattr(self, key).to_json() for key in ("warm_up", "service", "latency")}
-        samples["by"] = {name: each.to_json() for name, each in self.by.items()}
-        samples |= {"counts": self.counts, "spans": self.spans, "made": self.made}
-        samples["timeline"] = self.timeline.to_json()
-        samples["kept"] = [each.to_json() for each in self.kept]
-        return {
-            **samples,
-            "schedule": asdict(self.schedule) if self.schedule else None,
-            "begin": self.begin,
-            "end": self.end,
-            "cpu_seconds": self.cpu_seconds,
-            "delay_seconds": self.delay_seconds,
-            "late": self.late,
-        }
-
-    @classmethod
-    def from_json(cls, document: dict[str, Any]) -> ClientTimings:
-        """What `to_json` gave."""
-        warm_up, service, latency = (Samples.from_json(document[key]) for key in ("warm_up", "service", "latency"))
-        schedule = ScheduleStats(**document["schedule"]) if document["schedule"] else None
-        by = {name: Samples.from_json(each) for name, each in document["by"].items()}
-        return cls(
-            warm_up,
-            service,
-            latency,
-            schedule,
-            document["begin"],
-            document["end"],
-            by,
-            document["counts"],
-            document["spans"],
-            [(number, made) for number, made in document["made"]],
-            [Kept.from_json(each) for each in document["kept"]],
-            Timeline.from_json(document["timeline"]),
-            document["cpu_seconds"],
-            document["delay_seconds"],
-            document["late"],
-        )
-
     def _samples(self) -> tuple[Samples, ...]:
         return self.warm_up, self.service, self.latency
 
@@ -220,16 +187,13 @@ def _sum(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one + other
 
 
-def _inputs(document: Mapping[str, Any]) -> Inputs:
-    for kind in (DrawnCalls, TransactionMix):
-        if document["kind"] == kind.__name__:
-            return kind.from_json(document)
-    return _INPUTS[document["kind"]](**{key: value for key, value in document.items() if key != "kind"})
-
-
 def together(found: list[ClientTimings]) -> ClientTimings:
     """What some clients measured, as one: the first one's, that the others' are merged into."""
     whole, *rest = found
     for each in rest:
         whole.merge(each)
     return whole
+
+
+#: To JSON and back, for another process.
+ORDER, TIMINGS = TypeAdapter(ClientOrder), TypeAdapter(ClientTimings)

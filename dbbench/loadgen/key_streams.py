@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, starmap
 from operator import call
@@ -102,7 +102,7 @@ def _next(codes: deque[NDArray[np.int64]], count: int) -> NDArray[np.int64]:
 class KeySequence:
     """`count` records from `first` on, in an order; `transaction` of them go into one call, if more than one."""
 
-    records: Mapping[str, Any]
+    records: Records
     seed: int
     scale: float
     operation: str
@@ -136,7 +136,7 @@ class KeySequence:
 
     @property
     def _premade(self) -> int:
-        each = self.records["key_bytes"] + (self.records["value_bytes"] if self._pairs else 0)
+        each = self.records.key_bytes + (self.records.value_bytes if self._pairs else 0)
         return int(_HELD // (each + _OBJECT))
 
     @property
@@ -144,7 +144,7 @@ class KeySequence:
         return self.operation in ("insert", "update")
 
     def _share(self, number: int, of: int) -> Iterator[Any]:
-        records = RecordSet(Records.model_validate(self.records), self.seed, self.scale)
+        records = RecordSet(self.records, self.seed, self.scale)
         for places, version in self._places(number, of):
             numbers = self._numbers(places)
             items: list[Any] = records.pairs(numbers, version) if self._pairs else records.keys(numbers)
@@ -180,7 +180,7 @@ class KeySequence:
 
     @property
     def _at_once(self) -> int:
-        each = self.records["key_bytes"] + (self.records["value_bytes"] if self._pairs else 0)
+        each = self.records.key_bytes + (self.records.value_bytes if self._pairs else 0)
         # In an endless loop they are made while other clients call, or while a call is due: a few at a time.
         return int(max(min(4 * CHUNK if self.endless else _MOST, _PIECE // each), 1))
 
@@ -200,7 +200,7 @@ class OperationMix:
     has inserted itself, so that it never asks for one that isn't there.
     """
 
-    records: Mapping[str, Any]
+    records: Records
     seed: int
     scale: float
     first: int
@@ -233,12 +233,12 @@ class OperationMix:
         calls = {"scan": runs.get("range"), "modify": modify}
         calls |= {name: run for name, run in runs.items() if name != "range"}
         codes: deque[NDArray[np.int64]] = deque()
-        premade = int(_HELD // (self.records["value_bytes"] + _OBJECT))
+        premade = int(_HELD // (self.records.value_bytes + _OBJECT))
         share = self._share(calls, codes, number, of)
         return CallStream(call, share, at_once=self._at_once, codes=codes, premade=premade)
 
     def _share(self, calls: Mapping[str, Any], codes: deque[NDArray[np.int64]], number: int, of: int) -> Iterator[Any]:
-        records = RecordSet(Records.model_validate(self.records), self.seed, self.scale)
+        records = RecordSet(self.records, self.seed, self.scale)
         for kinds, numbers, versions, lengths in self.drawn(number, of):
             codes.append(kinds)
             keys, values = records.keys(numbers), records.values(numbers, versions)
@@ -294,7 +294,7 @@ class OperationMix:
 
     @property
     def _at_once(self) -> int:
-        return int(max(min(CHUNK, _PIECE // self.records["value_bytes"]), 1))
+        return int(max(min(CHUNK, _PIECE // self.records.value_bytes), 1))
 
     def inserted(self, number: int, of: int, made: int | None = None) -> int:
         """How many records one client inserts, in its first `made` calls if it is given."""
@@ -311,8 +311,3 @@ class OperationMix:
         back = ranks.astype(np.int64)
         own = self.next + number + of * (before - 1 - back)
         return np.where(back < before, own, self.next - 1 - (back - before))
-
-
-def to_json(inputs: Any) -> dict[str, Any]:
-    """In a form for a pipe."""
-    return {"kind": type(inputs).__name__, **asdict(inputs)}

@@ -28,10 +28,9 @@ from dbbench.errors import TimedOut, WrongAnswer
 from dbbench.host.cpu_time import CpuMeter, Served
 from dbbench.host.processes import end_with_parent
 from dbbench.loadgen.client import bound, client_run
-from dbbench.loadgen.job import ClientTimings, Job, together
+from dbbench.loadgen.job import ORDER, TIMINGS, ClientOrder, ClientTimings, Job, together
 from dbbench.loadgen.loops import collector_off
 from dbbench.loadgen.transactions import Pool, Together, Transactions
-from dbbench.suite.model import Tier
 
 
 def in_this_process(
@@ -170,10 +169,10 @@ def share(pool: int, numbers: range, of: int) -> range:
     return range(pool * numbers.start // of, pool * numbers.stop // of)
 
 
-def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None]) -> None:
+def _serve(order: ClientOrder, commands: TextIO, say: Callable[[Any], None]) -> None:
     """What one process of clients does with its order."""
-    kind: type[Engine] = resolve_name(order["engine"])
-    engine = kind(Setup(Path(order["directory"]), Tier(order["tier"]), order["options"], os.environ.get(VARIABLE, "")))
+    kind: type[Engine] = resolve_name(order.engine)
+    engine = kind(Setup(Path(order.directory), order.tier, order.options, os.environ.get(VARIABLE, "")))
 
     def agree() -> int:
         say({"ready": os.getpid()})
@@ -181,15 +180,13 @@ def _serve(order: Mapping[str, Any], commands: TextIO, say: Callable[[Any], None
 
     engine.open()
     try:
-        numbers = range(order["first"], order["first"] + order["threads"])
-        with collector_off():
-            job = Job.from_json(order["job"])
-            # Python's threads take turns: on one processor they need not wake each other up across two of them.
-            with bound(order["first"] // order["threads"] if order["bound"] else None):
-                found = in_this_process(engine, job, numbers, order["of"], agree)
+        numbers = range(order.first, order.first + order.threads)
+        # Python's threads take turns: on one processor they need not wake each other up across two of them.
+        with collector_off(), bound(order.first // order.threads if order.bound else None):
+            found = in_this_process(engine, order.job, numbers, order.of, agree)
     finally:
         engine.close()
-    say(found.to_json())
+    say(TIMINGS.dump_python(found, mode="json"))
 
 
 def main() -> None:
@@ -202,7 +199,7 @@ def main() -> None:
         print(json.dumps(document), file=words, flush=True)
 
     try:
-        _serve(json.loads(sys.stdin.readline()), sys.stdin, say)
+        _serve(ORDER.validate_json(sys.stdin.readline()), sys.stdin, say)
     except WrongAnswer as exc:
         say({"wrong": str(exc)})
         sys.exit(1)

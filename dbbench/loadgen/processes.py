@@ -16,7 +16,7 @@ from dbbench.engine.base import Engine
 from dbbench.errors import DbbenchError, TimedOut, WrongAnswer
 from dbbench.host.cpu_time import CpuMeter
 from dbbench.host.processes import environment, python
-from dbbench.loadgen.job import ClientTimings, Job, together
+from dbbench.loadgen.job import ORDER, TIMINGS, ClientOrder, ClientTimings, Job, together
 from dbbench.suite.steps.base import Clients
 
 #: Between the word to the processes and their start, so that all have heard it.
@@ -40,19 +40,19 @@ def in_processes(engine: Engine, job: Job, clients: Clients) -> ClientTimings:
     return replace(found, cpu_seconds=found.cpu_seconds + meter.seconds)
 
 
-def order_of(engine: Engine, job: Job, clients: Clients) -> dict[str, Any]:
-    """What processes of clients are told: the same for all of them, and plain data. The URL isn't in it."""
+def order_of(engine: Engine, job: Job, clients: Clients) -> ClientOrder:
+    """The order for processes of clients."""
     kind = type(engine)
-    return {
-        "engine": f"{kind.__module__}:{kind.__qualname__}",
-        "directory": str(engine.directory),
-        "tier": engine.tier,
-        "options": engine.options.model_dump(mode="json"),
-        "job": job.to_json(),
-        "threads": clients.threads,
-        "of": clients.count,
-        "served": bool(engine.processes() or engine.url),
-    }
+    return ClientOrder(
+        engine=f"{kind.__module__}:{kind.__qualname__}",
+        directory=str(engine.directory),
+        tier=engine.tier,
+        options=engine.options.model_dump(mode="json"),
+        job=job,
+        threads=clients.threads,
+        of=clients.count,
+        served=bool(engine.processes() or engine.url),
+    )
 
 
 class ClientProcesses:
@@ -62,15 +62,15 @@ class ClientProcesses:
     processors. Where the threads do the work themselves the system's own, which end their writes, would stand behind them.
     """
 
-    def __init__(self, order: Mapping[str, Any], numbers: range, variables: Mapping[str, str] | None = None) -> None:
+    def __init__(self, order: ClientOrder, numbers: range, variables: Mapping[str, str] | None = None) -> None:
         self._order, self._numbers, self._variables = order, numbers, variables or {}
         self._children: list[subprocess.Popen[str]] = []
         self._ending = ExitStack()
 
     def __enter__(self) -> Self:
         """Start them."""
-        threads = self._order["threads"]
-        bound = self._order["served"] and threads > 1 and len(self._numbers) >= (os.cpu_count() or 1)
+        threads = self._order.threads
+        bound = self._order.served and threads > 1 and len(self._numbers) >= (os.cpu_count() or 1)
         try:
             for number in self._numbers:
                 child = subprocess.Popen(
@@ -83,7 +83,7 @@ class ClientProcesses:
                 self._ending.enter_context(child)
                 self._ending.callback(child.kill)
                 self._children.append(child)
-                _tell(child, {**self._order, "bound": bound, "first": number * threads})
+                _tell(child, ORDER.dump_python(replace(self._order, bound=bound, first=number * threads), mode="json"))
         except BaseException:
             self._ending.close()
             raise
@@ -107,7 +107,7 @@ class ClientProcesses:
 
     def timings(self) -> ClientTimings:
         """What they measured, when the last one is done. Raises WrongAnswer, TimedOut and ClientFailed."""
-        return together([ClientTimings.from_json(document) for document in hear_all(self._children)])
+        return together([TIMINGS.validate_python(document) for document in hear_all(self._children)])
 
 
 def _tell(child: subprocess.Popen[str], document: Any) -> None:

@@ -6,10 +6,11 @@ A slot of time has a histogram of 16 bins to each power of two, so that a percen
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import PlainSerializer, PlainValidator
 
 from dbbench.loadgen.histogram import Times, bins_of, bounds, number_of_bins
 from dbbench.results.facts import TimelineFacts
@@ -115,6 +116,10 @@ class Timeline:
         for slot, counts in slots.items():
             at = slot // 2
             self._slots[at] = self._slots[at] + counts if at in self._slots else counts
+
+
+#: As another process gets it.
+SentTimeline = Annotated[Timeline, PlainValidator(Timeline.from_json), PlainSerializer(Timeline.to_json)]
 
 
 def _percentile(below: NDArray[np.int64], percentile: int) -> int | None:

@@ -145,10 +145,10 @@ class Draws:
 
         return draw
 
-    def _draw(self, parameter: Mapping[str, Any], key: tuple[int, int, str]) -> Draw:
-        if parameter["counter"] is not None:
-            return self.known.counter(parameter["counter"], *self._lanes[key], self.number, self.of)
-        return self.known.draw(Parameter.model_validate(parameter))
+    def _draw(self, parameter: Parameter, key: tuple[int, int, str]) -> Draw:
+        if parameter.counter is not None:
+            return self.known.counter(parameter.counter, *self._lanes[key], self.number, self.of)
+        return self.known.draw(parameter)
 
     @cached_property
     def _lanes(self) -> dict[tuple[int, int, str], tuple[int, int]]:
@@ -157,11 +157,11 @@ class Draws:
         for code, plan in enumerate(self.plans):
             for place, parameters in enumerate(_parameters(plan)):
                 for name, parameter in parameters.items():
-                    if parameter["counter"] is not None:
-                        by_column.setdefault(parameter["counter"], []).append((code, place, name))
+                    if parameter.counter is not None:
+                        by_column.setdefault(parameter.counter, []).append((code, place, name))
         return {each: (lane, len(mine)) for mine in by_column.values() for lane, each in enumerate(mine)}
 
 
-def _parameters(plan: Plan) -> tuple[Mapping[str, Mapping[str, Any]], ...]:
+def _parameters(plan: Plan) -> tuple[Mapping[str, Parameter], ...]:
     """The transaction's own, then those of each group."""
     return (plan.parameters, *(group.parameters for group in plan.groups))

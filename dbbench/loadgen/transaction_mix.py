@@ -48,12 +48,6 @@ class TransactionMix(Together):
     #: Whether the calls go on for ever; `calls` says nothing then.
     endless: bool = False
 
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> TransactionMix:
-        """What came through a pipe."""
-        plans = [Plan.from_json(plan) for plan in document["plans"]]
-        return cls(plans, document["grows"], Known(**document["known"]), document["calls"], document["endless"])
-
     def check(self, engine: Engine, session: Session) -> None:
         """Raise Unsupported if the engine has no SQL or no transactions."""
         refuse_without_transactions(engine, session)

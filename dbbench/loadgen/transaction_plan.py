@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from dbbench.suite.parameters import Parameter
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Group:
     """Statements that are carried out `repeat` times, or as often as that parameter says. Once, if it is None."""
 
     repeat: int | str | None
-    parameters: Mapping[str, Mapping[str, Any]]
+    parameters: Mapping[str, Parameter]
     statements: Sequence[Text]
 
 
@@ -38,20 +39,12 @@ class Plan:
 
     name: str
     weight: float
-    parameters: Mapping[str, Mapping[str, Any]]
+    parameters: Mapping[str, Parameter]
     groups: Sequence[Group]
     only_reads: bool
     #: How long the client thinks after it: seconds that are always the same, and the mean and the most of those that
     #: are drawn by a negative exponential distribution.
     think: Sequence[float] = (0.0, 0.0, 0.0)
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Plan:
-        """What came through a pipe."""
-        groups = [
-            Group(**{**each, "statements": [Text(**one) for one in each["statements"]]}) for each in document["groups"]
-        ]
-        return cls(**{**document, "groups": groups})
 
     @property
     def repeated(self) -> list[Group]:

@@ -262,7 +262,7 @@ def _serves(store: Store, what: str, number: int) -> None:
     """Clients that insert, update and read at once; or they are refused."""
     engine, session = store
     clients = Clients.model_validate({what: number})
-    spec = records().spec.model_dump()
+    spec = records().spec
     most = getattr(engine.info().concurrency, what)
     for operation, version in (("insert", 0), ("update", 1), ("read", 1)):
         job = Job(operation, (), 0, 0, inputs=KeySequence(spec, 1, 1, operation, "random", 0, COUNT, version))

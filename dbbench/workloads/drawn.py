@@ -18,11 +18,6 @@ from dbbench.suite.values import Sequence as Series
 from dbbench.workloads.context import StepContext
 
 
-def plain(parameters: Mapping[str, Parameter]) -> dict[str, dict[str, Any]]:
-    """Parameters for a plan."""
-    return {name: each.model_dump(mode="json") for name, each in parameters.items()}
-
-
 def text(
     sql: str, dialects: Mapping[str, str], context: StepContext, row: Sequence[str] = (), missing: str = "error"
 ) -> Text:
@@ -35,7 +30,7 @@ def text(
 def drawn_calls(step: SqlStep, context: StepContext, *, column: int = 0, rows: int = 0) -> DrawnCalls:
     """The calls of a step that has one statement with parameters."""
     statement = text(step.sql, step.dialects, context)
-    plan = Plan(step.name, 1, plain(step.parameters), [Group(None, {}, [statement])], only_reads=statement.reads)
+    plan = Plan(step.name, 1, step.parameters, [Group(None, {}, [statement])], only_reads=statement.reads)
     mix = TransactionMix([plan], {}, known(step.parameters.values(), context), 0, endless=True)
     return DrawnCalls(mix, column, rows)
 

@@ -126,7 +126,7 @@ def _inputs(step: KeyValueStep, records: RecordSet, expected: ExpectedRecords, c
         and count < expected.next - expected.first
     )
     return KeySequence(
-        records=records.spec.model_dump(),
+        records=records.spec,
         seed=records.seed,
         scale=records.scale,
         operation=step.operation,

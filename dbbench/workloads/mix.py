@@ -62,7 +62,7 @@ def check(step: MixStep, context: StepContext) -> None:
 def _operations(step: MixStep, records: RecordSet, expected: ExpectedRecords) -> OperationMix:
     """What the clients do with the records that are there: the same whenever it is asked for."""
     return OperationMix(
-        records=records.spec.model_dump(),
+        records=records.spec,
         seed=records.seed,
         scale=records.scale,
         first=expected.first,

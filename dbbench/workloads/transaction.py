@@ -156,9 +156,7 @@ def _plan(transaction: Transaction, think: Think | None, context: StepContext) -
     groups: list[Group] = []
     for each in transaction.statements:
         if isinstance(each, Repeated):
-            groups.append(
-                Group(each.repeat, drawn.plain(each.parameters), [_text(one, context) for one in each.statements])
-            )
+            groups.append(Group(each.repeat, each.parameters, [_text(one, context) for one in each.statements]))
         elif groups and groups[-1].repeat is None:
             groups[-1] = replace(groups[-1], statements=[*groups[-1].statements, _text(each, context)])
         else:
@@ -166,7 +164,7 @@ def _plan(transaction: Transaction, think: Think | None, context: StepContext) -
     return Plan(
         transaction.name,
         transaction.weight,
-        drawn.plain(transaction.parameters),
+        transaction.parameters,
         groups,
         transaction.only_reads,
         think.seconds if think else (0.0, 0.0, 0.0),

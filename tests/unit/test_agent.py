@@ -16,7 +16,11 @@ WAITING = """
 import os, signal, time
 from dbbench.cluster.agent import Agent, Sealed
 
-order = {"engine": "dbbench_plugins.null:Null", "url": "", "first": 0, "processes": 0, "threads": 1, "served": False}
+clients = {
+    "engine": "dbbench_plugins.null:Null", "directory": "", "tier": "memory", "options": {}, "threads": 1, "of": 1, "served": False,
+    "job": {"operation": "read", "arguments": [], "warm_up": 0, "calls": 1},
+}
+order = {"engine": clients["engine"], "clients": clients, "url": "", "first": 0, "processes": 0}
 agent = Agent()
 agent.start(Sealed(order))
 while not any("ready" in word for word in agent.poll()):

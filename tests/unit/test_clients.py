@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import threading
@@ -25,6 +24,7 @@ from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Rate
 from dbbench_plugins.null import Null
+from tests.unit.piped import piped
 
 
 class Noting(Null):
@@ -209,7 +209,7 @@ def test_measurements_are_merged_and_survive_a_pipe() -> None:
     first.service.record(np.array([1, 2]))
     second.service.record(np.array([30]))
     second.latency.record(np.array([40]))
-    first.merge(ClientTimings.from_json(json.loads(json.dumps(second.to_json()))))
+    first.merge(piped(second))
     assert first.schedule == ScheduleStats(30, 7, 5, saturated=True)
     assert (first.begin, first.end, first.per_second) == (100, 350, 3 / 250 * 1e9)
     assert (first.service.count, first.service.ends, first.latency.mean) == (3, (1, 30), 40)

@@ -28,6 +28,7 @@ from dbbench.suite.steps.contention import ContentionStep
 from dbbench.suite.steps.keyvalue import KeyValueStep
 from dbbench_plugins.null import Null
 from tests.unit.bank import SUITE
+from tests.unit.piped import piped
 
 # Where
 
@@ -171,7 +172,7 @@ def test_two_readings_at_one_moment_have_no_drift() -> None:
 def of(times: np.ndarray, begin: int, late: int = 0) -> ClientTimings:
     found = ClientTimings(begin=begin, end=begin + int(times.sum()), late=late)
     found.service.record(times)
-    return ClientTimings.from_json(found.to_json())  # as it comes from a host
+    return piped(found)  # as it comes from a host
 
 
 @pytest.mark.parametrize("count", [20_000, 3 * EXACT])

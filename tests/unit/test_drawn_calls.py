@@ -26,6 +26,7 @@ from dbbench.workloads.context import StepContext
 from dbbench.workloads.drawn import drawn_calls
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
 from tests.unit.loaded import loaded
+from tests.unit.piped import piped
 
 TEXT = """
 dbbench: 1
@@ -109,11 +110,11 @@ def test_what_a_call_was_called_with_is_known_again(context: StepContext) -> Non
 
 def test_processes_are_told_all_and_tell_what_they_kept(context: StepContext) -> None:
     calls = drawn_calls(QUERY, context, column=1)
-    told = Job.from_json(Job("query", (), 0, 5, inputs=calls, each=True).to_json()).inputs
+    told = piped(Job("query", (), 0, 5, inputs=calls, each=True)).inputs
     assert isinstance(told, DrawnCalls)
     assert list(islice(told.values(0, 1), 50)) == list(islice(calls.values(0, 1), 50))
     kept = [Kept(1, 7, [(1, None, "x"), (2, None, "y")]), Kept(1, 8, [])]
-    again = ClientTimings.from_json(ClientTimings(kept=kept).to_json()).kept
+    again = piped(ClientTimings(kept=kept)).kept
     assert [(each.client, each.place) for each in again] == [(1, 7), (1, 8)]
     assert [each.table for each in again] == [each.table for each in kept]
     assert pa.types.is_null(again[0].table.schema.types[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable
@@ -31,6 +30,7 @@ from dbbench.suite.steps.mix import MixStep
 from dbbench.workloads import keyvalue, mix
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.dict import Dict, DictSession
+from tests.unit.piped import piped
 
 SPEC = Records(count=1000, key_bytes=8, key_order="ascending", value_bytes=24)
 RECORDS = RecordSet(SPEC, 1)
@@ -39,7 +39,7 @@ RECORDS = RecordSet(SPEC, 1)
 def inputs(
     operation: str = "read", order: str = "ascending", first: int = 0, count: int = 1000, **more: Any
 ) -> KeySequence:
-    return KeySequence(SPEC.model_dump(), 1, 1.0, operation, order, first, count, **more)
+    return KeySequence(SPEC, 1, 1.0, operation, order, first, count, **more)
 
 
 def given(made: KeySequence, number: int = 0, of: int = 1) -> list[Any]:
@@ -97,7 +97,7 @@ def test_memory_grows_neither_with_the_number_of_records_nor_with_their_size(
     value: int, records: int, transaction: int
 ) -> None:
     """At most some 10 MB of each are held: what was made at once, and once more while it is being made."""
-    spec = {**SPEC.model_dump(), "value_bytes": value}
+    spec = SPEC.model_copy(update={"value_bytes": value})
     made = KeySequence(spec, 1, 1.0, "insert", "random", 0, 10**8, transaction=transaction)
     session = DictSession({})
     work = made.prepare(Dict(Setup(Path(), Tier.MEMORY)), session, 0, 1)
@@ -120,7 +120,7 @@ def test_memory_grows_neither_with_the_number_of_records_nor_with_their_size(
 def draws(keys: str = "zipfian", operations: int = 20_000, **more: Any) -> OperationMix:
     weights = {"read": 50.0, "update": 20.0, "insert": 20.0, "scan": 5.0, "modify": 5.0}
     fields = {"first": 100, "next": 1100, "scan_length": 9, "version": 4, **more}
-    return OperationMix(SPEC.model_dump(), 1, 1.0, operations=operations, weights=weights, keys=keys, **fields)
+    return OperationMix(SPEC, 1, 1.0, operations=operations, weights=weights, keys=keys, **fields)
 
 
 def drawn(made: OperationMix, number: int = 0, of: int = 1) -> tuple[np.ndarray, ...]:
@@ -197,7 +197,7 @@ def test_uniform_keys_are_alike() -> None:
 def test_a_mix_runs_each_operation_with_its_own_times() -> None:
     session = DictSession(dict(RECORDS.pairs(np.arange(1100, dtype=np.uint64))))
     engine = Dict(Setup(Path(), Tier.MEMORY))
-    made = OperationMix(SPEC.model_dump(), 1, 1.0, 0, 1100, 3000, {"read": 1.0, "modify": 1.0}, "uniform", 1)
+    made = OperationMix(SPEC, 1, 1.0, 0, 1100, 3000, {"read": 1.0, "modify": 1.0}, "uniform", 1)
     work = made.prepare(engine, session, 0, 1)
     whole, by = Samples(), {}
     record = work.recorder(whole, by)
@@ -215,7 +215,7 @@ def test_a_mix_runs_each_operation_with_its_own_times() -> None:
 )
 def test_a_process_of_clients_can_be_told(made: KeySequence | OperationMix) -> None:
     job = Job("update", ("Thing",), 2, 30, inputs=made)
-    assert Job.from_json(json.loads(json.dumps(job.to_json()))) == job
+    assert piped(job) == job
 
 
 # What a step leaves, and what its check finds

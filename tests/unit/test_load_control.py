@@ -30,6 +30,7 @@ from dbbench.loadgen.query_calls import QueryCalls
 from dbbench.loadgen.search import Bracket, NoTime, search
 from dbbench.loadgen.timeline import MOST_SLOTS, Timeline
 from dbbench.results.outcome import Outcome
+from dbbench.suite.dataset import Records
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
@@ -304,7 +305,7 @@ def test_a_long_timeline_has_wider_slots_and_survives_merge_and_pipe() -> None:
 
 
 def records(operation: str, **more: Any) -> KeySequence:
-    spec = {"count": 10, "key_bytes": 16, "value_bytes": 16, "key_order": "ascending"}
+    spec = Records(count=10, key_bytes=16, value_bytes=16, key_order="ascending")
     plain = {"order": "ascending", "first": 100, "count": 10, "version": 3, "endless": True, **more}
     return KeySequence(spec, 1, 1.0, operation, **plain)
 
@@ -340,7 +341,7 @@ def test_what_endless_updates_leave_is_known_to_each_record(order: str, transact
 
 def test_the_first_calls_of_an_endless_mix_can_be_made_again() -> None:
     mix = OperationMix(
-        {"count": 50, "key_bytes": 16, "value_bytes": 16}, 1, 1.0, 0, 50, 1, {"read": 1, "insert": 1}, "uniform", 10,
+        Records(count=50, key_bytes=16, value_bytes=16), 1, 1.0, 0, 50, 1, {"read": 1, "insert": 1}, "uniform", 10,
         endless=True,
     )  # fmt: skip
     whole = np.concatenate([kinds for kinds, *_ in mix.drawn(0, 2, 3_000)])

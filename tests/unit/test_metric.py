@@ -28,6 +28,7 @@ from dbbench.results.chosen_run import Choice, ChosenRun
 from dbbench.results.metric import Metric, by_metric, lacking
 from dbbench.results.run_directory import Run
 from tests.fabricated import Fake, fabricate
+from tests.unit.piped import piped
 
 
 @pytest.mark.parametrize("name", ["cpu_seconds", "delay_seconds"])
@@ -37,7 +38,7 @@ def test_clients_add_theirs_up_if_all_know_it(
 ) -> None:
     first, second = ClientTimings(**{name: one}), ClientTimings(**{name: other})
     first.service.record(np.array([1]))
-    first.merge(ClientTimings.from_json(second.to_json()))
+    first.merge(piped(second))
     assert getattr(first, name) == both
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from dbbench.workloads import after, transaction
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
 from tests.unit.bank import STEP, changed, opened
+from tests.unit.piped import piped
 
 
 @pytest.fixture
@@ -59,9 +59,9 @@ def test_a_second_step_counts_on_with_its_keys(context: StepContext) -> None:
 
 def test_one_client_draws_what_several_processes_are_told(context: StepContext) -> None:
     mix = transaction.mix_of(STEP, context)
-    told = Job.from_json(Job("statement", (), 0, 0, inputs=mix).to_json())
+    told = piped(Job("statement", (), 0, 0, inputs=mix))
     assert isinstance(told.inputs, TransactionMix)
-    assert asdict(told.inputs) == asdict(mix)
+    assert told.inputs.committed({0: 150}, 2, {}) == mix.committed({0: 150}, 2, {})
     work = told.inputs.prepare(context.engine, context.session, 1, 2)
     assert len(list(work.given)) == mix.share(1, 2) == 300
 

@@ -188,7 +188,7 @@ def _serves(store: Store, what: str, number: int, *, at_once: bool = False) -> N
 
 def _each(operation: str, kit: RecordSet, version: int = 0) -> Job:
     """One operation on each of the kit's records."""
-    inputs = KeySequence(kit.spec.model_dump(), kit.seed, kit.scale, operation, "random", 0, COUNT, version)
+    inputs = KeySequence(kit.spec, kit.seed, kit.scale, operation, "random", 0, COUNT, version)
     return Job(operation, (), 0, 0, inputs=inputs)
 
 
@@ -206,7 +206,7 @@ def _mixed(engine: Engine, session: Session, kit: RecordSet, clients: Clients) -
     """All operations in one job, as the start of a process takes far longer than its calls."""
     fill(engine, session, kit.pairs(np.arange(COUNT, dtype=np.uint64)))
     weights = {name: 1.0 for name in ("insert", "update", "read") if offers(type(engine), name)}
-    spec = kit.spec.model_dump()
+    spec = kit.spec
     mix = OperationMix(spec, kit.seed, kit.scale, 0, COUNT, 3 * COUNT, weights, "uniform", 1)
     made = drive(engine, session, Job("mix", (), 0, mix.operations, inputs=mix), clients).service.count
     expect_equal(f"calls of {', '.join(weights)} made by {clients.count} clients", made, mix.operations)
