@@ -394,6 +394,13 @@ def test_text_wraps_at_120_columns(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_no_table_is_cut_by_an_empty_line(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    heads = re.findall(r"(?:\A|[^|\n]\n|\n\n)(\|.*\n.*)", text)
+    assert [head for head in heads if not re.search(r"\n\|[-:| ]+\|$", head)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
