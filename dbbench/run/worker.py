@@ -255,11 +255,7 @@ class Worker:
             if work.check and measured.outcome is not Outcome.WRONG:
                 result = self._checked(work.check, step, context, result)
             if measured.unit == "s" and measured.value is not None and measured.outcome is not Outcome.WRONG:
-                context.seconds[step.name] = measured.value
-                if measured.cpu_seconds is not None:
-                    context.cpu_seconds[step.name] = measured.cpu_seconds
-                if measured.undelayed_seconds is not None:
-                    context.undelayed_seconds[step.name] = measured.undelayed_seconds
+                context.timed[step.name] = result
         except Exception as exc:
             outcome, detail = described(exc)
             if died := context.engine.exit_reason():

@@ -21,6 +21,7 @@ from dbbench.loadgen import clients
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
+from dbbench.results.trial import StepResult
 from dbbench.suite.changes import Changes
 from dbbench.suite.dataset import Table
 from dbbench.suite.steps.base import Clients, Step
@@ -83,11 +84,8 @@ class StepContext:
     records_before: ExpectedRecords = field(default_factory=ExpectedRecords)
     #: Step -> its invariants that are a number -> that number.
     numbers: dict[str, Mapping[str, int]] = field(default_factory=dict)
-    #: Seconds of each step that came out well so far.
-    seconds: dict[str, float] = field(default_factory=dict)
-    #: Their CPU seconds, and their seconds without run delay, as far as these are known.
-    cpu_seconds: dict[str, float] = field(default_factory=dict)
-    undelayed_seconds: dict[str, float] = field(default_factory=dict)
+    #: The results of steps that have a figure in seconds.
+    timed: dict[str, StepResult] = field(default_factory=dict)
     #: The steps among them whose work was not checked.
     unverified: set[str] = field(default_factory=set)
     #: What the engine was made from, to make it again; None where it need not be.

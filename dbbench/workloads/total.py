@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 from dbbench.errors import NotVerified, Unsupported
 from dbbench.suite.steps.total import TotalStep
@@ -11,21 +11,23 @@ from dbbench.workloads.context import StepContext, StepMeasurement
 
 def measure(step: TotalStep, context: StepContext) -> StepMeasurement:
     """Seconds. Raises Unsupported if one of the steps has no figure."""
-    if missing := [name for name in step.of if name not in context.seconds]:
+    if missing := [name for name in step.of if name not in context.timed]:
         raise Unsupported(f"no sum, as {', '.join(missing)} {'have' if missing[1:] else 'has'} no figure")
+    results = [context.timed[name] for name in step.of]
     return StepMeasurement(
         "time",
         "s",
-        [sum(context.seconds[name] for name in step.of)],
+        [sum(result.value or 0.0 for result in results)],
         facts={"of": list(step.of)},
-        cpu_seconds=_sum(step, context.cpu_seconds),
-        undelayed_seconds=_sum(step, context.undelayed_seconds),
+        cpu_seconds=_sum(result.cpu_seconds for result in results),
+        undelayed_seconds=_sum(result.undelayed_seconds for result in results),
     )
 
 
-def _sum(step: TotalStep, known: Mapping[str, float]) -> float | None:
-    """None if one of the steps isn't known."""
-    return sum(known[name] for name in step.of) if known.keys() >= set(step.of) else None
+def _sum(known: Iterable[float | None]) -> float | None:
+    """None if one of them isn't known."""
+    each = list(known)
+    return None if None in each else sum(filter(None, each))
 
 
 def check(step: TotalStep, context: StepContext) -> None:

@@ -29,6 +29,7 @@ from dbbench.loadgen.transactions import (
     Transactions,
 )
 from dbbench.results.outcome import Outcome
+from dbbench.results.trial import StepResult
 from dbbench.run.worker import described
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
@@ -388,8 +389,10 @@ def test_fairness_is_jains_index_of_the_rates() -> None:
 
 def test_a_total_is_a_sum_or_nothing(bench: StepContext) -> None:
     asked = TotalStep(kind="total", name="t", title="T", of=("a", "b"))
-    bench.seconds = {"a": 1.5, "b": 2.0, "c": 9.0}
-    assert total.measure(asked, bench).value == 3.5
-    del bench.seconds["b"]
+    for name, seconds, cpu in (("a", 1.5, 0.5), ("b", 2.0, 0.25), ("c", 9.0, None)):
+        bench.timed[name] = StepResult(name=name, outcome=Outcome.OK, value=seconds, unit="s", cpu_seconds=cpu)
+    found = total.measure(asked, bench)
+    assert (found.value, found.cpu_seconds, found.undelayed_seconds) == (3.5, 0.75, None)
+    del bench.timed["b"]
     with pytest.raises(Unsupported, match="no sum, as b has no figure"):
         total.measure(asked, bench)
