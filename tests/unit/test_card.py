@@ -76,6 +76,15 @@ def test_a_wide_range_is_on_a_logarithmic_axis(run: Run) -> None:
         assert any("(logarithmic axis)" in text for text in texts) is wide
 
 
+def test_a_logarithmic_axis_begins_before_the_lowest_interval(tmp_path: Path) -> None:
+    made = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 900.0)}, rounds=3, noise=40.0)
+    shown = view(ChosenRun(made, Choice(steps=("join-1",))))
+    step = shown.scenarios[0].step("join-1")
+    figure, _ = drawn_card(shown)
+    assert figure.axes[0].get_xscale() == "log"
+    assert figure.axes[0].get_xlim()[0] < min(line.row.low or 0 for line in step.lines) / step.unit.size
+
+
 def test_it_has_the_size_that_sites_ask_for_and_the_theme(run: Run, tmp_path: Path) -> None:
     for theme in ("light", "dark"):
         part = ChosenRun(run, Choice(engines=("sqlite", "duckdb", "firebird"), steps=("join-1",), title="Mine " * 40))

@@ -84,7 +84,8 @@ def draw_values(
     if logarithmic and places:
         axes.set_xscale("log")
         known = [shown[place] for place in places]
-        least = min(known) / 1.8
+        lows = (low for _, low, _ in known_intervals(enumerate(view.lines), view.unit) if low > 0)
+        least = min([*known, *lows]) / 1.8
         axes.set_xlim(least, greatest * beyond)
         axes.hlines(places, least, known, color=FAINT, linewidth=line)
         edges = [colour[place] for place in places]
