@@ -1,6 +1,6 @@
-// A stand-in with the interface of RaptorDB 2, as far as the plugin uses it, and as unkind as version 2.3: Count is
-// wrong, Enumerate throws where its start is no stored key and stops at the end of a page, and RemoveKey is not locked.
-// Names of files have a backslash in them, as the original makes them.
+// Stand-ins with the interfaces of RaptorDB 2 and, where RAPTORDB1 is defined, RaptorDB 1.8, as far as the plugins use them,
+// and as unkind. RemoveKey of 2.3 is not locked. Records of 1.8 reach the index by SaveIndex only, a log is not written
+// over, Get is not locked, and Shutdown saves nothing. Names of files have a backslash in them, as the originals make them.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -10,80 +10,111 @@ using System.Threading;
 
 namespace RaptorDB
 {
-    public class KeyStore<T> : IDisposable where T : IComparable<T>
+    public class Store
     {
-        const int PageItemCount = 5000;  // of 10,000, which a full page is split into two of
-        readonly string file;
-        readonly SortedList<T, int> index = new SortedList<T, int>();
-        readonly List<byte[]> records = new List<byte[]>();
-        int removing;
-        bool closed;
+        protected readonly Dictionary<object, byte[]> held = new Dictionary<object, byte[]>();
+        protected readonly string name;
+        int inside;
 
-        public KeyStore(string filename, bool allowDuplicateKeys)
+        protected Store(string path)
+        {
+            Directory.CreateDirectory(Path.GetDirectoryName(path));
+            name = Path.GetDirectoryName(path) + "\\" + Path.GetFileNameWithoutExtension(path);
+            if (!File.Exists(name + ".mgdat")) return;
+            using (var from = File.OpenRead(name + ".mgdat"))
+                held = (Dictionary<object, byte[]>)new BinaryFormatter().Deserialize(from);
+        }
+        protected void Save()
+        {
+            lock (held) using (var to = File.Create(name + ".mgdat")) new BinaryFormatter().Serialize(to, held);
+        }
+        protected bool Unlocked(Func<bool> action, string told)
+        {
+            if (Interlocked.Increment(ref inside) > 1) throw new Exception(told);
+            Thread.Yield();  // so that another gets in here
+            try { lock (held) return action(); }
+            finally { Interlocked.Decrement(ref inside); }
+        }
+    }
+
+#if RAPTORDB1
+    public enum INDEXTYPE { BTREE = 0, HASH = 1 }
+
+    [Serializable]
+    public class rdbByteArray : IEquatable<rdbByteArray>, IComparable<rdbByteArray>
+    {
+        public byte[] val;
+        public rdbByteArray() { }
+        public rdbByteArray(byte[] key) { val = key; }
+        public bool Equals(rdbByteArray other) { return val.SequenceEqual(other.val); }
+        public override bool Equals(object other) { return Equals((rdbByteArray)other); }
+        public int CompareTo(rdbByteArray other) { throw new NotSupportedException(); }
+        public override int GetHashCode() { return val.Aggregate(17, (sum, one) => 31 * sum + one); }
+    }
+
+    public class RaptorDB<T> : Store where T : class
+    {
+        readonly int longest;
+        int log;
+
+        RaptorDB(string path, byte maxKeySize) : base(path)
+        {
+            longest = maxKeySize;
+            StartLog();
+        }
+        public static RaptorDB<T> Open(string path, byte maxKeySize, bool allowDuplicateKeys, INDEXTYPE type)
+        {
+            if (allowDuplicateKeys || type != INDEXTYPE.BTREE) throw new NotSupportedException();
+            return new RaptorDB<T>(path, maxKeySize);
+        }
+        void StartLog() { new FileStream(name + ".mglog" + log++.ToString("000000"), FileMode.CreateNew).Dispose(); }
+        public bool Set(T key, byte[] value)
+        {
+            if (((rdbByteArray)(object)key).val.Length > longest) throw new ArgumentException("key too long");
+            lock (held) held[key] = value;
+            return true;
+        }
+        public bool Get(T key, out byte[] value)
+        {
+            byte[] found = null;
+            var there = Unlocked(() => held.TryGetValue(key, out found), "data header error");
+            value = found;
+            return there;
+        }
+        public void SaveIndex()
+        {
+            StartLog();
+            Save();
+        }
+        public void Shutdown() { }
+    }
+#else
+    public class RaptorDB<T> : Store where T : IComparable<T>
+    {
+        RaptorDB(string path) : base(path) { }
+        public static RaptorDB<T> Open(string path, bool allowDuplicateKeys)
         {
             if (allowDuplicateKeys) throw new NotSupportedException();
-            var path = Path.GetDirectoryName(filename);
-            Directory.CreateDirectory(path);
-            file = path + "\\" + Path.GetFileNameWithoutExtension(filename) + ".mgdat";
-            if (!File.Exists(file)) return;
-            using (var from = File.OpenRead(file))
-                foreach (var pair in (KeyValuePair<T, byte[]>[])new BinaryFormatter().Deserialize(from)) Set(pair.Key, pair.Value);
+            return new RaptorDB<T>(path);
         }
-        public bool Set(T key, string value) { return Set(key, System.Text.Encoding.Unicode.GetBytes(value)); }
+        public static RaptorDB<T> Open(string path, byte maxKeySize, bool allowDuplicateKeys) { throw new NotSupportedException(); }
+        public bool Set(T key, string value) { throw new NotSupportedException(); }
         public bool Set(T key, byte[] value)
         {
 #if BROKEN
-            if (records.Count == 500) throw new InvalidDataException("broken at 500\nand a second line");
+            if (held.Count == 500) throw new InvalidDataException("broken at 500\nand a second line");
 #endif
 #if FORGETFUL
-            if (records.Count == 500) { records.Add(value); return true; }
+            if (held.Count == 500) { held[new object()] = value; return true; }
 #endif
-            lock (index) { records.Add(value); index[key] = records.Count - 1; }
+            lock (held) held[key] = value;
             return true;
         }
         public bool Get(T key, out string value) { throw new NotSupportedException(); }
-        public bool Get(T key, out byte[] value)
-        {
-            int at;
-            lock (index)
-            {
-                var found = index.TryGetValue(key, out at);
-                value = found ? records[at] : null;
-                return found;
-            }
-        }
-        public bool RemoveKey(T key)
-        {
-            if (Interlocked.Increment(ref removing) > 1) throw new IndexOutOfRangeException("two threads in RemoveKey");
-            Thread.Yield();  // so that another gets in here
-            try { lock (index) return index.Remove(key); }
-            finally { Interlocked.Decrement(ref removing); }
-        }
-        public IEnumerable<KeyValuePair<T, int>> Enumerate(T from)
-        {
-            lock (index)
-            {
-                var at = index.IndexOfKey(from);
-                if (at < 0) throw new IndexOutOfRangeException();
-                return index.Skip(at).Take(PageItemCount - at % PageItemCount).ToList();
-            }
-        }
-        public byte[] FetchRecordBytes(int record) { lock (index) return records[record]; }
-        public long Count(bool includeDuplicates) { return index.Count + 1; }
-        public void SaveIndex()
-        {
-            lock (index)
-                using (var to = File.Create(file))
-                    new BinaryFormatter().Serialize(to, index.Select(pair => new KeyValuePair<T, byte[]>(pair.Key, records[pair.Value])).ToArray());
-        }
-        public void Shutdown() { if (!closed) SaveIndex(); closed = true; }
-        public void Dispose() { Shutdown(); }
+        public bool Get(T key, out byte[] value) { lock (held) return held.TryGetValue(key, out value); }
+        public bool RemoveKey(T key) { return Unlocked(() => held.Remove(key), "two threads in RemoveKey"); }
+        public void SaveIndex() { Save(); }
+        public void Shutdown() { Save(); }
     }
-
-    public class RaptorDB<T> : KeyStore<T> where T : IComparable<T>
-    {
-        public RaptorDB(string filename, bool allowDuplicateKeys) : base(filename, allowDuplicateKeys) { }
-        public static RaptorDB<T> Open(string filename, bool allowDuplicateKeys) { return new RaptorDB<T>(filename, allowDuplicateKeys); }
-        public static RaptorDB<T> Open(string filename, byte maxKeySize, bool allowDuplicateKeys) { throw new NotSupportedException(); }
-    }
+#endif
 }

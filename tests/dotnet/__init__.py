@@ -9,7 +9,7 @@ from pathlib import Path
 SOURCES = {
     "bplustree": "FakeBPlusTree",
     "raptordb": "FakeRaptorDB",
-    "raptordb1": "FakeRaptorDB1",
+    "raptordb1": "FakeRaptorDB",
     "bplusdotnet": "FakeBplusDotNet",
     "stsdb": "FakeSTSdb",
     "sqlce": "FakeAdo",

@@ -206,7 +206,7 @@ def test_a_library_that_throws_or_forgets_is_told(
         assert found["insert", "raptordb"][0] == outcome[0]
         assert outcome[1] in found["insert", "raptordb"][1]
     (said,) = (tmp_path / "606").glob("trials/*-raptordb/stderr.txt")
-    assert "at RaptorDB.KeyStore`1[T].Set" in said.read_text(), "the stack of .NET is not kept"
+    assert "at RaptorDB.RaptorDB`1[T].Set" in said.read_text(), "the stack of .NET is not kept"
 
 
 def test_raptordb_has_no_scan_and_no_delete_by_several(tmp_path: Path, assemblies: dict[str, Path]) -> None:
