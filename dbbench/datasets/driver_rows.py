@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ _EXACT, _EXACT_POWER = 1 << 53, 22
 def chunk(batch: pa.RecordBatch, table: Table, form: str, bind: Mapping[str, str]) -> Any:
     """A batch as a session takes it: see `Session.takes` and `Session.bind`."""
     if form == "batches":
-        return batch
+        return pa.record_batch(dict(_bound(batch, table, bind))) if bind else batch
     if form == "csv":
         if any(batch.column(name).null_count for name, column in table.columns.items() if not column.nullable):
             raise Unsupported("a NULL among the rows of a load, in a column that has none by its schema")
@@ -52,32 +52,41 @@ def rows(batch: pa.RecordBatch, table: Table, bind: Mapping[str, str]) -> list[R
     `bind` says, for the names of types that a driver can't take as they are, what they become:
     "text" or "float". A decimal as text keeps its scale, a datetime becomes `YYYY-MM-DD HH:MM:SS`.
     """
-    columns = [
-        values(batch.column(name), bind.get(column.data_type.name, "")) for name, column in table.columns.items()
-    ]
-    return list(zip(*columns, strict=True))
+    return list(zip(*(_values(column) for _, column in _bound(batch, table, bind)), strict=True))
 
 
 def values(column: pa.Array, form: str) -> list[Any]:
     """A column as a list; `form` is what `bind` says for its type, or empty."""
-    if form == "float" and pa.types.is_decimal(column.type):
-        return list(_floats(column))
-    if form == "text":
-        text = pc.strftime(column, format="%Y-%m-%d %H:%M:%S") if pa.types.is_timestamp(column.type) else column
-        return text.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
+    return _values(_in_form(column, form))
+
+
+def _values(column: pa.Array) -> list[Any]:
     if (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)) and not column.null_count:
         # Not by to_numpy(), which imports pandas: its time and memory would count as the engine's.
         return np.from_dlpack(column).tolist()  # type: ignore[no-any-return]
     return column.to_pylist()  # type: ignore[no-any-return]
 
 
-def _floats(column: pa.Array) -> list[float | None]:
+def _bound(batch: pa.RecordBatch, table: Table, bind: Mapping[str, str]) -> Iterator[tuple[str, pa.Array]]:
+    """The columns with their names, in the forms that `bind` says."""
+    for name, column in table.columns.items():
+        yield name, _in_form(batch.column(name), bind.get(column.data_type.name, ""))
+
+
+def _in_form(column: pa.Array, form: str) -> pa.Array:
+    if form == "float" and pa.types.is_decimal(column.type):
+        return _floats(column)
+    if form == "text":
+        text = pc.strftime(column, format="%Y-%m-%d %H:%M:%S") if pa.types.is_timestamp(column.type) else column
+        return text.cast(pa.string())
+    return column
+
+
+def _floats(column: pa.Array) -> pa.Array:
     """Decimals as the nearest floats: one division of two exact numbers, which rounds once."""
-    if column.null_count:
-        return [None if value is None else float(value) for value in column.to_pylist()]
     both = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)[column.offset : column.offset + len(column)]
     words = both[:, 0]
     large = (both[:, 1] != words >> 63).any()  # a number that one word doesn't hold
-    if large or np.abs(words).max(initial=0) > _EXACT or column.type.scale > _EXACT_POWER:
-        return [float(value) for value in column.to_pylist()]
-    return (words / 10.0**column.type.scale).tolist()  # type: ignore[no-any-return]
+    if column.null_count or large or np.abs(words).max(initial=0) > _EXACT or column.type.scale > _EXACT_POWER:
+        return pa.array([None if value is None else float(value) for value in column.to_pylist()], pa.float64())
+    return pa.array(words / 10.0**column.type.scale)

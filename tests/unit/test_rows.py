@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbbench.datasets.driver_rows import rows
+from dbbench.datasets.driver_rows import chunk, rows
 from dbbench.datasets.generate import arrow_type
 from dbbench.suite.data_types import parse_type
 from dbbench.suite.dataset import Column, Table
@@ -28,12 +28,15 @@ VALUES: dict[str, Any] = {
 
 
 def given(values: dict[str, list[Any]], bind: dict[str, str]) -> list[tuple[Any, ...]]:
-    """Rows of a table that has one column for each type."""
+    """Rows of a table that has one column for each type; a batch has the same values."""
     columns = {
         f"C{n}": Column.model_validate({"type": kind, "values": {"kind": "sequence"}}) for n, kind in enumerate(values)
     }
     arrays = [pa.array(column, arrow_type(parse_type(kind))) for kind, column in values.items()]
-    return rows(pa.record_batch(arrays, list(columns)), Table(rows=1, primary_key="C0", columns=columns), bind)
+    batch, table = pa.record_batch(arrays, list(columns)), Table(rows=1, primary_key="C0", columns=columns)
+    found = rows(batch, table, bind)
+    assert found == list(zip(*chunk(batch, table, "batches", bind).to_pydict().values(), strict=True))
+    return found
 
 
 def one(kind: str, value: Any, form: str) -> Any:
