@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from dbbench.engine.info import EngineInfo
 from dbbench.engine.operations import LoadFormat, ResultFormat
-from dbbench.engine.options import Options
+from dbbench.engine.options import Options, programs
 from dbbench.engine.setup import Setup
 from dbbench.engine.size import FileRole, Size, files_in
 from dbbench.engine.traits import Traits
@@ -42,7 +42,7 @@ class Session:
     load_format: ClassVar[LoadFormat] = "rows"
     #: How prepare_query's callable returns rows.
     result_format: ClassVar[ResultFormat] = "rows"
-    #: For `load_format = "rows"`: types that the driver can't accept as they are -> "text" or "float".
+    #: For rows, mappings and batches: types that the driver can't accept as they are -> "text" or "float".
     bind: ClassVar[Mapping[str, str]] = {}
     #: Types that come back in another form -> "text", "bytes" or "float". None: as they are bound. Text or bytes that
     #: aren't declared are a wrong answer; what is declared stands in a footnote.
@@ -151,8 +151,8 @@ class Engine(Traits):
         """Bring everything to its place on disk: a checkpoint. By default nothing."""
 
     def settings(self) -> dict[str, Any]:
-        """What was set and differs between systems: tier, cache, page size, threads."""
-        return {**self.options.model_dump(), **self.durability[self.tier]}
+        """What was set and differs between systems: tier, cache, page size, threads; no paths of programs."""
+        return {**self.options.model_dump(exclude={*programs(type(self.options))}), **self.durability[self.tier]}
 
     def size(self) -> Size:
         """Every file in the engine's directory."""

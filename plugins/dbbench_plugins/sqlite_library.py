@@ -285,13 +285,10 @@ class SQLiteLibrary(SQLite):
             super().flush()
 
     def settings(self) -> dict[str, Any]:
-        """Without the path, which is a matter of the machine."""
         if self._logs:
-            found = super().settings()
-        else:
-            found = {**super(SQLite, self).settings(), "journal_mode": "DELETE"}
-            ((found["page_size"],),) = rows(self.connection, "PRAGMA page_size")
-        return {key: value for key, value in found.items() if key != "library"}
+            return super().settings()
+        ((page_size,),) = rows(self.connection, "PRAGMA page_size")
+        return {**super(SQLite, self).settings(), "journal_mode": "DELETE", "page_size": page_size}
 
     @property
     def _logs(self) -> bool:
