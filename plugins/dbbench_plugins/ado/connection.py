@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from itertools import chain
+from functools import cached_property
 from typing import Any
+from weakref import finalize
 
 import pyarrow as pa
 from System import Array, IntPtr
@@ -17,9 +17,9 @@ from System.Data.Common import DbCommand, DbParameter
 from System.Runtime.InteropServices import GCHandle
 
 from dbbench_plugins.ado.errors import ProviderFailed
-from dbbench_plugins.ado.loops import BINARY, DECIMAL, FLOAT, INTEGER, MOMENT, NULL, TEXT, function, heap
+from dbbench_plugins.ado.loops import BINARY, DECIMAL, FLOAT, INTEGER, MOMENT, NULL, TEXT, function
 from dbbench_plugins.ado.memory import Column, Piece, Values, column_of
-from dbbench_plugins.dotnet.context import FFI, free, new_context, thrown_in
+from dbbench_plugins.dotnet.context import FFI, failure, free, new_context, thrown_in
 
 #: Rows fetched in a crossing; and those of the first, so that a query of a row or two touches little.
 ROWS, FIRST = 4_096, 64
@@ -38,10 +38,9 @@ _PLACEHOLDER = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\[[^\]]*\]|\?")
 class Connection:
     """One open connection, used by one thread at a time. `named`: its provider knows parameters by a name, not by a `?`."""
 
-    def __init__(self, raw: Any, *, named: bool = False, seconds: int | None = None) -> None:
-        self.raw, self.named, self.seconds = raw, named, seconds
+    def __init__(self, raw: Any, *, named: bool = False) -> None:
+        self.raw, self.named = raw, named
         self.context = new_context()
-        self.context.state = _handle(heap())
         self.handle = _handle(raw)
         self.transaction = 0
         self.readers: dict[Any, Any] = {}  # those that may be open
@@ -51,12 +50,8 @@ class Connection:
         """Call a function of the loops. Raises ProviderFailed for what the provider threw."""
         status = function(name)(self.context, *given, *[0, 0, _NULL, _NULL, _NULL][len(given) :])
         if status < 0:
-            self.fail()
+            raise thrown_in(self.context, ProviderFailed)
         return status
-
-    def fail(self) -> None:
-        """Raise ProviderFailed for what was thrown in the last call."""
-        raise _failed(thrown_in(self.context))
 
     def statement(self, sql: str) -> Statement:
         """A prepared command; it is closed with the connection."""
@@ -112,7 +107,7 @@ class Connection:
         try:
             how()
         except DotNetException as exc:
-            raise _failed(exc) from exc
+            raise failure(exc, ProviderFailed) from exc
         handle.Free()
         self.transaction = 0
         made.Dispose()
@@ -162,8 +157,6 @@ class Statement:
             return names[-1] if connection.named else "?"
 
         self.command.CommandText = _PLACEHOLDER.sub(placed, sql)
-        if connection.seconds is not None:
-            self.command.CommandTimeout = connection.seconds
         self.parameters = [self.command.CreateParameter() for _ in names]
         for name, parameter in zip(names, self.parameters, strict=True):
             if connection.named:
@@ -183,11 +176,11 @@ class Statement:
         if kinds != self._kinds:
             self.types(kinds)
 
-    def types(self, kinds: Sequence[int], sizes: Sequence[int] = ()) -> None:
+    def types(self, kinds: Sequence[int]) -> None:
         """Say of which types the parameters are: a provider may else go by the first value that it sees."""
         for parameter, kind in zip(self.parameters, kinds, strict=True):
             if kind != NULL:
-                parameter.DbType = _TYPES[min(kind, DECIMAL)]
+                parameter.DbType = _TYPES[kind]
         self._kinds = bytes(kinds)
 
     def run(self, values: Sequence[Any] = ()) -> None:
@@ -236,7 +229,7 @@ class Statement:
         self.stop()
         self.bind(values)
         connection, space = self.connection, self._space
-        space.set(1, 0, self.columns)
+        space.set(1, self.columns)
         try:
             rows = connection.call(
                 "first", self.handle, connection.transaction, self.values.struct, self.reader, space.struct
@@ -244,7 +237,7 @@ class Statement:
         except ProviderFailed:
             self.stop()
             raise
-        return next(space.piece(connection.context, rows).tuples()) if rows else None
+        return next(space.piece(connection.context, rows, self.columns).tuples()) if rows else None
 
     def stop(self) -> None:
         """Close the reader, if one is open."""
@@ -268,24 +261,22 @@ class Space:
         self.struct = FFI.new("struct room *")
         self._kept: Any = None
 
-    def set(self, rows: int, first: int, last: int) -> None:
-        """Have space for columns of rows."""
-        made, size = self.struct, rows * (last - first)
+    def set(self, rows: int, columns: int, first: int = 0) -> None:
+        """Have space for rows; of a list's values those from `first` on."""
+        made, size = self.struct, rows * columns
         if made.size < size:
             self._kept = FFI.new("char[]", size), FFI.new("int64_t[]", size)
             (made.kinds, made.slots), made.size = self._kept, size
-        made.rows, made.first, made.last = rows, first, last
+        made.rows, made.first = rows, first
 
-    def piece(self, context: Any, rows: int) -> Piece:
+    def piece(self, context: Any, rows: int, columns: int) -> Piece:
         """What was read, in memory of its own."""
-        made, buffer = self.struct, FFI.buffer
-        columns = made.last - made.first
-        count = rows * columns
+        made, buffer, size = self.struct, FFI.buffer, rows * columns
         return Piece(
             rows,
             columns,
-            buffer(made.kinds, count)[:],
-            buffer(made.slots, 8 * count)[:],
+            buffer(made.kinds, size)[:],
+            buffer(made.slots, 8 * size)[:],
             buffer(context.data, context.used)[:],
         )
 
@@ -302,46 +293,53 @@ class Result:
         return int(self.reader.columns)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        pieces = self._pieces(0, self.columns, FIRST)
+        connection, space, wanted = self.connection, self._space, FIRST
         try:
-            yield from chain.from_iterable(map(Piece.tuples, pieces))
+            while self.reader.handle:
+                space.set(wanted, self.columns)
+                rows = connection.call("fetch", 0, 0, _NULL, self.reader, space.struct)
+                yield from space.piece(connection.context, rows, self.columns).tuples()
+                wanted = ROWS
         finally:
-            pieces.close()
+            connection.stop(self.reader)
 
     def column(self, number: int) -> OneColumn:
         """Step to the end and read one column of each row."""
-        return OneColumn(list(self._pieces(number, number + 1, ROWS)))
-
-    def _pieces(self, first: int, last: int, wanted: int) -> Any:
-        fetch = partial(self.connection.call, "fetch", 0, 0, _NULL, self.reader)
+        connection, space = self.connection, self._space.struct
+        space.first = number
         try:
-            while self.reader.handle:
-                self._space.set(wanted, first, last)
-                if rows := fetch(self._space.struct):
-                    yield self._space.piece(self.connection.context, rows)
-                wanted = ROWS
+            return OneColumn(connection, connection.call("column", 0, 0, _NULL, self.reader, space), space.list)
         finally:
-            self.connection.stop(self.reader)
+            connection.stop(self.reader)
 
 
 class OneColumn:
-    """The values of a column, which become Python's when they are asked for."""
+    """The values of a column in a list of .NET's, which become Python's when they are asked for."""
 
-    def __init__(self, pieces: list[Piece]) -> None:
-        self._pieces = pieces
+    def __init__(self, connection: Connection, count: int, handle: int) -> None:
+        self._connection, self._count, self._handle = connection, count, handle
+        finalize(self, _free, handle).atexit = False
 
     def __len__(self) -> int:
-        return sum(piece.rows for piece in self._pieces)
+        return self._count
 
     def __iter__(self) -> Iterator[Any]:
-        return chain.from_iterable(piece.column(0) for piece in self._pieces)
+        return iter(self._values)
+
+    @cached_property
+    def _values(self) -> list[Any]:
+        found: list[Any] = []
+        space = Space()
+        for first in range(0, self._count, ROWS):
+            rows = min(ROWS, self._count - first)
+            space.set(rows, 1, first)
+            self._connection.call("lay", self._handle, 0, _NULL, _NULL, space.struct)
+            found += space.piece(self._connection.context, rows, 1).column(0)
+        return found
 
 
-def _failed(thrown: Any) -> ProviderFailed:
-    failed = ProviderFailed(f"{thrown.GetType().FullName}: {' '.join(str(thrown.Message).split())}")
-    failed.thrown = thrown
-    failed.add_note(str(thrown.ToString()))  # with the stack of .NET, for the trial's folder
-    return failed
+def _free(handle: int) -> None:
+    GCHandle.FromIntPtr(IntPtr(handle)).Free()
 
 
 def _handle(thing: Any) -> int:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dbbench_plugins.dotnet.store import StoreFailed
 
 
-class ProviderFailed(Exception):
+class ProviderFailed(StoreFailed):
     """An exception of a provider's."""
-
-    #: The exception itself.
-    thrown: Any = None
 
     @property
     def code(self) -> str:

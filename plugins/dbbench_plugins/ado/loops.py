@@ -1,17 +1,17 @@
 """Loops over rows as functions of C, for any provider of ADO.NET. Import it when the runtime runs.
 
 A call of .NET from Python takes 10 microseconds, so rows and parameters cross over many at a time. A value is a byte for
-its kind in one array and 8 bytes, its slot, in another, row after row:
+its kind in one array and 8 bytes, its slot, in another. Those that are bound stand column after column, those that are read
+row after row:
 
     NULL     -
     INTEGER  the number, as an Int64
     FLOAT    the number, as a Double
     MOMENT   the ticks of a DateTime
-    TEXT     where it begins in the heap (the upper 4 bytes) and how long it is: in UTF-8 where it is bound, and in units
-             of UTF-16 where it is read
-    BINARY   likewise; where it is read, the beginning counts pairs of bytes
-    DECIMAL  where it is bound: its digits, as an Int64; the kind is DECIMAL and the number of decimal places together.
-             Where it is read: like BINARY, the four numbers of Decimal.GetBits
+    TEXT     where it begins in the heap (the upper 4 bytes) and how long it is. Where it is bound: in bytes of UTF-8. Where
+             it is read: in units of UTF-16
+    BINARY   likewise, but where it is read, its length is in bytes
+    DECIMAL  like TEXT: its digits
 """
 
 from __future__ import annotations
@@ -20,14 +20,12 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-import clr
 from System import (
     Array,
     BitConverter,
     Boolean,
     Buffer,
     Byte,
-    Char,
     Convert,
     DateTime,
     DBNull,
@@ -38,32 +36,34 @@ from System import (
     Int32,
     Int64,
     IntPtr,
-    Math,
+    Object,
     Single,
     String,
-    Type,
 )
 from System import Tuple as Pair
+from System.Collections.Generic import List
 from System.Data import IsolationLevel
 from System.Data.Common import DbCommand, DbConnection, DbDataReader, DbParameter, DbTransaction
-from System.Globalization import CultureInfo
+from System.Globalization import CultureInfo, NumberStyles
 from System.Linq.Expressions import Expression
+from System.Runtime.InteropServices import Marshal
 from System.Text import Encoding
 
-from dbbench_plugins.dotnet.context import DATA, FFI, HANDLE, STATE, USED, compiled, get, handle_of, held, put, room
+from dbbench_plugins.dotnet.context import DATA, FFI, USED, compiled, freed, get, handle_of, held, put, room
 from dbbench_plugins.dotnet.trees import (
-    BYTES,
-    INT,
-    LONG,
-    MARSHAL,
-    OBJECT,
-    POINTER,
     Signature,
     Tree,
+    add,
+    array,
+    assign,
     block,
     call,
     constant,
+    convert,
+    count_up,
     loop,
+    new,
+    type_of,
     variable,
 )
 
@@ -71,32 +71,19 @@ NULL, INTEGER, FLOAT, MOMENT, TEXT, BINARY, DECIMAL = range(7)
 FFI.cdef("""
     struct values { char *kinds; int64_t *slots; const char *heap; int heap_bytes; int rows; };
     struct reader { intptr_t handle; int columns; };
-    struct room { char *kinds; int64_t *slots; int size; int rows; int first; int last; };
+    struct room { char *kinds; int64_t *slots; int size; int rows; int first; intptr_t list; };
 """)
-_KINDS, _SLOTS, _HEAP = 0, 8, 16
-_HEAP_BYTES, _ROWS = 24, 28
+_KINDS, _SLOTS, _HEAP, _HEAP_BYTES, _ROWS = 0, 8, 16, 24, 28
 _COLUMNS = 8
-_SIZE, _MOST, _FIRST, _LAST = 16, 20, 24, 28
+_MOST, _FIRST, _LIST = 20, 24, 32
 
-COMMAND, CONNECTION, READER, TRANSACTION, PARAMETERS, CHARS = (
-    clr.GetClrType(each)
-    for each in (DbCommand, DbConnection, DbDataReader, DbTransaction, Array[DbParameter], Array[Char])
-)
 #: A command, and its parameters in an array.
-STATEMENT = clr.GetClrType(Pair[DbCommand, Array[DbParameter]])
-_CHAR, _BYTE, _DOUBLE, _MOMENT, _TEXT, _DECIMAL = (
-    clr.GetClrType(each) for each in (Char, Byte, Double, DateTime, String, Decimal)
-)
-_CONVERT, _BITS, _BUFFER, _ARRAY, _MATH = (
-    clr.GetClrType(each) for each in (Convert, BitConverter, Buffer, Array, Math)
-)
-_INVARIANT, _UTF8, _NOTHING = (
-    Expression.Constant(each) for each in (CultureInfo.InvariantCulture, Encoding.UTF8, DBNull.Value)
-)
+STATEMENT = Pair[DbCommand, Array[DbParameter]]
+_INVARIANT, _UTF8 = Expression.Constant(CultureInfo.InvariantCulture), Expression.Constant(Encoding.UTF8)
 _CALL = Signature(
     "AdoCall",
     "int(*)(struct context *, intptr_t, intptr_t, struct values *, struct reader *, struct room *)",
-    *[POINTER] * 6,
+    *[IntPtr] * 6,
 )
 _kept: list[Any] = []  # a function pointer is good as long as its delegate
 
@@ -109,6 +96,9 @@ def function(name: str) -> Callable[..., int]:
     query(context, statement, transaction, values, reader)     runs it with one row of values, and opens a reader
     first(context, statement, transaction, values, reader, room)   the same, reads a row and closes the reader
     fetch(context, 0, 0, 0, reader, room)                      reads further rows; closes the reader at its end
+    column(context, 0, 0, 0, reader, room)                     reads a column of all further rows into a list, whose handle
+                                                               is put into `room`; closes the reader
+    lay(context, list, 0, 0, 0, room)                          lays out values of such a list
     close(context, 0, 0, 0, reader)                            closes the reader
     begin(context, connection, isolation, 0, reader)           begins a transaction; its handle is put into `reader`
     commit, rollback(context, transaction)                     ends it and frees the handle
@@ -118,6 +108,8 @@ def function(name: str) -> Callable[..., int]:
         "query": _query,
         "first": _first,
         "fetch": _fetch,
+        "column": _column,
+        "lay": _lay,
         "close": _close,
         "begin": _begin,
         "commit": partial(_end, "Commit"),
@@ -128,299 +120,268 @@ def function(name: str) -> Callable[..., int]:
     return made
 
 
-def heap() -> Any:
-    """Where the functions of one client collect what they read of texts and bytes: the state of its context."""
-    return Array.CreateInstance(_CHAR, 1 << 15)
-
-
 def _execute(context: Tree, statement: Tree, transaction: Tree, values: Tree, *_: Tree) -> Tree:
-    row = variable(INT)
+    row = variable(Int32)
 
-    def runs(command: Tree, bind: Callable[[Tree], Tree]) -> list[Tree]:
-        steps = [bind(row), call(command, "ExecuteNonQuery"), Expression.AddAssign(row, constant(1))]
-        return [loop(Expression.LessThan(row, _number(values, _ROWS)), *steps), constant(0)]
+    def runs(command: Tree, rows: Tree, bind: Callable[[Tree], Tree]) -> Tree:
+        return block((row,), count_up(row, rows, bind(row), call(command, "ExecuteNonQuery")), constant(0))
 
-    return block((row,), _zero(row), _with(statement, transaction, values, runs))
+    return _with(statement, transaction, values, runs)
 
 
 def _query(context: Tree, statement: Tree, transaction: Tree, values: Tree, reader: Tree, *_: Tree) -> Tree:
-    opened = variable(READER)
+    opened = variable(DbDataReader)
 
-    def runs(command: Tree, bind: Callable[[Tree], Tree]) -> list[Tree]:
-        return [
+    def runs(command: Tree, rows: Tree, bind: Callable[[Tree], Tree]) -> Tree:
+        return block(
+            (opened,),
             bind(constant(0)),
-            Expression.Assign(opened, call(command, "ExecuteReader")),
-            call(MARSHAL, "WriteIntPtr", reader, handle_of(opened)),
-            call(MARSHAL, "WriteInt32", reader, constant(_COLUMNS), Expression.Property(opened, "FieldCount")),
+            assign(opened, call(command, "ExecuteReader")),
+            call(Marshal, "WriteIntPtr", reader, handle_of(opened)),
+            call(Marshal, "WriteInt32", reader, constant(_COLUMNS), Expression.Property(opened, "FieldCount")),
             constant(0),
-        ]
+        )
 
-    return block((opened,), _with(statement, transaction, values, runs))
+    return _with(statement, transaction, values, runs)
 
 
 def _first(context: Tree, statement: Tree, transaction: Tree, values: Tree, reader: Tree, space: Tree) -> Tree:
-    rows = variable(INT)
     return block(
-        (rows,),
+        (),
         _query(context, statement, transaction, values, reader),
-        Expression.Assign(rows, _read(context, reader, space)),
-        _close(context, statement, transaction, values, reader, space),
-        rows,
+        _read(context, reader, space, lambda _: _close(context, statement, transaction, values, reader)),
     )
 
 
 def _fetch(context: Tree, one: Tree, two: Tree, values: Tree, reader: Tree, space: Tree) -> Tree:
-    rows = variable(INT)
-    end = _close(context, one, two, values, reader, space)
-    return block(
-        (rows,),
-        Expression.Assign(rows, _read(context, reader, space)),
-        Expression.IfThen(Expression.LessThan(rows, _number(space, _MOST)), end),
-        rows,
+    end = _close(context, one, two, values, reader)
+    return _read(
+        context, reader, space, lambda rows: Expression.IfThen(Expression.LessThan(rows, _number(space, _MOST)), end)
     )
 
 
 def _close(context: Tree, one: Tree, two: Tree, values: Tree, reader: Tree, *_: Tree) -> Tree:
-    handle, opened = variable(HANDLE), variable(READER)
+    opened = variable(DbDataReader)
     return block(
-        (handle, opened),
-        Expression.Assign(opened, held(_pointer(reader), READER)),
-        Expression.Assign(handle, call(HANDLE, "FromIntPtr", _pointer(reader))),
-        call(handle, "Free"),
-        call(MARSHAL, "WriteIntPtr", reader, Expression.Constant(IntPtr.Zero)),
-        _dispose(opened),
+        (opened,),
+        assign(opened, held(_pointer(reader), DbDataReader)),
+        freed(_pointer(reader)),
+        call(Marshal, "WriteIntPtr", reader, Expression.Constant(IntPtr.Zero)),
+        call(convert(opened, IDisposable), "Dispose"),
         constant(0),
     )
 
 
 def _begin(context: Tree, connection: Tree, isolation: Tree, values: Tree, reader: Tree, *_: Tree) -> Tree:
-    level = Expression.Convert(call(isolation, "ToInt32"), clr.GetClrType(IsolationLevel))
-    begun = call(held(connection, CONNECTION), "BeginTransaction", level)
-    return block((), call(MARSHAL, "WriteIntPtr", reader, handle_of(begun)), constant(0))
+    level = convert(call(isolation, "ToInt32"), IsolationLevel)
+    begun = call(held(connection, DbConnection), "BeginTransaction", level)
+    return block((), call(Marshal, "WriteIntPtr", reader, handle_of(begun)), constant(0))
 
 
 def _end(how: str, context: Tree, transaction: Tree, *_: Tree) -> Tree:
-    handle, ended = variable(HANDLE), variable(TRANSACTION)
+    ended = variable(DbTransaction)
     return block(
-        (handle, ended),
-        Expression.Assign(ended, held(transaction, TRANSACTION)),
+        (ended,),
+        assign(ended, held(transaction, DbTransaction)),
         call(ended, how),
-        Expression.Assign(handle, call(HANDLE, "FromIntPtr", transaction)),
-        call(handle, "Free"),
-        _dispose(ended),
+        freed(transaction),
+        call(convert(ended, IDisposable), "Dispose"),
         constant(0),
     )
 
 
 def _with(
-    statement: Tree, transaction: Tree, values: Tree, runs: Callable[[Tree, Callable[[Tree], Tree]], list[Tree]]
+    statement: Tree, transaction: Tree, values: Tree, runs: Callable[[Tree, Tree, Callable[[Tree], Tree]], Tree]
 ) -> Tree:
-    """What is done with a command in its transaction, and with a way to give its parameters the values of a row."""
-    both, command, parameters, data = variable(STATEMENT), variable(COMMAND), variable(PARAMETERS), variable(BYTES)
+    """What is done with a command in its transaction, a number of rows, and a way to give its parameters those of a row."""
+    both, command, parameters = variable(STATEMENT), variable(DbCommand), variable(Array[DbParameter])
+    data, size = variable(Array[Byte]), _number(values, _HEAP_BYTES)
+    kinds, slots, rows = variable(IntPtr), variable(IntPtr), variable(Int32)
     given = Expression.Condition(
         Expression.Equal(transaction, Expression.Constant(IntPtr.Zero)),
-        Expression.Constant(None, TRANSACTION),
-        held(transaction, TRANSACTION),
+        Expression.Constant(None, type_of(DbTransaction)),
+        held(transaction, DbTransaction),
     )
     return block(
-        (both, command, parameters, data),
-        Expression.Assign(both, held(statement, STATEMENT)),
-        Expression.Assign(command, Expression.Property(both, "Item1")),
-        Expression.Assign(parameters, Expression.Property(both, "Item2")),
-        Expression.Assign(Expression.Property(command, "Transaction"), given),
-        Expression.Assign(data, Expression.NewArrayBounds(_BYTE, Array[Expression]([_number(values, _HEAP_BYTES)]))),
+        (both, command, parameters, data, kinds, slots, rows),
+        assign(both, held(statement, STATEMENT)),
+        assign(command, Expression.Property(both, "Item1")),
+        assign(parameters, Expression.Property(both, "Item2")),
+        assign(Expression.Property(command, "Transaction"), given),
+        assign(data, array(Byte, size)),
         Expression.IfThen(
-            Expression.GreaterThan(Expression.ArrayLength(data), constant(0)),
-            call(MARSHAL, "Copy", _pointer(values, _HEAP), data, constant(0), Expression.ArrayLength(data)),
+            Expression.GreaterThan(size, constant(0)),
+            call(Marshal, "Copy", _pointer(values, _HEAP), data, constant(0), size),
         ),
-        *runs(command, partial(_bind, parameters, values, data)),
+        assign(kinds, _pointer(values, _KINDS)),
+        assign(slots, _pointer(values, _SLOTS)),
+        assign(rows, _number(values, _ROWS)),
+        runs(command, rows, partial(_bind, parameters, (kinds, slots, rows), data)),
     )
 
 
-def _bind(parameters: Tree, values: Tree, data: Tree, row: Tree) -> Tree:
-    """Give the parameters the values of a row."""
-    column, at, kind, slot = (variable(each) for each in (INT, INT, INT, LONG))
-    count = Expression.ArrayLength(parameters)
-    start = Expression.Convert(Expression.RightShift(slot, constant(32)), INT)
-    length = Expression.Convert(slot, INT)
-    piece = variable(BYTES)
+def _bind(parameters: Tree, values: tuple[Tree, Tree, Tree], data: Tree, row: Tree) -> Tree:
+    """Give the parameters the values of a row, which stand in column after column."""
+    kinds, slots, rows = values
+    column, at, kind, slot = (variable(each) for each in (Int32, Int32, Byte, Int64))
+    start, length = convert(Expression.RightShift(slot, constant(32)), Int32), convert(slot, Int32)
+    text, piece = call(_UTF8, "GetString", data, start, length), variable(Array[Byte])
     binary = block(
         (piece,),
-        Expression.Assign(piece, Expression.NewArrayBounds(_BYTE, Array[Expression]([length]))),
-        call(_BUFFER, "BlockCopy", data, start, piece, constant(0), length),
-        _boxed(piece),
+        assign(piece, array(Byte, length)),
+        call(Buffer, "BlockCopy", data, start, piece, constant(0), length),
+        piece,
     )
-    size = call(_MATH, "Abs", slot)
-    digits = [Expression.Convert(size, INT), Expression.Convert(Expression.RightShift(size, constant(32)), INT)]
-    places = Expression.Convert(Expression.Subtract(kind, constant(DECIMAL)), _BYTE)
-    maker = _DECIMAL.GetConstructor(Array[Type]([INT, INT, INT, clr.GetClrType(Boolean), _BYTE]))
-    negative = Expression.LessThan(slot, Expression.Constant(Int64(0)))
-    made: Tree = Expression.New(maker, Array[Expression]([*digits, constant(0), negative, places]))
-    value = _boxed(made)
+    value: Tree = convert(Expression.Constant(DBNull.Value), Object)
     for number, tree in (
+        (DECIMAL, call(Decimal, "Parse", text, Expression.Constant(NumberStyles.Float), _INVARIANT)),
         (BINARY, binary),
-        (MOMENT, Expression.New(_MOMENT.GetConstructor(Array[Type]([LONG])), Array[Expression]([slot]))),
-        (NULL, _NOTHING),
-        (FLOAT, call(_BITS, "Int64BitsToDouble", slot)),
-        (TEXT, call(_UTF8, "GetString", data, start, length)),
+        (MOMENT, new(DateTime, slot)),
+        (FLOAT, call(BitConverter, "Int64BitsToDouble", slot)),
+        (TEXT, text),
         (INTEGER, slot),
     ):
-        value = Expression.Condition(Expression.Equal(kind, constant(number)), _boxed(tree), value)
+        same = Expression.Equal(kind, Expression.Constant(Byte(number)))
+        value = Expression.Condition(same, convert(tree, Object), value)
     return block(
         (column, at, kind, slot),
-        _zero(column),
-        Expression.Assign(at, Expression.Multiply(row, count)),
-        loop(
-            Expression.LessThan(column, count),
-            Expression.Assign(kind, Expression.Convert(call(MARSHAL, "ReadByte", _pointer(values, _KINDS), at), INT)),
-            Expression.Assign(
-                slot, call(MARSHAL, "ReadInt64", _pointer(values, _SLOTS), Expression.Multiply(at, constant(8)))
-            ),
-            Expression.Assign(Expression.Property(Expression.ArrayIndex(parameters, column), "Value"), value),
-            Expression.AddAssign(column, constant(1)),
-            Expression.AddAssign(at, constant(1)),
+        assign(at, row),
+        count_up(
+            column,
+            Expression.ArrayLength(parameters),
+            assign(kind, call(Marshal, "ReadByte", kinds, at)),
+            assign(slot, call(Marshal, "ReadInt64", slots, Expression.Multiply(at, constant(8)))),
+            assign(Expression.Property(Expression.ArrayIndex(parameters, column), "Value"), value),
+            Expression.AddAssign(at, rows),
         ),
     )
 
 
-def _read(context: Tree, reader: Tree, space: Tree) -> Tree:
-    """Put some columns of the next rows into the space, and into the context's data; returns how many rows."""
-    opened, kinds, slots, heap = (variable(each) for each in (READER, POINTER, POINTER, CHARS))
-    row, column, first, last, at, used = (variable(INT) for _ in range(6))
-    value = variable(OBJECT)
+def _read(context: Tree, reader: Tree, space: Tree, then: Callable[[Tree], Tree]) -> Tree:
+    """Lay out the next rows in the space; returns how many, when `then` is done with that number."""
+    opened = variable(DbDataReader)
+    row, most, column, columns = (variable(Int32) for _ in range(4))
+
+    def rows(keep: Callable[[Tree], Tree]) -> Tree:
+        there = Expression.AndAlso(Expression.LessThan(row, most), call(opened, "Read"))
+        cells = count_up(column, columns, keep(call(opened, "GetValue", column)))
+        return loop(there, cells, Expression.PreIncrementAssign(row))
+
     return block(
-        (opened, kinds, slots, heap, row, column, first, last, at, used, value),
-        *map(_zero, (row, at, used)),
-        Expression.Assign(opened, held(_pointer(reader), READER)),
-        Expression.Assign(kinds, _pointer(space, _KINDS)),
-        Expression.Assign(slots, _pointer(space, _SLOTS)),
-        Expression.Assign(heap, held(get(context, STATE), CHARS)),
-        Expression.Assign(first, _number(space, _FIRST)),
-        Expression.Assign(last, _number(space, _LAST)),
-        loop(
-            Expression.AndAlso(Expression.LessThan(row, _number(space, _MOST)), call(opened, "Read")),
-            Expression.Assign(column, first),
-            loop(
-                Expression.LessThan(column, last),
-                Expression.Assign(value, call(opened, "GetValue", column)),
-                _keep(context, value, (kinds, slots, at), heap, used),
-                Expression.AddAssign(at, constant(1)),
-                Expression.AddAssign(column, constant(1)),
-            ),
-            Expression.AddAssign(row, constant(1)),
-        ),
-        room(context, Expression.Multiply(used, constant(2))),
-        call(MARSHAL, "Copy", heap, constant(0), get(context, DATA), used),
-        put(context, USED, Expression.Multiply(used, constant(2))),
+        (opened, row, most, column, columns),
+        assign(opened, held(_pointer(reader), DbDataReader)),
+        assign(row, constant(0)),
+        assign(most, _number(space, _MOST)),
+        assign(columns, _number(reader, _COLUMNS)),
+        _laid_out(context, space, rows),
+        then(row),
         row,
     )
 
 
-def _keep(context: Tree, value: Tree, place: tuple[Tree, Tree, Tree], heap: Tree, used: Tree) -> Tree:
+def _column(context: Tree, one: Tree, two: Tree, values: Tree, reader: Tree, space: Tree) -> Tree:
+    """Collect the values of the column `first` of all rows, as a program does that keeps them."""
+    opened, found, column = variable(DbDataReader), variable(List[Object]), variable(Int32)
+    return block(
+        (opened, found, column),
+        assign(opened, held(_pointer(reader), DbDataReader)),
+        assign(found, new(List[Object])),
+        assign(column, _number(space, _FIRST)),
+        loop(call(opened, "Read"), call(found, "Add", call(opened, "GetValue", column))),
+        _close(context, one, two, values, reader),
+        call(Marshal, "WriteIntPtr", space, constant(_LIST), handle_of(found)),
+        Expression.Property(found, "Count"),
+    )
+
+
+def _lay(context: Tree, collected: Tree, two: Tree, values: Tree, reader: Tree, space: Tree) -> Tree:
+    """Lay out values of a list from `first` on."""
+    found, at, first, count = variable(List[Object]), variable(Int32), variable(Int32), variable(Int32)
+
+    def rows(keep: Callable[[Tree], Tree]) -> Tree:
+        return count_up(at, count, keep(call(found, "get_Item", Expression.Add(first, at))))
+
+    return block(
+        (found, at, first, count),
+        assign(found, held(collected, List[Object])),
+        assign(first, _number(space, _FIRST)),
+        assign(count, _number(space, _MOST)),
+        _laid_out(context, space, rows),
+        count,
+    )
+
+
+def _laid_out(context: Tree, space: Tree, rows: Callable[[Callable[[Tree], Tree]], Tree]) -> Tree:
+    """Put the values that `rows` gives to a step into the space, and texts and bytes into the context's data."""
+    value, kinds, slots, at, used = (variable(each) for each in (Object, IntPtr, IntPtr, Int32, Int32))
+
+    def keep(given: Tree) -> Tree:
+        kept = _keep(context, value, (kinds, slots, at), used)
+        return block((), assign(value, given), kept, Expression.PreIncrementAssign(at))
+
+    return block(
+        (value, kinds, slots, at, used),
+        assign(at, constant(0)),
+        assign(used, constant(0)),
+        assign(kinds, _pointer(space, _KINDS)),
+        assign(slots, _pointer(space, _SLOTS)),
+        rows(keep),
+        put(context, USED, Expression.Multiply(used, constant(2))),
+    )
+
+
+def _keep(context: Tree, value: Tree, place: tuple[Tree, Tree, Tree], used: Tree) -> Tree:
     """Keep a value by the type that it has. What has no kind of its own is kept as its text."""
     kinds, slots, at = place
 
     def slot(kind: int, number: Tree) -> Tree:
         return block(
             (),
-            call(MARSHAL, "WriteByte", kinds, at, Expression.Constant(Byte(kind))),
-            call(MARSHAL, "WriteInt64", slots, Expression.Multiply(at, constant(8)), number),
+            call(Marshal, "WriteByte", kinds, at, Expression.Constant(Byte(kind))),
+            call(Marshal, "WriteInt64", slots, Expression.Multiply(at, constant(8)), number),
         )
 
-    def heaped(kind: int, length: Tree, units: Tree, copy: Tree) -> Tree:
-        """What goes to the heap: how long it is, how many units it takes there, and how it is copied."""
-        begin = Expression.LeftShift(Expression.Convert(used, LONG), constant(32))
+    def heaped(kind: int, tree: Tree, width: int) -> Tree:
+        """An array of elements of some width, which goes to the heap; what it takes there is counted in pairs of bytes."""
+        elements, start = variable(tree.Type), Expression.Multiply(used, constant(2))
+        length = Expression.ArrayLength(elements)
+        size = Expression.Multiply(length, constant(width))
+        begin = Expression.LeftShift(convert(used, Int64), constant(32))
         return block(
-            (),
-            _grown(context, heap, used, units),
-            copy,
-            slot(kind, Expression.Or(begin, Expression.Convert(length, LONG))),
-            Expression.AddAssign(used, units),
+            (elements,),
+            assign(elements, tree),
+            room(context, Expression.Add(start, size)),
+            call(Marshal, "Copy", elements, constant(0), add(get(context, DATA), start), length),
+            slot(kind, Expression.Or(begin, convert(length, Int64))),
+            Expression.AddAssign(used, Expression.Divide(Expression.Add(size, constant(1)), constant(2))),
         )
 
-    def text(tree: Tree) -> Tree:
-        held_text, length = variable(_TEXT), variable(INT)
-        return block(
-            (held_text, length),
-            Expression.Assign(held_text, tree),
-            Expression.Assign(length, Expression.Property(held_text, "Length")),
-            heaped(TEXT, length, length, call(held_text, "CopyTo", constant(0), heap, used, length)),
-        )
+    def text(kind: int, tree: Tree) -> Tree:
+        return heaped(kind, call(tree, "ToCharArray"), 2)
 
-    def copied(kind: int, tree: Tree, type_: Any, width: int) -> Tree:
-        array, size = variable(type_), variable(INT)
-        units = Expression.Divide(Expression.Add(size, constant(1)), constant(2))
-        there = Expression.Multiply(used, constant(2))
-        return block(
-            (array, size),
-            Expression.Assign(array, tree),
-            Expression.Assign(size, Expression.Multiply(Expression.ArrayLength(array), constant(width))),
-            heaped(kind, size, units, call(_BUFFER, "BlockCopy", array, constant(0), heap, there, size)),
-        )
+    def real(number: Tree) -> Tree:
+        return slot(FLOAT, call(BitConverter, "DoubleToInt64Bits", number))
 
-    def typed(kind: Any) -> Tree:
-        return Expression.Convert(value, clr.GetClrType(kind))
-
-    def number(kind: Any) -> Tree:
-        return slot(INTEGER, Expression.Convert(typed(kind), LONG))
-
-    def real(kind: Any) -> Tree:
-        return slot(FLOAT, call(_BITS, "DoubleToInt64Bits", Expression.Convert(typed(kind), _DOUBLE)))
-
-    step = text(call(_CONVERT, "ToString", value, _INVARIANT))
+    whole, said = slot(INTEGER, call(Convert, "ToInt64", value)), call(Convert, "ToString", value, _INVARIANT)
+    step = text(TEXT, said)
     for kind, tree in (
-        (Boolean, slot(INTEGER, Expression.Convert(call(_CONVERT, "ToInt32", typed(Boolean)), LONG))),
-        (Byte, number(Byte)),
-        (Int16, number(Int16)),
-        (Single, real(Single)),
+        *((kind, whole) for kind in (Boolean, Byte, Int16, Int32)),
+        (Single, real(call(Convert, "ToDouble", value))),
         (DBNull, slot(NULL, Expression.Constant(Int64(0)))),
-        (Array[Byte], copied(BINARY, typed(Array[Byte]), BYTES, 1)),
-        (DateTime, slot(MOMENT, Expression.Property(typed(DateTime), "Ticks"))),
-        (Decimal, copied(DECIMAL, call(_DECIMAL, "GetBits", typed(Decimal)), clr.GetClrType(Array[Int32]), 4)),
-        (Int32, number(Int32)),
-        (Double, real(Double)),
-        (Int64, number(Int64)),
-        (String, text(typed(String))),
+        (Array[Byte], heaped(BINARY, convert(value, Array[Byte]), 1)),
+        (DateTime, slot(MOMENT, Expression.Property(convert(value, DateTime), "Ticks"))),
+        (Decimal, text(DECIMAL, said)),
+        (Double, real(convert(value, Double))),
+        (Int64, slot(INTEGER, convert(value, Int64))),
+        (String, text(TEXT, convert(value, String))),
     ):
-        step = Expression.IfThenElse(Expression.TypeIs(value, clr.GetClrType(kind)), tree, step)
+        step = Expression.IfThenElse(Expression.TypeIs(value, type_of(kind)), tree, step)
     return step
 
 
-def _grown(context: Tree, heap: Tree, used: Tree, units: Tree) -> Tree:
-    """Let the heap have space for some units more; a larger one takes its place in the context."""
-    handle, larger, needed = variable(HANDLE), variable(CHARS), Expression.Add(used, units)
-    return Expression.IfThen(
-        Expression.LessThan(Expression.ArrayLength(heap), needed),
-        block(
-            (handle, larger),
-            Expression.Assign(
-                larger,
-                Expression.NewArrayBounds(_CHAR, Array[Expression]([Expression.Multiply(needed, constant(2))])),
-            ),
-            call(_ARRAY, "Copy", heap, larger, used),
-            Expression.Assign(heap, larger),
-            Expression.Assign(handle, call(HANDLE, "FromIntPtr", get(context, STATE))),
-            Expression.Assign(Expression.Property(handle, "Target"), larger),
-        ),
-    )
-
-
-def _zero(number: Tree) -> Tree:
-    """A variable may have the place of another one, whose value it then has, and keeps its own in a loop."""
-    return Expression.Assign(number, constant(0))
-
-
-def _dispose(thing: Tree) -> Tree:
-    return call(Expression.Convert(thing, clr.GetClrType(IDisposable)), "Dispose")
-
-
-def _boxed(value: Tree) -> Tree:
-    return Expression.Convert(value, OBJECT)
-
-
 def _number(struct: Tree, at: int) -> Tree:
-    return call(MARSHAL, "ReadInt32", struct, constant(at))
+    return call(Marshal, "ReadInt32", struct, constant(at))
 
 
 def _pointer(struct: Tree, at: int = 0) -> Tree:
-    return call(MARSHAL, "ReadIntPtr", struct, constant(at))
+    return call(Marshal, "ReadIntPtr", struct, constant(at))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,7 +23,7 @@ from dbbench.engine import (
 from dbbench_plugins.ado.errors import ProviderFailed
 from dbbench_plugins.ado.provider import Provider
 from dbbench_plugins.dotnet import host
-from dbbench_plugins.dotnet.engine import AssemblyOptions
+from dbbench_plugins.dotnet.engine import AssemblyOptions, OnDotNet
 
 if TYPE_CHECKING:
     from dbbench.engine import Table
@@ -74,13 +73,7 @@ class ADOSession(SQLSession):
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         memory: Any = importlib.import_module("dbbench_plugins.ado.memory")
         statement = self.connection.statement(self.sql.insert(name, table))
-        forms = {name: self.bind.get(column.data_type.name, "") for name, column in table.columns.items()}
-
-        def insert(batch: Any) -> None:
-            columns = [memory.column_of(batch.column(name), form) for name, form in forms.items()]
-            statement.run_many(columns, batch.num_rows)
-
-        return insert
+        return lambda batch: statement.run_many([*map(memory.column_of, batch.columns)], batch.num_rows)
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         return self.connection.statement(sql).query  # type: ignore[no-any-return]
@@ -124,13 +117,11 @@ class ADOSession(SQLSession):
         Session.watch(self, timer)
 
 
-class ADOEngine(SQLEngine):
+class ADOEngine(OnDotNet, SQLEngine):
     """A database in this process, through a provider in an assembly."""
 
     session_class: ClassVar[type[Session]] = ADOSession
     options_class: ClassVar[type[Options]] = AssemblyOptions
-    modules = ("pythonnet", "cffi")
-    debian: ClassVar[Sequence[str]] = host.DEBIAN
     extras = ("dotnet",)
     concurrency = Concurrency(threads=None, processes=1)
     #: The full name of its DbProviderFactory, where an assembly may have several.
@@ -142,10 +133,6 @@ class ADOEngine(SQLEngine):
     def assembly(cls, options: Mapping[str, Any]) -> Path:
         """The provider's file. Raises Unavailable."""
         return host.named(cls.name, options.get("assembly", ""))
-
-    @classmethod
-    def available(cls) -> None:
-        host.find()
 
     @classmethod
     def available_with(cls, options: Mapping[str, Any]) -> None:
@@ -167,10 +154,6 @@ class ADOEngine(SQLEngine):
                 raise provider.unusable(exc) from exc
             finally:
                 engine.close()
-
-    @classmethod
-    def versions(cls) -> dict[str, str]:
-        return {"pythonnet": version("pythonnet")}
 
     def server_versions(self) -> dict[str, str]:
         return {"runtime": self.runtime, "provider": self.provider.version, "database": self.database}
@@ -196,10 +179,6 @@ class ADOEngine(SQLEngine):
 
     def connect(self) -> Session:
         return self.session_class(self.raw_connection(), self.sql)  # type: ignore[call-arg]
-
-    def settings(self) -> dict[str, Any]:
-        """Without the path of the assembly, which is a matter of the machine."""
-        return {key: value for key, value in super().settings().items() if key != "assembly"}
 
     def close(self) -> None:
         for connection in getattr(self, "_open", ()):

@@ -36,7 +36,7 @@ class BplusDotNet(AssemblyEngine):
         from System.Linq.Expressions import Expression
 
         from dbbench_plugins.dotnet.keys import KINDS
-        from dbbench_plugins.dotnet.trees import BYTES, OBJECT, call, done, invoked
+        from dbbench_plugins.dotnet.trees import BYTES, OBJECT, assign, call, done, invoked
 
         assert self.assembly is not None
         made = self.assembly.type("BplusDotNet.BplusTreeBytes")
@@ -61,7 +61,7 @@ class BplusDotNet(AssemblyEngine):
             def find(self, key: Tree, value: Tree) -> Tree:
                 nothing = Expression.Constant(None, OBJECT)
                 given = Expression.TypeAs(call(self.held, "Get", key, nothing), BYTES)
-                return Expression.NotEqual(Expression.Assign(value, given), Expression.Constant(None, BYTES))
+                return Expression.NotEqual(assign(value, given), Expression.Constant(None, BYTES))
 
             def walk(self, key: Tree | None) -> Tree:
                 if key is None:
@@ -78,7 +78,7 @@ class BplusDotNet(AssemblyEngine):
                 return call(self.held, "get_Item", state)
 
             def further(self, state: Tree) -> list[Tree]:
-                return [Expression.Assign(state, call(self.held, "NextKey", state))]
+                return [assign(state, call(self.held, "NextKey", state))]
 
             def flush(self) -> None:
                 tree.Commit()

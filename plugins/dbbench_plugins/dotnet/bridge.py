@@ -14,7 +14,7 @@ from System import IntPtr
 from System.Linq.Expressions import Expression
 
 from dbbench_plugins.dotnet import keys
-from dbbench_plugins.dotnet.context import DATA, HANDLE, STATE, USED, compiled, get, handle_of, put, room
+from dbbench_plugins.dotnet.context import DATA, STATE, USED, compiled, freed, get, handle_of, held, put, room
 from dbbench_plugins.dotnet.store import Store
 from dbbench_plugins.dotnet.trees import (
     BYTES,
@@ -24,6 +24,7 @@ from dbbench_plugins.dotnet.trees import (
     Signature,
     Tree,
     add,
+    assign,
     block,
     call,
     constant,
@@ -94,9 +95,9 @@ class Functions:
                 (at, key_at, value_at, key_length, value_length, refused),
                 loop(
                     Expression.AndAlso(Expression.LessThan(at, count), Expression.Equal(refused, constant(0))),
-                    Expression.Assign(key_length, each),
-                    Expression.Assign(value_length, of_it),
-                    Expression.IfThen(Expression.Not(one), Expression.Assign(refused, constant(REFUSED))),
+                    assign(key_length, each),
+                    assign(value_length, of_it),
+                    Expression.IfThen(Expression.Not(one), assign(refused, constant(REFUSED))),
                     Expression.AddAssign(key_at, key_length),
                     Expression.AddAssign(value_at, value_length),
                     Expression.AddAssign(at, constant(1)),
@@ -129,14 +130,13 @@ class Functions:
         return put(context, STATE, handle_of(state))
 
     def _next(self, context: Tree, _key: Tree, count: Tree, *_: Tree) -> Tree:
-        state, handle, walked = variable(self.store.walk_type), variable(HANDLE), variable(INT)
+        state, walked = variable(self.store.walk_type), variable(INT)
         return block(
-            (state, handle, walked),
-            Expression.Assign(handle, call(HANDLE, "FromIntPtr", get(context, STATE))),
-            Expression.Assign(state, Expression.Convert(Expression.Property(handle, "Target"), self.store.walk_type)),
-            call(handle, "Free"),
+            (state, walked),
+            assign(state, held(get(context, STATE), self.store.walk_type)),
+            freed(get(context, STATE)),
             put(context, STATE, Expression.Constant(IntPtr.Zero)),
-            Expression.Assign(walked, self._walk(context, state, count)),
+            assign(walked, self._walk(context, state, count)),
             self._put_away(context, state),
             walked,
         )
@@ -145,8 +145,8 @@ class Functions:
         state, walked = variable(self.store.walk_type), variable(INT)
         return block(
             (state, walked),
-            Expression.Assign(state, self.store.walk(self.key.read(key, key_length))),
-            Expression.Assign(walked, self._walk(context, state, count)),
+            assign(state, self.store.walk(self.key.read(key, key_length))),
+            assign(walked, self._walk(context, state, count)),
             *self.store.walked(state),
             walked,
         )
@@ -161,11 +161,11 @@ class Functions:
             (count, used, key_size, pointer, key, value),
             loop(
                 Expression.AndAlso(Expression.LessThan(count, most), self.store.there(state)),
-                Expression.Assign(key, self.store.key_at(state)),
-                Expression.Assign(value, self.store.value_at(state)),
-                Expression.Assign(key_size, self.key.size(key)),
+                assign(key, self.store.key_at(state)),
+                assign(value, self.store.value_at(state)),
+                assign(key_size, self.key.size(key)),
                 room(context, Expression.Add(used, whole)),
-                Expression.Assign(pointer, add(get(context, DATA), used)),
+                assign(pointer, add(get(context, DATA), used)),
                 call(MARSHAL, "WriteInt32", pointer, key_size),
                 call(MARSHAL, "WriteInt32", pointer, constant(4), length),
                 self.key.write(key, add(pointer, constant(8))),

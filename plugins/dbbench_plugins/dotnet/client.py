@@ -132,10 +132,7 @@ class Client:
     def _raise(self, status: int, refused: str) -> None:
         if status != FAILED:
             raise StoreFailed(refused)
-        thrown = thrown_in(self.context)
-        failed = StoreFailed(f"{thrown.GetType().FullName}: {thrown.Message}")
-        failed.add_note(str(thrown.ToString()))  # with the stack of .NET, for the trial's folder
-        raise failed
+        raise thrown_in(self.context, StoreFailed)
 
 
 def _alike(data: bytes, count: int) -> list[Pair]:

@@ -17,24 +17,26 @@ from System import IntPtr
 from System.Linq.Expressions import Expression
 from System.Runtime.InteropServices import GCHandle, Marshal
 
+from dbbench_plugins.dotnet.store import StoreFailed
 from dbbench_plugins.dotnet.trees import (
     INT,
     MARSHAL,
+    OBJECT,
     POINTER,
     Signature,
     Tree,
+    assign,
     block,
     call,
     constant,
+    convert,
     guarded,
-    named,
     variable,
 )
 
 FFI = cffi.FFI()
 FFI.cdef("struct context { char *data; int capacity; int used; intptr_t error; intptr_t state; };")
 DATA, CAPACITY, USED, ERROR, STATE = 0, 8, 12, 16, 24
-HANDLE = named("System.Runtime.InteropServices.GCHandle")
 FAILED = -1
 _FIRST_CAPACITY = 1 << 16
 
@@ -55,12 +57,17 @@ def compiled(signature: Signature, make: Callable[..., Tree]) -> tuple[Any, Call
 
 def handle_of(thing: Tree) -> Tree:
     """A number for an object, which keeps it until the handle is freed."""
-    return call(HANDLE, "ToIntPtr", call(HANDLE, "Alloc", Expression.Convert(thing, named("System.Object"))))
+    return call(GCHandle, "ToIntPtr", call(GCHandle, "Alloc", convert(thing, OBJECT)))
 
 
 def held(handle: Tree, kind: Any) -> Tree:
     """The object of a handle, by its number."""
-    return Expression.Convert(Expression.Property(call(HANDLE, "FromIntPtr", handle), "Target"), kind)
+    return convert(Expression.Property(call(GCHandle, "FromIntPtr", handle), "Target"), kind)
+
+
+def freed(handle: Tree) -> Tree:
+    """Let go of the object of a handle."""
+    return call(call(GCHandle, "FromIntPtr", handle), "Free")
 
 
 def get(context: Tree, at: int) -> Tree:
@@ -76,12 +83,12 @@ def put(context: Tree, at: int, value: Tree) -> Tree:
 def room(context: Tree, needed: Tree) -> Tree:
     """Let the data have space for `needed` bytes; what it holds stays where it is."""
     more = variable(INT)
-    size = Expression.Convert(more, POINTER)
+    size = convert(more, POINTER)
     return Expression.IfThen(
         Expression.LessThan(get(context, CAPACITY), needed),
         block(
             (more,),
-            Expression.Assign(more, Expression.Multiply(needed, constant(2))),
+            assign(more, Expression.Multiply(needed, constant(2))),
             put(context, DATA, call(MARSHAL, "ReAllocHGlobal", get(context, DATA), size)),
             put(context, CAPACITY, more),
         ),
@@ -106,9 +113,17 @@ def free(context: Any) -> None:
         context.state = 0
 
 
-def thrown_in(context: Any) -> Any:
-    """The exception that a function has kept."""
+def thrown_in(context: Any, kind: type[StoreFailed]) -> StoreFailed:
+    """The exception that a function has kept, to be raised."""
     handle = GCHandle.FromIntPtr(IntPtr(context.error))
-    thrown = handle.Target
+    failed = failure(handle.Target, kind)
     handle.Free()
-    return thrown
+    return failed
+
+
+def failure(thrown: Any, kind: type[StoreFailed]) -> StoreFailed:
+    """An exception of .NET's, to be raised."""
+    failed = kind(f"{thrown.GetType().FullName}: {' '.join(str(thrown.Message).split())}")
+    failed.thrown = thrown
+    failed.add_note(str(thrown.ToString()))  # with the stack of .NET, for the trial's folder
+    return failed

@@ -100,16 +100,29 @@ class DotNetSession(Session):
         self.client.close()
 
 
-class DotNetEngine(Engine):
+class OnDotNet(Engine):
+    """What an engine has that needs Mono or .NET."""
+
+    modules = ("pythonnet", "cffi")
+    debian: ClassVar[Sequence[str]] = host.DEBIAN
+    options_class: ClassVar[type[Options]] = DotNetOptions
+
+    @classmethod
+    def available(cls) -> None:
+        host.find()
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {"pythonnet": version("pythonnet")}
+
+
+class DotNetEngine(OnDotNet):
     """An engine over a store in this process.
 
     The folder of its files is named after the kind of its keys and the lengths of keys and values, so that it is
     opened again as it was made.
     """
 
-    modules = ("pythonnet", "cffi")
-    debian = host.DEBIAN
-    options_class = DotNetOptions
     session_class = DotNetSession
     durability: ClassVar[Mapping[Tier, Mapping[str, Any]]] = {Tier.MEMORY: {}}
     concurrency = Concurrency(threads=1, processes=1)
@@ -121,16 +134,8 @@ class DotNetEngine(Engine):
     store: Store | None = None
 
     @classmethod
-    def available(cls) -> None:
-        host.find()
-
-    @classmethod
     def available_with(cls, options: Mapping[str, Any]) -> None:
         host.find(str(options.get("runtime", "")))
-
-    @classmethod
-    def versions(cls) -> dict[str, str]:
-        return {"pythonnet": version("pythonnet")}
 
     def server_versions(self) -> dict[str, str]:
         return {"runtime": self.runtime}
@@ -251,10 +256,6 @@ class AssemblyEngine(DotNetEngine):
     def server_versions(self) -> dict[str, str]:
         assert self.assembly is not None
         return {**super().server_versions(), "library": self.assembly.version}
-
-    def settings(self) -> dict[str, Any]:
-        """Without the path of the assembly, which is a matter of the machine."""
-        return {key: value for key, value in super().settings().items() if key != "assembly"}
 
 
 def _record(number: int) -> bytes:

@@ -5,14 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import clr
-from System import ArgumentException, Array, Byte, Guid, Int16, Int32, Int64, String, Type
+from System import ArgumentException, Byte, Guid, Int16, Int32, Int64, String
 from System.Linq.Expressions import Expression
 from System.Net import IPAddress
 from System.Text import Encoding
 
-from dbbench_plugins.dotnet.trees import BYTES, INT, LONG, MARSHAL, Tree, add, block, call, constant, variable
-
-_NETWORK = clr.GetClrType(IPAddress)
+from dbbench_plugins.dotnet.trees import (
+    BYTES,
+    LONG,
+    MARSHAL,
+    Tree,
+    add,
+    array,
+    assign,
+    block,
+    call,
+    constant,
+    convert,
+    new,
+    variable,
+)
 
 
 def copied(pointer: Tree, length: Tree) -> Tree:
@@ -20,24 +32,24 @@ def copied(pointer: Tree, length: Tree) -> Tree:
     made = variable(BYTES)
     return block(
         (made,),
-        Expression.Assign(made, Expression.NewArrayBounds(clr.GetClrType(Byte), Array[Expression]([length]))),
+        assign(made, array(Byte, length)),
         call(MARSHAL, "Copy", pointer, made, constant(0), length),
         made,
     )
 
 
-def copy(array: Tree, pointer: Tree) -> Tree:
+def copy(data: Tree, pointer: Tree) -> Tree:
     """Write all of an array to a pointer."""
-    return call(MARSHAL, "Copy", array, constant(0), pointer, Expression.ArrayLength(array))
+    return call(MARSHAL, "Copy", data, constant(0), pointer, Expression.ArrayLength(data))
 
 
 def _number(pointer: Tree) -> Tree:
     """The 8 bytes at a pointer, its most significant byte first."""
-    return call(_NETWORK, "NetworkToHostOrder", call(MARSHAL, "ReadInt64", pointer))
+    return call(IPAddress, "NetworkToHostOrder", call(MARSHAL, "ReadInt64", pointer))
 
 
 def _part(number: Tree, shift: int, kind: Any) -> Tree:
-    return Expression.Convert(Expression.RightShift(number, constant(shift)), clr.GetClrType(kind))
+    return convert(Expression.RightShift(number, constant(shift)), kind)
 
 
 def _of_length(length: Tree, wanted: int) -> Tree:
@@ -62,7 +74,7 @@ class Int64Key:
 
     def write(self, key: Tree, pointer: Tree) -> Tree:
         turned = Expression.ExclusiveOr(key, self.least)
-        return call(MARSHAL, "WriteInt64", pointer, call(_NETWORK, "HostToNetworkOrder", turned))
+        return call(MARSHAL, "WriteInt64", pointer, call(IPAddress, "HostToNetworkOrder", turned))
 
 
 class GuidKey:
@@ -74,15 +86,13 @@ class GuidKey:
     def read(self, pointer: Tree, length: Tree) -> Tree:
         high, low = variable(LONG), variable(LONG)
         rest = [_part(low, 56 - 8 * at, Byte) for at in range(8)]
-        kinds = [INT, *[clr.GetClrType(Int16)] * 2, *[clr.GetClrType(Byte)] * 8]
-        made = self.type.GetConstructor(Array[Type](kinds))
         numbers = [_part(high, 32, Int32), _part(high, 16, Int16), _part(high, 0, Int16)]
         return block(
             (high, low),
             _of_length(length, 16),
-            Expression.Assign(high, _number(pointer)),
-            Expression.Assign(low, _number(add(pointer, constant(8)))),
-            Expression.New(made, Array[Expression]([*numbers, *rest])),
+            assign(high, _number(pointer)),
+            assign(low, _number(add(pointer, constant(8)))),
+            new(self.type, *numbers, *rest),
         )
 
     def size(self, key: Tree) -> Tree:
@@ -95,7 +105,7 @@ class GuidKey:
                 write,
                 pointer,
                 constant(at),
-                call(_NETWORK, "HostToNetworkOrder", call(MARSHAL, read, pointer, constant(at))),
+                call(IPAddress, "HostToNetworkOrder", call(MARSHAL, read, pointer, constant(at))),
             )
             for at, read, write in self._numbers
         ]

@@ -38,21 +38,17 @@ class RaptorDB1(RaptorDB):
     }
 
     def _key(self, kind: str) -> Any:
-        from System import Array, Type
-        from System.Linq.Expressions import Expression
-
         from dbbench_plugins.dotnet.keys import BytesKey
-        from dbbench_plugins.dotnet.trees import BYTES
+        from dbbench_plugins.dotnet.trees import new
 
         assert self.assembly is not None
         held = self.assembly.type("RaptorDB.rdbByteArray")
-        maker = held.GetConstructor(Array[Type]([BYTES]))
 
         class Key(BytesKey):
             type = held
 
             def read(self, pointer: Any, length: Any) -> Any:
-                return Expression.New(maker, Array[Expression]([super().read(pointer, length)]))
+                return new(held, super().read(pointer, length))
 
         return Key()
 

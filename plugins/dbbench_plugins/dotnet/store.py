@@ -11,6 +11,9 @@ Tree = Any  # a System.Linq.Expressions.Expression
 class StoreFailed(Exception):
     """What a store threw, or refused."""
 
+    #: The exception of .NET's, if there is one.
+    thrown: Any = None
+
 
 class Store:
     """One open store. Operations are trees that are true if they were done; keys are of the type of `key`."""

@@ -37,18 +37,42 @@ def invoked(on: Any, name: str, *given: Any) -> Any:
     return method.Invoke(None, Array[Object](values))
 
 
+def type_of(kind: Any) -> Any:
+    """A type as the runtime has it, of a class as Python has it."""
+    return clr.GetClrType(kind) if isinstance(kind, type) else kind
+
+
 def constant(value: Any) -> Tree:
     """A number, or an object of .NET's."""
     return Expression.Constant(Int32(value) if isinstance(value, int) and not isinstance(value, bool) else value)
 
 
 def variable(kind: Any) -> Tree:
-    return Expression.Variable(kind)
+    return Expression.Variable(type_of(kind))
+
+
+def assign(to: Tree, value: Tree) -> Tree:
+    return Expression.Assign(to, value)
+
+
+def convert(value: Tree, kind: Any) -> Tree:
+    return Expression.Convert(value, type_of(kind))
+
+
+def new(kind: Any, *given: Tree) -> Tree:
+    """A new object, by the constructor that takes what is given."""
+    maker = type_of(kind).GetConstructor(Array[Type]([each.Type for each in given]))
+    return Expression.New(maker, Array[Expression](list(given)))
+
+
+def array(kind: Any, length: Tree) -> Tree:
+    """A new array."""
+    return Expression.NewArrayBounds(type_of(kind), Array[Expression]([length]))
 
 
 def call(on: Any, name: str, *given: Tree) -> Tree:
     """A method of an object's, or a static one if `on` is a type."""
-    return Expression.Call(on, name, Array[Type]([]), Array[Expression](list(given)))
+    return Expression.Call(type_of(on), name, Array[Type]([]), Array[Expression](list(given)))
 
 
 def block(variables: Sequence[Tree], *steps: Tree) -> Tree:
@@ -65,6 +89,13 @@ def loop(test: Tree, *steps: Tree) -> Tree:
     """Over and over while the test holds."""
     end = Expression.Label()
     return Expression.Loop(Expression.IfThenElse(test, block((), *steps), Expression.Break(end)), end)
+
+
+def count_up(number: Tree, end: Tree, *steps: Tree) -> Tree:
+    """The steps for each number from 0 to before the end."""
+    again = loop(Expression.LessThan(number, end), *steps, Expression.PreIncrementAssign(number))
+    # A variable may have the place of another one, whose value it then has, and keeps its own in a loop.
+    return block((), assign(number, constant(0)), again)
 
 
 def add(pointer: Tree, count: Tree) -> Tree:
@@ -86,7 +117,7 @@ class Signature:
         if Signature._module is None:
             assembly = AssemblyBuilder.DefineDynamicAssembly(AssemblyName("dbbench"), AssemblyBuilderAccess.Run)
             Signature._module = assembly.DefineDynamicModule("dbbench")
-        self.c, self.of = c, of
+        self.c, self.of = c, [type_of(each) for each in of]
         how = MethodAttributes.Public | MethodAttributes.HideBySig
         defined = Signature._module.DefineType(
             name, TypeAttributes.Sealed | TypeAttributes.Public, clr.GetClrType(MulticastDelegate)
@@ -95,7 +126,7 @@ class Signature:
             how | MethodAttributes.RTSpecialName, CallingConventions.Standard, Array[Type]([OBJECT, POINTER])
         )
         invoke = defined.DefineMethod(
-            "Invoke", how | MethodAttributes.NewSlot | MethodAttributes.Virtual, INT, Array[Type](list(of))
+            "Invoke", how | MethodAttributes.NewSlot | MethodAttributes.Virtual, INT, Array[Type](self.of)
         )
         for method in (maker, invoke):
             method.SetImplementationFlags(MethodImplAttributes.Runtime)

@@ -7,7 +7,7 @@ from typing import Any
 from System.Linq.Expressions import Expression
 
 from dbbench_plugins.dotnet.store import Store, Tree
-from dbbench_plugins.dotnet.trees import BYTES, call, named
+from dbbench_plugins.dotnet.trees import BYTES, call, convert, named
 
 
 class Enumerated(Store):
@@ -24,10 +24,10 @@ class Enumerated(Store):
         raise NotImplementedError
 
     def walk(self, key: Tree | None) -> Tree:
-        return call(Expression.Convert(self.enumerable(key), self.records), "GetEnumerator")
+        return call(convert(self.enumerable(key), self.records), "GetEnumerator")
 
     def there(self, state: Tree) -> Tree:
-        return call(Expression.Convert(state, named("System.Collections.IEnumerator")), "MoveNext")
+        return call(convert(state, named("System.Collections.IEnumerator")), "MoveNext")
 
     def key_at(self, state: Tree) -> Tree:
         return Expression.Property(Expression.Property(state, "Current"), "Key")
@@ -36,4 +36,4 @@ class Enumerated(Store):
         return Expression.Property(Expression.Property(state, "Current"), "Value")
 
     def walked(self, state: Tree) -> list[Tree]:
-        return [call(Expression.Convert(state, named("System.IDisposable")), "Dispose")]
+        return [call(convert(state, named("System.IDisposable")), "Dispose")]
