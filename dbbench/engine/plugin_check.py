@@ -22,47 +22,34 @@ _ALIKE = 0.85
 
 def faults(engine: type[Engine]) -> Iterator[str]:
     """Each fault in words."""
-    for cls in _own(engine):
-        yield from _of_engine(cls)
-    for cls in _own(engine.session_class):
-        yield from _of_session(cls)
-
-
-@cache
-def _of_engine(cls: type[Engine]) -> list[str]:
     attributes = _types()
-    known = {*dir(SQLEngine), *dir(Layer), *attributes}
-    wrong: list[str] = []
-    for name, value in vars(cls).items():
-        if name in attributes:
-            wrong += _misfit(cls, name, value, attributes[name])
-        elif meant := _meant(name, known):
-            wrong.append(f"{cls.__name__}.{name} is unknown; did you mean {meant}?")
-    return wrong
-
-
-@cache
-def _of_session(cls: type[Session]) -> list[str]:
+    known = frozenset({*dir(SQLEngine), *dir(Layer), *attributes})
+    for cls in _own(engine):
+        for name, value in vars(cls).items():
+            if name in attributes:
+                yield from _misfit(cls, name, value, attributes[name])
+            elif meant := _meant(name, known):
+                yield f"{cls.__name__}.{name} is unknown; did you mean {meant}?"
     operations = _operations()
-    known = {*dir(SQLSession), *operations}
-    wrong: list[str] = []
-    for name, value in vars(cls).items():
-        if name in operations and inspect.isfunction(value):
-            wrong += _uncallable(cls, name, value, operations[name])
-        elif name.startswith("prepare_") and name not in operations:
-            near = _meant(name, operations, alike=0.6)
-            wrong.append(f"{cls.__name__}.{name} is no operation{near and f'; did you mean {near}?'}")
-        elif meant := _meant(name, known):
-            wrong.append(f"{cls.__name__}.{name} is unknown; did you mean {meant}?")
-    return wrong
+    known = frozenset({*dir(SQLSession), *operations})
+    for cls in _own(engine.session_class):
+        for name, value in vars(cls).items():
+            if name in operations and inspect.isfunction(value):
+                yield from _uncallable(cls, name, value, operations[name])
+            elif name.startswith("prepare_") and name not in operations:
+                near = _meant(name, frozenset(operations), alike=0.6)
+                yield f"{cls.__name__}.{name} is no operation{near and f'; did you mean {near}?'}"
+            elif meant := _meant(name, known):
+                yield f"{cls.__name__}.{name} is unknown; did you mean {meant}?"
 
 
-def _own(kind: type[Engine | Session]) -> list[Any]:
+def _own(kind: type[Engine | Session]) -> list[type]:
     """The classes that a plugin wrote."""
     return [cls for cls in kind.__mro__ if not cls.__module__.startswith("dbbench.") and cls is not object]
 
 
-def _meant(name: str, known: Any, alike: float = _ALIKE) -> str:
+@cache
+def _meant(name: str, known: frozenset[str], alike: float = _ALIKE) -> str:
     """The known name that a public name is misspelt from; empty if it is known, or the plugin's own."""
     if name.startswith("_") or name in known:
         return ""

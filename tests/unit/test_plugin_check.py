@@ -48,6 +48,6 @@ def test_a_plugin_may_have_names_of_its_own() -> None:
 
 
 def test_a_faulty_plugin_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_loaded", lambda point: engine(name="sqlite", longest_key="many"))
+    monkeypatch.setattr(registry.find("sqlite"), "longest_key", "many")
     with pytest.raises(registry.Broken, match="longest_key is 'many'"):
         registry.find("sqlite")
