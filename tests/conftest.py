@@ -149,6 +149,11 @@ def environment(*plugins: str, **variables: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders)), **variables}
 
 
+def everything_written(folder: Path) -> str:
+    """What all files of a folder hold, as text."""
+    return "".join(path.read_bytes().decode("utf-8", "replace") for path in folder.rglob("*") if path.is_file())
+
+
 def summary(run: Path) -> dict[tuple[str, str], dict[str, str]]:
     """summary.csv by (step, engine)."""
     with open(run / "summary.csv", encoding="utf-8") as file:

@@ -10,7 +10,7 @@ import pytest
 
 from dbbench.engine.urls import parse, redacted, scrub, scrubbed, secrets
 from tests.attack.conftest import Ask
-from tests.conftest import TESTS, Dbbench, summary
+from tests.conftest import TESTS, Dbbench, everything_written, summary
 
 #: URL -> the secret in it, as it is meant and as it stands there. What stands before and after may be seen.
 URLS = {
@@ -144,10 +144,6 @@ def test_a_url_without_its_host_is_refused_before_anything_is_written(
     done = ask("suite", TESTS / "unit" / "small.yaml", *asked)
     assert (done.exit_code, "the host is missing" in done.output, "geheim" in done.output) == (2, True, False)
     assert not (tmp_path / "run").exists()
-
-
-def everything_written(folder: Path) -> str:
-    return "".join(path.read_bytes().decode("utf-8", "replace") for path in folder.rglob("*") if path.is_file())
 
 
 def test_drivers_that_fail_tell_no_password(tmp_path: Path, dbbench: Dbbench) -> None:

@@ -27,9 +27,8 @@ from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench_plugins.null import Null
 from tests.cluster import AHEAD, elsewhere
-from tests.conftest import Dbbench
+from tests.conftest import Dbbench, everything_written
 from tests.network import ip
-from tests.system.test_url import everything_written
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix

@@ -22,8 +22,7 @@ from dbbench.host import atomic_json
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 from dbbench_plugins.postgresql.programs import folder_of_programs
-from tests.conftest import Dbbench, started, summary
-from tests.system.test_url import everything_written
+from tests.conftest import Dbbench, everything_written, started, summary
 from tests.waiting import until
 
 pytestmark = pytest.mark.matrix

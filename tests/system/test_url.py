@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Dbbench, started, summary
+from tests.conftest import Dbbench, everything_written, started, summary
 from tests.waiting import until
 
 pytest.importorskip("sqlalchemy")
@@ -22,31 +22,21 @@ def tables(path: Path) -> set[str]:
         return {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
 
 
-def everything_written(folder: Path) -> str:
-    return "".join(path.read_bytes().decode("utf-8", "replace") for path in folder.rglob("*") if path.is_file())
-
-
-def test_a_name_of_ones_own_runs_through_sqlalchemy(tmp_path: Path, dbbench: Dbbench) -> None:
-    database = tmp_path / "mine.db"
-    done = dbbench(*SMALL, "-e", "sqlite", "--url", f"mine=sqlite:///{database}", "--out", "run")
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_a_name_of_ones_own_runs_and_a_table_that_is_there_is_not_touched(tmp_path: Path, dbbench: Dbbench) -> None:
+    empty, full = tmp_path / "empty.db", tmp_path / "full.db"
+    with sqlite3.connect(full) as connection:
+        connection.execute("CREATE TABLE Shipment (precious)")
+        connection.execute("INSERT INTO Shipment VALUES (1)")
+    urls = ("--url", f"mine=sqlite:///{empty}", "--url", f"theirs=sqlite:///{full}")
+    done = dbbench(*SMALL, *urls, "-e", "sqlite", "--out", "run")
+    assert done.returncode == 1
     rows = summary(tmp_path / "run")
     assert rows["join-1", "mine"]["outcome"] == rows["join-1", "sqlite"]["outcome"] == "ok"
     assert r"\[mine\]" in (tmp_path / "run" / "report" / "index.md").read_text("utf-8")
-    assert tables(database) == set()
-
-
-def test_a_table_that_is_there_is_not_touched(tmp_path: Path, dbbench: Dbbench) -> None:
-    database = tmp_path / "mine.db"
-    with sqlite3.connect(database) as connection:
-        connection.execute("CREATE TABLE Shipment (precious)")
-        connection.execute("INSERT INTO Shipment VALUES (1)")
-    done = dbbench(*SMALL, "--url", f"mine=sqlite:///{database}", "-e", "sqlite", "--out", "run")
-    assert done.returncode == 1
-    assert summary(tmp_path / "run")["join-1", "mine"]["outcome"] == "unsupported"
+    assert rows["join-1", "theirs"]["outcome"] == "unsupported"
     assert "already has a table Shipment" in done.stdout
-    assert tables(database) == {"Shipment"}
-    with sqlite3.connect(database) as connection:
+    assert (tables(empty), tables(full)) == (set(), {"Shipment"})
+    with sqlite3.connect(full) as connection:
         assert connection.execute("SELECT precious FROM Shipment").fetchall() == [(1,)]
 
 
