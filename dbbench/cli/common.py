@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -55,10 +56,10 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
 
 
 def shown(exc: Exception) -> str:
-    """What an exception says, fit for a terminal: it may quote a file from elsewhere."""
+    """What an exception says, fit for a terminal: it may quote a file from elsewhere, or a URL in the wrong place."""
     from dbbench.message import cleaned
 
-    return cleaned(str(exc), 10_000)
+    return cleaned(re.sub(r"(://[^\s:/@]*:)[^\s@]+(?=@)", r"\1***", str(exc)), 10_000)
 
 
 def fault_lines(exc: SuiteError) -> list[str]:

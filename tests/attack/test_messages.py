@@ -144,3 +144,19 @@ def test_what_a_driver_says_is_cut_in_the_result_and_whole_in_its_trials_folder(
         ElementTree.parse(path)
     again = dbbench("report", "r", plugins=("faulty",))
     assert again.returncode == 1, again.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("describe", "a" * 5_000),
+        ("check", "a/" * 5_000),
+        ("plugin", "check", "--set", "sqlite=postgresql://u:SECRET@h", "sqlite"),
+        ("cache", "--remove", "sqlite=postgresql://u:SECRET@h"),
+    ],
+)
+def test_what_is_no_name_is_told_in_a_line_without_its_password(ask: Ask, arguments: tuple[str, ...]) -> None:
+    done = ask(*arguments)
+    assert (done.exit_code, type(done.exception)) == (2, SystemExit)
+    assert "SECRET" not in done.output
+    assert len(done.output.splitlines()) == 1
