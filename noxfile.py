@@ -1,5 +1,7 @@
 """Everything a change is checked with: `nox -l` lists the sessions, `nox` runs those without a star."""
 
+import os
+
 import nox
 from nox.virtualenv import PassthroughEnv
 
@@ -16,10 +18,14 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def everything(session: nox.Session) -> None:
-    """All tests on all engines. With --no-venv in the environment as it is, which must have them all."""
+    """All tests on all engines. With --no-venv in the environment as it is, which must have them all.
+
+    One process more than processors: many of these tests wait, for servers, limits and ends of processes.
+    """
     if not isinstance(session.virtualenv, PassthroughEnv):
         session.install("-e", ".[everything,test]")
-    session.run("pytest", "-n", "logical", "-m", "matrix or not matrix", *session.posargs)
+    processes = str((os.cpu_count() or 1) + 1)
+    session.run("pytest", "-n", processes, "-m", "matrix or not matrix", *session.posargs)
 
 
 @nox.session
