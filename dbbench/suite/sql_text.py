@@ -6,6 +6,8 @@ import re
 from functools import cache
 
 _COMMENTS_AND_TEXTS = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"[^\"]*\"", re.DOTALL)
+#: As MySQL reads them: `--1` and `/*! ... */` are no comments, `#` begins one, and a backslash keeps a quote in its text.
+_IN_MYSQL = re.compile(r"--(?=\s)[^\n]*|#[^\n]*|/\*(?!M?!).*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 _RETURNS_ROWS = frozenset({"SELECT", "VALUES", "TABLE", "SHOW", "EXPLAIN", "DESCRIBE"})
 #: What is expected of a query.
 ONE_SELECT = "one SELECT, with no semicolon in it and nothing that writes; `kind: statement` takes other SQL"
@@ -30,10 +32,14 @@ def returns_rows(sql: str) -> bool:
 
 def is_select(sql: str) -> bool:
     """Whether a statement is one SELECT: no second one follows, also in a text, and nothing in it writes a table or a file."""
-    text = _COMMENTS_AND_TEXTS.sub(" ", sql).strip()
+    return ";" not in sql.rstrip().removesuffix(";") and all(
+        _is_select(pattern.sub(" ", sql).strip()) for pattern in (_COMMENTS_AND_TEXTS, _IN_MYSQL)
+    )
+
+
+def _is_select(text: str) -> bool:
     words = re.findall(r"\w+", text.upper())
-    several = ";" in sql.rstrip().removesuffix(";")
-    return words[:1] in (["SELECT"], ["WITH"]) and "INTO" not in words and not several and not _CHANGES.search(text)
+    return words[:1] in (["SELECT"], ["WITH"]) and "INTO" not in words and not _CHANGES.search(text)
 
 
 def tables_of(sql: str) -> list[str]:
