@@ -75,26 +75,40 @@ class _Writer:
         return {name: next(self._values) for name in names}
 
     def _statements(self, group: Group, names: dict[str, str], leave_out: str) -> list[str]:
-        """The lines of a group; `names` takes those of its rows. `leave_out` is the word for going on after it."""
+        """The lines of a group; `names` takes those of its rows. `leave_out` is the word for going on after it.
+
+        A row must have the values of the names that are there already. If the SQL doesn't ask for the first of them,
+        rows are read up to the first that begins with it. No suite can say this.
+        """
         lines = []
         for text in group.statements:
-            call = self._call(text, [names[name] for name in text.names])
+            call = self._call(text, names)
             if not text.row:
                 lines.append(call)
                 continue
-            names |= self._named(text.row)
             missing, unlike = self._bind(_missing, text), self._bind(_unlike, text)
+            known = _listed(names[name] for name in dict.fromkeys((*text.names, *text.row)) if name in names)
+            found = [next(self._values) for _ in text.row]
+            same = [(value, names[name]) for value, name in zip(found, text.row, strict=True) if name in names]
             lines += [
                 f"row = {call}",
                 "if row is None or None in row:",
-                f"    {leave_out if text.missing == 'skip' else f'{missing}()'}",
+                f"    {leave_out if text.missing == 'skip' else f'{missing}({known})'}",
                 f"if len(row) != {len(text.row)}:",
                 f"    {unlike}(row)",
-                f"{_listed(names[name] for name in text.row)} = row",
+                f"{_listed(found)} = row",
             ]
+            if same and does_work(self.engine):
+                values, wanted = map(_listed, zip(*same, strict=True))
+                lines += [f"if {values} != {wanted}:", f"    {self._bind(_differs, text)}(row, {wanted})"]
+            names |= dict(zip(text.row, found, strict=True))
         return lines
 
-    def _call(self, text: Text, values: list[str]) -> str:
+    def _call(self, text: Text, names: dict[str, str]) -> str:
+        values = [names[name] for name in text.names]
+        if text.row and text.row[0] in names and text.row[0] not in text.names and does_work(self.engine):
+            rows = self._stands_for(self.session.prepare_rows(_sql(self.engine, text)))
+            return f"{self._stands_for(_search)}({rows}({', '.join(values)}), {names[text.row[0]]})"
         if self.execute is None:
             return f"{self._stands_for(prepare_text(self.engine, self.session, text))}({', '.join(values)})"
         execute, sql = self._stands_for(self.execute), self._stands_for(_sql(self.engine, text))
@@ -118,12 +132,31 @@ def _indented(lines: Iterable[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
 
-def _missing(text: Text, name: str) -> NoReturn:
+def _missing(text: Text, name: str, known: tuple[Any, ...]) -> NoReturn:
     if text.missing == "rollback":
         raise RolledBack(name)
-    words = " ".join("?".join(text.pieces).split())
-    raise WrongAnswer(f"no row, or a NULL in it, in the transaction {name}: {words}")
+    raise WrongAnswer(f"no row, or a NULL in it, in the transaction {name}: {_words(text)}, with {known}")
 
 
 def _unlike(text: Text, name: str, row: Any) -> NoReturn:
     raise WrongAnswer(f"a row of {len(row)} columns in the transaction {name}, where `row` names {len(text.row)}")
+
+
+def _differs(text: Text, name: str, row: Any, wanted: Any) -> NoReturn:
+    raise WrongAnswer(f"{tuple(row)} and not {wanted} in the transaction {name}: {_words(text)}")
+
+
+def _words(text: Text) -> str:
+    return " ".join("?".join(text.pieces).split())
+
+
+def _search(rows: Any, key: Any) -> Any:
+    """The first row that begins with `key`."""
+    for row in rows:
+        if row[0] == key:
+            break
+    else:
+        row = None
+    if close := getattr(rows, "close", None):
+        close()  # what is left unread hinders the commit of some drivers
+    return row

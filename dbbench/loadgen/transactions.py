@@ -11,16 +11,19 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import offers
-from dbbench.engine.sql.session import Dialect, SQLEngine, SQLSession
-from dbbench.errors import DbbenchError, Unsupported, WrongAnswer
+from dbbench.errors import DbbenchError, Unsupported
 from dbbench.loadgen.key_streams import CallStream
+from dbbench.loadgen.transaction_body import Body, body
+from dbbench.loadgen.transaction_draws import Values
+from dbbench.loadgen.transaction_plan import Plan
+from dbbench.results.facts import StepFacts
 
 TEXTS = ("first object", "second object", "third object")
 CHANGED = "another value"
@@ -49,53 +52,29 @@ class Together:
         return self.__dict__.setdefault("_reasons", [])  # type: ignore[no-any-return]  # at once, unlike cached_property
 
 
-@dataclass(frozen=True)
-class Counts:
-    """What a round consists of. `deletes` are those of the clients and those that clear away what they left."""
-
-    inserts: int
-    updates: int
-    selects: int
-    deletes: int
-    left: int
-    transactions: int
+#: Carries out a transaction, with its retries.
+Run = Callable[[Values], None]
+#: A session, and the transactions of an iteration prepared for it.
+Ready = tuple[Any, Sequence[Body]]
 
 
-@dataclass(frozen=True, eq=False)
-class Calls:
-    """A session with its statements prepared."""
-
-    session: SQLSession
-    insert: Callable[..., Any]
-    load: Callable[..., Any]
-    update: Callable[..., Any]
-    find: Callable[..., Any]
-    delete: Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Sessions that clients share."""
-
-    free: SimpleQueue[Calls] = field(default_factory=SimpleQueue)
+class Pool(SimpleQueue[Ready]):
+    """Sessions that clients share; the free ones are in it."""
 
 
 @dataclass(frozen=True)
 class Transactions(Together):
-    """The transactions of all clients, as plain data. Times of a client's calls are those of its iterations."""
+    """The iterations of all clients, as plain data. Times of a client's calls are those of its iterations."""
 
-    table: str
-    key: str
-    text: str
+    #: One that inserts three objects, one that changes the first, one that looks for it, and one that deletes it.
+    plans: Sequence[Plan]
     iterations: int
     sub_iterations: int
-    #: Whether each client compares what it reads with what it wrote.
-    compares: bool = True
 
-    def counts(self, clients: int) -> Counts:
-        """What `clients` clients do in a round."""
+    def counts(self, clients: int) -> StepFacts:
+        """What a round of `clients` clients consists of. `deletes` are theirs and those that clear away what they left."""
         rounds = clients * self.iterations
-        return Counts(
+        return StepFacts(
             inserts=3 * rounds,
             updates=rounds,
             selects=(1 + self.sub_iterations) * rounds,
@@ -113,56 +92,48 @@ class Transactions(Together):
         """Raise Unsupported if the engine has no SQL or no transactions."""
         refuse_without_transactions(engine, session)
 
+    def ready(self, engine: Engine, session: Session) -> Ready:
+        """A session with the transactions prepared."""
+        return session, [body(engine, session, plan) for plan in self.plans]
+
     def pool(self, engine: Engine, sessions: Sequence[Session]) -> Pool:
         """A pool of sessions, ready to be used."""
         pool = Pool()
         for session in sessions:
-            pool.free.put(self.calls(engine, session))
+            pool.put(self.ready(engine, session))
         return pool
-
-    def calls(self, engine: Engine, session: Any) -> Calls:
-        """A session's statements."""
-        sql = engine.sql if isinstance(engine, SQLEngine) else Dialect()
-        table, key, text = map(sql.quoted, (self.table, self.key, self.text))
-        value = sql.placeholder
-        select = f"SELECT {key}, {text} FROM {table} WHERE"
-        return Calls(
-            session,
-            insert=session.prepare_call(f"INSERT INTO {table} ({key}, {text}) VALUES ({value}, {value})", 0),
-            load=session.prepare_call(f"{select} {key} = {value}", 1),
-            update=session.prepare_call(f"UPDATE {table} SET {text} = {value} WHERE {key} = {value}", 0),
-            find=session.prepare_rows(f"{select} {text} = {value}"),
-            delete=session.prepare_call(f"DELETE FROM {table} WHERE {key} = {value}", 0),
-        )
 
     def prepare(self, engine: Engine, session: Session | Pool, number: int, of: int) -> CallStream:
         """One client's iterations."""
         counts: dict[str, int] = {}
-        chance, end = random.Random(number), self.reasons
+        chance = random.Random(number)
 
-        def of_session(calls: Calls, body: Callable[[Calls, int], object], **how: bool) -> Callable[[int], None]:
-            return Attempts(calls.session, counts, chance, end=end).transaction(partial(body, calls), **how)
+        def runs(ready: Ready) -> list[Run]:
+            attempts = Attempts(ready[0], counts, chance, end=self.reasons)
+            each = zip(ready[1], self.plans, strict=True)
+            return [attempts.transaction(carry_out, reading=plan.only_reads) for carry_out, plan in each]
 
-        transaction = (
-            partial(_pooled, session, of_session)
-            if isinstance(session, Pool)
-            else partial(of_session, self.calls(engine, session))
+        insert, change, look, delete = (
+            _pooled(session, runs) if isinstance(session, Pool) else runs(self.ready(engine, session))
         )
-        insert, delete = transaction(_insert), transaction(_delete)
-        change = transaction(_change if self.compares else _change_only)
-        look = transaction(_look if self.compares else _look_only, reading=True)
         again = range(self.sub_iterations)
 
-        def iteration(key: int) -> None:
-            insert(key)
-            change(key)
+        def iteration(given: Sequence[Values]) -> None:
+            objects, changed, found, deleted = given
+            insert(objects)
+            change(changed)
             for _ in again:
-                look(key)
-            delete(key)
+                look(found)
+            delete(deleted)
 
         first = number * self.iterations
-        keys = [3 * place for place in range(first, first + self.iterations)]
-        return CallStream(iteration, keys, counts=counts)
+        return CallStream(iteration, map(_values, range(3 * first, 3 * (first + self.iterations), 3)), counts=counts)
+
+
+def _values(key: int) -> Sequence[Values]:
+    """What the transactions of an iteration are called with."""
+    objects = [(key + place, text) for place, text in enumerate(TEXTS)]
+    return (objects,), (key, TEXTS[0], CHANGED), (key, CHANGED), (key,)
 
 
 def refuse_without_transactions(engine: Engine, session: Session) -> None:
@@ -245,57 +216,17 @@ class Attempts:
         raise GivenUp(f"{which} was given up after {sum(mine.values())} tries: {reasons}") from failed
 
 
-def _pooled(
-    pool: Pool, of_session: Callable[..., Callable[[int], None]], body: Callable[[Calls, int], object], **how: bool
-) -> Callable[[int], None]:
-    """A transaction on one of the sessions: it takes a free one, or waits for one, and gives it back."""
-    free, known = pool.free, dict[Calls, Callable[[int], None]]()
+def _pooled(pool: Pool, runs: Callable[[Ready], list[Run]]) -> list[Run]:
+    """Transactions that take a free session, or wait for one, and give it back."""
+    known = dict[int, list[Run]]()
 
-    def run(key: int) -> None:
-        calls = free.get()
+    def run(place: int, values: Values) -> None:
+        ready = pool.get()
         try:
-            if calls not in known:
-                known[calls] = of_session(calls, body, **how)
-            known[calls](key)
+            if id(ready[0]) not in known:
+                known[id(ready[0])] = runs(ready)
+            known[id(ready[0])][place](values)
         finally:
-            free.put(calls)
+            pool.put(ready)
 
-    return run
-
-
-def _insert(calls: Calls, key: int) -> None:
-    for place, text in enumerate(TEXTS):
-        calls.insert(key + place, text)
-
-
-def _change(calls: Calls, key: int) -> None:
-    row = calls.load(key)
-    if row is None or row[0] != key or row[1] != TEXTS[0]:
-        raise WrongAnswer(f"object {key} is {None if row is None else tuple(row)}, not {(key, TEXTS[0])}")
-    calls.update(CHANGED, key)
-
-
-def _look(calls: Calls, key: int) -> None:
-    rows = calls.find(CHANGED)
-    for row in rows:
-        if row[0] == key:
-            if row[1] != CHANGED:
-                raise WrongAnswer(f"object {key}, which was found by its text {CHANGED!r}, has the text {row[1]!r}")
-            break
-    else:
-        raise WrongAnswer(f"object {key} is not among those with the text {CHANGED!r}, which was committed")
-    if close := getattr(rows, "close", None):
-        close()  # what is not read hinders the commit of some
-
-
-def _delete(calls: Calls, key: int) -> None:
-    calls.delete(key)
-
-
-def _change_only(calls: Calls, key: int) -> None:
-    calls.load(key)
-    calls.update(CHANGED, key)
-
-
-def _look_only(calls: Calls, key: int) -> None:
-    calls.find(CHANGED)
+    return [partial(run, place) for place in range(4)]

@@ -12,11 +12,14 @@ from dbbench.host.cpu_time import CpuMeter
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.loadgen.process import share
-from dbbench.loadgen.transactions import Transactions
+from dbbench.loadgen.transaction_plan import Plan
+from dbbench.loadgen.transactions import CHANGED, TEXTS, Transactions
 from dbbench.results.facts import FairnessFacts, StepFacts
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.contention import ContentionStep
+from dbbench.suite.steps.transaction import Transaction
 from dbbench.workloads.context import StepContext, StepMeasurement
+from dbbench.workloads.transaction import plan_of
 
 
 def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
@@ -26,7 +29,7 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     something else than it wrote, or the clients leave something else than they should.
     """
     engine = context.engine
-    work = _work(step, context)
+    work = transactions(step, context)
     clients = engine.info().concurrency.arranged(step.clients)
     counts = work.counts(clients.count)
     context.left_by.pop(step.table, None)  # what a load has left goes, too
@@ -34,16 +37,11 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     before = engine.statistics()
     job = Job("statement", (), 0, 0, inputs=work, pool=step.pool)
     found = context.drive(job, clients)
-    clearing, used = _clear(context, work, clients.count)
+    clearing, used = _clear(context, step, work, clients.count)
     after = engine.statistics()
     seconds = (found.end - found.begin) / 1e9
     facts: StepFacts = {
-        "inserts": counts.inserts,
-        "updates": counts.updates,
-        "selects": counts.selects,
-        "deletes": counts.deletes,
-        "left": counts.left,
-        "transactions": counts.transactions,
+        **counts,
         "iterations": work.iterations,
         "clients": {"threads": clients.threads, "processes": clients.processes},
         "pool": step.pool,
@@ -54,7 +52,7 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
         "fairness": fairness(found.spans),
         "counted": {name: after[name] - before[name] for name in after if name in before},
         "calls": found.service.count,
-        "per_second": counts.transactions / max(seconds, 1e-9),
+        "per_second": counts["transactions"] / max(seconds, 1e-9),
         "times": {"service time": found.service.to_json()},
     }
     both = None if used is None or found.cpu_seconds is None else used + found.cpu_seconds
@@ -65,6 +63,32 @@ def check(step: ContentionStep, context: StepContext) -> None:
     """Nothing is left. Raises WrongAnswer."""
     if count := _count(context, step.table):
         raise WrongAnswer(f"{count:,} objects are there after all were deleted")
+
+
+def transactions(step: ContentionStep, context: StepContext) -> Transactions:
+    """What the clients do, said as a suite says transactions. A `row` of values that are known is what must be found."""
+    key, text = _columns(step, context)
+    select = f"SELECT {key}, {text} FROM {step.table} WHERE"
+    number, first, changed = {"counter": f"{step.table}.{key}"}, {"text": TEXTS[0]}, {"text": CHANGED}
+
+    def plan(name: str, parameters: Mapping[str, Any], *statements: Mapping[str, Any]) -> Plan:
+        said = {"name": name, "parameters": parameters, "statements": statements}
+        return plan_of(Transaction.model_validate(said), None, context)
+
+    insert = {"sql": f"INSERT INTO {step.table} ({key}, {text}) VALUES (:key, :text)"}
+    plans = [
+        plan("insert", {}, {"repeat": 3, "parameters": {"key": number, "text": first}, "statements": [insert]}),
+        plan(
+            "change",
+            {"key": number, "text": first, "changed": changed},
+            {"sql": f"{select} {key} = :key", "row": ["key", "text"]},
+            {"sql": f"UPDATE {step.table} SET {text} = :changed WHERE {key} = :key"},
+        ),
+        plan("look", {"key": number, "text": changed}, {"sql": f"{select} {text} = :text", "row": ["key", "text"]}),
+        plan("delete", {"key": number}, {"sql": f"DELETE FROM {step.table} WHERE {key} = :key"}),
+    ]
+    iterations = max(1, round(step.iterations * context.files.manifest["scale"]))
+    return Transactions(plans, iterations, step.sub_iterations)
 
 
 def fairness(spans: Sequence[int]) -> FairnessFacts:
@@ -78,11 +102,11 @@ def fairness(spans: Sequence[int]) -> FairnessFacts:
     return {"fastest": min(spans) / 1e9, "slowest": max(spans) / 1e9, "jain": index}
 
 
-def _work(step: ContentionStep, context: StepContext) -> Transactions:
+def _columns(step: ContentionStep, context: StepContext) -> tuple[str, str]:
+    """The names of an object's number and of its text."""
     table = context.tables[step.table]
     (text,) = (name for name in table.columns if name != table.single_key)
-    iterations = max(1, round(step.iterations * context.files.manifest["scale"]))
-    return Transactions(step.table, table.single_key, text, iterations, step.sub_iterations, context.does_work)
+    return table.single_key, text
 
 
 def _shares(pool: int | None, clients: Clients) -> list[int] | None:
@@ -92,22 +116,24 @@ def _shares(pool: int | None, clients: Clients) -> list[int] | None:
     return [len(share(pool, range(first, first + clients.threads), clients.count)) for first in firsts]
 
 
-def _clear(context: StepContext, work: Transactions, clients: int) -> tuple[float, float | None]:
+def _clear(context: StepContext, step: ContentionStep, work: Transactions, clients: int) -> tuple[float, float | None]:
     """One transaction that queries all that is left and deletes each object: its seconds, and CPU seconds. Raises WrongAnswer."""
     engine = context.engine
     session: Any = engine.connect()
     try:
-        calls = work.calls(engine, session)
+        _, (*_, delete) = work.ready(engine, session)
         wanted = work.left(clients)
         everything: Callable[[], Sequence[Sequence[Any]]] = partial(list, wanted.items())
         if context.does_work:
-            everything = session.prepare_call(context.quoted(f"SELECT {work.key}, {work.text} FROM {work.table}"))
+            everything = session.prepare_call(
+                context.quoted(f"SELECT {', '.join(_columns(step, context))} FROM {step.table}")
+            )
 
         def clear() -> Sequence[Sequence[Any]]:
             session.begin()
             rows = everything()
             for row in rows:
-                calls.delete(row[0])
+                delete((row[0],))
             session.commit()
             return rows
 

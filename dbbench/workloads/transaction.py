@@ -146,12 +146,13 @@ def mix_of(step: TransactionStep, context: StepContext) -> TransactionMix:
     """The calls of a step, as its clients are told them."""
     manifest = context.files.manifest
     calls = max(1, round((step.calls or 1) * manifest["scale"]))
-    plans = [_plan(each, step.think, context) for each in step.transactions]
+    plans = [plan_of(each, step.think, context) for each in step.transactions]
     grows = {each.name: each.grows for each in step.invariants if each.grows is not None}
     return TransactionMix(plans, grows, drawn.known(_parameters(step), context), calls)
 
 
-def _plan(transaction: Transaction, think: Think | None, context: StepContext) -> Plan:
+def plan_of(transaction: Transaction, think: Think | None, context: StepContext) -> Plan:
+    """A transaction for the context's engine; `think` is the pause of one that has none of its own."""
     think = transaction.think or think
     groups: list[Group] = []
     for each in transaction.statements:

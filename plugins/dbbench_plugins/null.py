@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dbbench.engine import Concurrency, Engine, LoadPart, Publication, Rows, Session, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from dbbench.engine import Table
 
@@ -51,9 +51,6 @@ class NullSession(Session):
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
         return lambda *_values: None
-
-    def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
-        return lambda *_values: ()
 
     def prepare_get(self, name: str, table: Table) -> Callable[[object], object]:
         return lambda _key: None

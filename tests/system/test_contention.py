@@ -39,7 +39,7 @@ FAULTS = {
     "faulty-locked": ("failed", "times a lock timeout"),
     "faulty-client-dies": ("failed", "a client process ended by itself with status -9"),
     "faulty-thread-dies": ("failed", "this thread has had enough"),
-    "faulty-loses": ("wrong", "is not among those with the text 'another value'"),
+    "faulty-loses": ("wrong", "no row, or a NULL in it, in the transaction look"),
 }
 
 

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 from dbbench.engine.operations import Retry
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import Dialect, SQLEngine, SQLSession
 from dbbench.engine.traits import Concurrency
-from dbbench.loadgen.transactions import (
-    Transactions,
-)
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.contention import ContentionStep
+from dbbench.workloads import contention
+from dbbench.workloads.context import StepContext
 
 SUITE = load_suite(find_suite("contention"))
 SCENARIO = SUITE.scenarios[0]
 ROUNDS = [step for step in SCENARIO.steps if isinstance(step, ContentionStep)]
 TABLE = "Object"
-WORK = Transactions(TABLE, "Id", "Text", iterations=2, sub_iterations=3)
 
 
 class Refused(Exception):
@@ -116,3 +117,9 @@ class StoreSession(SQLSession):
 def step(**more: Any) -> ContentionStep:
     asked = {"clients": {"threads": 1}, **more}
     return ContentionStep.model_validate({"kind": "contention", "name": "s", "title": "S", "table": TABLE, **asked})
+
+
+_STORE = Store(Setup(Path(), Tier.POWER))
+_FILES = Mock(manifest={"scale": 1})
+_CONTEXT = StepContext(_STORE, _STORE.connect(), SUITE.datasets["objects"].tables, _FILES, {})
+WORK = replace(contention.transactions(ROUNDS[0], _CONTEXT), iterations=2, sub_iterations=3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from dbbench.suite.steps.total import TotalStep
 from dbbench.workloads import contention, total
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.null import Null
-from tests.unit.contended import ROUNDS, SUITE, TABLE, WORK, Refused, Store, StoreSession, step
+from tests.unit.contended import ROUNDS, SUITE, WORK, Refused, Store, StoreSession, step
 from tests.unit.piped import piped
 
 
@@ -58,23 +58,24 @@ def bench(store: Store) -> StepContext:
 def test_the_four_rounds_have_the_counts_of_the_original() -> None:
     assert [each.pool for each in ROUNDS] == [None, 31, 16, 8]
     counts = [
-        Transactions(TABLE, "Id", "Text", each.iterations, each.sub_iterations).counts(each.clients.count)
+        replace(WORK, iterations=each.iterations, sub_iterations=each.sub_iterations).counts(each.clients.count)
         for each in ROUNDS
     ]
     assert [(each.iterations, each.sub_iterations, each.clients.count) for each in ROUNDS] == [(50, 20, 32)] * 4
-    assert sum(each.inserts for each in counts) == 19_200
-    assert sum(each.updates for each in counts) == 6_400
-    assert sum(each.deletes for each in counts) == 19_200
-    assert sum(each.selects for each in counts) == 134_400
-    assert [each.left for each in counts] == [3_200] * 4
-    assert [each.transactions for each in counts] == [32 * 50 * 23] * 4
+    assert sum(each["inserts"] for each in counts) == 19_200
+    assert sum(each["updates"] for each in counts) == 6_400
+    assert sum(each["deletes"] for each in counts) == 19_200
+    assert sum(each["selects"] for each in counts) == 134_400
+    assert [each["left"] for each in counts] == [3_200] * 4
+    assert [each["transactions"] for each in counts] == [32 * 50 * 23] * 4
 
 
 def test_one_client_does_what_the_original_does(store: Store) -> None:
     work = WORK.prepare(store, store.connect(), number=1, of=2)
-    assert list(work.given) == [6, 9]  # (1 * 2 + i) * 3
-    for key in work.given:
-        work.run(key)
+    given = list(work.given)
+    assert [each[-1] for each in given] == [(6,), (9,)]  # (1 * 2 + i) * 3
+    for each in given:
+        work.run(each)
     insert = ["begin", "insert", "insert", "insert", "commit"]
     change = ["begin", "select 1", "update", "commit"]
     look = ["begin reading", "select all", "commit"]
@@ -89,7 +90,7 @@ def test_what_all_clients_leave_is_known(store: Store) -> None:
         for key in work.given:
             work.run(key)
     assert store.rows == WORK.left(3)
-    assert len(WORK.left(3)) == WORK.counts(3).left == 12
+    assert len(WORK.left(3)) == WORK.counts(3)["left"] == 12
 
 
 def test_a_scale_makes_fewer_iterations_by_as_many_clients(bench: StepContext, store: Store) -> None:
@@ -203,7 +204,7 @@ def test_the_last_try_is_undone_before_the_session_goes_back(store: Store) -> No
     store.rows = {0: TEXTS[0]}
     attempt, _ = attempts(store, Scripted())
     with pytest.raises(GivenUp):
-        attempt.transaction(partial(WORK.calls(store, attempt.session).update, CHANGED))(0)
+        attempt.transaction(partial(attempt.session.prepare_call("UPDATE"), CHANGED))(0)
     assert store.events.count("begin") == store.events.count("rollback") == MOST_TRIES
 
 
@@ -228,15 +229,17 @@ def test_what_one_of_several_clients_fails_with_ends_all_of_them(store: Store) -
     store.fail = failing("commit", 1, lambda: ValueError("disk full"))
     with pytest.raises(ValueError, match="disk full"):
         drive(store, store.connect(), Job("statement", (), 0, 0, inputs=work), Clients(threads=3))
-    assert store.events.count("commit") < work.counts(3).transactions / 2
+    assert store.events.count("commit") < work.counts(3)["transactions"] / 2
 
 
 def test_a_session_goes_back_to_its_pool_after_a_failure(store: Store) -> None:
     store.fail = failing("commit", 1, lambda: ValueError("disk full"))
     pool = WORK.pool(store, [store.connect()])
+    work = WORK.prepare(store, pool, 0, 1)
+    given = next(iter(work.given))
     with pytest.raises(ValueError, match="disk full"):
-        WORK.prepare(store, pool, 0, 1).run(0)
-    assert pool.free.qsize() == 1
+        work.run(given)
+    assert pool.qsize() == 1
 
 
 def test_any_other_error_is_raised_at_once_and_undone(store: Store) -> None:
@@ -244,7 +247,7 @@ def test_any_other_error_is_raised_at_once_and_undone(store: Store) -> None:
     store.rows = {0: TEXTS[0]}
     attempt, counts = attempts(store, Scripted())
     with pytest.raises(ValueError, match="disk full"):
-        attempt.transaction(partial(WORK.calls(store, attempt.session).update, CHANGED))(0)
+        attempt.transaction(partial(attempt.session.prepare_call("UPDATE"), CHANGED))(0)
     assert (counts, store.events.count("rollback")) == ({}, 1)
 
 
@@ -262,9 +265,17 @@ def test_an_error_while_undoing_hides_nothing(store: Store, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("what", "change", "words"),
     [
-        ("select 1", lambda rows: rows.update({0: "else"}), "object 0 is (0, 'else')"),
-        ("select 1", lambda rows: rows.pop(0), "object 0 is None"),
-        ("begin reading", lambda rows: rows.update({0: TEXTS[0]}), "object 0 is not among those"),
+        (
+            "select 1",
+            lambda rows: rows.update({0: "else"}),
+            "(0, 'else') and not (0, 'first object') in the transaction change: SELECT",
+        ),
+        (
+            "select 1",
+            lambda rows: rows.pop(0),
+            'in the transaction change: SELECT "Id", "Text" FROM "Object" WHERE "Id" = ?, with (0, \'first object\')',
+        ),
+        ("begin reading", lambda rows: rows.update({0: TEXTS[0]}), "no row, or a NULL in it, in the transaction look"),
     ],
 )
 def test_a_client_finds_what_it_wrote(
@@ -373,7 +384,8 @@ def test_the_null_engine_does_as_much_of_nothing(tmp_path: Path, bench: StepCont
 def test_the_work_of_a_client_goes_through_a_pipe() -> None:
     told = piped(Job("statement", (), 0, 0, inputs=WORK)).inputs
     assert isinstance(told, Transactions)
-    assert told == WORK
+    assert told == piped(Job("statement", (), 0, 0, inputs=told)).inputs
+    assert asdict(told)["plans"][0]["groups"][0]["repeat"] == 3
 
 
 # Fairness, totals

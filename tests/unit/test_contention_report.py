@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -55,7 +54,7 @@ def test_published_figures_are_of_all_rounds_together() -> None:
 
 
 def facts(**more: Any) -> dict[str, Any]:
-    counts = asdict(WORK.counts(32))
+    counts = WORK.counts(32)
     percentiles = {"p50": 1e6, "p90": 1e6, "p95": 2e6, "p99": 3e6, "p99.9": None}
     return {
         **counts, "clients": {"threads": 8, "processes": 4}, "pool": None, "retries": {},
