@@ -24,7 +24,8 @@ from dbbench.analysis.paired import paired
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import ComparisonVerdict, Pair
 from dbbench.host import machine
-from dbbench.results.metric import Metric, by_metric
+from dbbench.host.metric import Metric
+from dbbench.results.by_metric import by_metric
 from dbbench.results.run_directory import Run
 
 ROOT = Path(__file__).parents[1]

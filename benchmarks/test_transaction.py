@@ -18,7 +18,8 @@ import pytest
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
 from dbbench.engine.setup import Setup
-from dbbench.host.cpu_time import CpuMeter
+from dbbench.host.metric import Metric
+from dbbench.host.process_meter import ProcessMeter
 from dbbench.loadgen.drawn_parameters import Known
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.loops import CHUNK, collector_off, stream
@@ -127,10 +128,10 @@ def ours(context: StepContext) -> Turn:
     given = iter(work.given)
 
     def turn() -> tuple[int, int]:
-        meter, taken = CpuMeter(), Samples()
+        meter, taken = ProcessMeter(), Samples()
         stream(work.run, islice(given, CALLS), taken.record, through=work.through, around=meter)
         assert taken.count == CALLS
-        return meter.nanoseconds, taken.total
+        return round(meter.usage()[Metric.CPU] * 1e9), taken.total
 
     return turn
 

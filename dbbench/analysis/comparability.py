@@ -14,8 +14,9 @@ from typing import Any
 
 from dbbench.errors import UserError
 from dbbench.host import machine
+from dbbench.host.metric import Metric
+from dbbench.results.by_metric import by_metric
 from dbbench.results.facts import ToldFacts
-from dbbench.results.metric import Metric, by_metric
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
 from dbbench.suite.model import Scenario, Suite

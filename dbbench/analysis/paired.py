@@ -21,7 +21,8 @@ from dbbench.analysis.student import student_quantile
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, size_pair, unmeasured_pair, weight
 from dbbench.host.interference import MOST_OTHERS
-from dbbench.results.metric import Metric, by_metric, lacking
+from dbbench.host.metric import Metric
+from dbbench.results.by_metric import by_metric, lacking
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dbbench.host.metric import Metric
+
 if TYPE_CHECKING:  # at run time each command imports what it needs: --help stays quick
     from rich.console import Console
 
@@ -171,16 +173,16 @@ class _Formats(click.Option):
 
 
 format_option = click.option("--format", "formats", metavar="FORMATS", cls=_Formats)
-_METRICS = click.Choice(["wall", "cpu", "undelayed"])
-_OF_THE_CALLS = (
-    "each step's own figure, the CPU time of its calls, or their time less what they waited for a processor."
-)
-metric_option = click.option(
-    "--metric", type=_METRICS, default="wall", show_default=True, help=f"What is compared: {_OF_THE_CALLS}"
-)
-gate_metric_option = click.option(
+_metric_option = functools.partial(
+    click.option,
     "--metric",
-    type=_METRICS,
+    type=click.Choice([metric.value for metric in Metric]),
+    callback=lambda _context, _option, named: named and Metric(named),
+)
+*_FIRST, _LAST = (metric.choice for metric in Metric)
+_OF_THE_CALLS = f"{', '.join(_FIRST)}, or {_LAST}."
+metric_option = _metric_option(default="wall", show_default=True, help=f"What is compared: {_OF_THE_CALLS}")
+gate_metric_option = _metric_option(
     help=f"What is compared: {_OF_THE_CALLS} [default: wall; of a --gate undelayed, where other processes disturbed the run]",
 )
 publish_option = click.option(

@@ -14,6 +14,7 @@ from dbbench.cli.common import (
     share,
 )
 from dbbench.cli.gates import exit_status
+from dbbench.host.metric import Metric
 
 
 @click.command(
@@ -63,7 +64,7 @@ def compare(
     fail_above: float | None,
     fail_on_unknown: bool,
     across_machines: bool,
-    metric: str,
+    metric: Metric,
     form: str | None,
     publish: bool,
 ) -> int:
@@ -81,7 +82,6 @@ def compare(
     from dbbench.report import compared_runs
     from dbbench.report.compared_runs import Compared
     from dbbench.report.terminal import comparison
-    from dbbench.results.metric import Metric
     from dbbench.results.run_directory import Run
 
     if fail_on_unknown and fail_above is None:
@@ -93,7 +93,7 @@ def compare(
     found: list[Compared] = []
     for new_run in runs[1:] or [None]:
         paths = ((*runs[:1], *old), (*([new_run] if new_run else []), *new))
-        sides = [[Side.read(Run.open(path), Metric(metric)) for path in side] for side in paths]
+        sides = [[Side.read(Run.open(path), metric) for path in side] for side in paths]
         one = compared(*sides, gate=fail_above, across_machines=across_machines, publish=publish)
         gate = None if fail_above is None else gated(one.pairs, fail_above, strict=fail_on_unknown, gone=one.gone)
         found.append((one, gate))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dbbench.cli.common import share
+from dbbench.host.metric import Metric
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +26,7 @@ class PairGate:
     old: str
     share: float
     #: What is compared; None: see `pair_gate`.
-    metric: str | None = None
+    metric: Metric | None = None
     #: Whether a timed step that can't be told fails it.
     strict: bool = False
 
@@ -58,7 +59,7 @@ unknown_option = click.option(
 )
 
 
-def chosen_gates(gates: tuple[PairGate, ...], metric: str | None, *, fail_on_unknown: bool) -> tuple[PairGate, ...]:
+def chosen_gates(gates: tuple[PairGate, ...], metric: Metric | None, *, fail_on_unknown: bool) -> tuple[PairGate, ...]:
     """The gates with what other options say of them. Raises UserError for --fail-on-unknown without a gate."""
     from dbbench.errors import UserError
 
@@ -90,7 +91,6 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
     from dbbench.analysis.paired import pair_gate
     from dbbench.analysis.publication import forbidden
     from dbbench.report.terminal.pairs import pair_lines
-    from dbbench.results.metric import Metric
 
     answers, results = set(), run.results()
     withheld = forbidden(run.manifest, results) if publish else {}
@@ -101,8 +101,7 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
             console.print(text, soft_wrap=True, highlight=False, markup=False)
             answers.add(answer)
             continue
-        metric = Metric(wanted.metric) if wanted.metric else None
-        shown = pair_gate(run, results, (wanted.new, wanted.old), wanted.share, metric, strict=wanted.strict)
+        shown = pair_gate(run, results, (wanted.new, wanted.old), wanted.share, wanted.metric, strict=wanted.strict)
         answers.add(shown.gate.answer)
         for line in pair_lines(shown):
             console.print(line, soft_wrap=True, highlight=False)

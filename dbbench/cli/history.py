@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from dbbench.cli.common import command, examples, metric_option, open_console
+from dbbench.host.metric import Metric
 
 
 @click.command(
@@ -31,7 +32,7 @@ from dbbench.cli.common import command, examples, metric_option, open_console
 @click.option("--publish", is_flag=True, help="Leave out the engines whose licences forbid to publish their figures.")
 @command
 def history(
-    runs: tuple[Path, ...], out: Path | None, across_machines: bool, metric: str, form: str | None, publish: bool
+    runs: tuple[Path, ...], out: Path | None, across_machines: bool, metric: Metric, form: str | None, publish: bool
 ) -> int:
     """Show in the order of time at which RUN a figure changed, by how much, and what differed then.
 
@@ -45,10 +46,9 @@ def history(
     from dbbench.errors import UserError
     from dbbench.report.history import files, page
     from dbbench.report.terminal import history as terminal
-    from dbbench.results.metric import Metric
     from dbbench.results.run_directory import Run
 
-    sides = [Side.read(Run.open(path), Metric(metric)) for path in runs]
+    sides = [Side.read(Run.open(path), metric) for path in runs]
     found = history_of(sides, across_machines=across_machines, publish=publish)
     written = []
     if out:

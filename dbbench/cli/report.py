@@ -10,6 +10,7 @@ import click
 
 from dbbench.cli.common import command, examples, format_option, gate_metric_option, open_console, publish_option
 from dbbench.cli.gates import PairGate, check_gates, chosen_gates, gate_option, show_gates, unknown_option
+from dbbench.host.metric import Metric
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -93,21 +94,19 @@ def report(
     out: Path | None,
     gates: tuple[PairGate, ...],
     fail_on_unknown: bool,
-    metric: str | None,
+    metric: Metric | None,
     publish: bool,
 ) -> int:
     """Show a RUN again and draw its charts anew; no engine needs to be installed.
 
     With --sort the figures, ranks and ratios stay what they are. What chooses or changes anything (--engine, --step, --label, --title, --theme, --width) needs --out: the run's own
-    report stays whole. Ranks and ratios are then among what is chosen. With --out and --metric cpu they are of the CPU
-    time of the calls, with --metric undelayed of their time less what they waited for a processor.
+    report stays whole. Ranks and ratios are then among what is chosen. With --out and --metric they are by that metric.
 
     Exit status: 0 all went well in the run; 1 something was unsuccessful or failed its --gate; 2 usage error; 3 the run
     can't show whether a --gate is kept.
     """
     from dbbench.errors import UserError
     from dbbench.results.chosen_run import Choice, ChosenRun
-    from dbbench.results.metric import Metric
     from dbbench.results.run_directory import Run
 
     chosen = chosen_formats(formats, shared=publish or out is not None)
@@ -115,9 +114,9 @@ def report(
     if not all(called.values()):
         raise UserError('--label is ENGINE=TEXT, as in --label duckdb="DuckDB 2"')
     opened, console = Run.open(run), open_console()
-    choice = Choice(engines, steps, called, title, Metric(metric) if out and metric else Metric.WALL)
+    choice = Choice(engines, steps, called, title, metric if out and metric else Metric.WALL)
     part = ChosenRun(opened, choice) if choice != Choice() else None
-    if metric not in (None, "wall") and not (out or gates):
+    if metric not in (None, Metric.WALL) and not (out or gates):
         raise UserError("--metric needs --out DIR, for a report by it, or a --gate")
     gates = chosen_gates(gates, metric, fail_on_unknown=fail_on_unknown)
     if out is None and (part or theme != "light" or width):

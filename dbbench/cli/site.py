@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from dbbench.cli.common import command, examples, metric_option
+from dbbench.host.metric import Metric
 
 
 @click.command(
@@ -23,7 +24,7 @@ from dbbench.cli.common import command, examples, metric_option
 )
 @metric_option
 @command
-def site(runs: tuple[Path, ...], out: Path, metric: str) -> int:
+def site(runs: tuple[Path, ...], out: Path, metric: Metric) -> int:
     """Make a site: a page for each RUN, and one that lists them by suite, machine and engine.
 
     It has what may be published: where a licence forbids it, figures are withheld. It needs no server and loads
@@ -34,10 +35,9 @@ def site(runs: tuple[Path, ...], out: Path, metric: str) -> int:
     import sys
 
     from dbbench.report.site.write import write
-    from dbbench.results.metric import Metric
 
     with click.progressbar(length=len(runs), label="runs", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
-        left_out = write(runs, out, lambda _done, _all: bar.update(1), Metric(metric))
+        left_out = write(runs, out, lambda _done, _all: bar.update(1), metric)
     for text in left_out:
         click.echo(f"left out: {text}", err=True)
     click.echo(f"wrote {out / 'index.html'}")

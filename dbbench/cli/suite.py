@@ -28,6 +28,7 @@ from dbbench.cli.common import (
 )
 from dbbench.cli.gates import PairGate, check_gates, chosen_gates, gate_option, unknown_option
 from dbbench.cli.report import chosen_formats, show_report, status
+from dbbench.host.metric import Metric
 
 if TYPE_CHECKING:
     from dbbench.run.config import Config
@@ -229,7 +230,7 @@ def suite(
     allow_outside: bool,
     gates: tuple[PairGate, ...],
     fail_on_unknown: bool,
-    metric: str | None,
+    metric: Metric | None,
     formats: str | None,
     publish: bool,
 ) -> int:
@@ -255,7 +256,7 @@ def suite(
         precision = precision if _given(context, "precision") else None
         time_limit = time_limit if _given(context, "time_limit") else None
     chosen = chosen_formats(formats, shared=publish)
-    if metric not in (None, "wall") and not gates:
+    if metric not in (None, Metric.WALL) and not gates:
         raise UserError("--metric says what a --gate compares; add one, like --gate duckdb@1.4/duckdb@1.3:10%")
     gates = chosen_gates(gates, metric, fail_on_unknown=fail_on_unknown)
     if quick and gates:

@@ -22,6 +22,7 @@ from dbbench.cluster.place import Place
 from dbbench.cluster.watch import TOPIC, Watch
 from dbbench.engine.base import Engine, Session
 from dbbench.errors import HostLost, Unsupported, UserError
+from dbbench.host.metric import of_threads
 from dbbench.loadgen.clients import refuse
 from dbbench.loadgen.job import ORDER, TIMINGS, ClientTimings, Job, together
 from dbbench.loadgen.processes import ClientFailed, order_of, raise_failure
@@ -125,7 +126,7 @@ class Hosts:
         found = [self._here(host, share * clients.threads) for host in self.hosts]
         merged = together([timings for timings, _ in found])
         self._told = {"hosts": [told for _, told in found], "span": (merged.end - merged.begin) / 1e9}
-        return merged if engine.url == "" else replace(merged, cpu_seconds=None)
+        return replace(merged, usage=of_threads(merged.usage)) if engine.url else merged
 
     def check(self, kinds: Mapping[str, Callable[[], Mapping[str, str]]]) -> None:
         """Raise UserError if a host lacks what engines need, or has it otherwise. `kinds`: class -> what this host has."""

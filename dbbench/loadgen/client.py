@@ -19,7 +19,7 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported
 from dbbench.host.call_meter import CallMeter
-from dbbench.host.run_delay import DelayMeter
+from dbbench.host.delay_meter import DelayMeter
 from dbbench.loadgen.arrivals import constant, growing, poisson
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.key_streams import CallStream
@@ -41,8 +41,8 @@ def client_run(
 ) -> ClientTimings:
     """One of the clients, from preparing to the last call; `start` waits for the others and gives the common start.
 
-    `sleep` lets other clients go on for some seconds. The CPU time of a client alone is that of its calls. Of several the
-    threads of a process can't be told apart here. The run delay is each thread's own.
+    `sleep` lets other clients go on for some seconds. The usage of a client alone is all that its calls used; of several
+    it is what is counted of each thread, for what is counted of a process can't be told apart here.
     """
     work = _statements(engine, session, job) if job.inputs is None else job.inputs.prepare(engine, session, number, of)  # type: ignore[arg-type]  # a pool is of transactions
     found = ClientTimings()
@@ -94,8 +94,7 @@ class _Client:
         found.counts, found.spans = work.counts, [found.end - found.begin]
         found.made = [(self.number, found.calls)]
         if job.rate is None:  # at a rate the moments are waited for by reading the clock
-            found.delay_seconds = self.meter.delay_seconds
-            found.cpu_seconds = self.meter.cpu_seconds if isinstance(self.meter, CallMeter) else None
+            found.usage = self.meter.usage(found.service.total / 1e9)
         found.kept = [Kept(self.number, place, rows) for place, rows in work.kept]
         return found
 

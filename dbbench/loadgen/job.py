@@ -11,6 +11,7 @@ import pyarrow.ipc
 from pydantic import PlainSerializer, PlainValidator, TypeAdapter
 
 from dbbench.answers.compare import as_table
+from dbbench.host.metric import Usage, total
 from dbbench.loadgen.drawn_calls import DrawnCalls
 from dbbench.loadgen.histogram import Samples, SentSamples
 from dbbench.loadgen.key_streams import KeySequence, OperationMix
@@ -137,10 +138,8 @@ class ClientTimings:
     kept: list[Kept] = field(default_factory=list)
     #: The calls that count, over the seconds.
     timeline: SentTimeline = field(default_factory=Timeline)
-    #: CPU seconds of the calls that count, of all clients together; None where they can't be told from other work.
-    cpu_seconds: float | None = None
-    #: The run delay of the same calls, of all clients together; None where the system doesn't tell, or at a rate.
-    delay_seconds: float | None = None
+    #: What the calls that count used, of all clients together, as far as it can be told from other work: nothing at a rate.
+    usage: Usage = field(default_factory=dict)
     #: Nanoseconds from the common start to when the last of the clients really began.
     late: int = 0
 
@@ -166,8 +165,7 @@ class ClientTimings:
         self.made += other.made
         self.kept += other.kept
         self.timeline.merge(other.timeline)
-        self.cpu_seconds = _sum(self.cpu_seconds, other.cpu_seconds)
-        self.delay_seconds = _sum(self.delay_seconds, other.delay_seconds)
+        self.usage = total([self.usage, other.usage])
         self.late = max(self.late, other.late)
         both = [schedule for schedule in (self.schedule, other.schedule) if schedule]
         if both:
@@ -180,11 +178,6 @@ class ClientTimings:
 
     def _samples(self) -> tuple[Samples, ...]:
         return self.warm_up, self.service, self.latency
-
-
-def _sum(one: float | None, other: float | None) -> float | None:
-    """None if either isn't known."""
-    return None if one is None or other is None else one + other
 
 
 def together(found: list[ClientTimings]) -> ClientTimings:

@@ -25,7 +25,8 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.setup import Setup
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import TimedOut, WrongAnswer
-from dbbench.host.cpu_time import CpuMeter, Served
+from dbbench.host.metric import Usage
+from dbbench.host.process_meter import ProcessMeter, Served
 from dbbench.host.processes import end_with_parent
 from dbbench.loadgen.client import bound, client_run
 from dbbench.loadgen.job import ORDER, TIMINGS, ClientOrder, ClientTimings, Job, together
@@ -38,11 +39,11 @@ def in_this_process(
 ) -> ClientTimings:
     """Clients of this process: in a thread each, or served by one thread. Raises what the first of them raised.
 
-    Their CPU time is what this process used from their common start to their end, and what the processes of `served` did.
+    What is counted of processes is what this one used from their common start to their end, and what those of `served` did.
     """
     found: list[ClientTimings] = []
     begin: list[int] = []
-    meter = CpuMeter()
+    meter = ProcessMeter()
 
     def ready() -> None:
         meter.look(served)
@@ -83,9 +84,10 @@ def in_this_process(
             turns.run([partial(client, number, connect, meet, turns.sleep) for number in numbers])
     if failed:
         raise failed[0]
-    whole = replace(together(found), cpu_seconds=_countable(job, meter.seconds))
+    whole = together(found)
     # Of one thread for all, what it waits holds up several calls at once, and each of them less than all of it.
-    return whole if group is None else replace(whole, delay_seconds=None)
+    threads = whole.usage if group is None else {}
+    return replace(whole, usage={**threads, **_countable(job, meter.usage())})
 
 
 def _takes_turns(job: Job) -> bool:
@@ -124,9 +126,9 @@ def _threads(
                 thread.join()
 
 
-def _countable(job: Job, seconds: float | None) -> float | None:
-    """CPU seconds of clients from start to end, unless they did other things too: grew the load, or waited by reading the clock."""
-    return None if job.rate is not None or job.ramp_up else seconds
+def _countable(job: Job, usage: Usage) -> Usage:
+    """What clients used from start to end, unless they did other things too: grew the load, or waited by reading the clock."""
+    return {} if job.rate is not None or job.ramp_up else usage
 
 
 @contextmanager

@@ -14,7 +14,8 @@ from typing import Any, Self
 
 from dbbench.engine.base import Engine
 from dbbench.errors import DbbenchError, TimedOut, WrongAnswer
-from dbbench.host.cpu_time import CpuMeter
+from dbbench.host.metric import of_threads, total
+from dbbench.host.process_meter import ProcessMeter
 from dbbench.host.processes import environment, python
 from dbbench.loadgen.job import ORDER, TIMINGS, ClientOrder, ClientTimings, Job, together
 from dbbench.suite.steps.base import Clients
@@ -31,13 +32,11 @@ def in_processes(engine: Engine, job: Job, clients: Clients) -> ClientTimings:
     """Clients in processes of their own, each with an engine of its own on the same directory."""
     with ClientProcesses(order_of(engine, job, clients), range(clients.processes)) as processes:
         processes.ready()
-        meter = CpuMeter(engine, own=int)  # the clients' processes tell their own
+        meter = ProcessMeter(engine, own=False)  # the clients' processes tell their own
         with meter:
             processes.begin(perf_counter_ns() + _LEAD_NANOSECONDS)
             found = processes.timings()
-    if found.cpu_seconds is None or meter.seconds is None:
-        return replace(found, cpu_seconds=None)
-    return replace(found, cpu_seconds=found.cpu_seconds + meter.seconds)
+    return replace(found, usage={**of_threads(found.usage), **total([found.usage, meter.usage()])})
 
 
 def order_of(engine: Engine, job: Job, clients: Clients) -> ClientOrder:

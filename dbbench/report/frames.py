@@ -10,9 +10,9 @@ from dbbench.analysis.gate import Answer
 from dbbench.analysis.paired import pair_gate
 from dbbench.analysis.summary import summarise
 from dbbench.errors import UserError
+from dbbench.host.metric import Metric
 from dbbench.report.terminal.pairs import pair_lines
 from dbbench.results.chosen_run import check_names
-from dbbench.results.metric import Metric
 from dbbench.results.run_directory import Run
 
 if TYPE_CHECKING:
@@ -109,8 +109,8 @@ class RunFrames:
         """Raise AssertionError if an engine is slower or larger than another by more than a share (0.1 is 10 %) in any step.
 
         It does what `--gate` does: both are compared round by round. Raises AssertionError as well where the rounds can't
-        show it, which more rounds can; the message has a line for each step. `metric` is "wall", "cpu"
-        or "undelayed", as of `--metric`; without one it is the usual one of a gate.
+        show it, which more rounds can; the message has a line for each step. `metric` is one of
+        `--metric`, like "cpu"; without one it is the usual one of a gate.
         `fail_on_unknown`: raise it too where any timed step can't be told, as the option of that name does.
         Raises UserError for an engine that the run doesn't have.
         """

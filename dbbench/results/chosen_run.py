@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from dbbench.did_you_mean import did_you_mean
 from dbbench.errors import UserError
-from dbbench.results.metric import Metric, by_metric
+from dbbench.host.metric import Metric
+from dbbench.results.by_metric import by_metric
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from dbbench.host import atomic_json
+from dbbench.host.metric import Metric
 from dbbench.message import clean
 from dbbench.results.facts import Amount, CheckedStepFacts, NoiseFacts, RoundHost, ToldFacts
 from dbbench.results.outcome import Outcome
@@ -39,6 +40,15 @@ class Trial:
         return TrialResult(**names, steps=tuple(steps), **more)
 
 
+#: What runs until 23 November 2026 say of a step instead of its usage.
+_OLD_KEYS = {"cpu_seconds": Metric.CPU, "undelayed_seconds": Metric.UNDELAYED}
+
+
+def _known(usage: Any) -> Any:
+    """The metrics that there are: a later version may have others."""
+    return {each: usage[each] for each in Metric if each in usage} if isinstance(usage, Mapping) else usage
+
+
 class StepResult(BaseModel):
     """One step of one trial. `value` is its block; samples are in `unit` ("s", "B" or "1/s")."""
 
@@ -58,14 +68,19 @@ class StepResult(BaseModel):
     facts: CheckedStepFacts = {}
     #: What the worker wrote to storage in the step itself, its check left out; None where the system doesn't tell.
     written_bytes: int | None = None
-    #: CPU seconds of what `value` is of: of a call, of an operation where it is a rate, of all servers' processes too.
-    cpu_seconds: Amount | None = None
-    #: Seconds of the same by the clock, without what the threads that made the calls waited for a processor (run delay).
-    undelayed_seconds: Amount | None = None
+    #: What is known to be used for what `value` is of: for a call, for an operation where it is a rate.
+    usage: Annotated[Mapping[Metric, Amount], BeforeValidator(_known)] = {}
     elapsed: Amount = 0.0
     #: Why there is no plan of a query.
     no_plan: str = ""
     traceback: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_old_run(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or _OLD_KEYS.keys().isdisjoint(given):
+            return given
+        return {**given, "usage": {name: given[key] for key, name in _OLD_KEYS.items() if given.get(key) is not None}}
 
     def because(self, outcome: Outcome, detail: str) -> StepResult:
         """The same with another outcome."""

@@ -11,7 +11,6 @@ from dbbench.datasets.csv_form import csv_bytes
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.operations import prepared
 from dbbench.host.call_meter import CallMeter
-from dbbench.host.run_delay import undelayed
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.churn import ChurnStep
@@ -45,9 +44,8 @@ def measure(step: ChurnStep, context: StepContext) -> StepMeasurement:
             passes.append(sum(pieces) / 1e9)
     facts: StepFacts = {"rows": count, "csv_bytes": inserted, "passes": passes, "takes": session.load_format}
     return StepMeasurement(
-        "time", "s", [sum(passes)], facts=facts, leaves=Leaves(filled=[step.table]),
-        cpu_seconds=meter.cpu_seconds, undelayed_seconds=undelayed(sum(passes), meter.delay_seconds),
-    )  # fmt: skip
+        "time", "s", [sum(passes)], facts=facts, leaves=Leaves(filled=[step.table]), usage=meter.usage(sum(passes))
+    )
 
 
 def check(step: ChurnStep, context: StepContext) -> None:

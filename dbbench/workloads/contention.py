@@ -8,7 +8,8 @@ from typing import Any
 
 from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.errors import WrongAnswer
-from dbbench.host.cpu_time import CpuMeter
+from dbbench.host.metric import Usage, total
+from dbbench.host.process_meter import ProcessMeter
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.loadgen.process import share
@@ -55,8 +56,8 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
         "per_second": counts["transactions"] / max(seconds, 1e-9),
         "times": {"service time": found.service.to_json()},
     }
-    both = None if used is None or found.cpu_seconds is None else used + found.cpu_seconds
-    return StepMeasurement("time", "s", [seconds + clearing], facts=facts, cpu_seconds=both)
+    # No undelayed time: the clients wait for each other, so that of their threads would not be of this figure.
+    return StepMeasurement("time", "s", [seconds + clearing], facts=facts, usage=total([used, found.usage]))
 
 
 def check(step: ContentionStep, context: StepContext) -> None:
@@ -116,8 +117,8 @@ def _shares(pool: int | None, clients: Clients) -> list[int] | None:
     return [len(share(pool, range(first, first + clients.threads), clients.count)) for first in firsts]
 
 
-def _clear(context: StepContext, step: ContentionStep, work: Transactions, clients: int) -> tuple[float, float | None]:
-    """One transaction that queries all that is left and deletes each object: its seconds, and CPU seconds. Raises WrongAnswer."""
+def _clear(context: StepContext, step: ContentionStep, work: Transactions, clients: int) -> tuple[float, Usage]:
+    """One transaction that queries all that is left and deletes each object: its seconds, and what it used. Raises WrongAnswer."""
     engine = context.engine
     session: Any = engine.connect()
     try:
@@ -137,12 +138,12 @@ def _clear(context: StepContext, step: ContentionStep, work: Transactions, clien
             session.commit()
             return rows
 
-        with collector_off(), CpuMeter(engine) as meter:
+        with collector_off(), ProcessMeter(engine) as meter:
             nanoseconds, rows = timed(clear)
     finally:
         session.close()
     _compare(rows, wanted)
-    return nanoseconds / 1e9, meter.seconds
+    return nanoseconds / 1e9, meter.usage()
 
 
 def _compare(rows: Sequence[Sequence[Any]], wanted: Mapping[int, str]) -> None:

@@ -16,6 +16,7 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.null import does_work, query_of
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import SQLEngine
+from dbbench.host.metric import Usage
 from dbbench.host.usage import forget_peak, peak_memory, resident
 from dbbench.loadgen import clients
 from dbbench.loadgen.job import ClientTimings, Job
@@ -203,10 +204,8 @@ class StepMeasurement:
     outcome: Outcome = Outcome.OK
     detail: str = ""
     leaves: Leaves = field(default_factory=Leaves)
-    #: CPU seconds of what the figure is of: of a call, of an operation where it is a rate; None where they can't be told.
-    cpu_seconds: float | None = None
-    #: Seconds of the same by the clock, less the run delay of the threads that made the calls; None where they can't be told.
-    undelayed_seconds: float | None = None
+    #: What is known to be used for what the figure is of: for a call, for an operation where it is a rate.
+    usage: Usage = field(default_factory=dict)
 
     @property
     def recorded(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dbbench.engine.base import Engine
 from dbbench.engine.operations import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.host.call_meter import CallMeter
+from dbbench.host.metric import shared
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.key_streams import KeySequence
@@ -155,7 +156,7 @@ def throughput(found: ClientTimings, count: int, clients: Clients) -> StepMeasur
         [count / max(seconds, 1e-9)],
         facts=facts,
         direction="higher",
-        **load_control.used(found, count),
+        usage=shared(found.usage, count),
     )
 
 
@@ -175,13 +176,7 @@ def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
         nanoseconds, _ = timed(lambda: deque(scan(), maxlen=0))
     samples = Samples()
     samples.record(np.array([nanoseconds], np.int64))
-    found = ClientTimings(
-        service=samples,
-        begin=0,
-        end=nanoseconds,
-        cpu_seconds=meter.cpu_seconds,
-        delay_seconds=meter.delay_seconds,
-    )
+    found = ClientTimings(service=samples, begin=0, end=nanoseconds, usage=meter.usage(nanoseconds / 1e9))
     return throughput(found, there + sum(map(len, expected.further)), Clients())
 
 

@@ -8,7 +8,6 @@ from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
 from dbbench.host.call_meter import CallMeter
-from dbbench.host.run_delay import undelayed
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.load import LoadStep
@@ -59,8 +58,7 @@ def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasure
         [seconds],
         facts=facts,
         leaves=Leaves(rows, list(rows)),
-        cpu_seconds=meter.cpu_seconds,
-        undelayed_seconds=undelayed(seconds, meter.delay_seconds),
+        usage=meter.usage(seconds),
     )
 
 

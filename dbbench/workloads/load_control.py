@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
-from typing import TypedDict
 
-from dbbench.host.run_delay import undelayed
+from dbbench.host.metric import shared
 from dbbench.loadgen.histogram import Samples, fewest
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.search import Bracket, NoTime, search
@@ -85,7 +84,7 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
             [made / max(seconds, 1e-9)],
             facts=facts,
             direction="higher",
-            **used(found, made),
+            usage=shared(found.usage, made),
         )
     return StepMeasurement(
         "time" if found.schedule is None else "latency",
@@ -96,28 +95,8 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
         mean=main.mean / 1e9 if main.count else None,
         outcome=outcome,
         detail=detail,
-        **used(found, found.service.count),
+        usage=shared(found.usage, found.service.count),
     )
-
-
-class Used(TypedDict):
-    """What a measurement keeps of each call or operation besides its figure: see there."""
-
-    cpu_seconds: float | None
-    undelayed_seconds: float | None
-
-
-def used(found: ClientTimings, count: int) -> Used:
-    """What each of `count` calls or operations took."""
-    return {
-        "cpu_seconds": per(found.cpu_seconds, count),
-        "undelayed_seconds": per(undelayed(found.service.total / 1e9, found.delay_seconds), count),
-    }
-
-
-def per(seconds: float | None, count: float) -> float | None:
-    """Seconds of each of `count`; None where they aren't known, or there is nothing to share them."""
-    return None if seconds is None or not count else seconds / count
 
 
 def _kept_up(found: ClientTimings, rate: Rate) -> str:

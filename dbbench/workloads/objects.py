@@ -25,13 +25,12 @@ from dbbench.engine.objects import check_objects
 from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.host.call_meter import CallMeter
-from dbbench.host.run_delay import undelayed
+from dbbench.host.metric import shared
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.loops import Around, Clock, collector_off, stream, timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.objects import ObjectStep
 from dbbench.workloads.context import StepContext, StepMeasurement
-from dbbench.workloads.load_control import per
 
 #: How often a connection is made, and the operation prepared on it, for the middle of their times.
 FRESH = 5
@@ -115,10 +114,9 @@ def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_
         facts["times"] = {"service time": samples.to_json()}
         facts["per_second"] = 1e9 / max(mean, 1e-9)
     made = step.iterations * count
-    rest = undelayed(mean / 1e9 * made, meter.delay_seconds)
     return StepMeasurement(
         "time", "s", figures[step.warm_up :], figures[: step.warm_up], facts,
-        cpu_seconds=per(meter.cpu_seconds, made), undelayed_seconds=per(rest, made),
+        usage=shared(meter.usage(mean / 1e9 * made), made),
     )  # fmt: skip
 
 

@@ -20,8 +20,8 @@ from dbbench.answers.stored import only_column, ranks_of, row_count
 from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host.call_meter import CallMeter
+from dbbench.host.metric import shared
 from dbbench.host.page_cache import Dropped
-from dbbench.host.run_delay import undelayed
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import COUNTING, collector_off, read_column, read_own_column, timed
 from dbbench.loadgen.query_calls import QueryCalls
@@ -77,8 +77,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
             del given
     facts |= cold_start.facts(drops[Call.TIMED]) | answer.facts
     outcome = Outcome.WRONG if answer.wrong else Outcome.OK
-    meter, count = meters[Call.TIMED], len(times[Call.TIMED])
-    rest = undelayed(sum(times[Call.TIMED]), meter.delay_seconds)
+    usage = meters[Call.TIMED].usage(sum(times[Call.TIMED]))
     return StepMeasurement(
         "time",
         "s",
@@ -87,8 +86,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
         facts,
         outcome=outcome,
         detail=answer.wrong,
-        cpu_seconds=load_control.per(meter.cpu_seconds, count),
-        undelayed_seconds=load_control.per(rest, count),
+        usage=shared(usage, len(times[Call.TIMED])),
     )
 
 

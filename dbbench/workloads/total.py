@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from dbbench.errors import NotVerified, Unsupported
+from dbbench.host import metric
 from dbbench.suite.steps.total import TotalStep
 from dbbench.workloads.context import StepContext, StepMeasurement
 
@@ -19,15 +18,8 @@ def measure(step: TotalStep, context: StepContext) -> StepMeasurement:
         "s",
         [sum(result.value or 0.0 for result in results)],
         facts={"of": list(step.of)},
-        cpu_seconds=_sum(result.cpu_seconds for result in results),
-        undelayed_seconds=_sum(result.undelayed_seconds for result in results),
+        usage=metric.total(result.usage for result in results),
     )
-
-
-def _sum(known: Iterable[float | None]) -> float | None:
-    """None if one of them isn't known."""
-    each = list(known)
-    return None if None in each else sum(filter(None, each))
 
 
 def check(step: TotalStep, context: StepContext) -> None:

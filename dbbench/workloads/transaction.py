@@ -9,6 +9,7 @@ from typing import Any
 
 from dbbench.engine.sql.session import fetch
 from dbbench.errors import NotVerified, WrongAnswer
+from dbbench.host.metric import shared
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, TransactionMix
 from dbbench.loadgen.transaction_plan import Group, Plan, Text
@@ -57,8 +58,7 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
         measured = replace(
             measured,
             samples=[each * share for each in measured.samples],
-            cpu_seconds=load_control.per(measured.cpu_seconds, share),
-            undelayed_seconds=load_control.per(measured.undelayed_seconds, share),
+            usage=shared(measured.usage, share),
         )
     return replace(measured, facts=facts, leaves=Leaves(numbers=numbers))
 

@@ -15,6 +15,8 @@ from dbbench.datasets.cache import materialise
 from dbbench.engine.setup import Setup
 from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.host.metric import Metric
+from dbbench.host.process_meter import COUNTS
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.process import share
@@ -379,6 +381,7 @@ def test_the_null_engine_does_as_much_of_nothing(tmp_path: Path, bench: StepCont
         assert found.facts["calls"] == asked.clients.count * 2
         assert found.facts["retries"] == {}
         assert len(found.facts["fairness"]) == 3
+        assert found.usage.keys() == COUNTS.keys(), "of threads nothing, as they wait for each other"
 
 
 def test_the_work_of_a_client_goes_through_a_pipe() -> None:
@@ -401,10 +404,12 @@ def test_fairness_is_jains_index_of_the_rates() -> None:
 
 def test_a_total_is_a_sum_or_nothing(bench: StepContext) -> None:
     asked = TotalStep(kind="total", name="t", title="T", of=("a", "b"))
-    for name, seconds, cpu in (("a", 1.5, 0.5), ("b", 2.0, 0.25), ("c", 9.0, None)):
-        bench.timed[name] = StepResult(name=name, outcome=Outcome.OK, value=seconds, unit="s", cpu_seconds=cpu)
+    for name, seconds, usage in (
+        ("a", 1.5, {Metric.CPU: 0.5, Metric.UNDELAYED: 1.0}), ("b", 2.0, {Metric.CPU: 0.25}), ("c", 9.0, {}),
+    ):  # fmt: skip
+        bench.timed[name] = StepResult(name=name, outcome=Outcome.OK, value=seconds, unit="s", usage=usage)
     found = total.measure(asked, bench)
-    assert (found.value, found.cpu_seconds, found.undelayed_seconds) == (3.5, 0.75, None)
+    assert (found.value, found.usage) == (3.5, {Metric.CPU: 0.75})
     del bench.timed["b"]
     with pytest.raises(Unsupported, match="no sum, as b has no figure"):
         total.measure(asked, bench)

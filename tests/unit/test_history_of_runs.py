@@ -80,7 +80,7 @@ def test_cpu_time_shows_what_a_busy_machine_hides(tmp_path: Path) -> None:
         def cost(result: dict[str, Any], slow: float = 1.5 if day >= SLOWER_FROM else 1.0) -> None:
             for step in result["steps"]:
                 if step.get("unit") == "s":
-                    step["cpu_seconds"] = 0.01 * slow * (1 + 0.001 * result["round"])
+                    step["usage"] = {"cpu": 0.01 * slow * (1 + 0.001 * result["round"])}
 
         run = fabricate(tmp_path / f"r{day}", {"slowed": Fake("Slowed", load)}, rounds=3, change=cost)
         created = datetime.datetime(2026, 11, day, tzinfo=datetime.UTC)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,28 +22,38 @@ from dbbench.cli import main
 from dbbench.cli.common import open_console
 from dbbench.cli.gates import PairGate, show_gates
 from dbbench.errors import UserError
+from dbbench.host.metric import Metric
 from dbbench.loadgen.job import ClientTimings
 from dbbench.report.run_view import view
+from dbbench.results.by_metric import by_metric, lacking
 from dbbench.results.chosen_run import Choice, ChosenRun
-from dbbench.results.metric import Metric, by_metric, lacking
 from dbbench.results.run_directory import Run
 from tests.fabricated import Fake, fabricate
 from tests.unit.piped import piped
 
+COUNTED = [metric for metric in Metric if metric is not Metric.WALL]
 
-@pytest.mark.parametrize("name", ["cpu_seconds", "delay_seconds"])
-@pytest.mark.parametrize(("one", "other", "both"), [(1.0, 2.0, 3.0), (None, 2.0, None), (1.0, None, None)])
+
+@pytest.mark.parametrize("metric", COUNTED)
+@pytest.mark.parametrize(("one", "other", "both"), [([1.0], [2.0], [3.0]), ([], [2.0], []), ([1.0], [], [])])
 def test_clients_add_theirs_up_if_all_know_it(
-    name: str, one: float | None, other: float | None, both: float | None
+    metric: Metric, one: list[float], other: list[float], both: list[float]
 ) -> None:
-    first, second = ClientTimings(**{name: one}), ClientTimings(**{name: other})
+    first, second = (ClientTimings(usage=dict.fromkeys([metric] * len(each), *each)) for each in (one, other))
     first.service.record(np.array([1]))
     first.merge(piped(second))
-    assert getattr(first, name) == both
+    assert [*first.usage.values()] == both
 
 
 def with_cost(
-    path: Path, name: str, slow: float, *, rounds: int = 6, but: str = "", wait: float = 0, others: float | None = None
+    path: Path,
+    metric: Metric,
+    slow: float,
+    *,
+    rounds: int = 6,
+    but: str = "",
+    wait: float = 0,
+    others: float | None = None,
 ) -> Run:
     """Two variants of which one costs more by a figure, in all steps or all but one.
 
@@ -58,7 +68,7 @@ def with_cost(
                 continue
             cost = (step["value"] if step["unit"] == "s" else 1 / step["value"]) * (slow if new else 1)
             if step["name"] != but:
-                step[name] = cost
+                step["usage"] = {metric: cost}
             if wait:
                 waited = cost * (1 + wait * ((result["round"] * (3 if new else 5)) % 7) / 7)
                 step["value"] = waited if step["unit"] == "s" else 1 / waited
@@ -67,18 +77,13 @@ def with_cost(
     return fabricate(path, {"e@old": Fake("E [old]"), "e@new": Fake("E [new]")}, rounds=rounds, change=change)
 
 
-with_cpu = partial(with_cost, name="cpu_seconds")
-with_undelayed = partial(with_cost, name="undelayed_seconds", rounds=8, wait=4.0, others=0.8)
+with_cpu = partial(with_cost, metric=Metric.CPU)
+with_undelayed = partial(with_cost, metric=Metric.UNDELAYED, rounds=8, wait=4.0, others=0.8)
 
 
-@pytest.mark.parametrize(
-    ("metric", "made", "words"),
-    [(Metric.CPU, with_cpu, "no CPU time"), (Metric.UNDELAYED, with_undelayed, "no undelayed time")],
-)
-def test_sizes_stay_what_they_are_and_a_step_without_it_has_no_figure(
-    metric: Metric, made: Callable[..., Run], words: str, tmp_path: Path
-) -> None:
-    run = made(tmp_path / "r", slow=1.3, but="join-1")
+@pytest.mark.parametrize("metric", COUNTED)
+def test_sizes_stay_what_they_are_and_a_step_without_it_has_no_figure(metric: Metric, tmp_path: Path) -> None:
+    run = with_cost(tmp_path / "r", metric, slow=1.3, but="join-1")
     assert lacking(run.results(), metric) == {"join-1"}
     assert lacking(run.results(), Metric.WALL) == set()
     rows = summarise(run.suite, run.manifest, by_metric(run.results(), metric))
@@ -86,14 +91,14 @@ def test_sizes_stay_what_they_are_and_a_step_without_it_has_no_figure(
     assert verdicts["database-size"].verdict is ComparisonVerdict.SAME
     assert verdicts["database-size"].unit == "B"
     assert verdicts["join-1"].verdict is ComparisonVerdict.NEITHER
-    assert words in verdicts["join-1"].detail
+    assert metric.missing in verdicts["join-1"].detail
     assert verdicts["join-2"].verdict is ComparisonVerdict.SLOWER
 
 
-@pytest.mark.parametrize(("metric", "words"), [(Metric.CPU, "no CPU time"), (Metric.UNDELAYED, "no undelayed time")])
-def test_a_run_without_it_is_refused(metric: Metric, words: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("metric", COUNTED)
+def test_a_run_without_it_is_refused(metric: Metric, tmp_path: Path) -> None:
     run = fabricate(tmp_path / "r", {"e": Fake("E")}, rounds=2)
-    with pytest.raises(UserError, match=f"keeps {words}"):
+    with pytest.raises(UserError, match=f"keeps no {metric.by}"):
         by_metric(run.results(), metric)
     assert by_metric([], metric) == []
 
@@ -104,7 +109,7 @@ def test_a_run_without_it_is_refused(metric: Metric, words: str, tmp_path: Path)
 def test_a_gate_by_cpu_time_finds_what_the_clock_does_not_show(tmp_path: Path) -> None:
     run = with_cpu(tmp_path / "r", slow=1.3)
     assert show_gates(run, open_console(), (PairGate("e@new", "e@old", 0.1),)) == 0
-    assert show_gates(run, open_console(), (PairGate("e@new", "e@old", 0.1, "cpu"),)) == 1
+    assert show_gates(run, open_console(), (PairGate("e@new", "e@old", 0.1, Metric.CPU),)) == 1
 
 
 def test_two_runs_are_compared_by_cpu_time(tmp_path: Path) -> None:
@@ -131,7 +136,7 @@ def test_a_report_by_cpu_time_says_so_and_ranks_by_it(tmp_path: Path) -> None:
 # Undelayed time
 
 
-def said(run: Run, metric: str | None = None) -> Iterator[str]:
+def said(run: Run, metric: Metric | None = None) -> Iterator[str]:
     out = io.StringIO()
     yield str(show_gates(run, Console(file=out, width=80), (PairGate("e@new", "e@old", 0.1, metric),)))
     yield " ".join(out.getvalue().split())
@@ -146,7 +151,7 @@ def test_a_gate_on_a_disturbed_machine_compares_undelayed_time_and_says_so(tmp_p
 
 
 def test_who_asks_for_wall_time_gets_it(tmp_path: Path) -> None:
-    status, text = said(with_undelayed(tmp_path / "r", slow=1.3), "wall")
+    status, text = said(with_undelayed(tmp_path / "r", slow=1.3), Metric.WALL)
     assert status == "3"
     assert "undelayed" not in text
 
@@ -164,4 +169,4 @@ def test_it_is_a_metric_of_reports_and_comparisons(tmp_path: Path) -> None:
     asked = ["report", str(runs[0].path), "--metric", "undelayed", "--out", str(tmp_path / "out"), "--format", "csv"]
     assert CliRunner().invoke(main, asked).exit_code == 0
     assert "undelayed time" in (tmp_path / "out" / "summary.csv").read_text("utf-8")
-    assert show_gates(runs[1], open_console(), (PairGate("e@new", "e@old", 0.1, "undelayed"),)) == 1
+    assert show_gates(runs[1], open_console(), (PairGate("e@new", "e@old", 0.1, Metric.UNDELAYED),)) == 1

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.host.metric import Metric
 from dbbench.report.run_view import view
 from dbbench.report.write import write_report
 from dbbench.results.run_directory import Run
+from dbbench.results.trial import StepResult
 
 OLD = sorted((Path(__file__).parents[1] / "old_runs").iterdir())
 FIGURES = ("value", "ci_low", "ci_high")
@@ -70,3 +72,12 @@ def test_what_an_old_run_says_besides_is_worded(copied: Path) -> None:
     assert sqlite.row.size_parts
     (sqlite,) = (line for line in records.steps[1].lines if line.row.engine == "sqlite")
     assert sqlite.row.tails
+
+
+def test_what_calls_used_is_read_by_the_keys_of_then_and_by_metric() -> None:
+    then = {"name": "a", "outcome": "ok", "cpu_seconds": 0.25, "undelayed_seconds": None}
+    assert StepResult.model_validate(then).usage == {Metric.CPU: 0.25}
+    later = {"name": "a", "outcome": "ok", "usage": {"undelayed": 0.5, "a later metric": 7.0}}
+    found = StepResult.model_validate(later)
+    assert found.usage == {Metric.UNDELAYED: 0.5}
+    assert StepResult.model_validate_json(found.model_dump_json()) == found

@@ -19,8 +19,8 @@ from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.cli.common import open_console
 from dbbench.cli.gates import PairGate, chosen_gates, parse_gate, show_gates
 from dbbench.errors import UserError
+from dbbench.host.metric import Metric
 from dbbench.report.terminal.pairs import pair_lines
-from dbbench.results.metric import Metric
 from dbbench.results.outcome import Outcome
 from tests.fabricated import Fake, fabricate
 

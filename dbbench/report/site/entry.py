@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dbbench.host import machine
+from dbbench.host.metric import Metric
 from dbbench.report.run_view import ScenarioView, View, view
 from dbbench.report.step_view import Line, StepView
 from dbbench.results.chosen_run import Choice, ChosenRun
-from dbbench.results.metric import Metric
 from dbbench.results.run_directory import Run
 
 

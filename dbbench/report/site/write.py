@@ -11,9 +11,9 @@ from pathlib import Path
 
 from dbbench.errors import UserError
 from dbbench.host import plain_file
+from dbbench.host.metric import Metric
 from dbbench.report.site.entry import Entry, entries, page_name, places, read, share
 from dbbench.report.templating import render
-from dbbench.results.metric import Metric
 
 #: Names the files of a site, so that a later one may replace them.
 _LIST = "site.json"

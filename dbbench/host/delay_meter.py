@@ -11,6 +11,8 @@ from pathlib import Path
 from time import perf_counter_ns, thread_time_ns
 from typing import Self
 
+from dbbench.host.metric import Metric, Usage
+
 #: Nanoseconds on a processor, nanoseconds of waiting for one, and how often it came to one (docs of the kernel, sched-stats).
 _COUNTED = Path("/proc/thread-self/schedstat")
 #: More than three numbers of 64 bits take.
@@ -37,10 +39,9 @@ class DelayMeter:
         if not any(map(int, self._read().split())):  # a kernel that counts nothing says so by three zeros
             self._file = None
 
-    @property
-    def delay_seconds(self) -> float | None:
-        """What was added up; None where the system doesn't tell."""
-        return None if self._file is None else self.nanoseconds / 1e9
+    def usage(self, seconds: float) -> Usage:
+        """The undelayed time of calls that took `seconds` by the clock, where the system counts the delay."""
+        return {} if self._file is None else {Metric.UNDELAYED: max(seconds - self.nanoseconds / 1e9, 0.0)}
 
     def __enter__(self) -> Self:
         if self._file is not None:
@@ -72,8 +73,3 @@ def _library() -> ctypes.PyDLL:
 
 def _delay(counted: bytes) -> int:
     return int(counted.split()[1])
-
-
-def undelayed(seconds: float, delay: float | None) -> float | None:
-    """Seconds of calls less their run delay; None where it isn't known."""
-    return None if delay is None else max(seconds - delay, 0.0)

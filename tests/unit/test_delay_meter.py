@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from dbbench.host.run_delay import DelayMeter, undelayed
+from dbbench.host.delay_meter import DelayMeter
+from dbbench.host.metric import Metric, shared
 from dbbench.loadgen.job import ClientTimings
-from dbbench.workloads.load_control import per, used
 
 
 class Kernel:
@@ -42,7 +41,7 @@ def test_what_was_waited_in_the_blocks_alone_is_added_up(kernel: Kernel) -> None
     with meter:
         kernel.waited(9_007)
     assert meter.nanoseconds == 37
-    assert meter.delay_seconds == 37e-9
+    assert meter.usage(100e-9) == {Metric.UNDELAYED: pytest.approx(63e-9)}
 
 
 @needs_pread
@@ -61,26 +60,26 @@ def test_a_system_that_counts_nothing_leaves_no_figure(text: str | None, tmp_pat
         path.write_text(text, "ascii")
     with DelayMeter(path) as meter:
         pass
-    assert meter.delay_seconds is None
-    assert undelayed(2.0, meter.delay_seconds) is None
+    assert meter.usage(2.0) == {}
 
 
-def test_undelayed_is_what_is_left() -> None:
-    assert undelayed(2.0, 0.5) == 1.5
-    assert undelayed(2.0, 2.1) == 0.0
+@needs_pread
+def test_no_less_than_nothing_is_left(kernel: Kernel) -> None:
+    with DelayMeter(kernel.path) as meter:
+        pass
+    meter.nanoseconds = 3 * 10**9
+    assert meter.usage(2.0) == {Metric.UNDELAYED: 0.0}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux counts it")
 def test_the_kernels_own_file_can_be_read() -> None:
     with DelayMeter() as meter:
         pass
-    assert meter.delay_seconds is None or 0 <= meter.delay_seconds < 60
+    assert meter.usage(60.0).get(Metric.UNDELAYED, 1.0) > 0
 
 
 def test_of_several_clients_it_is_that_of_a_call() -> None:
-    found = ClientTimings(delay_seconds=3e-6)
-    found.service.record(np.array([4_000, 4_000, 2_000]))
-    found.merge(ClientTimings(delay_seconds=1e-6))
-    assert used(found, 3)["undelayed_seconds"] == pytest.approx(2e-6)
-    assert used(found, 3)["cpu_seconds"] is None
-    assert per(1.0, 0) is None
+    found = ClientTimings(usage={Metric.UNDELAYED: 5e-6, Metric.CPU: 1e-6})
+    found.merge(ClientTimings(usage={Metric.UNDELAYED: 1e-6}))
+    assert shared(found.usage, 3) == {Metric.UNDELAYED: pytest.approx(2e-6)}
+    assert shared(found.usage, 0) == {}

@@ -1,0 +1,68 @@
+"""The table of metrics: what is counted of a step's calls besides their time by the clock, and what figures are compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Self
+
+
+class Metric(StrEnum):
+    """Each row is a metric, of which less is better, except `WALL`: a step's own figure, a time by the clock or a rate."""
+
+    #: The name of its figures, which no figure of a step itself has; empty for a step's own.
+    by: str
+    #: The base unit of its amounts.
+    unit: str
+    #: What `--metric` compares by it.
+    choice: str
+    #: What its figures are, in a sentence without its full stop; empty for a step's own.
+    meaning: str
+    #: Why a step may have none.
+    missing: str
+    #: Whether it is counted of the threads that call, and not of whole processes.
+    per_thread: bool
+
+    WALL = "wall", "", "", "each step's own figure"
+    CPU = (
+        "cpu", "CPU time", "s", "the CPU time of its calls",
+        "times are CPU time of the calls: of the worker, and of its private server",
+        "no CPU time of these calls is known: they waited for their moments, or a server at a URL did the work",
+    )  # fmt: skip
+    UNDELAYED = (
+        "undelayed", "undelayed time", "s", "their time less what they waited for a processor",
+        "times are undelayed: by the clock, less what the threads that call waited for a processor",
+        "no undelayed time of these calls is known: they waited for their moments or each other, or this system doesn't tell",
+        True,
+    )  # fmt: skip
+
+    def __new__(
+        cls, key: str, by: str = "", unit: str = "", choice: str = "",
+        meaning: str = "", missing: str = "", per_thread: bool = False,
+    ) -> Self:  # fmt: skip
+        """`key` is its word on the command line and in files."""
+        made = str.__new__(cls, key)
+        made._value_ = key
+        made.by, made.unit, made.choice = by, unit, choice
+        made.meaning, made.missing, made.per_thread = meaning, missing, per_thread
+        return made
+
+
+#: The amount of each metric that is known, in its unit. One that isn't known is left out, and never 0.
+Usage = Mapping[Metric, float]
+
+
+def total(parts: Iterable[Usage]) -> Usage:
+    """The sum for each metric that is known of all parts."""
+    first, *rest = parts
+    return {key: sum((each[key] for each in rest), first[key]) for key in first if all(key in each for each in rest)}
+
+
+def shared(usage: Usage, among: float) -> Usage:
+    """The usage of one call `among` several; nothing if there are none."""
+    return {metric: amount / among for metric, amount in usage.items()} if among else {}
+
+
+def of_threads(usage: Usage) -> Usage:
+    """What is counted of the threads that call."""
+    return {metric: amount for metric, amount in usage.items() if metric.per_thread}
