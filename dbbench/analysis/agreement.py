@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dbbench.analysis.remarks import About, Remark
 from dbbench.results.outcome import Outcome
-from dbbench.results.trial import StepResult, TrialResult
+from dbbench.results.trial import TrialResult
 
 if TYPE_CHECKING:
     from dbbench.analysis.row import Row
@@ -21,12 +22,6 @@ def confirmed(results: Sequence[TrialResult], scenario: str, step: str) -> bool:
         each is not None and each.verified and each.outcome is Outcome.OK and "checked_by" in each.facts
         for each in found
     )
-
-
-def checked_by(steps: Sequence[StepResult]) -> list[str]:
-    """By what an answer was checked, if that isn't the reference."""
-    known = {str(step.facts["checked_by"]) for step in steps if "checked_by" in step.facts}
-    return [f"answer checked against {'a file' if name == 'file' else name}" for name in sorted(known)]
 
 
 def disputed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:
@@ -50,12 +45,14 @@ def disputed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:
     if not sides:
         return list(rows)
     most = max(map(len, sides.values()))
-    words = f"disputed: {most} engines agree with each other, not with the reference"
-    settle = "settle it in the suite, with `rows` or a `file` as the answer"
     return [
-        replace(row, outcome=Outcome.DISPUTED, detail=f"{words} ({', '.join(differs[row.engine])}); {settle}")
+        replace(
+            row,
+            outcome=Outcome.DISPUTED,
+            remarks=(Remark(About.DISPUTED, names=tuple(differs[row.engine]), count=most),),
+        )
         if row.engine in sides
-        else replace(row, verified=False, detail="; ".join(filter(None, (words, row.detail))))
+        else replace(row, verified=False, remarks=(Remark(About.DISPUTES, count=most), *row.remarks))
         if row.outcome is Outcome.OK and row.ranked
         else row
         for row in rows
@@ -76,7 +73,7 @@ def agreed(rows: Sequence[Row]) -> list[Row]:
     ranking = votes.most_common(2)
     most = ranking[0] if ranking and (len(ranking) == 1 or ranking[0][1] > ranking[1][1]) else None
     return [
-        replace(row, detail="; ".join(filter(None, (_words(groups[row.engine], most, len(groups)), row.detail))))
+        replace(row, remarks=(_remark(groups[row.engine], most, len(groups)), *row.remarks))
         if row.engine in groups
         else row
         for row in rows
@@ -87,16 +84,13 @@ def _groups(rounds: Sequence[Mapping[str, object]]) -> set[int]:
     return {int(str(facts["agrees"])) for facts in rounds if "agrees" in facts}
 
 
-def _words(numbers: set[int], most: tuple[int, int] | None, engines: int) -> str:
+def _remark(numbers: set[int], most: tuple[int, int] | None, engines: int) -> Remark:
     if len(numbers) > 1:
-        return "its answer was not the same in all rounds"
+        return Remark(About.ROUNDS_DIFFER)
     if engines == 1:
-        return "no other engine to compare its answer with"
+        return Remark(About.NO_OTHER_ENGINE)
     if most is None:
-        return "engines differ, and no answer has more engines than another"
+        return Remark(About.NO_MAJORITY)
     number, votes = most
-    if votes == engines:
-        return f"all {engines} engines agree on the answer"
-    if numbers == {number}:
-        return f"{votes} of {engines} engines agree on the answer"
-    return f"DIFFERS from the answer that {votes} of {engines} engines agree on"
+    agrees = About.ALL_AGREE if votes == engines else About.AGREES if numbers == {number} else About.DIFFERS
+    return Remark(agrees, count=votes, of=engines)

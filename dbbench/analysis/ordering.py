@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from dbbench.analysis.ranking import ranks, told_apart
+from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, paired_ratio
 
@@ -70,20 +71,13 @@ def _ratio(row: Row, best: Row) -> Estimate | None:
     return replace(paired_ratio(above, below), value=value)
 
 
-def _doubt(row: Row, best: Row) -> str:
-    """What to make of it where the interval of the ratio to the best says something else than the test."""
+def _doubt(row: Row, best: Row) -> Remark | None:
+    """That the interval of the ratio to the best says something else than the test."""
     ratio = row.ratio
     if row.rank is None or row.unit == "B" or ratio is None or ratio.low is None or ratio.high is None:
-        return ""
+        return None
     outside, apart = ratio.low > 1 or ratio.high < 1, best.engine in row.better
-    if outside and not apart:
-        return (
-            "the interval of this ratio alone is clear of ×1, but the test, which allows for all pairs of engines "
-            "and for differences under 2 %, can't tell it from the best"
-        )
-    if apart and not outside:
-        return "the test tells it from the best, though the interval of the ratio includes ×1: read the ratio with care"
-    return ""
+    return None if outside == apart else Remark(About.ONLY_INTERVAL if outside else About.ONLY_TEST)
 
 
 def _share(row: Row, nulls: Sequence[Row]) -> float | None:

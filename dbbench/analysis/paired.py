@@ -118,19 +118,22 @@ def _timed(
 ) -> Pair:
     found = _contrast(ours, others)
     ratio = found.ratio
-    verified = mine.verified and theirs.verified
     needed = LEAST_ROUNDS if len(ours) < LEAST_ROUNDS else None
-    verdict, details = ComparisonVerdict.UNSURE, [] if verified else ["not verified"]
+    verdict = ComparisonVerdict.UNSURE
     if apart and max(ratio.value, 1 / ratio.value) >= 1 + BAND:
         verdict = ComparisonVerdict.SLOWER if ratio.value > 1 else ComparisonVerdict.FASTER
-    elif needed is not None:
-        details.insert(0, f"{len(ours)} round{'s' if len(ours) > 1 else ''} can't decide")
-    elif ratio.low is not None and ratio.high is not None and 1 / (1 + margin) <= ratio.low <= ratio.high <= 1 + margin:
+    elif (
+        needed is None
+        and ratio.low is not None
+        and ratio.high is not None
+        and 1 / (1 + margin) <= ratio.low <= ratio.high <= 1 + margin
+    ):
         verdict = ComparisonVerdict.SAME
     return Pair(
-        mine.scenario, mine.step, mine.engine, verdict, mine.unit, theirs.value, mine.value, ratio, "; ".join(details), needed,
+        mine.scenario, mine.step, mine.engine, verdict, mine.unit, theirs.value, mine.value, ratio,
+        needed=needed, rounds=(len(ours),), tests=tests,
         visible=None if needed is not None else found.visible(tests),
-        verified=verified,
+        verified=mine.verified and theirs.verified,
     )  # fmt: skip
 
 

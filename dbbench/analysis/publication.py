@@ -141,7 +141,6 @@ def _bare_row(row: Row, clause: str) -> Row:
         metric=row.metric,
         unit=row.unit,
         direction=row.direction,
-        detail=f"withheld: {clause}",
         facts=_plain(row.facts) if row.facts else None,
         withheld=clause,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dbbench.analysis.remarks import of_trials
+from dbbench.analysis.remarks import Remark, of_trials
 from dbbench.analysis.statistics import known_median
 from dbbench.analysis.systems import ranked, titles
 from dbbench.results.run_directory import Manifest
@@ -22,7 +22,7 @@ class Resources:
     cpu_seconds: float | None
     written_bytes: float | None
     seconds: float | None
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str) -> list[Resources]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from dbbench.analysis import recorded
 from dbbench.analysis.footprint import size_parts
 from dbbench.analysis.ranking import Rank
+from dbbench.analysis.remarks import Remark
 from dbbench.analysis.statistics import Estimate
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
@@ -41,25 +42,20 @@ class Row:
     better: frozenset[str] = frozenset()
     #: How many times the best engine's, with its interval.
     ratio: Estimate | None = None
-    #: What is odd about its rounds, in words: see `steadiness`.
-    unsteady: str = ""
-    #: Where the ratio's interval and the test differ, in words.
-    doubt: str = ""
+    #: Why it has no figure, or what limits it; what is odd about its rounds (see `steadiness`).
+    remarks: tuple[Remark, ...] = ()
+    unsteady: tuple[Remark, ...] = ()
+    #: Where the ratio's interval and the test differ.
+    doubt: Remark | None = None
     harness_share: float | None = None
     #: By the method of the benchmark that is reproduced, where the suite asks for it and has the rounds.
     original: float | None = None
-    detail: str = ""
     #: The facts of the last round.
     facts: StepFacts | None = None
     #: The facts of each round, in order.
     rounds: tuple[StepFacts, ...] = ()
     #: The clause by which there are no figures here, where there would be some: see `publication`.
     withheld: str = ""
-
-    @property
-    def remarks(self) -> str:
-        """All that there is to say of it, in words."""
-        return "; ".join(filter(None, (self.detail, self.unsteady, self.doubt)))
 
     @property
     def measured(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.student import trend_chance
 
 #: The greatest trial mean as a multiple of the least, above which rounds are spread too far.
@@ -21,45 +22,44 @@ ALARM = 0.01
 FEWEST, FEWEST_ALIKE = 5, 8
 
 
-def unsteady(trial_means: Sequence[float]) -> str:
-    """What is odd about trial means in the order of their rounds, in words; empty if nothing is."""
+def unsteady(trial_means: Sequence[float]) -> tuple[Remark, ...]:
+    """What is odd about trial means in the order of their rounds; empty if nothing is."""
     values = np.asarray(trial_means, dtype=float)
     if len(values) < FEWEST or not np.isfinite(values).all() or values.min() <= 0:
-        return ""
-    found = [word for rule in (_levels, _spread, _drift, _alike) for word in rule(np.log(values))]
-    return f"unsteady rounds: {', '.join(found)}" if found else ""
+        return ()
+    return tuple(remark for rule in (_levels, _spread, _drift, _alike) for remark in rule(np.log(values)))
 
 
-def _levels(logarithms: np.ndarray) -> Iterator[str]:
+def _levels(logarithms: np.ndarray) -> Iterator[Remark]:
     order = np.sort(logarithms)
     at = int(np.argmax(np.diff(order))) + 1
     below, above = order[:at], order[at:]
     gap = above[0] - below[-1]
     if gap >= math.log(GAP) and gap >= CLEARANCE * max(np.ptp(below), np.ptp(above)):
         apart = math.exp(float(np.median(above) - np.median(below)))
-        yield f"two levels ×{apart:.2f} apart ({len(below)} of {len(order)} rounds in the lower)"
+        yield Remark(About.LEVELS, amount=apart, count=len(below), of=len(order))
 
 
-def _spread(logarithms: np.ndarray) -> Iterator[str]:
+def _spread(logarithms: np.ndarray) -> Iterator[Remark]:
     spread = math.exp(float(np.ptp(logarithms)))
     if spread > SPREAD:
-        yield f"the greatest is ×{spread:.2f} the least"
+        yield Remark(About.SPREAD, amount=spread)
 
 
-def _drift(logarithms: np.ndarray) -> Iterator[str]:
+def _drift(logarithms: np.ndarray) -> Iterator[Remark]:
     half = len(logarithms) // 2
     change = math.exp(float(np.median(logarithms[-half:]) - np.median(logarithms[:half])))
     if max(change, 1 / change) < CHANGE:
         return
     if trend_chance(logarithms.tolist()) <= ALARM:
-        yield f"a drift of ×{change:.2f} from the first half to the second"
+        yield Remark(About.DRIFT, amount=change)
 
 
-def _alike(logarithms: np.ndarray) -> Iterator[str]:
+def _alike(logarithms: np.ndarray) -> Iterator[Remark]:
     count = len(logarithms)
     if count < FEWEST_ALIKE or np.ptp(logarithms) < math.log(CHANGE):
         return
     gaps = logarithms - logarithms.mean()
     found = float(gaps[1:] @ gaps[:-1] / (gaps @ gaps))
     if found > 2.33 / math.sqrt(count) - 1 / count:  # the 99th percentile of independent rounds, roughly
-        yield f"neighbouring rounds are alike (autocorrelation {found:.2f})"
+        yield Remark(About.ALIKE, amount=found)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dbbench.analysis.agreement import agreed, confirmed, disputed
 from dbbench.analysis.ordering import ordered
-from dbbench.analysis.remarks import disturbed, of_trials, reason, remarks
+from dbbench.analysis.remarks import About, Remark, of_failed, remarks
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, estimate
 from dbbench.analysis.steadiness import unsteady
@@ -49,8 +49,9 @@ def _row(
     probed = manifest.engines[engine]
     part = ranked(manifest, engine)
     if probed["status"] != "available":
-        detail = "; ".join(filter(None, (f"{probed['status']}: {probed['detail']}", probed.get("install"))))
-        return Row(scenario.name, step, engine, title, Outcome.UNAVAILABLE, part, detail=detail)
+        texts = (f"{probed['status']}: {probed['detail']}", probed.get("install", ""))
+        why = tuple(Remark(About.RECORDED, text) for text in texts)
+        return Row(scenario.name, step, engine, title, Outcome.UNAVAILABLE, part, remarks=why)
     taken = [(result.round, found) for result in mine if (found := result.step(step)) is not None]
     steps = [found for _, found in taken]
     if not steps:
@@ -59,7 +60,7 @@ def _row(
     if outcome is not Outcome.OK:
         return Row(
             scenario.name, step, engine, title, outcome, part,
-            detail="; ".join([reason(outcome, steps), *disturbed(outcome, mine), *of_trials(mine, len(mine))]),
+            remarks=tuple(of_failed(outcome, steps, mine)),
             metric=steps[0].metric, unit=steps[0].unit, direction=steps[0].direction,
         )  # fmt: skip
     unverified = [found for found in steps if not found.verified]
@@ -84,8 +85,8 @@ def _row(
         high=middle.high,
         original=_original(scenario.worst_of_last, trial_means, steps[0].direction),
         verified=not unverified,
-        detail="; ".join(remarks(scenario, steps, mine, unverified, part=part)),
-        unsteady=unsteady(trial_means) if part and steps[0].unit != "B" else "",
+        remarks=tuple(remarks(scenario, steps, mine, unverified, part=part)),
+        unsteady=unsteady(trial_means) if part and steps[0].unit != "B" else (),
         facts=steps[-1].facts,
         rounds=tuple(result.facts for result in steps),
     )

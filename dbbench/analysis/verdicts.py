@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from statistics import geometric_mean
+from typing import NamedTuple
 
 from dbbench.analysis.contrast import ALLOWANCE, Contrast, contrast
 from dbbench.analysis.ranking import BAND, SIGNIFICANCE, fewest_blocks, separated
@@ -38,6 +39,15 @@ class ComparisonVerdict(StrEnum):
     NEITHER = "no figure"
 
 
+class NoRatio(Enum):
+    """Why two figures have no ratio."""
+
+    OTHER_MEASURE = auto()
+    NOT_ABOVE_ZERO = auto()
+    #: Of two engines of one run: it is either of these.
+    NO_COMMON_ROUNDS = auto()
+
+
 @dataclass(frozen=True)
 class Pair:
     """One step of one engine on both sides. `ratio` is how many times the old cost: above 1 is worse."""
@@ -50,9 +60,14 @@ class Pair:
     old: float | None = None
     new: float | None = None
     ratio: Estimate | None = None
-    detail: str = ""
-    #: How many rounds both runs would need for a verdict, where they have too few.
+    no_ratio: NoRatio | None = None
+    #: What the figures are of, and the rows that came to the most harm: of the old side and of the new one.
+    measures: tuple[Measure, ...] = ()
+    worst: tuple[Row, ...] = ()
+    #: How many rounds both runs would need for a verdict, where `rounds`, those of each, are too few for all `tests`.
     needed: int | None = None
+    rounds: tuple[int, ...] = ()
+    tests: int = 0
     #: The smallest ratio that such runs find in four of five cases; None where they find none.
     visible: float | None = None
     #: By how much the runs of a side differ: a standard deviation as a share. None for one run a side.
@@ -65,6 +80,15 @@ class Pair:
         """Whether it is a comparison of measurements: sizes are none, and a step that isn't ok has none."""
         sure = (ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER, ComparisonVerdict.UNSURE)
         return self.verdict in sure or (self.verdict is ComparisonVerdict.SAME and self.unit != "B")
+
+
+class Measure(NamedTuple):
+    """What a figure is of: a step may have been lukewarm in one run, or have given rows in another form."""
+
+    metric: str
+    unit: str
+    direction: str
+    forms: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -99,12 +123,13 @@ class _Figures:
         """The trial means of each run's rounds."""
         return [row.trial_means for row in self.rows]
 
-    def measure(self) -> str:
-        """What the figure is of: a step may have been lukewarm in one run, or have given rows in another form."""
+    @property
+    def measure(self) -> Measure:
+        """What the figure is of."""
         row = self.rows[0]
         facts = [facts for row in self.rows for facts in row.rounds]
         forms = {str(fact[key]) for fact in facts for key in ("gives", "cache") if fact.get(key)}
-        return ", ".join([f"{row.metric} in {row.unit}", f"{row.direction} is better", *sorted(forms)])
+        return Measure(row.metric, row.unit, row.direction, tuple(sorted(forms)))
 
 
 def compare_rows(
@@ -158,7 +183,7 @@ def _measured(old: _Figures, new: _Figures) -> bool:
 
 def _contrast(old: _Figures, new: _Figures, allowance: float) -> Contrast | None:
     """None where there is no ratio: other measures, or a figure that is not above zero."""
-    if old.measure() != new.measure() or min(map(min, (*old.runs, *new.runs))) <= 0:
+    if old.measure != new.measure or min(map(min, (*old.runs, *new.runs))) <= 0:
         return None
     above, below = (old, new) if new.rows[0].direction == "higher" else (new, old)
     return contrast(above.runs, below.runs, allowance=allowance)
@@ -167,35 +192,37 @@ def _contrast(old: _Figures, new: _Figures, allowance: float) -> Contrast | None
 def _timed(
     key: Key, old: _Figures, new: _Figures, found: Contrast | None, tests: int, margin: float, *, apart: bool
 ) -> Pair:
-    if old.measure() != new.measure():
-        detail = f"not the same measure: was {old.measure()}; now {new.measure()}"
-        return Pair(*key, ComparisonVerdict.UNSURE, detail=detail)
+    if old.measure != new.measure:
+        return _of_other_measures(key, old, new)
     start = (old.rows[0].unit, old.value, new.value)
     if found is None:
-        return Pair(*key, ComparisonVerdict.UNSURE, *start, detail="a trial mean that is not above zero")
+        return Pair(*key, ComparisonVerdict.UNSURE, *start, no_ratio=NoRatio.NOT_ABOVE_ZERO)
     ratio = found.ratio
     # With too few rounds in one run a side no test can succeed, and an interval of them is too narrow to be trusted.
     counts = tuple(len(side.runs[0]) for side in (old, new)) if found.between is None else ()
     needed = fewest_blocks(tests) if counts and 2 / math.comb(sum(counts), counts[0]) > SIGNIFICANCE / tests else None
-    verified = old.verified and new.verified
-    verdict, detail = ComparisonVerdict.UNSURE, "" if verified else "not verified"
+    verdict = ComparisonVerdict.UNSURE
     if apart and max(ratio.value, 1 / ratio.value) >= 1 + BAND:
         verdict, needed = (ComparisonVerdict.SLOWER if ratio.value > 1 else ComparisonVerdict.FASTER), None
-    elif needed is not None:
-        detail = "; ".join(filter(None, [_too_few(counts, tests), detail]))
-    elif ratio.low is not None and ratio.high is not None and 1 / (1 + margin) <= ratio.low <= ratio.high <= 1 + margin:
+    elif (
+        needed is None
+        and ratio.low is not None
+        and ratio.high is not None
+        and 1 / (1 + margin) <= ratio.low <= ratio.high <= 1 + margin
+    ):
         verdict = ComparisonVerdict.SAME
     return Pair(
-        *key, verdict, *start, ratio, detail, needed,
+        *key, verdict, *start, ratio,
+        needed=needed, rounds=counts, tests=tests,
         visible=None if needed is not None else found.visible(tests),
         between=found.between,
-        verified=verified,
+        verified=old.verified and new.verified,
     )  # fmt: skip
 
 
-def _too_few(counts: Sequence[int], tests: int) -> str:
-    rounds = f"{counts[0]} rounds each" if counts[0] == counts[1] else f"{counts[0]} and {counts[1]} rounds"
-    return f"{rounds} can't decide {tests} step{'s' if tests > 1 else ''}"
+def _of_other_measures(key: Key, old: _Figures, new: _Figures) -> Pair:
+    measures = (old.measure, new.measure)
+    return Pair(*key, ComparisonVerdict.UNSURE, no_ratio=NoRatio.OTHER_MEASURE, measures=measures)
 
 
 def _size(key: Key, old: _Figures, new: _Figures) -> Pair:
@@ -211,13 +238,12 @@ def _size(key: Key, old: _Figures, new: _Figures) -> Pair:
 
 def _without_figure(key: Key, old: _Figures, new: _Figures) -> Pair:
     """At least one of them is not ok."""
-    then, now = (f"{side.worst.outcome}{f': {side.worst.detail}' if side.worst.detail else ''}" for side in (old, new))
+    worst = (old.worst, new.worst)
     if old.value is not None:
-        return Pair(*key, ComparisonVerdict.BROKE, old.rows[0].unit, old.value, None, None, f"was ok, now {now}")
+        return Pair(*key, ComparisonVerdict.BROKE, old.rows[0].unit, old.value, worst=worst)
     if new.value is not None:
-        return Pair(*key, ComparisonVerdict.MENDED, new.rows[0].unit, None, new.value, None, f"is ok, was {then}")
-    same = old.worst.outcome is new.worst.outcome
-    return Pair(*key, ComparisonVerdict.NEITHER, detail=now if same else f"was {then}; now {now}")
+        return Pair(*key, ComparisonVerdict.MENDED, new.rows[0].unit, new=new.value, worst=worst)
+    return Pair(*key, ComparisonVerdict.NEITHER, worst=worst)
 
 
 def size_pair(key: Key, old: Row, new: Row) -> Pair:
@@ -229,13 +255,9 @@ def unmeasured_pair(key: Key, old: Row, new: Row) -> Pair:
     """Two rows of one run that can't be compared: one of them is not ok, or they are of different measures."""
     before, after = _Figures((old,)), _Figures((new,))
     if old.value is not None and new.value is not None:
-        if before.measure() == after.measure():
-            return Pair(
-                *key, ComparisonVerdict.UNSURE, detail="no rounds in common, or a figure that is not above zero"
-            )
-        return Pair(
-            *key, ComparisonVerdict.UNSURE, detail=f"not the same measure: {before.measure()}; {after.measure()}"
-        )
+        if before.measure != after.measure:
+            return _of_other_measures(key, before, after)
+        return Pair(*key, ComparisonVerdict.UNSURE, no_ratio=NoRatio.NO_COMMON_ROUNDS)
     return _without_figure(key, before, after)
 
 

@@ -12,7 +12,7 @@ from dbbench.analysis.gate import Gate
 from dbbench.analysis.verdicts import ComparisonVerdict, Pair
 from dbbench.host import atomic_json
 from dbbench.report.templating import render
-from dbbench.report.terminal.comparison import gate_words, headline, how, notes, side_words, worded
+from dbbench.report.terminal.comparison import gate_words, headline, how, notes, pair_detail, side_words, worded
 
 #: A comparison, and its gate if there is one.
 Compared = tuple[Comparison, Gate | None]
@@ -77,7 +77,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "new": pair.new,
         "cost_ratio": ratio.value if ratio and known else None,
         "interval": [ratio.low, ratio.high] if ratio and ratio.low is not None and ratio.high is not None else None,
-        "detail": pair.detail,
+        "detail": pair_detail(pair),
         "verified": pair.verified,
         "rounds_needed": pair.needed,
         "smallest_visible_ratio": pair.visible,

@@ -11,6 +11,7 @@ from dbbench.analysis.paired import pair_gate
 from dbbench.analysis.summary import summarise
 from dbbench.errors import UserError
 from dbbench.host.metric import Metric
+from dbbench.report.remarks import notes
 from dbbench.report.terminal.pairs import pair_lines
 from dbbench.results.chosen_run import check_names
 from dbbench.results.run_directory import Run
@@ -63,7 +64,7 @@ class RunFrames:
                 "direction": row.direction, "rounds": len(row.trial_means), "value": row.value, "low": row.low,
                 "high": row.high, "ratio": row.ratio.value if row.ratio else None,
                 "rank_best": row.rank.best if row.rank else None, "rank_worst": row.rank.worst if row.rank else None,
-                "remarks": row.remarks,
+                "remarks": "; ".join(notes(row)),
             }
             for row in summarise(self.run.suite, self.run.manifest, self._results)
         ]  # fmt: skip

@@ -20,6 +20,7 @@ from dbbench.analysis.systems import ranked, titles
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.host import machine
 from dbbench.report.published_comparison import PublishedComparison, published_comparisons
+from dbbench.report.remarks import worded
 from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import Data, StepView
 from dbbench.report.tiers import durability
@@ -317,11 +318,8 @@ def _systems(run: Run, results: Sequence[TrialResult]) -> list[System]:
 
 def _stronger(suite: Suite, results: Sequence[TrialResult]) -> list[str]:
     """Where an engine gives more durability than a scenario asks for."""
-    found: dict[str, None] = {}
-    for result in results:
-        asked = suite.scenario(result.scenario_name).durability
-        found[stronger(str(result.engine.get("tier", "")), asked)] = None
-    return list(filter(None, found))
+    asked = ((str(each.engine.get("tier", "")), suite.scenario(each.scenario_name).durability) for each in results)
+    return list(dict.fromkeys(worded(remark) for tiers in asked for remark in stronger(*tiers)))
 
 
 def _pairs(mapping: dict[str, Any], between: str) -> str:

@@ -10,6 +10,7 @@ from dbbench.analysis.footprint import Footprint
 from dbbench.analysis.queryplans import QueryPlan
 from dbbench.analysis.row import Row
 from dbbench.analysis.units import Unit, fitting
+from dbbench.report.remarks import notes
 from dbbench.report.step_view import BOUND_SHARE, LEAST_SHARE, Data, Line, StepView, times
 from dbbench.report.steps import wording
 from dbbench.suite.model import Scenario
@@ -38,7 +39,7 @@ def step_view(
         if not row.ranked:
             continue
         marks = []
-        for note in filter(None, (row.detail, row.unsteady, row.doubt)):
+        for note in notes(row):
             if not (row.withheld and row.measured):  # its clause stands in its line
                 footnotes.setdefault(note, []).append(row.title)
                 marks.append(str(list(footnotes).index(note) + 1))

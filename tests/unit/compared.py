@@ -12,6 +12,7 @@ import numpy as np
 from dbbench.analysis.comparability import Side
 from dbbench.analysis.compare import Comparison
 from dbbench.analysis.gate import gated
+from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.analysis.verdicts import Pair, compare_rows
 from dbbench.report.terminal import comparison
@@ -39,7 +40,7 @@ def row(blocks: tuple[float, ...] = STEADY, step: str = "join", engine: str = "a
 
 
 def bad(outcome: Outcome = Outcome.CRASHED, detail: str = "signal 11", **more: Any) -> Row:
-    return row((), outcome=outcome, detail=detail, **more)
+    return row((), outcome=outcome, remarks=(Remark(About.RECORDED, detail),), **more)
 
 
 def one(old: Row, new: Row, **how: Any) -> Pair:

@@ -19,6 +19,7 @@ from dbbench.errors import UserError
 from dbbench.loadgen.histogram import EXACT, PERCENTILES, Samples
 from dbbench.loadgen.job import ClientTimings, together
 from dbbench.report.host_words import host_notes
+from dbbench.report.remarks import worded
 from dbbench.report.step_view import Line
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult
@@ -266,12 +267,12 @@ def test_hosts_at_rest_need_no_warning() -> None:
 
 def test_a_busy_host_is_named_with_its_rounds() -> None:
     (found,) = limits_of_hosts([step(host()), step(host(), host(name="h2", busy=0.93))])
-    assert found == ("a host of the clients was at 93% CPU (h2): it may limit the rate", 1)
+    assert worded(found) == "a host of the clients was at 93% CPU (h2): it may limit the rate (in 1 of 2 rounds)"
 
 
 def test_a_clock_that_is_known_too_badly_is_told() -> None:
     (found,) = limits_of_hosts([step(host(bound=0.02), span=1.0), step(host(bound=0.011), span=1.0), step(host())])
-    assert found == ("the hosts' clocks are known to within 2.0% of the time measured", 2)
+    assert worded(found) == "the hosts' clocks are known to within 2.0% of the time measured (in 2 of 3 rounds)"
 
 
 def line(*each: dict[str, Any]) -> Line:

@@ -12,6 +12,7 @@ from dbbench.analysis.gate import beyond
 from dbbench.analysis.row import Row
 from dbbench.analysis.verdicts import ComparisonVerdict, Pair, compare_rows
 from dbbench.errors import UserError
+from dbbench.report.terminal.comparison import pair_detail
 from dbbench.report.warnings import comparison_warnings
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult
@@ -154,7 +155,7 @@ def test_a_step_that_is_not_ok_in_one_run_of_a_side_broke(small: Suite) -> None:
     ]  # fmt: skip
     new[2] = replace(new[2], results=harmed)
     found = compare(many(small, "old"), new, gate=0.05)
-    assert {(pair.verdict, pair.detail) for pair in found.pairs} == {
+    assert {(pair.verdict, pair_detail(pair)) for pair in found.pairs} == {
         (ComparisonVerdict.BROKE, "was ok, now crashed: signal 11")
     }
 

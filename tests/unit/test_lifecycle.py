@@ -19,6 +19,7 @@ from dbbench.engine.setup import Setup
 from dbbench.errors import SuiteError, Unsupported
 from dbbench.host import page_cache
 from dbbench.host.page_cache import Dropped
+from dbbench.report.remarks import detail
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Suite, Tier
 from dbbench.suite.steps.churn import ChurnStep
@@ -222,7 +223,7 @@ def test_lukewarm_rounds_are_counted_in_the_row(small: Suite) -> None:
     facts = [{"cache": "cold"}, {"cache": "lukewarm", "why": "half of it stayed"}, {"cache": "lukewarm"}]
     results = rounds("a", *(step(value=1.0, facts=fact) for fact in facts))
     (row,) = [row for row in summarise(small, manifest(rounds=3), results) if row.value]
-    assert row.detail == "lukewarm: half of it stayed (in 2 of 3 rounds)"
+    assert detail(row) == "lukewarm: half of it stayed (in 2 of 3 rounds)"
 
 
 # In a suite

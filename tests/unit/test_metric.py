@@ -25,6 +25,7 @@ from dbbench.errors import UserError
 from dbbench.host.metric import Metric
 from dbbench.loadgen.job import ClientTimings
 from dbbench.report.run_view import view
+from dbbench.report.terminal.comparison import pair_detail
 from dbbench.results.by_metric import by_metric, lacking
 from dbbench.results.chosen_run import Choice, ChosenRun
 from dbbench.results.run_directory import Run
@@ -91,7 +92,7 @@ def test_sizes_stay_what_they_are_and_a_step_without_it_has_no_figure(metric: Me
     assert verdicts["database-size"].verdict is ComparisonVerdict.SAME
     assert verdicts["database-size"].unit == "B"
     assert verdicts["join-1"].verdict is ComparisonVerdict.NEITHER
-    assert metric.missing in verdicts["join-1"].detail
+    assert metric.missing in pair_detail(verdicts["join-1"])
     assert verdicts["join-2"].verdict is ComparisonVerdict.SLOWER
 
 

@@ -14,12 +14,14 @@ from rich.console import Console
 
 from dbbench.analysis.gate import Answer, gated
 from dbbench.analysis.paired import GatedPairs, pair_gate, paired
+from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.cli.common import open_console
 from dbbench.cli.gates import PairGate, chosen_gates, parse_gate, show_gates
 from dbbench.errors import UserError
 from dbbench.host.metric import Metric
+from dbbench.report.terminal.comparison import pair_detail
 from dbbench.report.terminal.pairs import pair_lines
 from dbbench.results.outcome import Outcome
 from tests.fabricated import Fake, fabricate
@@ -103,7 +105,7 @@ def test_what_was_not_checked_is_never_shown_not_to_be_slower() -> None:
 def test_a_step_that_fails_in_the_new_engine_alone_fails_the_gate() -> None:
     sides = [
         row("e@old", "join", (1.0,) * 6),
-        row("e@new", "join", (), value=None, outcome=Outcome.FAILED, detail="no"),
+        row("e@new", "join", (), value=None, outcome=Outcome.FAILED, remarks=(Remark(About.RECORDED, "no"),)),
     ]
     pairs = paired(sides, "e@new", "e@old")
     assert pairs[0].verdict is ComparisonVerdict.BROKE
@@ -123,7 +125,7 @@ def test_other_measures_are_not_compared() -> None:
     sides = [row("e@old", "join", (1.0,) * 6), row("e@new", "join", (1.0,) * 6, metric="latency")]
     (pair,) = paired(sides, "e@new", "e@old")
     assert pair.verdict is ComparisonVerdict.UNSURE
-    assert "not the same measure" in pair.detail
+    assert "not the same measure" in pair_detail(pair)
 
 
 @pytest.mark.parametrize("text", ["a/b", "a:10%", "/b:10%", "a/:10%", "a/b/c:10%", "a/b:", "a/b:ten", "a/a:10%"])

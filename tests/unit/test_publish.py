@@ -20,6 +20,7 @@ from dbbench.analysis.publication import ALLOWED, CONDITIONS, FORBIDDEN, terms
 from dbbench.engine.traits import Publication
 from dbbench.errors import UserError
 from dbbench.report.export.registry import USUAL
+from dbbench.report.remarks import detail
 from dbbench.report.run_view import View, view
 from dbbench.report.terminal import comparison, progress, run
 from dbbench.report.write import write_report
@@ -207,7 +208,7 @@ def test_a_failure_is_named_without_its_reason(tmp_path: Path) -> None:
     run = fabricate(tmp_path / "run", {**OTHERS, "secret": secret}, rounds=2)
     shown = view(run, publish=True)
     (line,) = shown.scenarios[0].step("join-2").failed
-    assert (line.value, line.row.detail) == ("timeout", f"withheld: {CLAUSE}")
+    assert (line.value, detail(line.row)) == ("timeout", f"withheld: {CLAUSE}")
     assert "600" not in terminal(shown)
     assert shown.unsuccessful
 

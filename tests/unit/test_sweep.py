@@ -12,6 +12,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
+from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.errors import SuiteError
 from dbbench.report.charts.labelled import label_ends, styles
@@ -117,7 +118,14 @@ def row(scenario: Scenario, step: str, number: int, clients: int, outcome: Outco
     }
     facts: dict[str, Any] = {"per_second": calls, "timeline": slots}
     if outcome is not Outcome.OK:
-        return Row(scenario.name, step, str(number), TITLES[number], outcome, detail="can't serve that many")
+        return Row(
+            scenario.name,
+            step,
+            str(number),
+            TITLES[number],
+            outcome,
+            remarks=(Remark(About.RECORDED, "can't serve that many"),),
+        )
     return Row(
         scenario.name, step, str(number), TITLES[number], outcome, metric="time", unit="s", value=1 / calls,
         trial_means=(1 / calls,), facts=facts, rounds=(facts, {**facts, "per_second": calls * 1.1}),

@@ -12,6 +12,7 @@ from dbbench.analysis.units import fitting
 from dbbench.report.charts.labelled import MOST, TOP, dress, label_ends, label_width, styles
 from dbbench.report.charts.layout import ROW, Sheet
 from dbbench.report.charts.palette import Colours
+from dbbench.report.remarks import detail
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import WIDE_RANGE, StepView, joined
 from dbbench.suite.charts import Sweep
@@ -106,7 +107,7 @@ def _notes(views: Sequence[StepView], curves: dict[str, _Points], shown: Sequenc
     for view in views:
         for line in (*view.failed, *(line for line in view.lines if line.withheld)):
             count = view.step.concurrent_clients.count
-            notes.setdefault(f"{line.row.title}: {line.row.detail or line.value}", []).append(str(count))
+            notes.setdefault(f"{line.row.title}: {detail(line.row) or line.value}", []).append(str(count))
     found = [f"{note} ({joined(counts)} clients)." for note, counts in notes.items()]
     if others := [title for title in curves if title not in shown]:
         found.append(f"Not drawn, as they are slower: {', '.join(others)}.")

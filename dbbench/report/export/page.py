@@ -8,6 +8,7 @@ from typing import Any
 
 from dbbench.analysis.units import duration, fitting
 from dbbench.host import plain_file
+from dbbench.report.remarks import worded
 from dbbench.report.run_view import View
 from dbbench.report.templating import render
 
@@ -35,6 +36,7 @@ def write(
         "stem": stem,
         "amount": _amount,
         "duration": duration,
+        "worded": worded,
     }
     text = render(f"index.{form}.j2", {**values, **(more or {})}, escape=escape, filters=filters)
     path = plain_file.folder(shown.folder, "report") / f"index.{form}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from dbbench.analysis.row import Row
 from dbbench.report.charts.palette import engine_order
+from dbbench.report.remarks import unsteady
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import StepView
 from dbbench.suite.charts import Bars
@@ -87,7 +88,7 @@ def _step(
                 _short(line.row.low, 4, size),
                 _short(line.row.high, 4, size),
                 line.rank,
-                line.row.unsteady if line.row.value is not None else line.value,
+                unsteady(line.row) if line.row.value is not None else line.value,
                 line.row.verified,
                 _rounds(line.row, size, rounds, digits) if digits and line.row.unit != "B" else [],
             ]

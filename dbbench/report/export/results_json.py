@@ -21,6 +21,7 @@ from dbbench.report.export.results_document import (
     SystemUnderTest,
     Used,
 )
+from dbbench.report.remarks import notes, unsteady, worded
 from dbbench.report.run_view import ScenarioView, View
 
 
@@ -98,7 +99,7 @@ def _used(used: Resources, scenario: ScenarioView) -> Used:
         peak_memory=None if withheld else used.peak_memory,
         cpu_seconds=None if withheld else used.cpu_seconds,
         written_bytes=None if withheld else used.written_bytes,
-        remarks=() if withheld else used.remarks,
+        remarks=() if withheld else tuple(map(worded, used.remarks)),
     )
 
 
@@ -108,7 +109,7 @@ def _row(row: Row) -> ResultRow:
     return ResultRow.model_validate(
         {
             "engine": row.engine, "title": row.title, "outcome": row.outcome, "ranked": row.ranked,
-            "verified": row.checked, "withheld": row.withheld, "detail": row.remarks, "unsteady": row.unsteady,
+            "verified": row.checked, "withheld": row.withheld, "detail": "; ".join(notes(row)), "unsteady": unsteady(row),
             "metric": row.metric, "unit": row.unit, "direction": row.direction,
             "rank": str(row.rank) if row.rank else None,
             "rank_best": row.rank.best if row.rank else None,

@@ -11,6 +11,7 @@ from pathlib import Path
 from dbbench.analysis.row import Row
 from dbbench.host import plain_file
 from dbbench.report.export.exporter import Exporter
+from dbbench.report.remarks import notes, worded
 from dbbench.report.run_view import View
 
 COLUMNS = (
@@ -32,7 +33,7 @@ def write(shown: View, _stems: Sequence[str] = ()) -> Path:
             [
                 run.suite.name, row.scenario, row.step, _engine(row), row.outcome, row.metric, row.unit, row.direction,
                 len(row.trial_means), _figure(row.value), _figure(row.low), _figure(row.high),
-                row.rank or "", row.remarks, _VERIFIED[row.checked],
+                row.rank or "", "; ".join(notes(row)), _VERIFIED[row.checked],
                 row.rank.best if row.rank else "", row.rank.worst if row.rank else "",
             ]
         )  # fmt: skip
@@ -49,7 +50,7 @@ def write(shown: View, _stems: Sequence[str] = ()) -> Path:
             ):
                 start = [run.suite.name, scenario.scenario.name, "(trial)", used.engine, "ok", metric, unit, "lower"]
                 withheld = ["withheld"] if used.engine in scenario.withheld else []
-                detail = "; ".join([*withheld, *used.remarks])
+                detail = "; ".join([*withheld, *map(worded, used.remarks)])
                 rows.append([*start, run.manifest.rounds, _figure(value), "", "", "", detail, "", "", ""])
     path = shown.folder / "summary.csv"
     plain_file.write(path, lines(rows).encode())

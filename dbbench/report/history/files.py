@@ -15,6 +15,7 @@ from dbbench.analysis.history import History, Series
 from dbbench.host import atomic_json, plain_file
 from dbbench.report.export.summary_csv import lines
 from dbbench.report.history.words import step_name
+from dbbench.report.remarks import notes
 
 
 def write(shown: History, folder: Path) -> list[Path]:
@@ -123,4 +124,4 @@ def _bench(series: Series, shown: History) -> dict[str, Any]:
     known = {"name": f"{step_name(series, shown)} / {series.title}", "unit": series.unit, "value": row.value}
     if row.low is not None and row.high is not None:
         known["range"] = f"{row.low:.9g} to {row.high:.9g}"
-    return {**known, "extra": row.remarks} if row.remarks else known
+    return {**known, "extra": "; ".join(said)} if (said := notes(row)) else known

@@ -16,9 +16,11 @@ from dbbench.analysis.contrast import ALLOWANCE
 from dbbench.analysis.gate import Answer, Gate
 from dbbench.analysis.ranking import BAND
 from dbbench.analysis.units import fitting
-from dbbench.analysis.verdicts import ComparisonVerdict, Pair
+from dbbench.analysis.verdicts import ComparisonVerdict, NoRatio, Pair
 from dbbench.host import machine
+from dbbench.report.remarks import detail
 from dbbench.report.warnings import comparison_warnings
+from dbbench.results.outcome import UNVERIFIED
 
 WIDTH = 80
 _STYLES = {
@@ -33,6 +35,10 @@ _STYLES = {
 ANSWERS = {Answer.PASSED: "bold green", Answer.FAILED: "bold red", Answer.UNDECIDED: "bold yellow"}
 #: Shown by their number in the terminal, and folded up in Markdown: nothing has to be done about them.
 _QUIET = (ComparisonVerdict.SAME, ComparisonVerdict.NEITHER)
+_NO_RATIO = {
+    NoRatio.NOT_ABOVE_ZERO: "a trial mean that is not above zero",
+    NoRatio.NO_COMMON_ROUNDS: "no rounds in common, or a figure that is not above zero",
+}
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class ComparisonLine:
     new: str
     ratio: str
     interval: str
+    detail: str
 
 
 def headline(shown: Comparison) -> str:
@@ -158,8 +165,8 @@ def _table(lines: Sequence[ComparisonLine]) -> Iterator[Text]:
             yield from wrapped(start)
             if line.ratio:
                 yield Text(f"    {cells}".rstrip())
-        if line.pair.detail:
-            yield from wrapped(f"    {line.pair.detail}", "dim")
+        if line.detail:
+            yield from wrapped(f"    {line.detail}", "dim")
 
 
 def wrapped(text: str, style: str = "") -> Iterator[Text]:
@@ -215,7 +222,7 @@ def _rows(lines: Sequence[ComparisonLine]) -> Iterator[str]:
     yield "|---|---|---|---:|---:|---:|---:|---|"
     for line in lines:
         cells = [str(line.pair.verdict), _code(line.name), _code(line.step), line.old, line.new, line.ratio]
-        yield f"| {' | '.join([*cells, line.interval, _code(line.pair.detail)])} |"
+        yield f"| {' | '.join([*cells, line.interval, _code(line.detail)])} |"
     yield ""
 
 
@@ -254,7 +261,36 @@ def worded(pair: Pair, shown: Comparison) -> ComparisonLine:
         ratio = f"×{times(pair.ratio.value)}"
         if pair.ratio.low is not None and pair.ratio.high is not None:
             interval = f"{times(pair.ratio.low)} to {times(pair.ratio.high)}"
-    return ComparisonLine(pair, pair.engine, _step(pair, shown), old, new, ratio, interval)
+    return ComparisonLine(pair, pair.engine, _step(pair, shown), old, new, ratio, interval, pair_detail(pair))
+
+
+def pair_detail(pair: Pair) -> str:
+    """Why a pair has no ratio or no verdict, or what came of the side that has no figure."""
+    if pair.worst:
+        then, now = (": ".join(filter(None, (str(row.outcome), detail(row)))) for row in pair.worst)
+        if pair.old is not None:
+            return f"was ok, now {now}"
+        if pair.new is not None:
+            return f"is ok, was {then}"
+        return now if pair.worst[0].outcome is pair.worst[1].outcome else f"was {then}; now {now}"
+    if pair.no_ratio is NoRatio.OTHER_MEASURE:
+        old, new = (
+            ", ".join((f"{each.metric} in {each.unit}", f"{each.direction} is better", *each.forms))
+            for each in pair.measures
+        )
+        return f"not the same measure: {old} -> {new}"
+    known = [_NO_RATIO[pair.no_ratio] if pair.no_ratio else "", _too_few(pair), "" if pair.verified else UNVERIFIED]
+    return "; ".join(filter(None, known))
+
+
+def _too_few(pair: Pair) -> str:
+    """That the rounds of both runs, or the common ones of two engines, can't decide."""
+    if pair.needed is None:
+        return ""
+    first, last = pair.rounds[0], pair.rounds[-1]
+    rounds = f"{first} round{'s' if first > 1 else ''}" if first == last else f"{first} and {last} rounds"
+    each = " each" if len(pair.rounds) > 1 and first == last else ""
+    return f"{rounds}{each} can't decide {pair.tests} step{'s' if pair.tests > 1 else ''}"
 
 
 def _step(pair: Pair, shown: Comparison) -> str:
@@ -265,7 +301,7 @@ def _step(pair: Pair, shown: Comparison) -> str:
 
 def _why(pair: Pair) -> str:
     if pair.verdict is ComparisonVerdict.BROKE or pair.ratio is None:
-        return pair.detail
+        return pair_detail(pair)
     at_least = "" if pair.ratio.low is None else f", {times(pair.ratio.low)} or more"
     return f"{pair.verdict}, ×{times(pair.ratio.value)}{at_least}"
 
@@ -311,10 +347,10 @@ def _needed(shown: Comparison) -> Iterator[str]:
     needs: dict[tuple[int, str], list[str]] = {}
     for pair in shown.pairs:
         if pair.needed is not None:
-            engines = needs.setdefault((pair.needed, pair.detail), [])
+            engines = needs.setdefault((pair.needed, pair_detail(pair)), [])
             engines += [pair.engine] if pair.engine not in engines else []
-    for (rounds, detail), engines in needs.items():
-        yield f"{', '.join(engines)}: {detail}; run both again with --rounds {rounds} or more"
+    for (rounds, why), engines in needs.items():
+        yield f"{', '.join(engines)}: {why}; run both again with --rounds {rounds} or more"
 
 
 def _withheld(shown: Comparison) -> Iterator[str]:

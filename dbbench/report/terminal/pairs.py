@@ -10,7 +10,7 @@ from dbbench.analysis.gate import Answer, Gate
 from dbbench.analysis.paired import GatedPairs
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import Pair
-from dbbench.report.terminal.comparison import ANSWERS, times, wrapped
+from dbbench.report.terminal.comparison import ANSWERS, pair_detail, times, wrapped
 
 
 def pair_lines(shown: GatedPairs) -> Iterator[Text]:
@@ -29,8 +29,8 @@ def pair_lines(shown: GatedPairs) -> Iterator[Text]:
     width = max(map(len, names), default=0)
     for name, pair in zip(names, pairs, strict=True):
         yield Text(f"  {name:<{width}}  {pair.verdict:<10}  {_figures(pair)}".rstrip())
-        if pair.detail:
-            yield from wrapped(f"    {pair.detail}", "dim")
+        if detail := pair_detail(pair):
+            yield from wrapped(f"    {detail}", "dim")
     yield from wrapped(f"gate {new}/{old}: {'; '.join(_words(pairs, gate))}", ANSWERS[gate.answer])
 
 
@@ -50,7 +50,7 @@ def _words(pairs: Sequence[Pair], gate: Gate) -> Iterator[str]:
     if gate.held:
         yield f"failed at {share}"
         for pair in gate.held:
-            yield f"{pair.step} {pair.verdict}{f' ×{times(pair.ratio.value)}' if pair.ratio else f': {pair.detail}'}"
+            yield f"{pair.step} {pair.verdict}{f' ×{times(pair.ratio.value)}' if pair.ratio else f': {pair_detail(pair)}'}"
         return
     yield (
         f"passed, nothing is shown to be worse by more than {share}"

@@ -1,0 +1,69 @@
+"""Remarks on an engine's rounds, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbbench.analysis.remarks import About, Remark
+from dbbench.analysis.row import Row
+
+#: Files whose names a remark gives.
+_NAMED = 3
+_DISPUTED = "disputed: {0.count} engines agree with each other, not with the reference"
+_WORDS = {
+    About.RECORDED: "{0.text}",
+    About.CHECKED_BY: "answer checked against {0.text}",
+    About.CHECKED_BY_FILE: "answer checked against a file",
+    About.OTHER_FORMS: "not in the suite's own types: {names}",
+    About.LUKEWARM: "lukewarm: {0.text}",
+    About.OUTSIDE: "{0.count:,} bytes of it outside of the engine's directory ({names})",
+    About.SEARCH_ENDED: "{0.text}, before the rates that pass and fail were as close as `resolution` asks",
+    About.BUSY_HOST: "a host of the clients was at {0.amount:.0%} CPU ({0.text}): it may limit the rate",
+    About.UNSURE_CLOCKS: "the hosts' clocks are known to within {0.amount:.1%} of the time measured",
+    About.STRONGER_TIER: "durability {0.names[0]}, more than was asked for ({0.names[1]})",
+    About.OTHER_PROCESSES: "other processes used up to {0.amount:.0%} of the machine meanwhile: try again on a quieter one",
+    About.DISPUTED: f"{_DISPUTED} ({{names}}); settle it in the suite, with `rows` or a `file` as the answer",
+    About.DISPUTES: _DISPUTED,
+    About.ROUNDS_DIFFER: "its answer was not the same in all rounds",
+    About.NO_OTHER_ENGINE: "no other engine to compare its answer with",
+    About.NO_MAJORITY: "engines differ, and no answer has more engines than another",
+    About.ALL_AGREE: "all {0.of} engines agree on the answer",
+    About.AGREES: "{0.count} of {0.of} engines agree on the answer",
+    About.DIFFERS: "DIFFERS from the answer that {0.count} of {0.of} engines agree on",
+    About.LEVELS: "two levels ×{0.amount:.2f} apart ({0.count} of {0.of} rounds in the lower)",
+    About.SPREAD: "the greatest is ×{0.amount:.2f} the least",
+    About.DRIFT: "a drift of ×{0.amount:.2f} from the first half to the second",
+    About.ALIKE: "neighbouring rounds are alike (autocorrelation {0.amount:.2f})",
+    About.ONLY_INTERVAL: "the interval of this ratio alone is clear of ×1, but the test, which allows for all pairs of "
+    "engines and for differences under 2 %, can't tell it from the best",
+    About.ONLY_TEST: "the test tells it from the best, though the interval of the ratio includes ×1: read the ratio with care",
+}
+
+
+def worded(remark: Remark) -> str:
+    """A remark in words, with the rounds that it came in, if not in all."""
+    names = remark.names
+    if remark.about is About.OUTSIDE and names[_NAMED:]:
+        names = (*names[: _NAMED - 1], f"{names[_NAMED - 1]} and {len(names) - _NAMED} more")
+    words = _WORDS[remark.about].format(remark, names=", ".join(names))
+    times, rounds = remark.rounds
+    return words if times >= rounds else f"{words} (in {times} of {rounds} rounds)"
+
+
+def detail(row: Row) -> str:
+    """Why a row has no figure, and what limits the one it has."""
+    return f"withheld: {row.withheld}" if row.withheld else _joined("; ", row.remarks)
+
+
+def unsteady(row: Row) -> str:
+    """What is odd about its rounds; empty if nothing is."""
+    return f"unsteady rounds: {_joined(', ', row.unsteady)}" if row.unsteady else ""
+
+
+def notes(row: Row) -> list[str]:
+    """All that there is to say of a row: a note for each thing."""
+    return [note for note in (detail(row), unsteady(row), worded(row.doubt) if row.doubt else "") if note]
+
+
+def _joined(between: str, remarks: Sequence[Remark]) -> str:
+    return between.join(filter(None, map(worded, remarks)))
