@@ -62,8 +62,7 @@ def values(column: pa.Array, form: str) -> list[Any]:
 
 def _values(column: pa.Array) -> list[Any]:
     if (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)) and not column.null_count:
-        # Not by to_numpy(), which imports pandas: its time and memory would count as the engine's.
-        return np.from_dlpack(column).tolist()  # type: ignore[no-any-return]
+        return column.to_numpy().tolist()  # type: ignore[no-any-return]
     return column.to_pylist()  # type: ignore[no-any-return]
 
 

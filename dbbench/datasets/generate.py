@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from dbbench.datasets.computed import numbers
 from dbbench.errors import UserError
+from dbbench.host import spared_pandas  # noqa: F401 - whatever makes rows imports this module
 from dbbench.host.ahead import in_order
 from dbbench.suite.data_types import DataType
 from dbbench.suite.dataset import Column, Dataset, Table
@@ -134,8 +135,8 @@ def _from_numbers(whole: Ints, values: Computed, data_type: DataType) -> pa.Arra
         return _steps(whole, values.step, data_type)
     days = (values.first - _EPOCH).days
     if data_type.name == "datetime":
-        return _array(whole + days * 86_400).cast(pa.timestamp("s"))
-    return _array((whole + days).astype(np.int32)).cast(pa.date32())
+        return pa.array(whole + days * 86_400).cast(pa.timestamp("s"))
+    return pa.array((whole + days).astype(np.int32)).cast(pa.date32())
 
 
 def _column(
@@ -156,11 +157,11 @@ def _column(
             return _digits(source, count, text * repeat)
         case Days(first=start, last=last):
             days = _below(source, count, (last - start).days + 1) + (start - _EPOCH).days
-            return _array(days.astype(np.int32)).cast(pa.date32()).cast(arrow_type(data_type))
+            return pa.array(days.astype(np.int32)).cast(pa.date32()).cast(arrow_type(data_type))
         case Moments(first=moment, seconds=seconds, null_every=null_every):
             numbers = np.arange(first, first + count, dtype=np.int64)
             times = numbers * seconds + round((moment - _MIDNIGHT).total_seconds())
-            return _with_nulls(_array(times).cast(pa.timestamp("s")), null_every, first)
+            return _with_nulls(pa.array(times).cast(pa.timestamp("s")), null_every, first)
         case Words(of=lists):
             words = [_chosen(list(each), _below(source, count, len(each))) for each in lists]
             return pc.binary_join_element_wise(*words, " ")
@@ -175,13 +176,7 @@ def _with_nulls(drawn: pa.Array, every: int, first: int) -> pa.Array:
     if not every:
         return drawn
     missing = (np.arange(first, first + len(drawn), dtype=np.int64) + 1) % every == 0
-    return pc.if_else(_array(missing.view(np.uint8)).cast(pa.bool_()), pa.scalar(None, drawn.type), drawn)
-
-
-def _array(numbers: npt.NDArray[Any]) -> pa.Array:
-    """Numbers in Arrow's hands, not copied. pyarrow.array would import pandas first, which takes longer than many tables."""
-    numbers = np.ascontiguousarray(numbers)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
+    return pc.if_else(pa.array(missing.view(np.uint8)).cast(pa.bool_()), pa.scalar(None, drawn.type), drawn)
 
 
 def _raw(source: np.random.PCG64, count: int) -> Randoms:
@@ -223,7 +218,7 @@ def _chosen(texts: list[str], picked: Ints) -> pa.Array:
     letters = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, letters)], dtype=np.int32)
     known = pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(b"".join(letters)))
-    return known.take(_array(picked))
+    return known.take(pa.array(picked))
 
 
 def _segments(drawn: Ints, limits: Ints) -> Ints:
@@ -244,7 +239,7 @@ def _steps(steps: Ints, step: float, data_type: DataType) -> pa.Array:
 def _numbers(values: npt.NDArray[Any], data_type: DataType) -> pa.Array:
     wanted = arrow_type(data_type)
     try:
-        return _array(values).cast(wanted, safe=pa.types.is_integer(wanted))
+        return pa.array(values).cast(wanted, safe=pa.types.is_integer(wanted))
     except pa.ArrowInvalid as exc:
         raise UserError(f"{data_type.name} is too small for the data at this scale: {exc}") from exc
 

@@ -1,0 +1,24 @@
+"""Arrow without pandas, in processes of their own: pandas is in this one already."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("pandas", reason="what is not installed can't be imported by accident")
+SPARED = "import sys, dbbench.datasets.generate, pyarrow as pa\n"
+
+
+def _run(text: str) -> None:
+    subprocess.run([sys.executable, "-c", SPARED + text], check=True)
+
+
+def test_arrays_import_no_pandas() -> None:
+    _run("pa.array([1]).to_numpy(); pa.table({'a': [1]}).to_pylist(); assert 'pandas' not in sys.modules")
+
+
+def test_a_plugin_can_still_use_it() -> None:
+    _run("assert pa.table({'a': [1]}).to_pandas()['a'].tolist() == [1]")
+    _run("import pandas; assert pa.Table.from_pandas(pandas.DataFrame({'a': [1]})).num_rows == 1")
