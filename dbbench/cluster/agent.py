@@ -5,16 +5,14 @@ All that it does returns at once: a worker has one thread for actors.
 
 from __future__ import annotations
 
-import json
 import queue
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter_ns
-from typing import IO, Any
+from typing import IO
 
 from dbbench.engine.urls import scrub, secrets
 from dbbench.host.processes import environment, python
@@ -27,12 +25,21 @@ _MOST_PRINTED = 4_000
 
 @dataclass(frozen=True, repr=False)
 class Sealed:
-    """Something whose text is shown nowhere, though the call that carries it may be logged: it may hold a password."""
+    """An order as JSON, shown nowhere, though the call that carries it may be logged: its URL may hold a password."""
 
-    document: Mapping[str, Any]
+    text: str
+    url: str = ""
 
     def __repr__(self) -> str:
         return "Sealed(***)"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The end of a process: its status, and the last that it printed."""
+
+    status: int
+    printed: str
 
 
 class Agent:
@@ -40,8 +47,8 @@ class Agent:
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[str] | None = None
-        self._words: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._said: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._words: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._said: queue.SimpleQueue[str | Ended] = queue.SimpleQueue()
 
     async def clock(self) -> int:
         """The clock of the host."""
@@ -60,18 +67,18 @@ class Agent:
             text=True,
         )
         self._child, self._words, self._said = child, queue.SimpleQueue(), queue.SimpleQueue()
-        hidden = secrets(str(order.document.get("url", "")))
+        hidden = secrets(order.url)
         threading.Thread(target=_feed, args=(child, self._words), daemon=True).start()
         threading.Thread(target=_listen, args=(child, self._said, error, hidden), daemon=True).start()
-        self._words.put(order.document)
+        self._words.put(order.text)
 
     def begin(self, moment: int) -> None:
         """Have the clients begin at this reading of the host's clock."""
-        self._words.put({"begin": moment})
+        self._words.put(str(moment))
 
-    def poll(self) -> list[dict[str, Any]]:
-        """What the process has said since the last time; it is told that somebody still asks."""
-        self._words.put({})
+    def poll(self) -> list[str | Ended]:
+        """What the process has said since the last time, a `Word` in each line; it is told that somebody still asks."""
+        self._words.put("")
         said = []
         while not self._said.empty():
             said.append(self._said.get())
@@ -89,21 +96,21 @@ class Agent:
         self.finish()
 
 
-def _feed(child: subprocess.Popen[str], words: queue.SimpleQueue[Any]) -> None:
+def _feed(child: subprocess.Popen[str], words: queue.SimpleQueue[str | None]) -> None:
     """Hand the process its words: a pipe may be full while it starts."""
     assert child.stdin
     with suppress(OSError), child.stdin:  # it may have ended, which the other thread says
         while (word := words.get()) is not None:
-            print(json.dumps(word), file=child.stdin, flush=True)
+            print(word, file=child.stdin, flush=True)
 
 
 def _listen(
-    child: subprocess.Popen[str], said: queue.SimpleQueue[dict[str, Any]], error: IO[str], hidden: list[str]
+    child: subprocess.Popen[str], said: queue.SimpleQueue[str | Ended], error: IO[str], hidden: list[str]
 ) -> None:
     assert child.stdout
     with error, child.stdout:
         for line in child.stdout:
-            said.put(json.loads(line))
+            said.put(line)
         status = child.wait()
         error.seek(0)
-        said.put({"ended": status, "printed": scrub(error.read()[-_MOST_PRINTED:], hidden)})
+        said.put(Ended(status, scrub(error.read()[-_MOST_PRINTED:], hidden)))

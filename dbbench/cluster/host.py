@@ -7,25 +7,20 @@ nobody asks for it any more, and its clients with it. Nothing else kills it, so 
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
 from time import perf_counter_ns
-from typing import Any
 
 import psutil
 
 from dbbench.cluster.alike import identity
-from dbbench.cluster.leased import Line, obey
+from dbbench.cluster.leased import HOST_ORDER, HostMachine, HostOrder, Line, Word, obey
 from dbbench.engine.base import Engine
 from dbbench.engine.urls import VARIABLE
-from dbbench.host import machine
-from dbbench.loadgen.job import ORDER, TIMINGS
 from dbbench.loadgen.processes import ClientProcesses
 
 
@@ -55,27 +50,25 @@ def _processor_seconds() -> tuple[float, float]:
     return busy, idle
 
 
-def serve(order: Mapping[str, Any], line: Line, folder: Path) -> None:
+def serve(order: HostOrder, line: Line, folder: Path) -> None:
     """What a host does with its order."""
-    kind: type[Engine] = resolve_name(order["engine"])
-    if order.get("identify"):
-        line.say({"ready": {"has": identity(kind)}})
+    kind: type[Engine] = resolve_name(order.engine)
+    if order.clients is None:
+        line.say(Word(has=identity(kind)))
         return
-    numbers = range(order["first"], order["first"] + order["processes"])
-    clients = replace(ORDER.validate_python(order["clients"]), directory=str(folder))
-    with ClientProcesses(clients, numbers, {VARIABLE: order["url"]}) as processes:
-        known = machine.describe(folder)
-        told = {"cpu": known["cpu"], "threads": known["threads"], "kernel": platform.release()}
-        has = identity(kind)
+    numbers = range(order.first, order.first + order.processes)
+    clients = replace(order.clients, directory=str(folder))
+    with ClientProcesses(clients, numbers, {VARIABLE: order.url}) as processes:
+        ready = Word(has=identity(kind), machine=HostMachine.here(folder))
         processes.ready()
-        line.say({"ready": {"has": has, "machine": told}})
-        moment = int(line.hear()["begin"])
+        line.say(ready)
+        moment = int(line.hear())
         processes.begin(moment)
         time.sleep(max(moment - perf_counter_ns(), 0) / 1e9)
         busy = BusyShare()
         found = processes.timings()
         share = busy.now()
-    line.say({"found": TIMINGS.dump_python(found, mode="json"), "busy": share})
+    line.say(Word(found, busy=share))
 
 
 def main() -> None:
@@ -89,7 +82,7 @@ def main() -> None:
         os._exit(1)
 
     try:
-        obey(lambda order, line: serve(order, line, folder), unwanted)
+        obey(lambda order, line: serve(HOST_ORDER.validate_json(order), line, folder), unwanted)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)  # the line is still listened to

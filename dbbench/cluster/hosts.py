@@ -14,18 +14,19 @@ from urllib.parse import urlsplit
 
 from distributed import Client
 
-from dbbench.cluster.agent import Agent, Sealed
+from dbbench.cluster.agent import Agent, Ended, Sealed
 from dbbench.cluster.alike import differences, identity
 from dbbench.cluster.clock import EXCHANGES, Clock, Reading, best
-from dbbench.cluster.leased import CLEAR_UP_SECONDS
+from dbbench.cluster.leased import CLEAR_UP_SECONDS, WORD, HostOrder, Word
 from dbbench.cluster.place import Place
 from dbbench.cluster.watch import TOPIC, Watch
 from dbbench.engine.base import Engine, Session
 from dbbench.errors import HostLost, Unsupported, UserError
 from dbbench.host.metric import of_threads
 from dbbench.loadgen.clients import refuse
-from dbbench.loadgen.job import ORDER, TIMINGS, ClientTimings, Job, together
-from dbbench.loadgen.processes import ClientFailed, order_of, raise_failure
+from dbbench.loadgen.job import ClientFailed, ClientTimings, Job, together
+from dbbench.loadgen.processes import order_of
+from dbbench.results.facts import ClusterFacts, HostFacts
 from dbbench.suite.steps.base import Clients
 
 #: A host is lost after these seconds without an answer: before the start, when drivers are imported, and after it. It is asked
@@ -46,8 +47,8 @@ class Host:
     address: str
     agent: Any = None
     readings: list[Reading] = field(default_factory=list)
-    ready: Mapping[str, Any] = field(default_factory=dict)
-    found: Mapping[str, Any] | None = None
+    ready: Word | None = None
+    found: Word | None = None
 
     @property
     def clock(self) -> Clock:
@@ -58,10 +59,10 @@ class Host:
 class Errand(Protocol):
     """Who has given orders."""
 
-    def heard(self, host: str, order: Mapping[str, Any], word: Mapping[str, Any]) -> None:
+    def heard(self, host: str, order: int, word: Word) -> None:
         """A host has said something of an order."""
 
-    def lost(self, order: Mapping[str, Any], why: str) -> None:
+    def lost(self, order: int, why: str) -> None:
         """The host of an order was lost: another begins with it anew."""
 
 
@@ -73,7 +74,7 @@ class Hosts:
         self.lost = ""
         self._gone: set[str] = set()
         self._ending = ExitStack()
-        self._told: dict[str, Any] | None = None
+        self._told: ClusterFacts | None = None
         self._local: Any = None
         self._since = 0.0
         self._patience = _START_SECONDS
@@ -113,8 +114,7 @@ class Hosts:
             raise HostLost(f"{self.lost}; the next trial starts anew")
         share = clients.processes // count
         order = order_of(engine, job, clients)
-        told = {"engine": order.engine, "clients": ORDER.dump_python(order, mode="json"), "url": engine.url}
-        orders = [{**told, "first": number * share, "processes": share} for number in range(count)]
+        orders = [HostOrder(order.engine, engine.url, order, number * share, share) for number in range(count)]
         self._since, self._patience = monotonic(), _START_SECONDS
         try:
             self._client.sync(self._driven, orders, identity(type(engine)))
@@ -138,18 +138,18 @@ class Hosts:
             finally:
                 self._client.sync(self._stop)
 
-    def spread(self, orders: Sequence[Mapping[str, Any]], program: str, errand: Errand) -> None:
-        """Have the hosts carry out orders by a program, each host one at a time, until all are done.
+    def spread(self, orders: Mapping[int, Sealed], program: str, errand: Errand) -> None:
+        """Have the hosts carry out orders, by their numbers, by a program, each host one at a time, until all are done.
 
         An order whose host is lost is given to another. Raises HostLost if none is left, ClientFailed for what goes wrong
         on a host, and what `errand` raises; what still runs then is told to clear up, and waited for.
         """
         try:
-            self._client.sync(self._spread, deque(orders), program, errand)
+            self._client.sync(self._spread, deque(orders.items()), program, errand)
         finally:
             self._client.sync(self._wound_up)
 
-    def take_facts(self) -> dict[str, Any] | None:
+    def take_facts(self) -> ClusterFacts | None:
         """What is to be told of the hosts in the last step that they drove; once."""
         told, self._told = self._told, None
         return told
@@ -193,12 +193,11 @@ class Hosts:
         self._gone.add(event[1]["worker"])
 
     async def _identified(self, kind: str, here: Mapping[str, str]) -> None:
-        orders = [{"engine": kind, "identify": True, "url": ""} for _ in self.hosts]
-        await self._start(orders)
+        await self._start([HostOrder(kind)] * len(self.hosts))
         await self._until(lambda host: bool(host.ready))
         self._compare(here)
 
-    async def _driven(self, orders: Sequence[Mapping[str, Any]], here: Mapping[str, str]) -> None:
+    async def _driven(self, orders: Sequence[HostOrder], here: Mapping[str, str]) -> None:
         await self._start(orders)
         await self._until(lambda host: bool(host.ready))
         self._compare(here)
@@ -213,14 +212,15 @@ class Hosts:
         for host in self.hosts:
             host.readings.append(await self._clock(host))
 
-    async def _start(self, orders: Sequence[Mapping[str, Any]]) -> None:
+    async def _start(self, orders: Sequence[HostOrder]) -> None:
         for host in self.hosts:
-            host.readings, host.ready, host.found = [], {}, None
-        await self._all("start", [(Sealed(order),) for order in orders])
+            host.readings, host.ready, host.found = [], None, None
+        await self._all("start", [(order.sealed,) for order in orders])
 
     def _compare(self, here: Mapping[str, str]) -> None:
         for host in self.hosts:
-            if found := list(differences(here, host.ready["has"])):
+            assert host.ready
+            if found := list(differences(here, host.ready.has or {})):
                 raise Unsupported(f"host {host.name} is unlike this one: {'; '.join(found)}")
 
     async def _until(self, done: Callable[[Host], bool]) -> None:
@@ -229,18 +229,18 @@ class Hosts:
         while not all(map(done, self.hosts)):
             await asyncio.sleep(min(max((monotonic() - begun) / 10, _LEAST_POLL), _MOST_POLL))
             for host, said in zip(self.hosts, await self._all("poll", [()] * len(self.hosts)), strict=True):
-                for word in said:
-                    self._take(host, word)
+                for each in said:
+                    self._take(host, each)
 
-    def _take(self, host: Host, word: Mapping[str, Any]) -> None:
-        raise_failure(word, f"on host {host.name}")
-        if "ready" in word:
-            host.ready = word["ready"]
-        elif "found" in word:
-            host.found = word
-        elif host.found is None and not (host.ready and "machine" not in host.ready):
-            print(word["printed"], file=sys.stderr)
-            raise ClientFailed(f"on host {host.name}: the process of its clients ended with status {word['ended']}")
+    def _take(self, host: Host, said: str | Ended) -> None:
+        if not isinstance(said, Ended):
+            word = _word(host, said)
+            if word.timings:
+                host.found = word
+            else:
+                host.ready = word
+        elif host.found is None and (host.ready is None or host.ready.machine):
+            raise _ended(host, "clients", said)
 
     async def _all(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Call a method of each agent, all at once."""
@@ -260,7 +260,7 @@ class Hosts:
         except (TimeoutError, OSError, RuntimeError, KeyError) as exc:
             raise self._lost(host) from exc
 
-    async def _spread(self, waiting: deque[Mapping[str, Any]], program: str, errand: Errand) -> None:
+    async def _spread(self, waiting: deque[tuple[int, Sealed]], program: str, errand: Errand) -> None:
         while waiting:
             working = [host for host in self.hosts if host.address not in self._gone]
             if not working:
@@ -272,37 +272,33 @@ class Hosts:
                 for task in tasks:
                     task.cancel()
 
-    async def _busy(self, host: Host, waiting: deque[Mapping[str, Any]], program: str, errand: Errand) -> None:
+    async def _busy(self, host: Host, waiting: deque[tuple[int, Sealed]], program: str, errand: Errand) -> None:
         """Keep a host at work, until nothing waits or it is lost."""
         while waiting:
-            order = waiting.popleft()
+            number, order = waiting.popleft()
             try:
-                await self._carried_out(host, order, program, errand)
+                await self._carried_out(host, number, order, program, errand)
             except HostLost as exc:
                 self._gone.add(host.address)
-                waiting.appendleft(order)
-                errand.lost(order, str(exc))
+                waiting.appendleft((number, order))
+                errand.lost(number, str(exc))
                 return
 
-    async def _carried_out(self, host: Host, order: Mapping[str, Any], program: str, errand: Errand) -> None:
+    async def _carried_out(self, host: Host, number: int, order: Sealed, program: str, errand: Errand) -> None:
         self._since = monotonic()
-        await self._ask(host, "start", Sealed(order), program)
+        await self._ask(host, "start", order, program)
         done = False
         while True:
             await asyncio.sleep(_MOST_POLL)
-            for word in await self._ask(host, "poll"):
-                if "failed" in word:
-                    raise ClientFailed(f"on host {host.name}: {word['failed']}")
-                if "ended" not in word:
-                    done = "done" in word
-                    errand.heard(host.name, order, word)
+            for said in await self._ask(host, "poll"):
+                if not isinstance(said, Ended):
+                    word = _word(host, said)
+                    done = word.done
+                    errand.heard(host.name, number, word)
                 elif done:
                     return
                 else:
-                    print(word["printed"], file=sys.stderr)
-                    raise ClientFailed(
-                        f"on host {host.name}: the process of its round ended with status {word['ended']}"
-                    )
+                    raise _ended(host, "round", said)
 
     async def _wound_up(self) -> None:
         """Have what still runs on the hosts that answer clear up, and wait for that."""
@@ -338,20 +334,37 @@ class Hosts:
             if isinstance(each, BaseException) and not isinstance(each, HostLost | TimeoutError):
                 raise each
 
-    def _here(self, host: Host, clients: int) -> tuple[ClientTimings, dict[str, Any]]:
+    def _here(self, host: Host, clients: int) -> tuple[ClientTimings, HostFacts]:
         """What a host's clients measured, its moments by our clock, and what is told of the host."""
-        assert host.found is not None
-        found = TIMINGS.validate_python(host.found["found"])
-        clock = host.clock
+        assert host.found
+        assert host.ready
+        found, clock, machine = host.found.timings, host.clock, host.ready.machine
+        assert found
+        assert machine
         found.begin, found.end = clock.here(found.begin), clock.here(found.end)
         return found, {
             "name": host.name.partition(" ")[0],
             "clients": clients,
             "calls": found.service.count,
             "per_second": found.per_second,
-            "busy": host.found["busy"],
+            "busy": host.found.busy,
             "round_trip": 2 * min(each.bound for each in host.readings) / 1e9,
             "bound": clock.bound / 1e9,
             "late": found.late / 1e9,
-            **host.ready["machine"],
+            "cpu": machine.cpu,
+            "threads": machine.threads,
+            "kernel": machine.kernel,
         }
+
+
+def _word(host: Host, line: str) -> Word:
+    """What a host says. Raises what it says went wrong."""
+    word = WORD.validate_json(line)
+    if word.failure:
+        raise word.failure.exception(f"on host {host.name}")
+    return word
+
+
+def _ended(host: Host, what: str, end: Ended) -> ClientFailed:
+    print(end.printed, file=sys.stderr)
+    return ClientFailed(f"on host {host.name}: the process of its {what} ended with status {end.status}")

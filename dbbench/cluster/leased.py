@@ -6,23 +6,78 @@ for a while, or no more can come, nobody waits for it: its host was cut off or s
 
 from __future__ import annotations
 
-import json
 import os
 import queue
 import select
 import sys
 import threading
-import traceback
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 
-from dbbench.errors import TimedOut, WrongAnswer
+from pydantic import Base64Bytes, TypeAdapter
+
+from dbbench.cluster.agent import Sealed
+from dbbench.host import machine
 from dbbench.host.processes import forbid_core_dumps
+from dbbench.loadgen.job import ClientOrder, Failure, Said
 
 #: How long what runs on a host may take to clear up, in seconds: more than a supervisor gives a trial.
 CLEAR_UP_SECONDS = 25.0
 #: Nobody asked for so long, in seconds: it is over. Before the start of clients, and after it.
 _LEASES = (15.0, 5.0)
+
+
+@dataclass(frozen=True)
+class HostOrder:
+    """What the process of a host's clients is to do: to say what the host has, and to run its share of some clients."""
+
+    engine: str
+    url: str = ""
+    clients: ClientOrder | None = None
+    #: The number of the host's first process, and how many it has.
+    first: int = 0
+    processes: int = 0
+
+    @property
+    def sealed(self) -> Sealed:
+        """For an agent."""
+        return Sealed(HOST_ORDER.dump_json(self).decode(), self.url)
+
+
+@dataclass(frozen=True)
+class HostMachine:
+    """What a host is."""
+
+    cpu: str
+    threads: int | None
+    memory_bytes: int
+    kernel: str
+
+    @classmethod
+    def here(cls, folder: Path) -> HostMachine:
+        """What this host is; `folder` is one of its file system."""
+        known = machine.describe(folder)
+        return cls(**{each.name: known[each.name] for each in fields(cls)})
+
+
+@dataclass(frozen=True)
+class Word(Said):
+    """What a process on a host says: what it has, what it measured, a trial that ended, that it is done, or why it failed."""
+
+    #: What the host has, by name, when it is ready; and what it is, if it is to do more than say that.
+    has: dict[str, str] | None = None
+    machine: HostMachine | None = None
+    #: The share of its processors that was busy while its clients measured, from 0 to 1.
+    busy: float | None = None
+    #: A trial that ended, and its files by their paths below its folder.
+    trial: str = ""
+    files: dict[str, Base64Bytes] = field(default_factory=dict)
+    done: bool = False
+
+
+#: To JSON and back, for another host.
+HOST_ORDER, WORD = TypeAdapter(HostOrder), TypeAdapter(Word)
 
 
 class Line:
@@ -31,20 +86,21 @@ class Line:
     def __init__(self, unwanted: Callable[[], object]) -> None:
         self._words = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)  # what else is printed is no word
-        self._heard: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._heard: queue.SimpleQueue[str] = queue.SimpleQueue()
         threading.Thread(target=self._listen, args=(unwanted,), daemon=True).start()
 
-    def hear(self) -> dict[str, Any]:
+    def hear(self) -> str:
         """The next thing that is said to this process: its order, then the moment of a start."""
         return self._heard.get()
 
-    def say(self, document: Any) -> None:
+    def say(self, word: Word) -> None:
         """Say something."""
-        print(json.dumps(document), file=self._words, flush=True)
+        print(WORD.dump_json(word).decode(), file=self._words, flush=True)
 
     def _listen(self, unwanted: Callable[[], object]) -> None:
         pending = b""
         lease, after = _LEASES
+        ordered = False
         while True:
             ready, _, _ = select.select([0], [], [], lease)
             part = os.read(0, 65_536) if ready else b""
@@ -53,22 +109,17 @@ class Line:
                 return
             *whole, pending = (pending + part).split(b"\n")
             for line in whole:
-                if document := json.loads(line):
-                    lease = after if "begin" in document else lease
-                    self._heard.put(document)
+                if line:
+                    lease, ordered = after if ordered else lease, True
+                    self._heard.put(line.decode())
 
 
-def obey(work: Callable[[Mapping[str, Any], Line], None], unwanted: Callable[[], object]) -> None:
+def obey(work: Callable[[str, Line], None], unwanted: Callable[[], object]) -> None:
     """Do what the order says, and say what went wrong. `unwanted` is called, in another thread, when nobody asks any more."""
     forbid_core_dumps()
     line = Line(unwanted)
     try:
         work(line.hear(), line)
-    except WrongAnswer as exc:
-        line.say({"wrong": str(exc)})
-    except TimedOut as exc:
-        line.say({"timed out": str(exc)})
     except Exception as exc:
-        traceback.print_exc()
-        line.say({"failed": f"{type(exc).__name__}: {exc}"})
+        line.say(Word(failure=Failure.of(exc)))
     sys.stderr.flush()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import base64
+import traceback
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 import pyarrow.ipc
 from pydantic import PlainSerializer, PlainValidator, TypeAdapter
 
 from dbbench.answers.compare import as_table
+from dbbench.errors import DbbenchError, TimedOut, WrongAnswer
 from dbbench.host.metric import Usage, total
 from dbbench.loadgen.drawn_calls import DrawnCalls
 from dbbench.loadgen.histogram import Samples, SentSamples
@@ -188,5 +190,39 @@ def together(found: list[ClientTimings]) -> ClientTimings:
     return whole
 
 
+@dataclass(frozen=True)
+class Failure:
+    """Why clients have no times, as their process says it."""
+
+    kind: Literal["wrong", "timed out", "failed"]
+    text: str
+
+    @classmethod
+    def of(cls, exc: Exception) -> Failure:
+        """What an exception says to the process that has given the order."""
+        if isinstance(exc, WrongAnswer | TimedOut):
+            return cls("wrong" if isinstance(exc, WrongAnswer) else "timed out", str(exc))
+        traceback.print_exc()
+        return cls("failed", f"{type(exc).__name__}: {exc}")
+
+    def exception(self, where: str) -> DbbenchError:
+        """WrongAnswer, TimedOut, or ClientFailed with `where` it was."""
+        if self.kind == "failed":
+            return ClientFailed(f"{where}: {self.text}")
+        return WrongAnswer(self.text) if self.kind == "wrong" else TimedOut(self.text)
+
+
+class ClientFailed(DbbenchError):
+    """A process of clients came to a bad end."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a process of clients says: nothing but that they are ready, then what they measured; or why it failed."""
+
+    timings: ClientTimings | None = None
+    failure: Failure | None = None
+
+
 #: To JSON and back, for another process.
-ORDER, TIMINGS = TypeAdapter(ClientOrder), TypeAdapter(ClientTimings)
+ORDER, SAID = TypeAdapter(ClientOrder), TypeAdapter(Said)

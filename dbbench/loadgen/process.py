@@ -7,29 +7,27 @@ writes what they measured. What a driver prints goes to standard error instead.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, TextIO
+from typing import TextIO
 
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.setup import Setup
 from dbbench.engine.urls import VARIABLE
-from dbbench.errors import TimedOut, WrongAnswer
+from dbbench.errors import TimedOut
 from dbbench.host.metric import Usage
 from dbbench.host.process_meter import ProcessMeter, Served
 from dbbench.host.processes import end_with_parent
 from dbbench.loadgen.client import bound, client_run
-from dbbench.loadgen.job import ORDER, TIMINGS, ClientOrder, ClientTimings, Job, together
+from dbbench.loadgen.job import ORDER, SAID, ClientOrder, ClientTimings, Failure, Job, Said, together
 from dbbench.loadgen.loops import collector_off
 from dbbench.loadgen.transactions import Pool, Together, Transactions
 
@@ -171,13 +169,13 @@ def share(pool: int, numbers: range, of: int) -> range:
     return range(pool * numbers.start // of, pool * numbers.stop // of)
 
 
-def _serve(order: ClientOrder, commands: TextIO, say: Callable[[Any], None]) -> None:
+def _serve(order: ClientOrder, commands: TextIO, say: Callable[[Said], None]) -> None:
     """What one process of clients does with its order."""
     kind: type[Engine] = resolve_name(order.engine)
     engine = kind(Setup(Path(order.directory), order.tier, order.options, os.environ.get(VARIABLE, "")))
 
     def agree() -> int:
-        say({"ready": os.getpid()})
+        say(Said())
         return int(commands.readline())
 
     engine.open()
@@ -188,7 +186,7 @@ def _serve(order: ClientOrder, commands: TextIO, say: Callable[[Any], None]) -> 
             found = in_this_process(engine, order.job, numbers, order.of, agree)
     finally:
         engine.close()
-    say(TIMINGS.dump_python(found, mode="json"))
+    say(Said(found))
 
 
 def main() -> None:
@@ -197,20 +195,13 @@ def main() -> None:
     words = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
-    def say(document: Any) -> None:
-        print(json.dumps(document), file=words, flush=True)
+    def say(said: Said) -> None:
+        print(SAID.dump_json(said).decode(), file=words, flush=True)
 
     try:
         _serve(ORDER.validate_json(sys.stdin.readline()), sys.stdin, say)
-    except WrongAnswer as exc:
-        say({"wrong": str(exc)})
-        sys.exit(1)
-    except TimedOut as exc:
-        say({"timed out": str(exc)})
-        sys.exit(1)
     except Exception as exc:
-        traceback.print_exc()
-        say({"failed": f"{type(exc).__name__}: {exc}"})
+        say(Said(failure=Failure.of(exc)))
         sys.exit(1)
 
 

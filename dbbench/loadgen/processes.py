@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import selectors
 import subprocess
@@ -10,22 +9,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from time import perf_counter_ns
-from typing import Any, Self
+from typing import Self
 
 from dbbench.engine.base import Engine
-from dbbench.errors import DbbenchError, TimedOut, WrongAnswer
 from dbbench.host.metric import of_threads, total
 from dbbench.host.process_meter import ProcessMeter
 from dbbench.host.processes import environment, python
-from dbbench.loadgen.job import ORDER, TIMINGS, ClientOrder, ClientTimings, Job, together
+from dbbench.loadgen.job import ORDER, SAID, ClientFailed, ClientOrder, ClientTimings, Job, Said, together
 from dbbench.suite.steps.base import Clients
 
 #: Between the word to the processes and their start, so that all have heard it.
 _LEAD_NANOSECONDS = 20_000_000
-
-
-class ClientFailed(DbbenchError):
-    """A process of clients came to a bad end."""
 
 
 def in_processes(engine: Engine, job: Job, clients: Clients) -> ClientTimings:
@@ -82,7 +76,7 @@ class ClientProcesses:
                 self._ending.enter_context(child)
                 self._ending.callback(child.kill)
                 self._children.append(child)
-                _tell(child, ORDER.dump_python(replace(self._order, bound=bound, first=number * threads), mode="json"))
+                _tell(child, ORDER.dump_json(replace(self._order, bound=bound, first=number * threads)).decode())
         except BaseException:
             self._ending.close()
             raise
@@ -106,18 +100,18 @@ class ClientProcesses:
 
     def timings(self) -> ClientTimings:
         """What they measured, when the last one is done. Raises WrongAnswer, TimedOut and ClientFailed."""
-        return together([TIMINGS.validate_python(document) for document in hear_all(self._children)])
+        return together([said.timings for said in hear_all(self._children) if said.timings])
 
 
-def _tell(child: subprocess.Popen[str], document: Any) -> None:
+def _tell(child: subprocess.Popen[str], line: object) -> None:
     assert child.stdin
     with suppress(BrokenPipeError):  # it ended; `_hear` says how
-        print(json.dumps(document), file=child.stdin, flush=True)
+        print(line, file=child.stdin, flush=True)
 
 
-def hear_all(children: Sequence[subprocess.Popen[str]]) -> list[Any]:
+def hear_all(children: Sequence[subprocess.Popen[str]]) -> list[Said]:
     """What each process says. Raises as soon as one has failed: nobody waits for the others then, which are killed."""
-    found: dict[subprocess.Popen[str], Any] = {}
+    found: dict[subprocess.Popen[str], Said] = {}
     with selectors.DefaultSelector() as waiting:
         for child in children:
             assert child.stdout
@@ -129,22 +123,13 @@ def hear_all(children: Sequence[subprocess.Popen[str]]) -> list[Any]:
     return [found[child] for child in children]
 
 
-def _hear(child: subprocess.Popen[str]) -> Any:
-    """The next thing that a process says. Raises ClientFailed if it failed or ended without a word."""
+def _hear(child: subprocess.Popen[str]) -> Said:
+    """The next thing that a process says. Raises what it says went wrong, and ClientFailed if it ended without a word."""
     assert child.stdout
     line = child.stdout.readline()
     if not line:
         raise ClientFailed(f"a client process ended by itself with status {child.wait()}")
-    document = json.loads(line)
-    raise_failure(document, "in a client process")
-    return document
-
-
-def raise_failure(word: Mapping[str, Any], where: str) -> None:
-    """Raise what a process of clients says went wrong, if it says so: WrongAnswer, TimedOut, or ClientFailed with `where` it was."""
-    if "wrong" in word:
-        raise WrongAnswer(word["wrong"])
-    if "timed out" in word:
-        raise TimedOut(word["timed out"])
-    if "failed" in word:
-        raise ClientFailed(f"{where}: {word['failed']}")
+    said = SAID.validate_json(line)
+    if said.failure:
+        raise said.failure.exception("in a client process")
+    return said

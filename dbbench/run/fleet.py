@@ -6,22 +6,25 @@ lost takes its round with it: the round's trials are dropped, and another host b
 
 from __future__ import annotations
 
-import base64
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dbbench.cluster.place import Place
 from dbbench.errors import DbbenchError, RunError, UserError
 from dbbench.host import atomic_json, plain_file
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Trial
+from dbbench.run.order import ROUND_ORDER, RoundOrder
 from dbbench.run.runner import Progress, not_repeated
 from dbbench.suite.answer import AnswerFile, EngineAnswer
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.query import QueryStep
+
+if TYPE_CHECKING:
+    from dbbench.cluster.leased import Word
 
 PROGRAM = "dbbench.run.round_on_host"
 #: The name of a trial's file, at most one folder deep.
@@ -49,6 +52,7 @@ def run_fleet(run: Run, trials: Sequence[Trial], place: Place, report: Callable[
 
     Raises RunError if a round fails on a host, or no host is left. What finished rounds gave is kept.
     """
+    from dbbench.cluster.agent import Sealed
     from dbbench.cluster.hosts import Hosts
 
     with run.locked():
@@ -58,7 +62,8 @@ def run_fleet(run: Run, trials: Sequence[Trial], place: Place, report: Callable[
             return
         with Hosts(place) as hosts:
             try:
-                hosts.spread(orders, PROGRAM, rounds)
+                sealed = {number: Sealed(ROUND_ORDER.dump_json(order).decode()) for number, order in orders.items()}
+                hosts.spread(sealed, PROGRAM, rounds)
             except UserError:
                 raise
             except DbbenchError as exc:
@@ -71,17 +76,16 @@ class Rounds:
     def __init__(self, run: Run, trials: Sequence[Trial], report: Callable[[Progress], None]) -> None:
         self.run, self.trials, self.report = run, {trial.id: trial for trial in trials}, report
         self.done = run.done(trials)
+        #: The trials that hosts are given, by rounds.
+        self.sent: dict[int, list[Trial]] = {}
 
-    def orders(self) -> list[dict[str, Any]]:
-        """An order for each round that isn't finished: the manifest as of a run of that host, the suite, the trials."""
+    def orders(self) -> dict[int, RoundOrder]:
+        """An order for each round that isn't finished, by its number."""
         manifest = self.run.manifest.model_copy(update={"cluster": "", "hosts": 0, "fleet": False, "answers": {}})
-        document = manifest.model_dump(mode="json")
         text = plain_file.read(self.run.path / "suite.yaml").decode()
-        return [
-            {"manifest": document, "suite": text, "round": number, "trials": [asdict(trial) for trial in mine]}
-            for number in range(1, self.run.manifest.rounds + 1)
-            if (mine := self._begun_anew(number))
-        ]
+        rounds = range(1, self.run.manifest.rounds + 1)
+        self.sent = {number: mine for number in rounds if (mine := self._begun_anew(number))}
+        return {number: RoundOrder(manifest, text, mine) for number, mine in self.sent.items()}
 
     def _begun_anew(self, number: int) -> list[Trial]:
         """The trials of a round that isn't finished, without those that would end as before: their results are known."""
@@ -100,31 +104,32 @@ class Rounds:
                 self.done[trial.id] = self.run.result(trial)
         return left
 
-    def heard(self, host: str, order: Mapping[str, Any], word: Mapping[str, Any]) -> None:
-        """Keep the files of a trial. Raises RunError if they can't be written."""
-        if "trial" not in word:
+    def heard(self, host: str, order: int, word: Word) -> None:
+        """Keep the files of a trial of a round. Raises RunError if they can't be written."""
+        if not word.trial:
             return
-        if word["trial"] not in {each["id"] for each in order["trials"]}:
-            raise RunError(f"host {host} told of a trial that it was not given: {word['trial']}")
-        trial = self.trials[word["trial"]]
+        trial = self.trials.get(word.trial)
+        if trial not in self.sent[order]:
+            raise RunError(f"host {host} told of a trial that it was not given: {word.trial}")
         directory = self.run.begin(trial)
         try:
-            for name, content in word["files"].items():
+            for name, content in word.files.items():
                 if name != "result.json":
-                    self._write(directory, name, base64.b64decode(content))
+                    self._write(directory, name, content)
         except OSError as exc:
             raise RunError(f"{directory} can't be written: {exc.strerror or exc}") from exc
-        result = atomic_json.parse(base64.b64decode(word["files"]["result.json"]))
-        atomic_json.write(directory / "result.json", result | {"host": {"name": host, **word["machine"]}}, durable=True)
+        result = atomic_json.parse(word.files["result.json"])
+        told = {"name": host, **(asdict(word.machine) if word.machine else {})}
+        atomic_json.write(directory / "result.json", result | {"host": told}, durable=True)
         self.done[trial.id] = self.run.result(trial)
         at = Progress(trial, len(self.done), len(self.trials))
         self.report(replace(at, result=self.done[trial.id]))
 
-    def lost(self, order: Mapping[str, Any], why: str) -> None:
+    def lost(self, order: int, why: str) -> None:
         """Drop what a lost host had of its round."""
-        for each in order["trials"]:
-            self.done.pop(each["id"], None)
-            self.run.discard(self.trials[each["id"]])
+        for trial in self.sent[order]:
+            self.done.pop(trial.id, None)
+            self.run.discard(trial)
 
     def _write(self, directory: Path, name: str, data: bytes) -> None:
         if not _FILE.fullmatch(name):

@@ -1,15 +1,16 @@
-"""What passes between the processes of a trial: its order (`trial.json`) and the worker's record (`steps.json`)."""
+"""What passes between the processes of a trial: its order (`trial.json`) and the worker's record (`steps.json`); the order of a round."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from dbbench.cluster.place import Place
 from dbbench.host import atomic_json
+from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import StepResult, Trial, TrialRecord
 from dbbench.run.worker_process import WorkerProcess
 from dbbench.suite.dataset import Dataset
@@ -49,6 +50,18 @@ class TrialOrder(BaseModel):
     def write(self, directory: Path) -> None:
         """Write it to a trial's directory."""
         atomic_json.write(directory / "trial.json", self.model_dump(mode="json"))
+
+
+@dataclass(frozen=True)
+class RoundOrder:
+    """What a host of a fleet is to do: the manifest as of a run of that host, the suite's text, the trials."""
+
+    manifest: Manifest
+    suite: str
+    trials: list[Trial]
+
+
+ROUND_ORDER = TypeAdapter(RoundOrder)
 
 
 class RunningStep(BaseModel):

@@ -49,17 +49,21 @@ def look_at_hosts(place: Place | None, engines: Sequence[str]) -> None:
 
 def _here(kind: str) -> Mapping[str, str]:
     """What this machine has for an engine, found by a process of its own: drivers stay out of this one."""
-    from dbbench.cluster.agent import Agent, Sealed
+    from dbbench.cluster.agent import Agent, Ended
+    from dbbench.cluster.leased import WORD, HostOrder
 
     agent = Agent()
-    agent.start(Sealed({"engine": kind, "identify": True, "url": ""}))
+    agent.start(HostOrder(kind).sealed)
     until = monotonic() + _SECONDS
     try:
         while monotonic() < until:
-            for word in agent.poll():
-                if "ready" in word:
-                    return dict(word["ready"]["has"])
-                raise UserError(f"{kind}: {word.get('failed') or word.get('printed')}")
+            for said in agent.poll():
+                if isinstance(said, Ended):
+                    raise UserError(f"{kind}: {said.printed}")
+                word = WORD.validate_json(said)
+                if word.has:
+                    return word.has
+                raise UserError(f"{kind}: {word.failure and word.failure.text}")
             sleep(_POLL_SECONDS)
     finally:
         agent.finish()

@@ -6,7 +6,6 @@ finished trial's files go back to where the run directory is; nothing stays here
 
 from __future__ import annotations
 
-import base64
 import os
 import signal
 import sys
@@ -14,16 +13,14 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from dbbench.cluster.leased import Line, obey
+from dbbench.cluster.leased import HostMachine, Line, Word, obey
 from dbbench.datasets.cache import Files
 from dbbench.errors import UserError
-from dbbench.host import machine
 from dbbench.results.run_directory import Manifest, Run
-from dbbench.results.trial import Trial
 from dbbench.run.answers import answers_again
 from dbbench.run.data import drawn_again
+from dbbench.run.order import ROUND_ORDER
 from dbbench.run.ready import Ready
 from dbbench.run.releases import found_again
 from dbbench.run.runner import Progress, run_trials
@@ -31,28 +28,24 @@ from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.loader import parse_suite
 
 
-def serve(order: Mapping[str, Any], line: Line) -> None:
+def serve(text: str, line: Line) -> None:
     """Run a round. Raises UserError if its data came out otherwise here."""
+    order = ROUND_ORDER.validate_json(text)
+    manifest = order.manifest
     with tempfile.TemporaryDirectory(prefix="dbbench-") as folder:
-        manifest = Manifest.model_validate(order["manifest"])
-        suite = parse_suite(order["suite"], "suite.yaml")
-        run = Run.create(
-            Path(folder) / "run", manifest, suite.first_look() if manifest.quick else suite, order["suite"]
-        )
-        known = machine.describe(Path(folder))
-        here = {key: known[key] for key in ("cpu", "threads", "kernel", "memory_bytes")}
+        suite = parse_suite(order.suite, "suite.yaml")
+        run = Run.create(Path(folder) / "run", manifest, suite.first_look() if manifest.quick else suite, order.suite)
+        here = HostMachine.here(Path(folder))
         datasets = drawn_again(run)
         _check(manifest, datasets)
 
         def report(event: Progress) -> None:
             if event.result is not None:
-                files = packed(run.directory(event.trial))
-                line.say({"trial": event.trial.id, "files": files, "machine": here})
+                line.say(Word(trial=event.trial.id, files=packed(run.directory(event.trial)), machine=here))
 
-        trials = [Trial(**each) for each in order["trials"]]
         folders = found_again(manifest.variants)
-        run_trials(Ready(run, trials, datasets, answers_again(run, datasets), folders=folders), report)
-    line.say({"done": order["round"]})
+        run_trials(Ready(run, order.trials, datasets, answers_again(run, datasets), folders=folders), report)
+    line.say(Word(done=True))
 
 
 def _check(manifest: Manifest, datasets: Mapping[str, Files]) -> None:
@@ -61,10 +54,10 @@ def _check(manifest: Manifest, datasets: Mapping[str, Files]) -> None:
             raise UserError(f"the data of {name} came out otherwise here: the packages that draw it differ")
 
 
-def packed(directory: Path) -> dict[str, str]:
-    """The files of a trial: name, below the directory -> content, as Base64."""
+def packed(directory: Path) -> dict[str, bytes]:
+    """The files of a trial: name, below the directory -> content."""
     files = (path for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
-    return {path.relative_to(directory).as_posix(): base64.b64encode(path.read_bytes()).decode() for path in files}
+    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in files}
 
 
 def _interrupt() -> None:

@@ -14,16 +14,16 @@ from tests.waiting import until
 #: A host's clients, of which there are none, that wait for the moment of their start.
 WAITING = """
 import os, signal, time
-from dbbench.cluster.agent import Agent, Sealed
+from dbbench.cluster.agent import Agent
+from dbbench.cluster.leased import WORD, HostOrder
+from dbbench.loadgen.job import ClientOrder, Job
+from dbbench.suite.model import Tier
 
-clients = {
-    "engine": "dbbench_plugins.null:Null", "directory": "", "tier": "memory", "options": {}, "threads": 1, "of": 1, "served": False,
-    "job": {"operation": "read", "arguments": [], "warm_up": 0, "calls": 1},
-}
-order = {"engine": clients["engine"], "clients": clients, "url": "", "first": 0, "processes": 0}
+null = "dbbench_plugins.null:Null"
+clients = ClientOrder(null, "", Tier.MEMORY, {}, Job("read", (), 0, 1), 1, 1, False)
 agent = Agent()
-agent.start(Sealed(order))
-while not any("ready" in word for word in agent.poll()):
+agent.start(HostOrder(null, "", clients).sealed)
+while not any(WORD.validate_json(word).has for word in agent.poll()):
     time.sleep(0.01)
 """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import subprocess
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from dbbench.analysis import fleet
+from dbbench.cluster.leased import HostMachine, Word
 from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json
 from dbbench.host.processes import environment, python
@@ -25,9 +25,10 @@ from dbbench.run.runner import Progress
 from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.loader import find_suite, load_suite, parse_suite
 from tests.fabricated import MANY, Fake, fabricate
+from tests.unit.piped import piped
 
 TWO = dict(list(MANY.items())[:2])
-HERE = {"cpu": "Xeon", "threads": 2, "memory_bytes": 2**34, "kernel": "6.1"}
+HERE: Any = {"cpu": "Xeon", "threads": 2, "memory_bytes": 2**34, "kernel": "6.1"}
 
 
 def at_hosts(result: dict[str, Any], *, slower: float = 1.0, cpu: str = "Xeon") -> None:
@@ -79,58 +80,54 @@ def unfinished(path: Path) -> tuple[Run, Rounds, Reports]:
     return run, Rounds(run, trials, reports), reports
 
 
-def word(trial: str, result: dict[str, Any], **files: bytes) -> dict[str, Any]:
+def word(trial: str, result: dict[str, Any], **files: bytes) -> Word:
     whole = {"result.json": json.dumps(result).encode(), **files}
-    return {
-        "trial": trial,
-        "machine": HERE,
-        "files": {name: base64.b64encode(data).decode() for name, data in whole.items()},
-    }
+    return piped(Word(trial=trial, machine=HostMachine(**HERE), files=whole))
 
 
 def test_a_round_is_begun_anew_as_a_whole(tmp_path: Path) -> None:
     run, rounds, _ = unfinished(tmp_path / "run")
-    (order,) = rounds.orders()
-    assert order["round"] == 2
-    assert len(order["trials"]) == len(run.manifest.usable)
+    ((number, order),) = rounds.orders().items()
+    assert number == 2
+    assert piped(order) == order
+    assert len(order.trials) == len(run.manifest.usable)
     assert {result.round for result in run.results()} == {1}
-    assert (order["manifest"]["cluster"], order["manifest"]["hosts"], order["manifest"]["fleet"]) == ("", 0, False)
+    assert (order.manifest.cluster, order.manifest.hosts, order.manifest.fleet) == ("", 0, False)
 
 
 def test_what_a_host_sends_is_kept_with_its_name(tmp_path: Path) -> None:
     run, rounds, reports = unfinished(tmp_path / "run")
     like = atomic_json.read(next(run.path.glob("trials/*-round1-*/result.json")))
-    (order,) = rounds.orders()
-    trial = order["trials"][0]
-    result = {**like, "id": trial["id"], "engine_name": trial["engine"], "round": 2}
-    rounds.heard("h2", order, word(trial["id"], result, **{"stderr.txt": b"a word", "plans/join-1.txt": b"SCAN"}))
-    kept = next(each for each in run.results() if each.id == trial["id"])
+    trial = rounds.orders()[2].trials[0]
+    result = {**like, "id": trial.id, "engine_name": trial.engine, "round": 2}
+    rounds.heard("h2", 2, word(trial.id, result, **{"stderr.txt": b"a word", "plans/join-1.txt": b"SCAN"}))
+    kept = next(each for each in run.results() if each.id == trial.id)
     assert kept.host is not None
     assert (kept.host["name"], kept.host["cpu"]) == ("h2", "Xeon")
-    folder = run.path / "trials" / trial["id"]
+    folder = run.path / "trials" / trial.id
     assert (folder / "stderr.txt").read_bytes() == b"a word"
     assert (folder / "plans" / "join-1.txt").read_bytes() == b"SCAN"
-    assert [event.trial.id for event in reports] == [trial["id"]]
+    assert [event.trial.id for event in reports] == [trial.id]
     assert set(packed(folder)) == {"result.json", "stderr.txt", "plans/join-1.txt"}
-    rounds.lost(order, "host h2 lost after 3 s")
+    rounds.lost(2, "host h2 lost after 3 s")
     assert not folder.exists()
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/b/c", "plans/../../x", ".hidden", ""])
 def test_a_file_of_another_place_is_refused(tmp_path: Path, name: str) -> None:
     run, rounds, _ = unfinished(tmp_path / "run")
-    (order,) = rounds.orders()
+    order = rounds.orders()[2]
     with pytest.raises(RunError, match="a file with the name"):
-        rounds.heard("h1", order, word(order["trials"][0]["id"], {}, **{name: b"x"}))
+        rounds.heard("h1", 2, word(order.trials[0].id, {}, **{name: b"x"}))
     assert not (tmp_path / "evil").exists()
     assert {result.round for result in run.results()} == {1}
 
 
 def test_a_trial_that_nobody_asked_for_is_refused(tmp_path: Path) -> None:
     _, rounds, _ = unfinished(tmp_path / "run")
-    (order,) = rounds.orders()
+    rounds.orders()
     with pytest.raises(RunError, match="was not given"):
-        rounds.heard("h1", order, word("001-round1-invoices-x", {}))
+        rounds.heard("h1", 2, word("001-round1-invoices-x", {}))
 
 
 def test_a_trial_that_would_time_out_again_is_not_sent(tmp_path: Path) -> None:
@@ -143,8 +140,8 @@ def test_a_trial_that_would_time_out_again_is_not_sent(tmp_path: Path) -> None:
     atomic_json.write(file, result)
     again = next(trial for trial in trials if (trial.round, trial.engine) == (2, "slow"))
     (run.directory(again) / "result.json").unlink()
-    (order,) = Rounds(run, trials, Reports()).orders()
-    assert "slow" not in {trial["engine"] for trial in order["trials"]}
+    order = Rounds(run, trials, Reports()).orders()[2]
+    assert "slow" not in {trial.engine for trial in order.trials}
     assert "not repeated: timeout in round 1" in str(run.result(again).steps[0].detail)
 
 
