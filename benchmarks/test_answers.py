@@ -52,7 +52,7 @@ def test_answers_against_duckdb(tmp_path: Path) -> None:
 
     for step in suite.scenarios[0].steps:
         if isinstance(step, LoadStep):
-            context.accept(step, load.measure(step, context))
+            context.data.accept(step, load.measure(step, context))
         if not isinstance(step, QueryStep):
             continue
         run = context.session.prepare_query(context.statement(step))  # type: ignore[attr-defined]

@@ -175,7 +175,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StepContex
     engine.create_store(RecordSet(RECORDS.spec.model_copy(update={"count": 20 * COUNT}), 1))
     session = engine.connect()
     made = StepContext(engine, session, {}, None, {}, records=RECORDS)  # type: ignore[arg-type]
-    made.accept(step("insert"), keyvalue.measure(step("insert"), made))
+    made.data.accept(step("insert"), keyvalue.measure(step("insert"), made))
     yield made
     session.close()
     engine.close()
@@ -189,13 +189,13 @@ def step(operation: str) -> KeyValueStep:
 def ours(operation: str, bench: StepContext) -> float:
     """Nanoseconds of an operation, by what the step itself reports."""
     measured = keyvalue.measure(step(operation), bench)
-    bench.accept(step(operation), measured)
+    bench.data.accept(step(operation), measured)
     return 1e9 / measured.value
 
 
 def theirs(operation: str, bench: StepContext) -> float:
     by_hand: Callable[[Any], None] = getattr(BY_HAND[bench.engine.name](bench.engine), operation)
-    held = bench.expected_records
+    held = bench.data.expected_records
     if operation == "insert":
         given: Any = RECORDS.pairs(np.arange(held.next, held.next + COUNT, dtype=np.uint64))
         held.next += COUNT

@@ -50,7 +50,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StepContex
     try:
         engine.create(dataset.tables)
         made = StepContext(engine, engine.connect(), dataset.tables, materialise(dataset), {})
-        made.accept(suite.scenarios[0].steps[0], load.measure(suite.scenarios[0].steps[0], made))  # type: ignore[arg-type]
+        made.data.accept(suite.scenarios[0].steps[0], load.measure(suite.scenarios[0].steps[0], made))  # type: ignore[arg-type]
         yield made
         made.session.close()
     finally:

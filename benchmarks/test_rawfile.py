@@ -95,7 +95,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StepContex
     session = engine.connect()
     made = StepContext(engine, session, {}, None, {}, records=records)  # type: ignore[arg-type]
     insert = step("insert", BLOCKS, ONE_THREAD, transaction=1000)
-    made.accept(insert, keyvalue.measure(insert, made))
+    made.data.accept(insert, keyvalue.measure(insert, made))
     yield made
     session.close()
     engine.close()
@@ -114,7 +114,7 @@ def ours(case: Case, bench: StepContext) -> float:
     with collector_off():
         made = step(case.operation, case.count, case.clients)
         measured = keyvalue.measure(made, bench)
-        bench.accept(made, measured)
+        bench.data.accept(made, measured)
         return measured.value or 0.0
 
 

@@ -33,6 +33,7 @@ from dbbench.host import atomic_json
 from dbbench.host.machine import file_system
 from dbbench.host.processes import end_with_parent
 from dbbench.host.usage import forget_peak, peak_memory, resident, usage
+from dbbench.loadgen.clients import drive
 from dbbench.message import clean
 from dbbench.results import crash_checks, query_plan
 from dbbench.results.crash_checks import Subject
@@ -133,18 +134,16 @@ class Worker:
         self._save()
 
     def _run_steps(self, engine: Engine) -> None:
-        context = StepContext(
-            engine, engine.connect(), self.tables, self.files, self.order.answers,
-            records=self.records, setup=self.setup, round=self.order.trial.round,
-            last_round=self.order.trial.round == self.order.rounds, note=self._note,
-            group=partial(group, run=self.order.run, scenario=self.scenario.name),
-        )  # fmt: skip
-        if self.hosts:
-            context.driver = self.hosts.drive
         changes = {
             each.name: before(each, self.scenario.steps) for each in self.scenario.steps if isinstance(each, QueryStep)
         }
-        context.changes = changes
+        context = StepContext(
+            engine, engine.connect(), self.tables, self.files, self.order.answers, changes=changes,
+            records=self.records, setup=self.setup, round=self.order.trial.round,
+            last_round=self.order.trial.round == self.order.rounds, note=self._note,
+            group=partial(group, run=self.order.run, scenario=self.scenario.name),
+            driver=self.hosts.drive if self.hosts else drive,
+        )  # fmt: skip
         versions = {**engine.versions(), **engine.server_versions()}
         if self.order.process.python:
             versions["Python"] = platform.python_version()
@@ -182,7 +181,7 @@ class Worker:
             if result.outcome not in _WORKED:
                 for name, made in changes.items():
                     if step.name in made.steps:
-                        context.no_answer[name] = f"{step.name}, which changes what it reads, was {result.outcome}"
+                        context.data.no_answer[name] = f"{step.name}, which changes what it reads, was {result.outcome}"
             if step.fills and result.outcome not in _WORKED:
                 missing = missing or f"{step.name} {result.outcome}: {result.detail}"
             if result.outcome not in (*_WORKED, Outcome.WRONG, Outcome.UNSUPPORTED):
@@ -249,13 +248,13 @@ class Worker:
             if self.hosts and (told := self.hosts.take_facts()):
                 measured.facts["cluster"] = told
             result = StepResult(name=step.name, verified=False, written_bytes=written, **measured.recorded)
-            context.accept(step, measured)
+            context.data.accept(step, measured)
             peak = max((peak_memory() or 0) + resident(servers), context.peak)
             self.record.peak_memory = max(peak, self.record.peak_memory or 0)
             if work.check and measured.outcome is not Outcome.WRONG:
                 result = self._checked(work.check, step, context, result)
             if measured.unit == "s" and measured.value is not None and measured.outcome is not Outcome.WRONG:
-                context.timed[step.name] = result
+                context.data.timed[step.name] = result
         except Exception as exc:
             outcome, detail = described(exc)
             if died := context.engine.exit_reason():
@@ -278,7 +277,7 @@ class Worker:
             else:
                 check(step, context)
         except NotVerified as exc:
-            context.unverified.add(step.name)
+            context.data.unverified.add(step.name)
             detail = "; ".join(filter(None, (result.detail, f"{UNVERIFIED}: {exc}")))
             return result.model_copy(update={"detail": detail})
         return result.model_copy(update={"verified": True})

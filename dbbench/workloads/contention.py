@@ -33,7 +33,7 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     work = transactions(step, context)
     clients = engine.info().concurrency.arranged(step.clients)
     counts = work.counts(clients.count)
-    context.left_by.pop(step.table, None)  # what a load has left goes, too
+    context.data.left_by.pop(step.table, None)  # what a load has left goes, too
     _clear_away(context, step.table)
     before = engine.statistics()
     job = Job("statement", (), 0, 0, inputs=work, pool=step.pool)

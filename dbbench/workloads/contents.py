@@ -50,7 +50,7 @@ def check_added(context: StepContext, name: str) -> None:
         sql = _sql_engine(engine)
         _check_count(context, sql, session, name)
         table = context.tables[name]
-        steps = context.added.get(name, []) if name in context.left_by else []
+        steps = context.data.added.get(name, []) if name in context.data.left_by else []
         if not _numbered(table) or not any(added.values for added in steps):
             return
         key = table.single_key
@@ -70,13 +70,13 @@ def check_added(context: StepContext, name: str) -> None:
 def check_after(context: StepContext, *, every_row: bool) -> dict[str, str]:
     """What is wrong with the tables after all steps: step -> in words. Tables whose content nobody knows are left out."""
     found = {}
-    for name, step in context.left_by.items():
+    for name, step in context.data.left_by.items():
         try:
             check_table(context, name, every_row=every_row)
         except WrongAnswer as exc:
             found[step] = str(exc)
-    for name, added in context.added.items():
-        if name not in context.left_by:
+    for name, added in context.data.added.items():
+        if name not in context.data.left_by:
             continue
         try:
             check_added(context, name)
@@ -90,29 +90,29 @@ def let_go(context: StepContext, step: StatementStep) -> dict[str, str]:
 
     Gives what was forgotten. A table that nobody knows is counted, so that what the calls add to it can be counted.
     """
-    if step.adds and step.adds.table not in context.left_by and isinstance(context.engine, SQLEngine):
+    if step.adds and step.adds.table not in context.data.left_by and isinstance(context.engine, SQLEngine):
         with context.beneath() as (engine, session):
-            context.rows[step.adds.table] = int(_count(_sql_engine(engine), session, step.adds.table))
+            context.data.rows[step.adds.table] = int(_count(_sql_engine(engine), session, step.adds.table))
     named = {step.adds.table} if step.adds else set(_words(context.statement(step)))
-    return {name: context.left_by.pop(name) for name in named & set(context.left_by)}
+    return {name: context.data.left_by.pop(name) for name in named & set(context.data.left_by)}
 
 
 def forget(context: StepContext, sql: str) -> None:
     """Forget what is in the tables that some statements name: they may change them."""
     for name in set(_words(sql)) & set(context.tables):
-        context.left_by.pop(name, None)
-        context.rows.pop(name, None)
+        context.data.left_by.pop(name, None)
+        context.data.rows.pop(name, None)
 
 
 def note_added(context: StepContext, step: StatementStep, calls: int, known: Mapping[str, str]) -> None:
     """Remember what the calls have added to a table. Without `adds` nobody can tell."""
-    if step.adds is None or step.adds.table not in context.rows:
+    if step.adds is None or step.adds.table not in context.data.rows:
         return
     name, rows = step.adds.table, step.adds.rows * calls
-    context.rows[name] += rows
+    context.data.rows[name] += rows
     if known:
-        context.left_by.update(known)
-        context.added.setdefault(name, []).append(Added(step.name, step.adds.values, rows))
+        context.data.left_by.update(known)
+        context.data.added.setdefault(name, []).append(Added(step.name, step.adds.values, rows))
 
 
 def _words(sql: str) -> list[str]:
@@ -126,7 +126,7 @@ def _sql_engine(engine: Engine) -> SQLEngine:
 
 
 def _check_count(context: StepContext, engine: SQLEngine, session: Session, name: str) -> None:
-    check_value(_count(engine, session, name), str(context.rows[name]), COUNT, f"COUNT(*) of {name}")
+    check_value(_count(engine, session, name), str(context.data.rows[name]), COUNT, f"COUNT(*) of {name}")
 
 
 def _count(engine: SQLEngine, session: Session, name: str) -> Any:
@@ -156,13 +156,13 @@ def _numbered(table: Table) -> bool:
 def _told_by_row(context: StepContext, name: str) -> bool:
     """Whether added rows are among the dataset's, and only each one's key tells which are which."""
     known = context.files.manifest["tables"][name]
-    return context.rows[name] != known["rows"] and not _numbered(context.tables[name])
+    return context.data.rows[name] != known["rows"] and not _numbered(context.tables[name])
 
 
 def _of_the_dataset(context: StepContext, engine: SQLEngine, name: str) -> str:
     """The condition that leaves out rows that steps have added; nothing where their keys are in no known order."""
     known = context.files.manifest["tables"][name]
-    if context.rows[name] == known["rows"] or not _numbered(context.tables[name]):
+    if context.data.rows[name] == known["rows"] or not _numbered(context.tables[name]):
         return ""
     key = context.tables[name].single_key
     keys = known["columns"][key]

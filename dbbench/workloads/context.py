@@ -62,24 +62,17 @@ class Leaves:
 
 
 @dataclass
-class StepContext:
-    """An opened engine with one session, its tables, and the dataset and answers to work with."""
+class StepsSoFar:
+    """What the data must be by now, and the results of the steps so far."""
 
-    engine: Engine
-    session: Session
-    tables: Mapping[str, Table]
-    files: Files
-    answers: Mapping[str, Path]
     #: Rows in each table, as the steps so far must have left them.
     rows: dict[str, int] = field(default_factory=dict)
     #: The step that last filled each table whose content is known, and what statements have added to it since.
     left_by: dict[str, str] = field(default_factory=dict)
     added: dict[str, list[Added]] = field(default_factory=dict)
-    #: What steps before each query have made of its tables; and the queries whose answer is no longer known -> why.
-    changes: Mapping[str, Changes] = field(default_factory=dict)
+    #: Queries whose answer is no longer known -> why.
     no_answer: dict[str, str] = field(default_factory=dict)
-    #: The dataset's records, if it has records and not tables, and what the steps so far must have made of them.
-    records: RecordSet | None = None
+    #: What the steps must have made of the records.
     expected_records: ExpectedRecords = field(default_factory=ExpectedRecords)
     #: The same before the latest step that changed them.
     records_before: ExpectedRecords = field(default_factory=ExpectedRecords)
@@ -89,6 +82,31 @@ class StepContext:
     timed: dict[str, StepResult] = field(default_factory=dict)
     #: The steps among them whose work was not checked.
     unverified: set[str] = field(default_factory=set)
+
+    def accept(self, step: Step, measured: StepMeasurement) -> None:
+        """Take over what a step that was measured leaves, before it is checked: a check changes nothing."""
+        leaves = measured.leaves
+        self.rows.update(leaves.rows)
+        self.left_by.update(dict.fromkeys(leaves.filled, step.name))
+        self.numbers[step.name] = leaves.numbers
+        if leaves.records is not None:
+            self.records_before, self.expected_records = self.expected_records, leaves.records
+
+
+@dataclass
+class StepContext:
+    """An opened engine with one session, and what is fixed for a trial: tables, dataset, answers. `data` alone changes."""
+
+    engine: Engine
+    session: Session
+    tables: Mapping[str, Table]
+    files: Files
+    answers: Mapping[str, Path]
+    data: StepsSoFar = field(default_factory=StepsSoFar)
+    #: What steps before each query make of its tables.
+    changes: Mapping[str, Changes] = field(default_factory=dict)
+    #: The dataset's records, if it has records and not tables.
+    records: RecordSet | None = None
     #: What the engine was made from, to make it again; None where it need not be.
     setup: Setup | None = None
     #: The run's round, from 1.
@@ -106,15 +124,6 @@ class StepContext:
     def drive(self, job: Job, clients: Clients) -> ClientTimings:
         """What clients measured of a job. Raises Unsupported if the engine can't serve them all."""
         return self.driver(self.engine, self.session, job, clients)
-
-    def accept(self, step: Step, measured: StepMeasurement) -> None:
-        """Take over what a step that was measured leaves, before it is checked: a check changes nothing."""
-        leaves = measured.leaves
-        self.rows.update(leaves.rows)
-        self.left_by.update(dict.fromkeys(leaves.filled, step.name))
-        self.numbers[step.name] = leaves.numbers
-        if leaves.records is not None:
-            self.records_before, self.expected_records = self.expected_records, leaves.records
 
     def restart(self, between: Callable[[], T]) -> T:
         """Close the session and the engine, open both again, the engine as a new object; gives what `between` gave."""

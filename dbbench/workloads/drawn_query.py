@@ -64,7 +64,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     except WrongAnswer as exc:
         return replace(measured, facts=facts, outcome=Outcome.WRONG, detail=str(exc))
     except NotVerified as exc:
-        context.no_answer[step.name] = str(exc)
+        context.data.no_answer[step.name] = str(exc)
         return replace(measured, facts=facts)
     facts["compared"] = len(chosen)
     if others:

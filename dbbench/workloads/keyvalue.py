@@ -32,7 +32,7 @@ _AT_ONCE = 8_192
 
 def measure(step: KeyValueStep, context: StepContext) -> StepMeasurement:
     """Operations in a second. Raises Unsupported for what the engine can't do, or has too few records for."""
-    records, expected = context.records, context.expected_records
+    records, expected = context.records, context.data.expected_records
     assert records is not None
     refuse_too_long(context.engine, records)
     facts = cold_start.facts([cold_start.start_cold(context)]) if step.cache == "cold" else {}
@@ -76,7 +76,7 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
 
 def _timed(step: KeyValueStep, context: StepContext, records: RecordSet, job: Job, clients: Clients) -> StepMeasurement:
     """Calls that go on until a time is over, or as many after a warm-up; what they leave counts after each drive."""
-    expected, written = context.expected_records, 0
+    expected, written = context.data.expected_records, 0
 
     def driven(job: Job) -> ClientTimings:
         nonlocal expected, written
@@ -198,7 +198,7 @@ def everything(context: StepContext) -> None:
 
 def _by_reads(context: StepContext) -> None:
     """Read each record that must be there, and each that was deleted. What was never inserted can't be found this way."""
-    records, expected = context.records, context.expected_records
+    records, expected = context.records, context.data.expected_records
     assert records is not None
     read = prepared(context.engine, context.session, "read")()
     for numbers in _chunks(range(expected.first, expected.next), *expected.further):
@@ -217,7 +217,7 @@ def _by_reads(context: StepContext) -> None:
 
 def _by_scan(context: StepContext) -> None:
     """Each record is one of the dataset's, in the right version, once, in order, and none is missing."""
-    records, expected = context.records, context.expected_records
+    records, expected = context.records, context.data.expected_records
     assert records is not None
     rest = iter(prepared(context.engine, context.session, "scan")()())
     count, total, last = 0, 0, b""
@@ -260,7 +260,7 @@ def _chunks(*ranges: range) -> Iterator[Numbers]:
 
 def sample(context: StepContext, operation: str) -> None:
     """Read some records that must be there, and one that must not. Raises WrongAnswer."""
-    records, expected = context.records, context.expected_records
+    records, expected = context.records, context.data.expected_records
     assert records is not None
     there = expected.next - expected.first
     run = prepared(context.engine, context.session, operation)()

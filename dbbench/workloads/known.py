@@ -17,7 +17,7 @@ def known_answers(step: QueryStep, context: StepContext) -> tuple[list[pa.Table]
         return [], "the suite has no answer for the query"
     if step.answer == "agree":
         return [], "engines are only compared with each other"
-    if why := context.no_answer.get(step.name):
+    if why := context.data.no_answer.get(step.name):
         return [], why
     answers = read_answers(context.answers[step.name])
     return ([], f"answer not computed: {why}") if (why := refused(answers)) else (answers, "")

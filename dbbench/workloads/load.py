@@ -67,7 +67,7 @@ def check(step: LoadStep, context: StepContext) -> None:
 
     In the first round every row is compared, and the indexes are looked for.
     """
-    for name in context.left_by:
+    for name in context.data.left_by:
         check_table(context, name, every_row=context.round == 1)
     if context.round == 1:
         check_indexes(context)

@@ -23,7 +23,7 @@ _WRITES = [OPERATIONS.index(name) for name in ("update", "modify")]
 
 def measure(step: MixStep, context: StepContext) -> StepMeasurement:
     """Operations in a second. Raises Unsupported for what the engine can't do."""
-    records, expected = context.records, context.expected_records
+    records, expected = context.records, context.data.expected_records
     assert records is not None
     refuse_too_long(context.engine, records)
     if expected.next - expected.first < 2 or expected.further:
@@ -39,7 +39,7 @@ def measure(step: MixStep, context: StepContext) -> StepMeasurement:
 
 def _timed(step: MixStep, context: StepContext, job: Job, clients: Clients) -> StepMeasurement:
     """Calls that go on until a time is over, or as many after a warm-up; the last drive of a search is checked."""
-    expected = context.expected_records
+    expected = context.data.expected_records
 
     def driven(job: Job) -> ClientTimings:
         nonlocal expected
@@ -92,9 +92,9 @@ def _left(
 
 def _check_last(step: MixStep, context: StepContext) -> None:
     """Of a sample of records: each holds what one of the clients wrote last, or what was there before."""
-    records, before = context.records, context.records_before
+    records, before = context.records, context.data.records_before
     assert records is not None
-    operations, made = context.expected_records.mixed or (_operations(step, records, before), None)
+    operations, made = context.data.expected_records.mixed or (_operations(step, records, before), None)
     sure = not before.loose and step.find is None  # what a search made before its last trial isn't known one by one
     there = operations.next - operations.first
     places = np.arange(min(SAMPLE, there), dtype=np.uint64)

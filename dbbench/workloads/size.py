@@ -17,13 +17,13 @@ def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
     before = on_disk(context.engine)
     flush, _ = timed(context.engine.flush)
     size = on_disk(context.engine)
-    expected = context.expected_records
+    expected = context.data.expected_records
     facts: StepFacts = {
         "before_flush": before.total,
         "flush_seconds": flush / 1e9,
         "index": size.index,
         "heap": size.heap,
-        "rows": sum(context.rows.values()) + expected.next - expected.first + sum(map(len, expected.further)),
+        "rows": sum(context.data.rows.values()) + expected.next - expected.first + sum(map(len, expected.further)),
         "files": [
             {"name": file.name, "part": file.role, "apparent": file.apparent, "allocated": file.allocated}
             for file in size.files
@@ -36,5 +36,5 @@ def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
 
 def check(step: SizeStep, context: StepContext) -> None:
     """A database with rows in it has a size. Raises WrongAnswer."""
-    if on_disk(context.engine).total == 0 and any(context.rows.values()):
+    if on_disk(context.engine).total == 0 and any(context.data.rows.values()):
         raise WrongAnswer("no bytes on disk, though rows were loaded")

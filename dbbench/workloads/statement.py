@@ -35,7 +35,7 @@ def measure(step: StatementStep, context: StepContext) -> StepMeasurement:
     try:
         measured = load_control.measure(step, job, clients, driven, context.note)
     except Unsupported:
-        context.left_by.update(known)
+        context.data.left_by.update(known)
         context.session.close()  # it may have rows that hinder the next statement
         context.session = context.engine.connect()
         raise
@@ -48,7 +48,7 @@ def check(step: StatementStep, context: StepContext) -> None:
 
     Raises WrongAnswer, and NotVerified where there is neither a table to count nor a query to make.
     """
-    counted = isinstance(context.engine, SQLEngine) and step.adds is not None and step.adds.table in context.rows
+    counted = isinstance(context.engine, SQLEngine) and step.adds is not None and step.adds.table in context.data.rows
     if step.check is None and not counted:
         raise NotVerified("the step has no table to count (`adds`) and no `check`")
     if counted and step.adds is not None:

@@ -10,9 +10,9 @@ from dbbench.workloads.context import StepContext, StepMeasurement
 
 def measure(step: TotalStep, context: StepContext) -> StepMeasurement:
     """Seconds. Raises Unsupported if one of the steps has no figure."""
-    if missing := [name for name in step.of if name not in context.timed]:
+    if missing := [name for name in step.of if name not in context.data.timed]:
         raise Unsupported(f"no sum, as {', '.join(missing)} {'have' if missing[1:] else 'has'} no figure")
-    results = [context.timed[name] for name in step.of]
+    results = [context.data.timed[name] for name in step.of]
     return StepMeasurement(
         "time",
         "s",
@@ -24,5 +24,5 @@ def measure(step: TotalStep, context: StepContext) -> StepMeasurement:
 
 def check(step: TotalStep, context: StepContext) -> None:
     """Each of the steps was checked by itself. Raises NotVerified if one was not."""
-    if unverified := [name for name in step.of if name in context.unverified]:
+    if unverified := [name for name in step.of if name in context.data.unverified]:
         raise NotVerified(f"{', '.join(unverified)} {'were' if unverified[1:] else 'was'} not verified")

@@ -67,12 +67,12 @@ def check(step: TransactionStep, context: StepContext) -> None:
     """Each invariant holds. Raises WrongAnswer, and NotVerified where there is none."""
     if not step.invariants:
         raise NotVerified("the step has no `invariants`")
-    _hold(step.invariants, context.numbers[step.name], context)
+    _hold(step.invariants, context.data.numbers[step.name], context)
 
 
 def check_again(step: TransactionStep, context: StepContext, later: Sequence[Step]) -> None:
     """Each invariant holds after all steps, of which those that came `later` have written to none of its tables."""
-    _hold([each for each in step.invariants if not _may_change(each, later)], context.numbers[step.name], context)
+    _hold([each for each in step.invariants if not _may_change(each, later)], context.data.numbers[step.name], context)
 
 
 def _may_change(invariant: Invariant, later: Sequence[Step]) -> bool:

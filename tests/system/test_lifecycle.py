@@ -90,11 +90,11 @@ def test_a_churn_that_harmed_the_rows_is_wrong(harm: str, words: str, tmp_path: 
     bench = StepContext(engine, engine.connect(), dataset.tables, materialise(dataset), {})
     try:
         first = suite.scenarios[0].steps[0]
-        bench.accept(first, load.measure(first, bench))  # type: ignore[arg-type]
+        bench.data.accept(first, load.measure(first, bench))  # type: ignore[arg-type]
         load.check(first, bench)  # type: ignore[arg-type]
         step = ChurnStep(kind="churn", name="churn", title="Churn", table="Child", share=0.5, transaction=30)
         measured = churn.measure(step, bench)
-        bench.accept(step, measured)
+        bench.data.accept(step, measured)
         assert measured.facts["rows"] > 100
         churn.check(step, bench)
         for statement in harm.split(";"):

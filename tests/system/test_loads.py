@@ -58,7 +58,7 @@ def test_a_sum_of_many_reals_is_right(name: str, tmp_path: Path) -> None:
     try:
         engine.create(dataset.tables)
         bench = StepContext(engine, engine.connect(), dataset.tables, materialise(dataset), {})
-        bench.accept(LOAD, load.measure(LOAD, bench))
+        bench.data.accept(LOAD, load.measure(LOAD, bench))
         load.check(LOAD, bench)
         bench.session.close()
     finally:
@@ -81,7 +81,7 @@ def test_a_flush_leaves_the_log_for_later_commits(name: str, tmp_path: Path) -> 
     try:
         engine.create(dataset.tables)
         bench = StepContext(engine, engine.connect(), dataset.tables, materialise(dataset, scale=0.1), {})
-        bench.accept(LOAD, load.measure(LOAD, bench))
+        bench.data.accept(LOAD, load.measure(LOAD, bench))
         before = log.stat().st_size
         started = time.monotonic()
         engine.flush()

@@ -66,7 +66,7 @@ def measure(step, context):
 def check(step, context):
     """Compare with the rows that were loaded."""
     ((count,),) = fetch(context.session, context.quoted(f"SELECT COUNT(*) FROM {step.table}"))
-    if count != context.rows[step.table]:
+    if count != context.data.rows[step.table]:
         raise WrongAnswer(f"{count} rows of {step.table}")
 ''',
     "report/steps/count.py": '''\

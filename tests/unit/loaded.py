@@ -27,7 +27,7 @@ def loaded(suite: Suite, files: Files, folder: Path, kind: Any = SQLite) -> Iter
     context = StepContext(engine, engine.connect(), dataset.tables, files, answers)
     if not engine.is_null:
         first: Any = suite.scenarios[0].steps[0]
-        context.accept(first, load.measure(first, context))
+        context.data.accept(first, load.measure(first, context))
     yield context
     context.session.close()
     engine.close()

@@ -53,7 +53,7 @@ def bench(tmp_path: Path) -> StepContext:
     engine = Kept(setup)
     engine.open()
     made = StepContext(engine, engine.connect(), {}, None, {}, records=RECORDS, setup=setup)  # type: ignore[arg-type]
-    made.accept(step("insert"), keyvalue.measure(step("insert"), made))
+    made.data.accept(step("insert"), keyvalue.measure(step("insert"), made))
     return made
 
 
@@ -73,7 +73,7 @@ def test_a_cold_step_restarts_the_engine_once_and_drops_its_files_meanwhile(
     monkeypatch.setattr(page_cache, "drop", lambda _: Kept.log.append("drop") or Dropped(0.0, 10))
     before = bench.engine
     found = keyvalue.measure(step(operation, cache="cold"), bench)
-    bench.accept(step(operation), found)
+    bench.data.accept(step(operation), found)
     assert Kept.log == ["open", "close", "drop", "open"]
     assert bench.engine is not before
     assert found.facts["cache"] == "cold"
@@ -107,7 +107,7 @@ def test_what_was_shuffled_can_be_unshuffled(count: int) -> None:
 def test_some_in_random_order_are_drawn_from_all_over(bench: StepContext) -> None:
     before = dict(Kept.all)
     some = step("update", order="random", count=100)
-    bench.accept(some, keyvalue.measure(some, bench))
+    bench.data.accept(some, keyvalue.measure(some, bench))
     changed = sorted(int.from_bytes(key, "big") for key, value in Kept.all.items() if before[key] != value)
     assert len(changed) == 100
     assert changed[0] < 100
@@ -117,11 +117,11 @@ def test_some_in_random_order_are_drawn_from_all_over(bench: StepContext) -> Non
 
 def test_later_writes_count_whether_of_some_or_of_all(bench: StepContext) -> None:
     for more in ({"order": "random", "count": 300}, {"count": 50}, {"order": "random", "count": 10}, {}, {"count": 7}):
-        bench.accept(step("update"), keyvalue.measure(step("update", **more), bench))
+        bench.data.accept(step("update"), keyvalue.measure(step("update", **more), bench))
         keyvalue.check(step("update"), bench)
-    assert bench.expected_records.newest == 5
-    bench.expected_records.drawn = []
-    bench.expected_records.write_some(10, 1_000, 99)
+    assert bench.data.expected_records.newest == 5
+    bench.data.expected_records.drawn = []
+    bench.data.expected_records.write_some(10, 1_000, 99)
     with pytest.raises(WrongAnswer, match="which is not its last"):
         keyvalue.check(step("update"), bench)
 

@@ -407,9 +407,9 @@ def test_a_total_is_a_sum_or_nothing(bench: StepContext) -> None:
     for name, seconds, usage in (
         ("a", 1.5, {Metric.CPU: 0.5, Metric.UNDELAYED: 1.0}), ("b", 2.0, {Metric.CPU: 0.25}), ("c", 9.0, {}),
     ):  # fmt: skip
-        bench.timed[name] = StepResult(name=name, outcome=Outcome.OK, value=seconds, unit="s", usage=usage)
+        bench.data.timed[name] = StepResult(name=name, outcome=Outcome.OK, value=seconds, unit="s", usage=usage)
     found = total.measure(asked, bench)
     assert (found.value, found.usage) == (3.5, {Metric.CPU: 0.75})
-    del bench.timed["b"]
+    del bench.data.timed["b"]
     with pytest.raises(Unsupported, match="no sum, as b has no figure"):
         total.measure(asked, bench)

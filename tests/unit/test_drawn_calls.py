@@ -214,9 +214,9 @@ def test_the_null_engine_steps_as_many_rows(files: Files, tmp_path: Path) -> Non
 @pytest.mark.parametrize("threads", [1, 2])
 def test_statements_add_rows_with_keys_of_their_own(context: StepContext, threads: int) -> None:
     step = changed(ORDER, clients=Clients(threads=threads))
-    context.accept(step, statement.measure(step, context))
+    context.data.accept(step, statement.measure(step, context))
     statement.check(step, context)
-    assert context.rows["Orders"] == 300 + 51 * threads
+    assert context.data.rows["Orders"] == 300 + 51 * threads
     connection: sqlite3.Connection = context.session.connection  # type: ignore[attr-defined]
     ((buyers,),) = connection.execute("SELECT COUNT(DISTINCT Buyer) FROM Orders WHERE Id > 300").fetchall()
     assert buyers > 10

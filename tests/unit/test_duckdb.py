@@ -16,7 +16,7 @@ from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.suite.dataset import Dataset, Table
 from dbbench.suite.model import Tier
 from dbbench.workloads.contents import check_table
-from dbbench.workloads.context import StepContext
+from dbbench.workloads.context import StepContext, StepsSoFar
 
 pytest.importorskip("duckdb")
 from dbbench_plugins.duckdb import DuckDB, DuckDBSession
@@ -108,7 +108,9 @@ def test_a_loaded_table_is_read_back_as_batches_and_a_wrong_value_is_found(
     dataset = Dataset(tables={"Order": TABLE.model_copy(update={"rows": 50_000})})
     for engine in opened(tmp_path):
         session: Any = engine.connect()
-        context = StepContext(engine, session, dataset.tables, materialise(dataset), {}, rows={"Order": 50_000})
+        context = StepContext(
+            engine, session, dataset.tables, materialise(dataset), {}, StepsSoFar(rows={"Order": 50_000})
+        )
         insert = session.prepare_load("Order", TABLE)
         for each in context.files.stream("Order"):
             insert(each)

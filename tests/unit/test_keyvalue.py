@@ -232,7 +232,7 @@ def step(operation: str, **more: Any) -> KeyValueStep:
 
 
 def run(on: StepContext, made: KeyValueStep) -> None:
-    on.accept(made, keyvalue.measure(made, on))
+    on.data.accept(made, keyvalue.measure(made, on))
     keyvalue.check(made, on)
 
 
@@ -250,7 +250,7 @@ def test_steps_one_after_another_leave_what_the_check_expects() -> None:
         step("scan"),
     ):
         run(on, made)
-    assert (on.expected_records.first, on.expected_records.next, len(on.engine.held)) == (400, 1150, 750)
+    assert (on.data.expected_records.first, on.data.expected_records.next, len(on.engine.held)) == (400, 1150, 750)
 
 
 def test_a_step_that_is_refused_changes_nothing_of_what_is_expected() -> None:
@@ -259,11 +259,11 @@ def test_a_step_that_is_refused_changes_nothing_of_what_is_expected() -> None:
 
     on = bench(One(Setup(Path(), Tier.MEMORY)))
     run(on, step("insert"))
-    before = replace(on.expected_records)
+    before = replace(on.data.expected_records)
     for operation in ("insert", "update", "delete"):
         with pytest.raises(Unsupported, match="4 threads"):
             keyvalue.measure(step(operation, clients=Clients(threads=4)), on)
-        assert on.expected_records == before
+        assert on.data.expected_records == before
     run(on, step("scan"))
 
 
@@ -365,10 +365,10 @@ def test_a_mix_is_right_and_a_lost_write_of_it_is_found(threads: int, keys: str)
         kind="mix", name="mix", title="Mix", operations=3000, weights={"read": 2, "update": 1, "insert": 1, "modify": 1},
         keys=keys, clients=Clients(threads=threads),
     )  # fmt: skip
-    on.accept(made, mix.measure(made, on))
-    held, before = on.engine.held, replace(on.expected_records)  # type: ignore[attr-defined]
+    on.data.accept(made, mix.measure(made, on))
+    held, before = on.engine.held, replace(on.data.expected_records)  # type: ignore[attr-defined]
     mix.check(made, on)
-    assert on.expected_records == before
+    assert on.data.expected_records == before
     # An older version of a record that was written to: no check by counting can find it.
     changed = next(key for key, value in held.items() if value[:8] != bytes(8) and number_of(key) < 1000)
     held[changed] = RECORDS.values(np.array([number_of(changed)], np.uint64), 0)[0]

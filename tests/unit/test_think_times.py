@@ -78,7 +78,7 @@ def test_thoughts_are_of_each_transaction_and_change_no_call(context: StepContex
 def test_thoughts_are_in_the_throughput_alone(context: StepContext, threads: int) -> None:
     step = changed(calls=20, think=Think(constant=0.004), clients=Clients(threads=threads))
     found = transaction.measure(step, context)
-    context.accept(step, found)
+    context.data.accept(step, found)
     transaction.check(step, context)
     committed = sum(each["committed"] for each in found.facts["by_transaction"].values())
     assert found.samples[0] <= committed / 20 * threads / 0.004

@@ -38,7 +38,7 @@ def context(tmp_path: Path) -> Iterator[StepContext]:
 
 def test_the_clients_do_what_the_books_say(context: StepContext) -> None:
     found = transaction.measure(STEP, context)
-    context.accept(STEP, found)
+    context.data.accept(STEP, found)
     transaction.check(STEP, context)
     counts = found.facts["by_transaction"]
     refused = counts["refused"]
@@ -47,13 +47,13 @@ def test_the_clients_do_what_the_books_say(context: StepContext) -> None:
     assert counts["deposit"]["rolled_back"] == counts["look"]["rolled_back"] == 0
     assert set(found.facts["times"]) == {"service time", "deposit", "refused", "look"}
     assert (found.unit, found.direction) == ("1/s", "higher")
-    assert context.left_by == {}  # nobody knows what is in the tables now
+    assert context.data.left_by == {}  # nobody knows what is in the tables now
 
 
 def test_a_second_step_counts_on_with_its_keys(context: StepContext) -> None:
     for name in ("first", "second"):
         step = changed(name=name)
-        context.accept(step, transaction.measure(step, context))
+        context.data.accept(step, transaction.measure(step, context))
         transaction.check(step, context)
 
 
@@ -83,7 +83,7 @@ def test_calls_for_a_time_or_at_a_rate_are_checked_as_well(context: StepContext)
     at_a_rate = changed(name="at-a-rate", calls=None, rate=Rate(per_second=50, seconds=1))
     for step, metric in ((by_time, "throughput"), (at_a_rate, "latency")):
         found = transaction.measure(step, context)
-        context.accept(step, found)
+        context.data.accept(step, found)
         transaction.check(step, context)
         assert found.metric == metric
         counts = found.facts["by_transaction"].values()
@@ -115,7 +115,7 @@ def test_what_is_not_done_within_its_time_ends(context: StepContext, threads: in
 
 def test_without_invariants_nothing_is_verified(context: StepContext) -> None:
     step = changed(invariants=())
-    context.accept(step, transaction.measure(step, context))
+    context.data.accept(step, transaction.measure(step, context))
     with pytest.raises(NotVerified):
         transaction.check(step, context)
 
@@ -148,7 +148,7 @@ def test_an_engine_without_transactions_is_refused(context: StepContext, monkeyp
 
 def spoilt(context: StepContext, sql: str, words: str) -> None:
     """After the step somebody changes something: the check finds it."""
-    context.accept(STEP, transaction.measure(STEP, context))
+    context.data.accept(STEP, transaction.measure(STEP, context))
     context.session.execute(sql)  # type: ignore[attr-defined]
     with pytest.raises(WrongAnswer, match=words):
         transaction.check(STEP, context)
@@ -182,7 +182,7 @@ def test_a_commit_that_never_came_is_found_when_the_engine_is_opened_again(tmp_p
 
     for context in opened(tmp_path, Forgetful):
         context.setup = Setup(tmp_path, Tier.PROCESS)
-        context.accept(STEP, transaction.measure(STEP, context))
+        context.data.accept(STEP, transaction.measure(STEP, context))
         transaction.check(STEP, context)
         again = {"bank": partial(transaction.check_again, STEP, context, [])}
         assert after.check(context, ["load", "bank"], again) == {}
@@ -216,7 +216,7 @@ def test_what_later_steps_may_have_changed_is_not_checked_again(
         for sql in later
     ]
     context.session.execute("UPDATE Account SET Balance = 1")  # type: ignore[attr-defined]
-    context.numbers[STEP.name] = {"balance": -1, "bookings": -1}
+    context.data.numbers[STEP.name] = {"balance": -1, "bookings": -1}
     wrong = set()
     for each in STEP.invariants:  # none of which holds
         try:
