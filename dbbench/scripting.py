@@ -6,22 +6,21 @@ import contextlib
 import datetime
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-from dbbench.analysis.budget import Budget
 from dbbench.cluster.place import place
 from dbbench.engine.urls import parse as parse_urls
 from dbbench.report.export.registry import check_formats
 from dbbench.report.frames import RunFrames
+from dbbench.report.remarks import stopped
 from dbbench.report.run_view import view
 from dbbench.report.write import write_report
+from dbbench.results.trial import Progress
 from dbbench.run.begin import new_run
 from dbbench.run.fleet import run_fleet
 from dbbench.run.ready import Ready
 from dbbench.run.request import Request, with_sweeps
-from dbbench.run.runner import Progress, run_trials
+from dbbench.run.runner import run_trials
 
 
 def run(
@@ -108,17 +107,11 @@ def carry_out(ready: Ready, report: Callable[[Progress], None] = lambda _event: 
 
     Raises RunError if the run directory can't be written any more.
     """
-    run = ready.run
+    run, stop = ready.run, None
     if ready.fleet is not None:
         run_fleet(run, ready.trials, ready.fleet, report)
-        run.manifest = run.manifest.model_copy(update={"finished": datetime.datetime.now(datetime.UTC)})
-        run.save()
-        return
-    budget = Budget(run.manifest.precision, run.manifest.time_limit)
-    enough = partial(budget.reached, run.suite, run.manifest)
-    stopped = run_trials(ready, report, enough)
-    update: dict[str, Any] = {"finished": datetime.datetime.now(datetime.UTC)}
-    if stopped:
-        update |= {"stopped": stopped, "rounds": max(result.round for result in run.results())}
-    run.manifest = run.manifest.model_copy(update=update)
+    else:
+        stop = run_trials(ready, report)
+    early = {"stopped": stopped(stop), "rounds": stop.rounds} if stop else {}
+    run.manifest = run.manifest.model_copy(update={"finished": datetime.datetime.now(datetime.UTC), **early})
     run.save()

@@ -6,12 +6,13 @@ may be the machine. Versions and settings are often what is compared: they are t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import zip_longest
 from typing import Any
 
+from dbbench.analysis.publication import forbidden
 from dbbench.errors import UserError
 from dbbench.host import machine
 from dbbench.host.metric import Metric
@@ -88,6 +89,21 @@ def check_alike(old: Side, new: Side, *, across_machines: bool) -> list[Differen
             "run both on one machine, or say --across-machines: the result is then stamped"
         )
     return [item for item in found if item.weight is not Weight.WORK]
+
+
+def check_runs(
+    sides: Sequence[Side], pairs: Iterable[tuple[Side, Side]], *, across_machines: bool
+) -> list[tuple[Side, Difference]]:
+    """What differs within each pair of several runs, and in which run. Raises UserError for runs unlike, and for one given twice."""
+    for number, side in enumerate(sides):
+        if same := [other.name for other in sides[:number] if other.manifest.created == side.manifest.created]:
+            raise UserError(f"{same[0]} and {side.name} are one and the same run; name each once")
+    return [(new, item) for old, new in pairs for item in check_alike(old, new, across_machines=across_machines)]
+
+
+def withheld(sides: Iterable[Side]) -> dict[str, str]:
+    """The engines whose figures may not be published in any of the runs -> the clause that says so."""
+    return {name: why for side in sides for name, why in forbidden(side.manifest, side.results).items()}
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:

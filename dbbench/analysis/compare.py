@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from dbbench.analysis.comparability import Difference, Side, Weight, check_alike
-from dbbench.analysis.publication import forbidden
+from dbbench.analysis.comparability import Difference, Side, Weight, check_runs, withheld
 from dbbench.analysis.ranking import BAND
 from dbbench.analysis.row import Row
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Key, Pair, compare_rows, row_key, shared
 from dbbench.errors import UserError
+
+
+@dataclass(frozen=True)
+class Alone:
+    """What `runs` have and not every run has: an engine, a scenario, a step of one, or an engine in a step."""
+
+    runs: tuple[str, ...]
+    engine: str = ""
+    scenario: str = ""
+    step: str = ""
 
 
 @dataclass(frozen=True)
@@ -23,9 +32,9 @@ class Comparison:
     pairs: tuple[Pair, ...]
     #: How far from 1 an interval may reach for "the same".
     margin: float
-    #: Engines, scenarios and steps of the old side that not every run has, and those of the new side, in words.
-    gone: tuple[str, ...]
-    added: tuple[str, ...]
+    #: What the old side has and not every run, and what the new side has.
+    gone: tuple[Alone, ...]
+    added: tuple[Alone, ...]
     differences: tuple[Difference, ...]
     #: The null engines, which do dbbench's own work alone.
     nulls: tuple[Pair, ...] = ()
@@ -33,7 +42,7 @@ class Comparison:
     withheld: tuple[tuple[str, str], ...] = ()
 
     @property
-    def alone(self) -> tuple[str, ...]:
+    def alone(self) -> tuple[Alone, ...]:
         """What only one of the runs has."""
         return self.gone + self.added
 
@@ -74,13 +83,14 @@ def compare(
             f"{len(old)} old and {len(new)} new runs can't be compared: give one on each side, or two or more on each"
         )
     everyone = [*old, *new]
-    found = _alike(everyone, len(old), across_machines=across_machines)
-    held: dict[str, str] = {}
-    if publish:
-        for side in everyone:
-            held |= forbidden(side.manifest, side.results)
-        old, new = ([side.without(held) for side in sides] for sides in (old, new))
-        everyone = [*old, *new]
+    differing = check_runs(everyone, ((old[0], side) for side in everyone[1:]), across_machines=across_machines)
+    # What differs within a side is no cause of what differs between the two.
+    found = dict.fromkeys(item for side, item in differing if item.weight is Weight.MACHINE or side is new[0])
+    for side in everyone:
+        if not side.results:
+            raise UserError(f"{side.name} has no finished trial; `dbbench suite --resume {side.name}` runs them")
+    held = withheld(everyone) if publish else {}
+    old, new = ([side.without(held) for side in sides] for sides in (old, new))
     ours, theirs = ([summarise(side.suite, side.manifest, side.results) for side in sides] for sides in (old, new))
     margin = MARGIN if gate is None else min(MARGIN, gate)
     pairs = compare_rows(_part(ours, ranked=True), _part(theirs, ranked=True), margin)
@@ -100,28 +110,12 @@ def compare(
         new=tuple(new),
         pairs=tuple(pairs),
         margin=margin,
-        gone=tuple(_alone(ours, common, old)),
-        added=tuple(_alone(theirs, common, new)),
+        gone=_alone(ours, common, old),
+        added=_alone(theirs, common, new),
         differences=tuple(found),
         nulls=tuple(nulls),
         withheld=tuple(held.items()),
     )
-
-
-def _alike(sides: Sequence[Side], old: int, *, across_machines: bool) -> list[Difference]:
-    """What differs between the two sides, of which the first has `old` runs. Raises UserError for runs unlike."""
-    first, *others = sides
-    found: dict[Difference, None] = {}
-    for number, side in enumerate(others, 1):
-        if same := [earlier.name for earlier in sides[:number] if earlier.manifest.created == side.manifest.created]:
-            raise UserError(f"{same[0]} and {side.name} are one and the same run; compare two")
-        differing = check_alike(first, side, across_machines=across_machines)
-        # What differs within a side is no cause of what differs between the two.
-        found |= dict.fromkeys(item for item in differing if item.weight is Weight.MACHINE or number == old)
-    for side in sides:
-        if not side.results:
-            raise UserError(f"{side.name} has no finished trial; `dbbench suite --resume {side.name}` runs them")
-    return list(found)
 
 
 def _names(sides: Sequence[Side]) -> str:
@@ -137,19 +131,18 @@ def _part(runs: Sequence[Sequence[Row]], *, ranked: bool) -> list[list[Row]]:
     return [[row for row in rows if row.ranked is ranked] for rows in runs]
 
 
-def _alone(runs: Sequence[Sequence[Row]], common: Collection[Key], sides: Sequence[Side]) -> Iterator[str]:
-    """What these runs have and not every run has: whole engines and scenarios first, then steps."""
+def _alone(runs: Sequence[Sequence[Row]], common: Collection[Key], sides: Sequence[Side]) -> tuple[Alone, ...]:
+    """What these runs have and not every run has: of a whole engine or scenario that alone, not its steps."""
+    names = tuple(side.name for side in sides)
     scenarios, engines = ({key[part] for key in common} for part in (0, 2))
     steps = {key[:2] for key in common}
-    told = []
+    found = []
     for row in (row for rows in runs for row in rows if row_key(row) not in common):
         if row.engine not in engines:
-            told.append(f"engine {row.engine}")
+            found.append(Alone(names, engine=row.engine))
         elif row.scenario not in scenarios:
-            told.append(f"scenario {row.scenario}")
-        elif (row.scenario, row.step) not in steps:
-            told.append(f"step {row.step} of {row.scenario}")
+            found.append(Alone(names, scenario=row.scenario))
         else:
-            told.append(f"{row.engine} in step {row.step} of {row.scenario}")
-    where = f"only in {sides[0].name}" if len(sides) == 1 else f"in {_names(sides)}, but not in every run"
-    return (f"{where}: {what}" for what in dict.fromkeys(told))
+            engine = row.engine if (row.scenario, row.step) in steps else ""
+            found.append(Alone(names, engine, row.scenario, row.step))
+    return tuple(dict.fromkeys(found))

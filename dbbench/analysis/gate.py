@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dbbench.analysis.compare import Alone
 from dbbench.analysis.verdicts import ComparisonVerdict, Pair
 
 
@@ -36,8 +37,8 @@ class Gate:
     timed: int
     #: Engines of which no timed step could be decided.
     blind: tuple[str, ...]
-    #: What only the old run has, in words.
-    gone: tuple[str, ...]
+    #: What only the old run has.
+    gone: tuple[Alone, ...]
     #: Whether there is anything to gate: a step that has a figure in the old run.
     empty: bool
 
@@ -49,7 +50,7 @@ class Gate:
         return Answer.UNDECIDED if self.blind or self.empty else Answer.PASSED
 
 
-def gated(pairs: Sequence[Pair], share: float, *, strict: bool = False, gone: Sequence[str] = ()) -> Gate:
+def gated(pairs: Sequence[Pair], share: float, *, strict: bool = False, gone: Sequence[Alone] = ()) -> Gate:
     """Apply a gate of `share` (0.05 is 5 %) to the pairs of a comparison."""
     timed = [pair for pair in pairs if pair.timed]
     unknown = [pair for pair in timed if not _decided(pair, share)]

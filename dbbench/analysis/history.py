@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, variance
 
-from dbbench.analysis.comparability import Side, Weight, check_alike, differences
-from dbbench.analysis.publication import forbidden
+from dbbench.analysis.comparability import Difference, Side, Weight, check_runs, differences, withheld
 from dbbench.analysis.ranking import BAND, SIGNIFICANCE
 from dbbench.analysis.row import Row
 from dbbench.analysis.student import student_cdf
@@ -38,7 +37,7 @@ class Change:
     #: How many times the cost before: above 1 is worse, whatever the unit.
     ratio: float
     #: What differs between the last run before and the first one after, of this engine or of all.
-    causes: tuple[str, ...] = ()
+    causes: tuple[Difference, ...] = ()
     #: Whether the null engine changed at the same run: then it may be the machine, or dbbench.
     null_too: bool = False
 
@@ -68,8 +67,8 @@ class History:
 
     sides: tuple[Side, ...]
     series: tuple[Series, ...]
-    #: The machines differ, in words; empty for one machine.
-    machines: tuple[str, ...] = ()
+    #: Where the machine is not that of the run before.
+    machines: tuple[tuple[Side, Difference], ...] = ()
     withheld: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -84,27 +83,14 @@ def history(sides: Sequence[Side], *, across_machines: bool = False, publish: bo
     if len(sides) < 2:
         raise UserError("a history needs two runs or more, and a change can be seen from four on; name them all")
     sides = sorted(sides, key=lambda side: side.manifest.created)
-    machines = _check(sides, across_machines=across_machines)
-    held: dict[str, str] = {}
-    if publish:
-        for side in sides:
-            held |= forbidden(side.manifest, side.results)
-        sides = [side.without(held) for side in sides]
+    differing = check_runs(sides, pairwise(sides), across_machines=across_machines)
+    machines = tuple(found for found in differing if found[1].weight is Weight.MACHINE)
+    held = withheld(sides) if publish else {}
+    sides = [side.without(held) for side in sides]
     found = list(_series(sides))
     if not found:
         raise UserError(f"{', '.join(side.name for side in sides)} have no figure in common")
-    return History(tuple(sides), tuple(_with_changes(found, sides)), tuple(machines), tuple(held.items()))
-
-
-def _check(sides: Sequence[Side], *, across_machines: bool) -> list[str]:
-    """How the machines differ. Raises UserError."""
-    machines: dict[str, None] = {}
-    for before, side in pairwise(sides):
-        if before.manifest.created == side.manifest.created:
-            raise UserError(f"{before.name} and {side.name} are one and the same run; name each once")
-        differing = check_alike(before, side, across_machines=across_machines)
-        machines |= dict.fromkeys(f"{side.name}: {item}" for item in differing if item.weight is Weight.MACHINE)
-    return list(machines)
+    return History(tuple(sides), tuple(_with_changes(found, sides)), machines, tuple(held.items()))
 
 
 def _series(sides: Sequence[Side]) -> Iterator[Series]:
@@ -150,7 +136,7 @@ def _change(series: Series, at: int, before: float, after: float, sides: Sequenc
         before=math.exp(before),
         after=math.exp(after),
         ratio=math.exp(sign * (after - before)),
-        causes=tuple(map(str, causes)),
+        causes=tuple(causes),
         null_too=null_too,
     )
 

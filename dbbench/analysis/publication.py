@@ -13,6 +13,7 @@ from itertools import groupby
 from dbbench.analysis.ordering import ordered
 from dbbench.analysis.queryplans import QueryPlan, query_plans
 from dbbench.analysis.ranking import Rank
+from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing, standings
 from dbbench.analysis.summary import summarise
@@ -143,6 +144,7 @@ def _bare_row(row: Row, clause: str) -> Row:
         direction=row.direction,
         facts=_plain(row.facts) if row.facts else None,
         withheld=clause,
+        remarks=(Remark(About.WITHHELD, clause),),
     )
 
 
@@ -172,24 +174,10 @@ def _bare_plan(plan: QueryPlan, clauses: Mapping[str, str]) -> QueryPlan:
     """A plan may hold what the engine estimates that a query costs."""
     if plan.engine not in clauses:
         return plan
-    return QueryPlan(plan.step, plan.engine, plan.title, note=f"withheld: {clauses[plan.engine]}")
+    return QueryPlan(plan.step, plan.engine, plan.title, note=Remark(About.WITHHELD, clauses[plan.engine]))
 
 
 def _in_order(found: Sequence[Standing], full: Sequence[Standing]) -> list[Standing]:
     """Standings in the order of the full ones; what the ratios are to doesn't change the order of their means."""
     by_engine = {standing.engine: standing for standing in found}
     return [by_engine[standing.engine] for standing in full]
-
-
-def remarks(manifest: Manifest, results: Sequence[TrialResult]) -> tuple[str, ...]:
-    """What has to stand under everything that is published: conditions, and what is withheld by which clause."""
-    called = titles(manifest, results)
-    found = []
-    for name, each in terms(manifest, results).items():
-        if each.status == CONDITIONS:
-            found.append(f"{called[name]}: published with conditions: {each.clause or 'see its licence'}.")
-        elif each.status == FORBIDDEN:
-            found.append(
-                f"{called[name]}: figures withheld: {each.clause or 'its licence'}. Its place in the order stays."
-            )
-    return tuple(found)

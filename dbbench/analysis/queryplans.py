@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from dbbench.analysis.remarks import About, Remark
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
 from dbbench.suite.model import Scenario
@@ -13,13 +14,13 @@ from dbbench.suite.model import Scenario
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """What an engine says of a query. `note` says why there is no text, or what else there is to know of it."""
+    """What an engine says of a query. `note`: why there is no text, or what else there is to know of it."""
 
     step: str
     engine: str
     title: str
     text: str = ""
-    note: str = ""
+    note: Remark | None = None
 
 
 def query_plans(
@@ -41,14 +42,14 @@ def query_plans(
             if texts:
                 found.append(QueryPlan(step.name, engine, title, texts[0], _others(texts)))
             elif reasons:
-                found.append(QueryPlan(step.name, engine, title, note=reasons[0]))
+                found.append(QueryPlan(step.name, engine, title, note=Remark(About.RECORDED, reasons[0])))
     return found
 
 
-def _others(texts: Sequence[str]) -> str:
+def _others(texts: Sequence[str]) -> Remark | None:
     """Whether other rounds had another plan. Estimates of rows and costs come from samples: numbers don't count."""
     others = sum(_shape(text) != _shape(texts[0]) for text in texts)
-    return f"another plan in {others} of {len(texts)} rounds" if others else ""
+    return Remark(About.OTHER_PLANS, count=others, of=len(texts)) if others else None
 
 
 def _shape(text: str) -> str:

@@ -54,6 +54,10 @@ class About(Enum):
     ALL_AGREE = auto()
     AGREES = auto()
     DIFFERS = auto()
+    #: `count` of `of` rounds had another plan of the query.
+    OTHER_PLANS = auto()
+    #: The clause `text` forbids to publish it.
+    WITHHELD = auto()
     #: Rounds on two levels, `amount` times apart, `count` of `of` in the lower; the range, the drift, the autocorrelation.
     LEVELS = auto()
     SPREAD = auto()

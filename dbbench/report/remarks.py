@@ -1,11 +1,13 @@
-"""Remarks on an engine's rounds, in words."""
+"""Remarks on an engine's rounds, and why there were no more of them, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dbbench.analysis.budget import Stop
 from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
+from dbbench.analysis.units import duration
 
 #: Files whose names a remark gives.
 _NAMED = 3
@@ -30,6 +32,8 @@ _WORDS = {
     About.ALL_AGREE: "all {0.of} engines agree on the answer",
     About.AGREES: "{0.count} of {0.of} engines agree on the answer",
     About.DIFFERS: "DIFFERS from the answer that {0.count} of {0.of} engines agree on",
+    About.OTHER_PLANS: "another plan in {0.count} of {0.of} rounds",
+    About.WITHHELD: "withheld: {0.text}",
     About.LEVELS: "two levels ×{0.amount:.2f} apart ({0.count} of {0.of} rounds in the lower)",
     About.SPREAD: "the greatest is ×{0.amount:.2f} the least",
     About.DRIFT: "a drift of ×{0.amount:.2f} from the first half to the second",
@@ -52,7 +56,7 @@ def worded(remark: Remark) -> str:
 
 def detail(row: Row) -> str:
     """Why a row has no figure, and what limits the one it has."""
-    return f"withheld: {row.withheld}" if row.withheld else _joined("; ", row.remarks)
+    return _joined("; ", row.remarks)
 
 
 def unsteady(row: Row) -> str:
@@ -67,3 +71,15 @@ def notes(row: Row) -> list[str]:
 
 def _joined(between: str, remarks: Sequence[Remark]) -> str:
     return between.join(filter(None, map(worded, remarks)))
+
+
+def stopped(stop: Stop) -> str:
+    """Why a run ended early."""
+    rounds = f"after {stop.rounds} round{'s' if stop.rounds > 1 else ''}"
+    where = stop.where or "no interval yet"
+    if stop.spent is None:
+        return f"precise enough {rounds}: no interval is wider than ±{stop.widest:.1%} ({where})"
+    text = f"out of time {rounds}: {duration(stop.spent)} of {duration(stop.seconds or 0)}"
+    if stop.precision is None:
+        return text
+    return f"{text}; the widest interval is ±{stop.widest:.1%} ({where}), not ±{stop.precision:.1%}"

@@ -10,7 +10,7 @@ from typing import Any
 
 from dbbench.analysis import fleet
 from dbbench.analysis.footprint import footprints
-from dbbench.analysis.publication import Figures, figures, remarks, withhold
+from dbbench.analysis.publication import Figures, figures, withhold
 from dbbench.analysis.remarks import stronger
 from dbbench.analysis.resources import Resources, resources
 from dbbench.analysis.row import Row
@@ -24,7 +24,7 @@ from dbbench.report.remarks import worded
 from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import Data, StepView
 from dbbench.report.tiers import durability
-from dbbench.report.warnings import publication_warnings, run_warnings, upper_limits
+from dbbench.report.warnings import publication_remarks, publication_warnings, run_warnings, upper_limits
 from dbbench.results.by_metric import metric_of
 from dbbench.results.facts import Rows, ToldFacts
 from dbbench.results.outcome import Outcome
@@ -194,7 +194,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
             *_lacks(run, found.results),
             *sorted({meaning for row in found.rows if (meaning := metric_of(row.metric).meaning)}),
             *upper_limits(run.manifest),
-            *(remarks(run.manifest, found.results) if publish else ()),
+            *(publication_remarks(run.manifest, found.results) if publish else ()),
         ),
     )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from dbbench.analysis.footprint import Footprint
 from dbbench.analysis.queryplans import QueryPlan
+from dbbench.analysis.remarks import Remark
 from dbbench.analysis.row import Row
 from dbbench.analysis.units import Unit, fitting
 from dbbench.report.remarks import notes
@@ -58,7 +59,7 @@ def step_view(
 
 def _plans(plans: Sequence[QueryPlan], order: Sequence[str]) -> tuple[QueryPlan, ...]:
     """The best engine's first; one for all engines that have the very same."""
-    same: dict[tuple[str, str], list[QueryPlan]] = {}
+    same: dict[tuple[str, Remark | None], list[QueryPlan]] = {}
     for plan in sorted((plan for plan in plans if plan.engine in order), key=lambda plan: order.index(plan.engine)):
         same.setdefault((plan.text, plan.note), []).append(plan)
     return tuple(replace(mine[0], title=", ".join(plan.title for plan in mine)) for mine in same.values())

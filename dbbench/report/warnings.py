@@ -85,6 +85,16 @@ def publication_warnings(run: Run, results: Sequence[TrialResult], *, publish: b
     return [f"not for publication: the licence of {' and of '.join(held)} forbids it; {without}"]
 
 
+def publication_remarks(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
+    """What has to stand under everything that is published: conditions, and what is withheld by which clause."""
+    called = titles(manifest, results)
+    for name, each in terms(manifest, results).items():
+        if each.status == CONDITIONS:
+            yield f"{called[name]}: published with conditions: {each.clause or 'see its licence'}."
+        elif each.status == FORBIDDEN:
+            yield f"{called[name]}: figures withheld: {each.clause or 'its licence'}. Its place in the order stays."
+
+
 def comparison_warnings(shown: Comparison) -> list[str]:
     """A warning for each thing that makes the figures of a comparison doubtful."""
     doubts = [text for side in (*shown.old, *shown.new) for text in _of_side(side)]

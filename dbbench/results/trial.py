@@ -1,4 +1,4 @@
-"""One trial: what was planned, and what it measured."""
+"""One trial: what was planned, how far it is, and what it measured."""
 
 from __future__ import annotations
 
@@ -131,6 +131,24 @@ class TrialResult(TrialRecord):
     def step(self, name: str) -> StepResult | None:
         """The result of a step, if the trial has one."""
         return next((step for step in self.steps if step.name == name), None)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is. `result` is set when the trial has ended, `seconds_left` when one can tell.
+
+    `at_most`: the run ends earlier if its intervals are narrow by then.
+    """
+
+    trial: Trial
+    number: int
+    total: int
+    step: str = ""
+    #: A line about how far a long step is, after the step's name and a colon.
+    note: str = ""
+    result: TrialResult | None = None
+    seconds_left: float | None = None
+    at_most: bool = False
 
 
 def fault(exc: BaseException) -> str:

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from dbbench.report.frames import RunFrames
+from typing import Any
 
 
 class _CallablePackage(ModuleType):
-    def __call__(self, *args: Any, **kwargs: Any) -> RunFrames:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """See `dbbench.scripting.run`."""
         from dbbench.scripting import run
 

@@ -16,9 +16,9 @@ from dbbench.cluster.place import Place
 from dbbench.errors import DbbenchError, RunError, UserError
 from dbbench.host import atomic_json, plain_file
 from dbbench.results.run_directory import Run
-from dbbench.results.trial import Trial
+from dbbench.results.trial import Progress, Trial
 from dbbench.run.order import ROUND_ORDER, RoundOrder
-from dbbench.run.runner import Progress, not_repeated
+from dbbench.run.runner import not_repeated
 from dbbench.suite.answer import AnswerFile, EngineAnswer
 from dbbench.suite.model import Suite
 from dbbench.suite.steps.query import QueryStep

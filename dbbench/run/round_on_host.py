@@ -18,12 +18,13 @@ from dbbench.cluster.leased import HostMachine, Line, Word, obey
 from dbbench.datasets.cache import Files
 from dbbench.errors import UserError
 from dbbench.results.run_directory import Manifest, Run
+from dbbench.results.trial import Progress
 from dbbench.run.answers import answers_again
 from dbbench.run.data import drawn_again
 from dbbench.run.order import ROUND_ORDER
 from dbbench.run.ready import Ready
 from dbbench.run.releases import found_again
-from dbbench.run.runner import Progress, run_trials
+from dbbench.run.runner import run_trials
 from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.loader import parse_suite
 

@@ -7,10 +7,11 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
+from dbbench.analysis.budget import Stop, reached
 from dbbench.cluster.place import Place
 from dbbench.datasets.cache import Files
 from dbbench.engine.urls import VARIABLE
@@ -19,7 +20,7 @@ from dbbench.host import control_group
 from dbbench.host.kept_folder import cache_folder
 from dbbench.host.processes import ended, environment, python, stop, stop_with_its_own
 from dbbench.results.outcome import Outcome
-from dbbench.results.trial import StepResult, Trial, TrialResult
+from dbbench.results.trial import Progress, StepResult, Trial, TrialResult
 from dbbench.run.order import RunningStep, TrialOrder
 from dbbench.run.ready import Ready
 from dbbench.run.seal import Seal
@@ -34,38 +35,14 @@ _SILENT_SECONDS, _LATE_SECONDS = 60, 600
 _NOT_REPEATED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.DISK_FULL, Outcome.UNAVAILABLE)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a run is. `result` is set when the trial has ended, `seconds_left` when one can tell.
-
-    `at_most`: the run ends earlier if its intervals are narrow by then.
-    """
-
-    trial: Trial
-    number: int
-    total: int
-    step: str = ""
-    #: A line about how far a long step is, after the step's name and a colon.
-    note: str = ""
-    result: TrialResult | None = None
-    seconds_left: float | None = None
-    at_most: bool = False
-
-
-#: Asked after each round, with all results so far and the rounds done: why to stop, or nothing.
-Enough = Callable[[Sequence[TrialResult], int], str]
-
-
 def run_trials(
     ready: Ready,
     report: Callable[[Progress], None] = lambda _event: None,
-    enough: Enough = lambda _results, _rounds: "",
-) -> str:
-    """Run every trial that has no result yet; `report` is called as each goes on.
+) -> Stop | None:
+    """Run every trial that has no result yet, as many rounds as the run's precision and time limit ask for: why it ended early, if so.
 
-    Gives `enough`'s reason if that ended the run early. Raises RunError if the run directory can't be written any more, or if its
-    data is gone. On KeyboardInterrupt the trial at
-    work is ended and cleared up before it goes on up.
+    `report` is called as each trial goes on. Raises RunError if the run directory can't be written any more, or if its
+    data is gone. On KeyboardInterrupt the trial at work is ended and cleared up before it goes on up.
     """
     run, trials, datasets, answers = ready.run, ready.trials, ready.datasets, ready.answers
     limit = run.manifest.time_limit
@@ -75,10 +52,9 @@ def run_trials(
         for number, trial in enumerate(trials, 1):
             if trial.id in done:
                 continue
-            if trial.round > 1 and trials[number - 2].round < trial.round:
-                reason = enough(list(done.values()), trial.round - 1)
-                if reason:
-                    return reason
+            begins = trial.round > 1 and trials[number - 2].round < trial.round
+            if begins and (stop := reached(run.suite, run.manifest, list(done.values()), trial.round - 1)):
+                return stop
             left = seconds_left(trials, done, limit)
             at = Progress(trial, number, len(trials), seconds_left=left, at_most=run.manifest.precision is not None)
             report(at)
@@ -113,7 +89,7 @@ def run_trials(
                     "the finished trials are kept, go on with --resume"
                 )
             report(replace(at, result=done[trial.id], seconds_left=seconds_left(trials, done, limit)))
-    return ""
+    return None
 
 
 def _accused(changed: Sequence[str]) -> str:
@@ -247,7 +223,7 @@ def not_repeated(trials: Sequence[Trial], trial: Trial, done: Mapping[str, Trial
 def seconds_left(trials: Sequence[Trial], done: Mapping[str, TrialResult], limit: float | None) -> float | None:
     """From how long each engine took so far; an engine that hasn't run is taken for an average one.
 
-    Within a time limit no round counts that would not fit: see `Budget`.
+    Within a time limit no round counts that would not fit: see `budget`.
     """
     took: dict[str, list[float]] = {}
     for result in done.values():

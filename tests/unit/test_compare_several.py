@@ -12,7 +12,7 @@ from dbbench.analysis.gate import beyond
 from dbbench.analysis.row import Row
 from dbbench.analysis.verdicts import ComparisonVerdict, Pair, compare_rows
 from dbbench.errors import UserError
-from dbbench.report.terminal.comparison import pair_detail
+from dbbench.report.terminal.comparison import alone_words, pair_detail
 from dbbench.report.warnings import comparison_warnings
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult
@@ -178,4 +178,4 @@ def test_what_not_every_run_has_is_listed(small: Suite) -> None:
         engines = {**old[n].manifest.engines, "b": {"status": "absent", "detail": "no module"}}
         old[n] = side(small, old[n].name, created=old[n].manifest.created, engines=engines)
     found = compare(old, many(small, "new"))
-    assert found.gone == ("in old-1, old-2, old-3, old-4, but not in every run: engine b",)
+    assert [*map(alone_words, found.gone)] == ["in old-1, old-2, old-3, old-4, but not in every run: engine b"]

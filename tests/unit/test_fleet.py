@@ -16,12 +16,12 @@ from dbbench.host import atomic_json
 from dbbench.host.processes import environment, python
 from dbbench.report.run_view import view
 from dbbench.results.run_directory import Run
+from dbbench.results.trial import Progress
 from dbbench.run.begin import new_run
 from dbbench.run.fleet import PROGRAM, Rounds, refuse_fleet
 from dbbench.run.plan import plan
 from dbbench.run.request import Request
 from dbbench.run.round_on_host import packed
-from dbbench.run.runner import Progress
 from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.loader import find_suite, load_suite, parse_suite
 from tests.fabricated import MANY, Fake, fabricate

@@ -57,7 +57,7 @@ def test_an_engine_that_grew_slower_is_found_at_its_run_with_what_differs(small:
     found = slowed(small, engine=NEW)
     assert [(series.engine, series.step) for series in found.changed] == [("a", "load"), ("a", "join")]
     (change,) = found.changed[0].changes
-    assert (change.at, change.causes, change.null_too) == (3, ("a: A: 1.4 -> 1.5",), False)
+    assert (change.at, [*map(str, change.causes)], change.null_too) == (3, ["a: A: 1.4 -> 1.5"], False)
     assert change.ratio == pytest.approx(1.5, rel=0.02)
     text = shown(found)
     assert "×1.50 slower  from run 4 (2026-01-04)" in text

@@ -26,8 +26,7 @@ from dbbench.report.terminal import comparison, progress, run
 from dbbench.report.write import write_report
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
-from dbbench.results.trial import Trial, TrialResult
-from dbbench.run.runner import Progress
+from dbbench.results.trial import Progress, Trial, TrialResult
 from tests.fabricated import Fake, fabricate
 
 CLAUSE = "Benchmark clause 5(e)"

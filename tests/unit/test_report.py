@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from rich.console import Console
 
+from dbbench.analysis.queryplans import QueryPlan
 from dbbench.analysis.systems import titles
 from dbbench.cli.report import report
 from dbbench.errors import UserError
@@ -24,6 +25,7 @@ from dbbench.report.charts.layout import STYLE
 from dbbench.report.export import markdown_page
 from dbbench.report.export.exporter import Exporter
 from dbbench.report.export.registry import EXPORTERS, check_formats
+from dbbench.report.remarks import worded
 from dbbench.report.run_view import View, view
 from dbbench.report.steps import wording
 from dbbench.report.terminal import run
@@ -181,9 +183,13 @@ def page(shown: View, folder: Path, form: str) -> str:
     return (folder / "report" / f"index.{form}").read_text("utf-8")
 
 
+def noted(plan: QueryPlan) -> str:
+    return worded(plan.note) if plan.note else ""
+
+
 def test_a_plan_stands_once_for_the_engines_that_share_it_the_best_first(many: View) -> None:
     plans = many.scenarios[0].step("join-1").plans
-    assert [(plan.title, plan.text[:9], plan.note) for plan in plans] == [
+    assert [(plan.title, plan.text[:9], noted(plan)) for plan in plans] == [
         (plans[0].title, "", "no query plan available"),
         ("SQLite (APSW), SQLite (sqlite3)", "SCAN B\nSE", ""),
         ("PostgreSQL (ADBC, Arrow), PostgreSQL (psycopg, libpq prepared), PostgreSQL (psycopg)", PLAN[:9], ""),
@@ -212,10 +218,10 @@ def test_another_plan_in_another_round_is_told_and_other_estimates_are_not(tmp_p
     (folders[1] / "plans" / "join-1.txt").write_text("Scan cost=1.0")
     (folders[1] / "plans" / "join-2.txt").write_text("Seek cost=2.7e-3")
     steps = view(run).scenarios[0]
-    assert [(plan.text, plan.note) for plan in steps.step("join-1").plans] == [
+    assert [(plan.text, noted(plan)) for plan in steps.step("join-1").plans] == [
         ("Seek cost=1.0", "another plan in 1 of 3 rounds")
     ]
-    assert [(plan.text, plan.note) for plan in steps.step("join-2").plans] == [("Seek cost=1.0", "")]
+    assert [(plan.text, noted(plan)) for plan in steps.step("join-2").plans] == [("Seek cost=1.0", "")]
 
 
 @pytest.mark.parametrize(("text", "fence"), [("a", "```"), ("a ``` b", "````"), ("`````", "``````")])

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from dbbench.report.terminal import progress
 from dbbench.results.outcome import Outcome
-from dbbench.results.trial import StepResult, Trial, TrialResult
-from dbbench.run.runner import Progress, seconds_left
+from dbbench.results.trial import Progress, StepResult, Trial, TrialResult
+from dbbench.run.runner import seconds_left
 from tests.fabricated import Fake, fabricate
 
 ENGINES = ("a", "b", "c")

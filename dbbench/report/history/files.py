@@ -54,7 +54,7 @@ def _document(shown: History) -> dict[str, Any]:
             }
             for side in shown.sides
         ],
-        "machines_differ": list(shown.machines),
+        "machines_differ": [f"{side.name}: {item}" for side, item in shown.machines],
         "withheld": dict(shown.withheld),
         "series": [
             {
@@ -72,7 +72,7 @@ def _document(shown: History) -> dict[str, Any]:
                         "before": change.before,
                         "after": change.after,
                         "cost_ratio": change.ratio,
-                        "differs": list(change.causes),
+                        "differs": [str(item) for item in change.causes],
                         "null_engine_too": change.null_too,
                     }
                     for change in series.changes

@@ -72,7 +72,7 @@ def _word(series: Series, change: Change) -> str:
 
 def _notes(change: Change, shown: History) -> Iterator[str]:
     if change.causes:
-        yield f"differs: {'; '.join(change.causes)}"
+        yield f"differs: {'; '.join(map(str, change.causes))}"
     if change.null_too:
         yield "the null engine changed at this run too: it may be the machine or dbbench"
     if change.at == len(shown.sides) - 1:
@@ -83,8 +83,8 @@ def remarks(shown: History) -> Iterator[str]:
     """What limits the history."""
     if len(shown.sides) < FEWEST_RUNS:
         yield f"no change can be seen in fewer than {FEWEST_RUNS} runs: add runs"
-    for text in shown.machines:
-        yield f"not one machine, so the machine may be the cause: {text}"
+    for side, item in shown.machines:
+        yield f"not one machine, so the machine may be the cause: {side.name}: {item}"
     for engine, clause in shown.withheld:
         yield f"{engine} is withheld: {clause}"
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dbbench.analysis.comparability import Side
-from dbbench.analysis.compare import Comparison
+from dbbench.analysis.compare import Alone, Comparison
 from dbbench.analysis.contrast import ALLOWANCE
 from dbbench.analysis.gate import Answer, Gate
 from dbbench.analysis.ranking import BAND
@@ -86,7 +86,7 @@ def _doubts(shown: Comparison, gate: Gate, quoted: Callable[[str], str]) -> Iter
         yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be told"
         yield from _remedy(gate, shown, quoted)
     if gate.gone:
-        yield quoted(", ".join(gate.gone))
+        yield quoted(", ".join(map(alone_words, gate.gone)))
 
 
 def _remedy(gate: Gate, shown: Comparison, quoted: Callable[[str], str]) -> Iterator[str]:
@@ -131,7 +131,7 @@ def _terminal(shown: Comparison, gate: Gate | None) -> Iterator[Text]:
     for verdict in _QUIET:
         if shown.of(verdict):
             yield from wrapped(f"{verdict} ({len(shown.of(verdict))}): {_by_engine(shown, verdict)}", "dim")
-    for text in (*shown.alone, *_withheld(shown)):
+    for text in (*map(alone_words, shown.alone), *_withheld(shown)):
         yield from wrapped(text, "yellow")
     for text in _visible(shown):
         yield from wrapped(text)
@@ -243,12 +243,20 @@ def notes(shown: Comparison) -> list[str]:
     """What there is to say besides the pairs."""
     return [
         *(f"differs: {item}" for item in shown.causes),
-        *shown.alone,
+        *map(alone_words, shown.alone),
         *_withheld(shown),
         *_needed(shown),
         *_visible(shown),
         *comparison_warnings(shown),
     ]
+
+
+def alone_words(item: Alone) -> str:
+    """What not every run has, in words."""
+    where = f"only in {item.runs[0]}" if len(item.runs) == 1 else f"in {', '.join(item.runs)}, but not in every run"
+    place = f"step {item.step} of {item.scenario}" if item.step else f"scenario {item.scenario}"
+    what = place if not item.engine else f"{item.engine} in {place}" if item.step else f"engine {item.engine}"
+    return f"{where}: {what}"
 
 
 def worded(pair: Pair, shown: Comparison) -> ComparisonLine:

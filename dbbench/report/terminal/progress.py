@@ -14,8 +14,8 @@ from dbbench.analysis.units import duration
 from dbbench.message import cleaned
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
+from dbbench.results.trial import Progress as Event
 from dbbench.results.trial import TrialResult
-from dbbench.run.runner import Progress as Event
 
 
 @contextmanager
