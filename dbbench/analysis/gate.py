@@ -87,7 +87,7 @@ def _decided(pair: Pair, share: float) -> bool:
     Work that nobody checked may have been left out: that it isn't slower shows nothing.
     """
     if not pair.verified:
-        return pair.verdict is ComparisonVerdict.SLOWER
+        return pair.verdict in (ComparisonVerdict.SLOWER, ComparisonVerdict.LARGER)
     if pair.verdict is not ComparisonVerdict.UNSURE:
         return True
     high = None if pair.ratio is None or pair.needed is not None else pair.ratio.high

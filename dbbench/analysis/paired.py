@@ -19,7 +19,7 @@ from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import CONFIDENCE, Estimate
 from dbbench.analysis.student import student_quantile
 from dbbench.analysis.summary import summarise
-from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, size_pair, unmeasured_pair, weight
+from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, changed, size_pair, unmeasured_pair, weight
 from dbbench.host.interference import MOST_OTHERS
 from dbbench.host.metric import Metric
 from dbbench.results.by_metric import by_metric, lacking
@@ -121,7 +121,7 @@ def _timed(
     needed = LEAST_ROUNDS if len(ours) < LEAST_ROUNDS else None
     verdict = ComparisonVerdict.UNSURE
     if apart and max(ratio.value, 1 / ratio.value) >= 1 + BAND:
-        verdict = ComparisonVerdict.SLOWER if ratio.value > 1 else ComparisonVerdict.FASTER
+        verdict = changed(ratio.value, mine.unit)
     elif (
         needed is None
         and ratio.low is not None

@@ -42,11 +42,11 @@ def series(manifest: Manifest) -> tuple[Series, ...]:
 
 
 def changes(rows: Sequence[Row], found: Series) -> dict[tuple[str, str, str], ComparisonVerdict]:
-    """Scenario, step and engine of each point that is shown to be slower or faster than the one before it."""
+    """Scenario, step and engine of each point that is shown to differ from the one before it."""
     marked: dict[tuple[str, str, str], ComparisonVerdict] = {}
     for before, after in zip(found.points, found.points[1:], strict=False):
         for pair in paired(rows, after.engine, before.engine):
-            if pair.verdict in (ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER):
+            if pair.timed and pair.verdict not in (ComparisonVerdict.UNSURE, ComparisonVerdict.SAME):
                 marked[pair.scenario, pair.step, after.engine] = pair.verdict
     return marked
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_SCALES: dict[str, tuple[tuple[float, str], ...]] = {
-    "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),
-    "1/s": ((1.0, "/s"), (1e3, "thousand/s"), (1e6, "million/s")),
-    "B": ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB")),
-}
+from dbbench.host.metric import SCALES
+
 #: The greatest figure that is shown in a unit. Rates of one step lie further apart than times: 50 to 12,500,000.
 _MOST = {"1/s": 1e8}
 
@@ -37,7 +34,7 @@ class Unit:
 def fitting(base: str, values: Iterable[float]) -> Unit:
     """The unit in which the least value above zero is at least 1, if the greatest doesn't grow too long."""
     known = [abs(value) for value in values if value]
-    scales = _SCALES[base]
+    scales = SCALES[base]
     if not known:
         return Unit(*next(scale for scale in scales if scale[0] == 1))
     best, most = scales[0], _MOST.get(base, 1e5)
@@ -51,7 +48,7 @@ def whole(base: str, values: Iterable[float]) -> Unit:
     """The greatest unit in which all values are whole numbers, as somebody else has rounded them; else the fitting one."""
     known = list(values)
     if any(known):
-        for size, symbol in reversed(_SCALES[base]):
+        for size, symbol in reversed(SCALES[base]):
             shown = [value / size for value in known]
             if all(abs(value - round(value)) <= 1e-6 for value in shown):
                 return Unit(size, symbol)

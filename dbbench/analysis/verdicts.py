@@ -78,8 +78,8 @@ class Pair:
     @property
     def timed(self) -> bool:
         """Whether it is a comparison of measurements: sizes are none, and a step that isn't ok has none."""
-        sure = (ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER, ComparisonVerdict.UNSURE)
-        return self.verdict in sure or (self.verdict is ComparisonVerdict.SAME and self.unit != "B")
+        without = (ComparisonVerdict.BROKE, ComparisonVerdict.MENDED, ComparisonVerdict.NEITHER)
+        return self.unit != "B" and self.verdict not in without
 
 
 class Measure(NamedTuple):
@@ -203,7 +203,7 @@ def _timed(
     needed = fewest_blocks(tests) if counts and 2 / math.comb(sum(counts), counts[0]) > SIGNIFICANCE / tests else None
     verdict = ComparisonVerdict.UNSURE
     if apart and max(ratio.value, 1 / ratio.value) >= 1 + BAND:
-        verdict, needed = (ComparisonVerdict.SLOWER if ratio.value > 1 else ComparisonVerdict.FASTER), None
+        verdict, needed = changed(ratio.value, old.rows[0].unit), None
     elif (
         needed is None
         and ratio.low is not None
@@ -220,6 +220,13 @@ def _timed(
     )  # fmt: skip
 
 
+def changed(ratio: float, unit: str) -> ComparisonVerdict:
+    """The verdict on a figure that differs: how many times the old cost it is."""
+    if unit in ("s", "1/s"):
+        return ComparisonVerdict.SLOWER if ratio > 1 else ComparisonVerdict.FASTER
+    return ComparisonVerdict.LARGER if ratio > 1 else ComparisonVerdict.SMALLER
+
+
 def _of_other_measures(key: Key, old: _Figures, new: _Figures) -> Pair:
     measures = (old.measure, new.measure)
     return Pair(*key, ComparisonVerdict.UNSURE, no_ratio=NoRatio.OTHER_MEASURE, measures=measures)
@@ -232,7 +239,7 @@ def _size(key: Key, old: _Figures, new: _Figures) -> Pair:
     ratio = new.value / old.value if old.value else math.inf if new.value else 1.0
     verdict = ComparisonVerdict.SAME
     if max(ratio, 1 / ratio if ratio else math.inf) >= 1 + BAND:
-        verdict = ComparisonVerdict.LARGER if ratio > 1 else ComparisonVerdict.SMALLER
+        verdict = changed(ratio, old.rows[0].unit)
     return Pair(*key, verdict, old.rows[0].unit, old.value, new.value, Estimate(ratio, None, None))
 
 

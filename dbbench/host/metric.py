@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Self
+from typing import Literal, Self
+
+#: Base units of figures. "B" is a size, which is exact; "B/op" is measured, of a call or an operation.
+BaseUnit = Literal["s", "1/s", "B", "B/op"]
+_BYTES = ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"))
+#: The units that figures are shown in: their size in the base unit, and their symbol; the smallest first.
+SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
+    "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),
+    "1/s": ((1.0, "/s"), (1e3, "thousand/s"), (1e6, "million/s")),
+    "B": _BYTES,
+    "B/op": _BYTES,
+}
 
 
 class Metric(StrEnum):
@@ -13,7 +24,7 @@ class Metric(StrEnum):
     #: The name of its figures, which no figure of a step itself has; empty for a step's own.
     by: str
     #: The base unit of its amounts.
-    unit: str
+    unit: Literal["", BaseUnit]
     #: What `--metric` compares by it.
     choice: str
     #: What its figures are, in a sentence without its full stop; empty for a step's own.
@@ -35,9 +46,14 @@ class Metric(StrEnum):
         "no undelayed time of these calls is known: they waited for their moments or each other, or this system doesn't tell",
         True,
     )  # fmt: skip
+    WRITTEN = (
+        "written", "bytes written", "B/op", "the bytes that they had written to storage",
+        "figures are bytes written to storage during the calls, by the worker and its private server",
+        "bytes written are not known: the calls waited for their moments, a URL's server wrote, or this system doesn't tell",
+    )  # fmt: skip
 
     def __new__(
-        cls, key: str, by: str = "", unit: str = "", choice: str = "",
+        cls, key: str, by: str = "", unit: Literal["", BaseUnit] = "", choice: str = "",
         meaning: str = "", missing: str = "", per_thread: bool = False,
     ) -> Self:  # fmt: skip
         """`key` is its word on the command line and in files."""

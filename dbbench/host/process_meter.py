@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +13,13 @@ from typing import Protocol, Self
 import psutil
 
 from dbbench.host.metric import Metric, Usage
+from dbbench.host.usage import written
 
 _LINUX = sys.platform == "linux"
+_SELF = psutil.Process()
+_IO: int | None = None
+with contextlib.suppress(OSError):
+    _IO = os.open("/proc/self/io", os.O_RDONLY)
 
 
 class Served(Protocol):
@@ -45,22 +51,27 @@ class ProcessMeter:
     def __init__(
         self, served: Served | None = None, counts: Mapping[Metric, Count] | None = None, *, own: bool = True
     ) -> None:
-        self._counts, self._own = COUNTS if counts is None else counts, own
-        self._sums = dict.fromkeys(self._counts, 0)
+        self._own = own
+        self._counts = tuple((COUNTS if counts is None else counts).items())
+        self._back = self._counts[::-1]
         self._before: dict[Metric, int] = {}
+        self._sums = dict.fromkeys((metric for metric, _ in self._counts), 0)
+        self._unknown: set[Metric] = set()
         self._servers: dict[int, psutil.Process] = {}
         self.look(served)
 
     def usage(self) -> Usage:
         """What was added up. What the system doesn't tell, or is done at a URL, is left out."""
-        return {metric: amount / self._counts[metric].per_unit for metric, amount in self._sums.items()}
+        return {
+            metric: self._sums[metric] / count.per_unit for metric, count in self._counts if metric not in self._unknown
+        }
 
     def look(self, served: Served | None) -> None:
         """Look for the servers' processes, which takes milliseconds: again, where there may be others by now."""
         if served is None:
             return
         if served.url:
-            self._sums.clear()
+            self._unknown.update(self._sums)
         found = {}
         for pid in served.processes():
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -68,26 +79,23 @@ class ProcessMeter:
         self._servers = found
 
     def __enter__(self) -> Self:
-        for metric in tuple(self._sums):
-            self._before[metric] = self._read(metric)
+        for metric, count in self._counts:
+            self._before[metric] = self._read(metric, count)
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        for metric in reversed(tuple(self._sums)):
-            grown = self._read(metric) - self._before[metric]
-            if metric in self._sums:
-                self._sums[metric] += max(grown, 0)
+        for metric, count in self._back:
+            self._sums[metric] += max(self._read(metric, count) - self._before[metric], 0)
 
-    def _read(self, metric: Metric) -> int:
+    def _read(self, metric: Metric, count: Count) -> int:
         """The count so far. A server's process that has ended counts as a child of its parent from then on."""
-        count = self._counts[metric]
         try:
             amount = count.own() if self._own else 0
             for process in self._servers.values():
                 with contextlib.suppress(psutil.NoSuchProcess):
                     amount += count.of(process)
         except psutil.AccessDenied:
-            self._sums.pop(metric, None)
+            self._unknown.add(metric)
             return 0
         return amount
 
@@ -104,5 +112,20 @@ def _cpu_time(process: psutil.Process) -> int:
     return int((times.user + times.system) * 1e9) + children
 
 
+def _written(process: psutil.Process) -> int:
+    """Bytes that a process and its ended children had written to storage."""
+    if (found := written(process)) is None:
+        raise psutil.AccessDenied(process.pid)
+    return found
+
+
+def _own_written() -> int:
+    """The same of this process. On Linux by a file that stays open, in a tenth of the time."""
+    return _written(_SELF) if _IO is None else int(os.pread(_IO, 500, 0).split()[11])
+
+
 #: The count behind each metric of processes. The last is read next to the clock: the CPU time of reading the others isn't the calls'.
-COUNTS = {Metric.CPU: Count(time.process_time_ns, _cpu_time, 1e9)}
+COUNTS = {
+    Metric.WRITTEN: Count(_own_written, _written),
+    Metric.CPU: Count(time.process_time_ns, _cpu_time, 1e9),
+}

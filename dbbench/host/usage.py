@@ -34,18 +34,22 @@ def usage(servers: Iterable[int] = ()) -> Usage:
     for pid in servers:
         with contextlib.suppress(psutil.NoSuchProcess):
             readings.append(_reading(psutil.Process(pid)))
-    written = [reading.written for reading in readings]
+    amounts = [reading.written for reading in readings]
     return Usage(
         sum(reading.cpu for reading in readings),
-        None if None in written else sum(filter(None, written)),
+        None if None in amounts else sum(filter(None, amounts)),
     )
 
 
 def _reading(process: psutil.Process) -> Usage:
-    written = None
-    with contextlib.suppress(AttributeError, psutil.AccessDenied, NotImplementedError):
-        written = process.io_counters().write_bytes
-    return Usage(sum(process.cpu_times()[:4]), written)
+    return Usage(sum(process.cpu_times()[:4]), written(process))
+
+
+def written(process: psutil.Process) -> int | None:
+    """Bytes that a process had written to storage; None where the system doesn't tell. Raises psutil.NoSuchProcess."""
+    with contextlib.suppress(AttributeError, FileNotFoundError, psutil.AccessDenied, NotImplementedError):
+        return int(process.io_counters().write_bytes)
+    return None
 
 
 def resident(servers: Iterable[int]) -> int:

@@ -47,14 +47,15 @@ def lacking(results: Iterable[TrialResult], metric: Metric) -> set[str]:
     timed = [
         step for result in results for step in result.steps if step.unit in ("s", "1/s") and step.value is not None
     ]
-    return set() if metric is Metric.WALL else {one.name for one in timed if metric not in one.usage}
+    return set() if metric is Metric.WALL else {one.name for one in timed if not one.usage.get(metric)}
 
 
 def _by(metric: Metric, step: StepResult) -> StepResult:
     if step.unit in ("", "B"):
         return step
-    if step.value is not None and metric not in step.usage:
-        return step.model_copy(update={"outcome": Outcome.UNSUPPORTED, "detail": metric.missing})
+    if step.value is not None and not step.usage.get(metric):  # there is no ratio to 0
+        why = f"no {metric.by} counted during these calls" if metric in step.usage else metric.missing
+        return step.model_copy(update={"outcome": Outcome.UNSUPPORTED, "detail": why})
     return step.model_copy(
         update={
             "metric": metric.by,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from dbbench.host import atomic_json
-from dbbench.host.metric import Metric
+from dbbench.host.metric import BaseUnit, Metric
 from dbbench.message import clean
 from dbbench.results.facts import Amount, CheckedStepFacts, NoiseFacts, RoundHost, ToldFacts
 from dbbench.results.outcome import Outcome
@@ -58,7 +58,7 @@ class StepResult(BaseModel):
     outcome: Outcome
     detail: str = ""
     metric: str = ""
-    unit: Literal["", "s", "B", "1/s"] = ""
+    unit: Literal["", BaseUnit] = ""
     direction: Literal["lower", "higher"] = "lower"
     value: Amount | None = None
     #: Whether its work was checked and found right. Runs older than this field checked whatever they could.

@@ -16,7 +16,7 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.null import does_work, query_of
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import SQLEngine
-from dbbench.host.metric import Usage
+from dbbench.host.metric import BaseUnit, Usage
 from dbbench.host.usage import forget_peak, peak_memory, resident
 from dbbench.loadgen import clients
 from dbbench.loadgen.job import ClientTimings, Job
@@ -204,7 +204,7 @@ class StepMeasurement:
     """
 
     metric: str
-    unit: Literal["s", "B", "1/s"]
+    unit: BaseUnit
     samples: list[float]
     warm_up: list[float] = field(default_factory=list)
     facts: StepFacts = field(default_factory=StepFacts)

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from dbbench.analysis.comparability import Side
 from dbbench.analysis.compare import compare
+from dbbench.analysis.gate import gated
 from dbbench.analysis.paired import pair_gate, paired
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import ComparisonVerdict
@@ -93,7 +94,9 @@ def test_sizes_stay_what_they_are_and_a_step_without_it_has_no_figure(metric: Me
     assert verdicts["database-size"].unit == "B"
     assert verdicts["join-1"].verdict is ComparisonVerdict.NEITHER
     assert metric.missing in pair_detail(verdicts["join-1"])
-    assert verdicts["join-2"].verdict is ComparisonVerdict.SLOWER
+    worse = ComparisonVerdict.SLOWER if metric.unit == "s" else ComparisonVerdict.LARGER
+    assert verdicts["join-2"].verdict is worse
+    assert {pair.verdict for pair in gated([*verdicts.values()], 0.1).held} == {worse}
 
 
 @pytest.mark.parametrize("metric", COUNTED)

@@ -44,8 +44,11 @@ def curves(scenario: ScenarioView, found: Series, marks: Marks, captions: Sequen
     )
     what = "its releases" if found.axis == "release" else f"the values of its option {found.axis}"
     notes = []
-    if set(marks.values()) & {ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER}:
-        notes.append("▲ slower, ▼ faster than the point before it, told apart by the paired test.")
+    if marks:
+        timed = {ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER} & {*marks.values()}
+        notes.append(
+            f"{'▲ slower, ▼ faster' if timed else '▲ larger, ▼ smaller'} than the point before it, told apart by the paired test."
+        )
     notes.append("Lines: 95 % intervals. A gap: no figure; the tables say why.")
     sheet = Sheet(
         f"{scenario.suite_title}: {called} over {what}",
@@ -88,13 +91,13 @@ def _panel(axes: Axes, view: StepView, found: Series, marks: Marks, *, turned: b
     for place, name in zip(places, engines, strict=True):
         verdict = marks.get((view.scenario.name, view.step.name, name))
         if verdict is not None:
-            slower = verdict is ComparisonVerdict.SLOWER
+            worse = verdict in (ComparisonVerdict.SLOWER, ComparisonVerdict.LARGER)
             axes.plot(
                 place,
                 values[place][0],
-                marker="^" if slower else "v",
+                marker="^" if worse else "v",
                 markersize=8,
-                color=VERMILION if slower else SKY,
+                color=VERMILION if worse else SKY,
                 zorder=4,
             )
     tops = [each for one in values for each in one if not isnan(each)]

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dbbench.host.metric import BaseUnit
 from dbbench.results.outcome import Outcome
 
 #: The least and the greatest value.
@@ -40,7 +41,7 @@ class ResultRow(_Part):
     detail: str = Field(description="Why the outcome isn't ok, and remarks")
     unsteady: str = Field(description="What is odd about its rounds; empty if nothing is")
     metric: str = Field(description="time, latency, throughput or size; empty where nothing was measured")
-    unit: Literal["", "s", "B", "1/s"]
+    unit: Literal["", BaseUnit]
     direction: Literal["lower", "higher"] = Field(description="Which values are better")
     rank: str | None = Field(description='Like "2", or a range like "1-4"')
     rank_best: int | None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dbbench.analysis.history import FEWEST_RUNS, Change, History, Series
 from dbbench.analysis.units import fitting
+from dbbench.analysis.verdicts import changed
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,7 @@ def _times(ratio: float) -> str:
 
 
 def _word(series: Series, change: Change) -> str:
-    if series.unit == "B":
-        return "larger" if change.ratio > 1 else "smaller"
-    return "slower" if change.ratio > 1 else "faster"
+    return changed(change.ratio, series.unit)
 
 
 def _notes(change: Change, shown: History) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
 
+from dbbench.host.metric import BaseUnit
 from dbbench.suite.answer import KnownAnswer
 from dbbench.suite.base import Model
 from dbbench.suite.plain import Dangling, Mapping
@@ -49,7 +50,7 @@ class Step(Model):
     #: What the dataset must hold; None if the kind works on both.
     dataset: ClassVar[Literal["tables", "records"] | None] = None
     #: The unit of the figure: seconds, bytes or operations in a second.
-    unit: ClassVar[Literal["s", "B", "1/s"]] = "s"
+    unit: ClassVar[BaseUnit] = "s"
     #: Whether its figure may be added to those of other steps.
     summable: ClassVar[bool] = False
 
@@ -95,7 +96,7 @@ class Step(Model):
         return None
 
     @property
-    def figure_unit(self) -> Literal["s", "B", "1/s"]:
+    def figure_unit(self) -> BaseUnit:
         """The unit of this step's own figure, where what is asked for makes it another than its kind's."""
         return self.unit
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from dbbench.host.metric import BaseUnit
 from dbbench.suite.base import Model
 from dbbench.suite.plain import Dangling, Mapping
 from dbbench.suite.steps.base import ClientsStep, Step
@@ -157,7 +158,7 @@ class TimedStep(ClientsStep):
         return False
 
     @property
-    def figure_unit(self) -> Literal["s", "B", "1/s"]:
+    def figure_unit(self) -> BaseUnit:
         """Calls in a second, where the highest rate is searched for."""
         return "1/s" if self.find else self.unit
 
