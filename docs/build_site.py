@@ -1,7 +1,7 @@
 """Builds the documentation as a site, in the clone's folder: `python -m docs.build_site OUT [RUN...]`.
 
-Besides the pages of the repository it has a page for each engine and the help of each command, both made of the code, and
-with runs a gallery of them (`dbbench site`). A warning of Sphinx is an error.
+Besides the pages of the repository it has pages made of the code: each engine, the plugin contract, the published texts
+and the help of each command. With runs it has a gallery of them (`dbbench site`). A warning of Sphinx is an error.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import click
 
 from dbbench import __version__, cli
 from dbbench.engine import registry
+from docs import contract_page, seeds_page
 from docs.engine_page import page as engine_page
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Where the site's pages come from. What is linked to and none of them is shown without its link.
-PAGES = ("*.md", "docs/*.md", "docs/engines/*.md", "docs/adr/*.md", "examples/*/*.md")
+PAGES = ("*.md", "docs/*.md", "docs/engines/*.md", "docs/adr/*.md", "benchmarks/*.md", "examples/*/*.md")
 #: Heading in the side bar -> its pages, in order; `*` stands for those that no other line names.
 CONTENTS = {
     "Start": ("docs/README", "docs/troubleshooting"),
@@ -36,7 +37,7 @@ CONTENTS = {
         "docs/python",
     ),
     "Look it up": ("docs/cli", "docs/commands", "docs/files", "docs/urls", "docs/glossary"),
-    "Trust it": ("docs/method", "docs/durability", "docs/security", "docs/seeds"),
+    "Trust it": ("docs/method", "docs/durability", "docs/security", "docs/seeds", "benchmarks/measured"),
     "Suites": (
         "docs/catalogue",
         "docs/invoices",
@@ -110,6 +111,8 @@ def _lay_out(source: Path) -> None:
         # In the side bar of each page of the site they would take most of the time and of the bytes.
         (reference / f"{name}.md").write_text(f"---\norphan: true\n---\n{engine_page(engine)}", "utf-8")
     (source / "docs" / "commands.md").write_text("\n".join(_commands()), "utf-8")
+    (source / "docs" / "contract.md").write_text(contract_page.page(), "utf-8")
+    (source / "docs" / "seeds.md").write_text(seeds_page.page(), "utf-8")
 
 
 def _name(path: Path) -> Path:

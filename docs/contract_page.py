@@ -1,4 +1,4 @@
-"""Prints docs/contract.md, made of the contract's code: `python docs/contract_page.py > docs/contract.md`."""
+"""Print the plugin contract, made of its code, as a page: `python docs/contract_page.py`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Every attribute and method of the contract, with its exact signature and meaning
 write a plugin. Import all these names from `dbbench.engine`. An attribute is given as `name: type = default`; one
 without a default must be set. A method that overrides one described above is only named, unless it promises more.
 
-This page is made of the code, by `python docs/contract_page.py > docs/contract.md`; a test compares them.
+`python docs/contract_page.py` makes this page of the code.
 """
 #: What the comment of an attribute ends with that only the harness reads.
 _PRIVATE = "of no concern to an engine."

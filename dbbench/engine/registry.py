@@ -1,4 +1,4 @@
-"""From an engine's name to its class, through the entry points that installed packages declare.
+"""Engine classes by name, through the entry points that installed packages declare.
 
 Tells apart an engine that is absent (its driver, or a library of the system, is missing: how to install it), broken
 (what broke), and doubled (two packages claim one name, which is an error).
@@ -82,7 +82,7 @@ def find(name: str) -> type[Engine]:
     from dbbench.engine.plugin_check import faults
 
     if wrong := list(faults(engine)):
-        raise Broken(f"{point.value}: {'; '.join(wrong)} (see docs/contract.md)")
+        raise Broken(f"{point.value}: {'; '.join(wrong)} (see docs/plugins.md)")
     return engine
 
 

@@ -1,15 +1,14 @@
-"""docs/contract.md is what the code says, and the smallest plugins of docs/plugins.md pass the kit as they stand."""
+"""The contract's page has each part of it, and the smallest plugins of docs/plugins.md pass the kit as they stand."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 import dbbench.engine
+from docs import contract_page
 from tests.conftest import Dbbench
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -22,28 +21,12 @@ SMALLEST = {
 }
 
 
-@pytest.fixture
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("contract_page", DOCS / "contract_page.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def test_every_attribute_and_method_has_a_meaning() -> None:
+    assert re.findall(r"^- `[^`]*`:\n(?!  )|\|  \|$", contract_page.page(), re.MULTILINE) == []
 
 
-def test_the_page_is_what_the_code_says(generator: ModuleType) -> None:
-    assert (DOCS / "contract.md").read_text("utf-8") == generator.page(), (
-        "run: python docs/contract_page.py > docs/contract.md"
-    )
-
-
-def test_every_attribute_and_method_has_a_meaning(generator: ModuleType) -> None:
-    assert re.findall(r"^- `[^`]*`:\n(?!  )|\|  \|$", generator.page(), re.MULTILINE) == []
-
-
-def test_every_class_of_the_door_is_on_the_page_or_an_error(generator: ModuleType) -> None:
-    page = generator.page()
+def test_every_class_of_the_door_is_on_the_page_or_an_error() -> None:
+    page = contract_page.page()
     elsewhere = {"MissingFeature", "Options", "Program", "ServerSetting", "Rows", "Pair", "WithoutRecords"}
     classes = {name for name in dbbench.engine.__all__ if name[0].isupper() and not name.isupper()}
     errors = {"ServerFailed", "Unavailable", "Unsupported", "UserError"}

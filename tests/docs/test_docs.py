@@ -36,7 +36,12 @@ SUITES = (ROOT / "docs" / "suites.md").read_text("utf-8")
 CLI = (ROOT / "docs" / "cli.md").read_text("utf-8")
 FILES = (ROOT / "docs" / "files.md").read_text("utf-8")
 CATALOGUE = (ROOT / "docs" / "catalogue.md").read_text("utf-8")
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(path for folder in ("docs", "examples", "benchmarks") for path in (ROOT / folder).rglob("*.md")),
+    ]
+)
 IDS = [str(page.relative_to(ROOT)) for page in PAGES]
 #: Options of other programs that the pages name.
 OPTIONS_OF_OTHERS = {"--help", "--version", "--user"}

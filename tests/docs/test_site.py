@@ -25,6 +25,8 @@ def test_it_builds_without_a_warning(tmp_path: Path) -> None:
     text = (site / "docs/commands.html").read_text("utf-8")
     commands = [name for name, command in cli.main.commands.items() if not isinstance(command, click.Group)]
     assert [name for name in commands if f"dbbench {name}" not in text] == []
+    assert "SQLSession" in (site / "docs/contract.html").read_text("utf-8")
+    assert "BplusDotNet" in (site / "docs/seeds.html").read_text("utf-8")
     assert "gallery/index.html" in (site / "gallery.html").read_text("utf-8")
     assert list((site / "gallery/runs").glob("*.html"))
     first = (site / "index.html").read_text("utf-8")

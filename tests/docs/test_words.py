@@ -26,7 +26,17 @@ RETIRED = {
     r"\bkeeps? to the kit\b": "keeps to the kit",
     r"\bnot here\b": "not here",
     r"(?<!`)\byardsticks?\b(?!`)": "yardstick",
+    r"\bmend(s|ing)?\b": "mend",
+    r"\ball else goes before\b": "all else goes before it",
+    r"\bbe rid of\b": "be rid of",
+    r"\b(counts?|holds?) no (more|longer true)\b": "counts no more",
+    r"\bis to be said of\b": "is to be said of",
 }
+#: Words that begin no docstring: it begins with a verb, or with a noun that names the result.
+NO_BEGINNINGS = {
+    "Of", "In", "If", "As", "So", "Why", "Where", "Who", "Whose", "Which", "That", "Those", "To",
+    "From", "For", "With", "On", "By", "At", "No", "It",
+}  # fmt: skip
 #: History keeps its words, and these say which are retired.
 EXEMPT = {"CHANGELOG.md", "docs/glossary.md"}
 #: The key of the suite format, which stays until the format has a new version.
@@ -45,6 +55,13 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
+
+
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    """The docstrings of a module, its classes and functions, each with its line."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
+            yield node.body[0].lineno, text
 
 
 def files() -> list[Path]:
@@ -69,6 +86,16 @@ def faults(paths: list[Path], pattern: str) -> list[str]:
 @pytest.mark.parametrize("pattern", RETIRED)
 def test_no_retired_word_is_used(pattern: str) -> None:
     assert faults(files(), pattern) == [], "docs/glossary.md has the word to use"
+
+
+def test_a_docstring_begins_with_a_verb_or_a_noun() -> None:
+    assert [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in files()
+        if path.suffix == ".py" and not path.is_relative_to(ROOT / "examples")
+        for line, text in docstrings(path)
+        if text.split()[0].strip(".,:;") in NO_BEGINNINGS
+    ] == []
 
 
 @pytest.mark.parametrize("word", RETIRED.values())

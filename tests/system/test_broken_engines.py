@@ -41,7 +41,7 @@ def test_a_broken_and_an_absent_engine_are_told_apart(dbbench) -> None:
         (
             "license",
             None,
-            "dbbench_plugins.sqlite:SQLite: SQLite.license is None: Input should be a valid string (see docs/contract.md)",
+            "dbbench_plugins.sqlite:SQLite: SQLite.license is None: Input should be a valid string (see docs/plugins.md)",
         ),
         ("versions", lambda: {"SQLite": None}, "versions.SQLite: Input should be a valid string"),
         ("versions", lambda: None, "versions: Input should be a valid dictionary"),
