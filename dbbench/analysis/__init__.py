@@ -1,1 +1,1 @@
-"""From trial means to medians, intervals and ranks. No clock, no files, no engines."""
+"""Medians, intervals and ranks of trial means. No clock, no files, no engines."""

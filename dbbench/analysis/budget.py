@@ -17,7 +17,7 @@ from dbbench.suite.model import Suite
 
 @dataclass(frozen=True)
 class Stop:
-    """Why a run may stop after `rounds` rounds: it is precise enough, or else out of time."""
+    """Reason for a run to stop after `rounds` rounds: it is precise enough, or else out of time."""
 
     rounds: int
     #: The seconds that all trials took together, of `seconds`; None for a run that is precise enough.

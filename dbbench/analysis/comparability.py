@@ -1,7 +1,7 @@
 """Whether two runs are alike enough to be compared, and what differs between them that may be the cause.
 
 Where the work differs, no figure of one run says anything of the other. Where the machine differs, it
-may be the machine. Versions and settings are often what is compared: they are told, and no more.
+may be the machine. Versions and settings are often what is compared: they are only listed.
 """
 
 from __future__ import annotations

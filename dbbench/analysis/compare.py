@@ -127,7 +127,7 @@ def _engines(runs: Sequence[Sequence[Row]]) -> list[str]:
 
 
 def _part(runs: Sequence[Sequence[Row]], *, ranked: bool) -> list[list[Row]]:
-    """Those of the engines, or those of the null engines."""
+    """Rows of the engines, or those of the null engines."""
     return [[row for row in rows if row.ranked is ranked] for rows in runs]
 
 

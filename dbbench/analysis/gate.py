@@ -44,7 +44,7 @@ class Gate:
 
     @property
     def answer(self) -> Answer:
-        """Failed goes before undecided: what is shown to be worse stays so, whatever else can't be told."""
+        """Failed takes precedence over undecided: what is shown to be worse stays so, whatever else can't be told."""
         if self.held or (self.strict and (self.unknown or self.gone or self.empty)):
             return Answer.FAILED
         return Answer.UNDECIDED if self.blind or self.empty else Answer.PASSED

@@ -73,7 +73,7 @@ class History:
 
     @property
     def changed(self) -> list[Series]:
-        """Those with a change, the greatest of the worse ones first."""
+        """Series with a change, the greatest of the worse ones first."""
         found = [series for series in self.series if series.changes]
         return sorted(found, key=lambda series: -max(change.ratio for change in series.changes))
 
@@ -152,7 +152,7 @@ def _changes(series: Series, tests: int) -> dict[int, tuple[float, float]]:
 
 
 def splits(values: Sequence[float], tests: int, offset: int = 0, *, newest: bool = True) -> Iterator[int]:
-    """Where new levels begin in `values`, of which the first has the number `offset`.
+    """Starts of new levels in `values`, of which the first has the number `offset`.
 
     A level has two runs or more, so that one odd run is none; but for the newest run of all, which nobody has repeated.
     """

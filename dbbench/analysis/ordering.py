@@ -72,7 +72,7 @@ def _ratio(row: Row, best: Row) -> Estimate | None:
 
 
 def _doubt(row: Row, best: Row) -> Remark | None:
-    """That the interval of the ratio to the best says something else than the test."""
+    """Remark that the interval of the ratio to the best contradicts the test."""
     ratio = row.ratio
     if row.rank is None or row.unit == "B" or ratio is None or ratio.low is None or ratio.high is None:
         return None

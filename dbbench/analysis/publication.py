@@ -61,7 +61,7 @@ def figures(run: Run) -> Figures:
 
 
 def terms(manifest: Manifest, results: Sequence[TrialResult]) -> dict[str, Terms]:
-    """For each engine that takes part: as the server that answered has it where one told, else as the plugin says."""
+    """Publication of each engine: as the server that answered has it, else as the plugin states."""
     told = {result.engine_name: result.engine for result in results if result.engine.get("publication")}
     found = {}
     for name in manifest.usable:
@@ -149,7 +149,7 @@ def _bare_row(row: Row, clause: str) -> Row:
 
 
 def _plain(facts: StepFacts) -> StepFacts:
-    """Those that are none of the engine's doing: the rows of the answer, and the form that they came in."""
+    """Facts that don't concern the engine: the rows of the answer, and the form that they came in."""
     plain: StepFacts = {}
     if "rows" in facts:
         plain["rows"] = facts["rows"]
@@ -159,7 +159,7 @@ def _plain(facts: StepFacts) -> StepFacts:
 
 
 def _bare_result(result: TrialResult) -> TrialResult:
-    """Which trial it was, of which versions and settings, and how its steps came out."""
+    """Identity of a trial: versions and settings, and the outcomes of its steps."""
     return TrialResult(
         id=result.id,
         scenario_name=result.scenario_name,

@@ -88,7 +88,7 @@ def _chances(trial_means: Mapping[str, Sequence[float]]) -> dict[Pair, float]:
 
 
 def separated(chances: Mapping[tuple[str, str], float]) -> set[tuple[str, str]]:
-    """Those of some tests that succeed, by their p values, after Holm's correction for their number."""
+    """Tests that succeed, by their p values, after Holm's correction for their number."""
     found = set()
     for index, (value, key) in enumerate(sorted((value, key) for key, value in chances.items())):
         if value > SIGNIFICANCE / (len(chances) - index):

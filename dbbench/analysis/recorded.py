@@ -97,7 +97,7 @@ def _median(nanoseconds: Sequence[float | None]) -> float | None:
 
 
 def throughput(rounds: Sequence[StepFacts]) -> Estimate | None:
-    """Of the calls in each round; None if nothing is known."""
+    """Throughput of the calls in each round; None if nothing is known."""
     rates = [facts["per_second"] for facts in rounds if "per_second" in facts]
     return estimate(rates) if rates else None
 
@@ -196,7 +196,7 @@ class TransactionStats:
 
 
 def transaction_stats(rounds: Sequence[StepFacts], names: Collection[str]) -> TransactionStats | None:
-    """Of the rounds that recorded all of these transactions; None if none did."""
+    """Statistics of the rounds that recorded all of these transactions; None if none did."""
     mine = [facts for facts in rounds if {*names} <= {*facts.get("by_transaction", ())}]
     if not mine:
         return None

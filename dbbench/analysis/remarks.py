@@ -1,4 +1,4 @@
-"""What is to be said of an engine's rounds besides their figure."""
+"""Remarks on an engine's rounds."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def remarks(
     *,
     part: bool,
 ) -> Iterator[Remark]:
-    """Of an engine's rounds of a step that went well; `unchecked` are those of them that nothing was checked by.
+    """Remarks on the rounds of a step that went well; `unchecked` are those that nothing was checked by.
 
     `part`: whether the engine takes part.
     """
@@ -129,13 +129,13 @@ def of_failed(outcome: Outcome, steps: Sequence[StepResult], results: Sequence[T
 
 
 def _checked_by(steps: Sequence[StepResult]) -> Iterator[Remark]:
-    """By what an answer was checked, if that isn't the reference."""
+    """Remark on what an answer was checked by, if that isn't the reference."""
     for name in sorted({str(step.facts["checked_by"]) for step in steps if "checked_by" in step.facts}):
         yield Remark(About.CHECKED_BY_FILE if name == "file" else About.CHECKED_BY, name)
 
 
 def _elsewhere(steps: Sequence[StepResult]) -> Iterator[Remark]:
-    """That an engine keeps files outside of its directory, which a size counts."""
+    """Remark that an engine keeps files outside its directory, which a size counts."""
     if found := [step.facts["outside"] for step in steps if "outside" in step.facts]:
         names = sorted({os.path.basename(name) for outside in found for name in outside["files"]})
         most = max(int(outside["bytes"]) for outside in found)
@@ -143,14 +143,14 @@ def _elsewhere(steps: Sequence[StepResult]) -> Iterator[Remark]:
 
 
 def stronger(given: str, asked: Tier) -> Iterator[Remark]:
-    """That a durability tier promises more than the one asked for: its engine may be slower by it."""
+    """Remark that a durability tier promises more than the requested one: its engine may be slower by it."""
     tiers = [str(tier) for tier in Tier]
     if given in tiers and tiers.index(given) > tiers.index(asked):
         yield Remark(About.STRONGER_TIER, names=(given, asked))
 
 
 def limits_of_hosts(steps: Sequence[StepResult]) -> Iterator[Remark]:
-    """Where the load on the clients' hosts may be at its limit: each of the round where it is worst."""
+    """Remark that the clients' hosts may be at their limit: each of the round where it is worst."""
     spread = [step.facts["cluster"] for step in steps if "cluster" in step.facts]
     busy = [worst for each in spread if (worst := max(each["hosts"], key=_busy)) and _busy(worst) > BUSY]
     if busy:

@@ -81,12 +81,12 @@ class Row:
 
     @cached_property
     def parts(self) -> recorded.Parts | None:
-        """Where the time of loading an object went."""
+        """Parts of the time of loading an object."""
         return recorded.parts(self.value, self.rounds)
 
     @cached_property
     def load_parts(self) -> recorded.LoadParts | None:
-        """Where the time of a load went."""
+        """Parts of the time of a load."""
         return recorded.load_parts(self.value, self.rounds)
 
     @cached_property

@@ -28,7 +28,7 @@ class Standing:
 
     @property
     def failures(self) -> int:
-        """In how many steps it has no figure."""
+        """Number of steps in which it has no figure."""
         return sum(not row.measured for row in self.rows.values())
 
 

@@ -1,4 +1,4 @@
-"""From the trials of a run to one row for each step and engine, best to worst."""
+"""One row for each step and engine of a run's trials, best to worst."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _row(
 
 
 def _with_brackets(middle: Estimate, steps: Sequence[StepResult]) -> Estimate:
-    """Of a search over several rounds: up to the upper end of the rates that failed, as the truth lies between the two."""
+    """Interval of a search over several rounds: up to the upper end of the rates that failed."""
     failed = [found.facts["find"]["failed"] for found in steps if found.facts.get("find")]
     known = [rate for rate in failed if rate is not None]
     if not known or len(known) < len(steps) or middle.high is None:

@@ -40,7 +40,7 @@ class ComparisonVerdict(StrEnum):
 
 
 class NoRatio(Enum):
-    """Why two figures have no ratio."""
+    """Reasons why two figures have no ratio."""
 
     OTHER_MEASURE = auto()
     NOT_ABOVE_ZERO = auto()
@@ -244,7 +244,7 @@ def _size(key: Key, old: _Figures, new: _Figures) -> Pair:
 
 
 def _without_figure(key: Key, old: _Figures, new: _Figures) -> Pair:
-    """At least one of them is not ok."""
+    """Verdict where at least one of them is not ok."""
     worst = (old.worst, new.worst)
     if old.value is not None:
         return Pair(*key, ComparisonVerdict.BROKE, old.rows[0].unit, old.value, worst=worst)

@@ -264,7 +264,7 @@ def _codes(column: pa.ChunkedArray, field: pa.Field) -> _Numbers:
 
 
 def _differ(left: pa.ChunkedArray, right: pa.ChunkedArray, field: pa.Field) -> npt.NDArray[np.bool_]:
-    """Of each row, whether its two values differ."""
+    """True for each row whose two values differ."""
     if pa.types.is_floating(right.type):
         near = _near(left.to_numpy(), right.to_numpy(), field)
         return np.asarray(pc.or_(pc.xor(left.is_null(), right.is_null()), pa.array(~near)), bool)

@@ -217,7 +217,7 @@ def _answer(ranked: Ranked, ask: Ask) -> tuple[pa.Table, bool]:
 
 
 def _tied(rows: pa.Table, keys: Sequence[int]) -> npt.NDArray[np.bool_]:
-    """Of each row, whether its keys are those of the row before it, but for the last bits of a float."""
+    """True for each row whose keys are those of the row before it, but for the last bits of a float."""
     tied = np.ones(max(rows.num_rows - 1, 0), bool)
     for place in reversed(keys):
         column = rows.column(place)

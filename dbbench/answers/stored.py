@@ -105,12 +105,12 @@ def read_answers(path: Path) -> list[pa.Table]:
 
 
 def refusal(reason: str) -> pa.Table:
-    """In the place of an answer, why there is none."""
+    """The reason for having no answer, in its place."""
     return pa.schema([], {_REFUSED: reason}).empty_table()
 
 
 def refused(answers: Sequence[pa.Table]) -> str:
-    """Why there is no answer; empty if there is one."""
+    """The reason why there is no answer; empty if there is one."""
     return said(answers, _REFUSED)
 
 

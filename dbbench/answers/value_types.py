@@ -1,4 +1,4 @@
-"""In which type the values of an answer came: the suite's own, or another one that holds the same values.
+"""The type in which the values of an answer came: the suite's own, or another that holds the same values.
 
 A number may come as another type of number: that may cost a driver more or less, so it is noted. Text or bytes in the
 place of something else are a driver's way to save itself the work of decoding, so they are refused, unless the session
@@ -57,7 +57,7 @@ def form(kind: pa.DataType) -> str:
 
 
 def other_form(found: pa.DataType, field: pa.Field, declared: Declared) -> str:
-    """That a column came in another form than its own, as "decimal as float"; empty if it came in its own.
+    """Remark that a column came in another form than its own, as "decimal as float"; empty if it didn't.
 
     Raises WrongAnswer for a form that would have to be declared.
     """

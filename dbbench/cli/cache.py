@@ -1,4 +1,4 @@
-"""`cache`: what dbbench keeps in its cache folder, and how to be rid of it."""
+"""`cache`: what dbbench keeps in its cache folder, and how to remove it."""
 
 from __future__ import annotations
 

@@ -74,14 +74,14 @@ def fault_lines(exc: SuiteError) -> list[str]:
 
 
 def engine_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    """For the shell: those that begin with what was typed."""
+    """Completions for the shell: those that begin with what was typed."""
     from dbbench.engine import registry
 
     return [name for name in registry.names() if name.startswith(typed)]
 
 
 def suite_names(context: click.Context, parameter: click.Parameter, typed: str) -> list[Any]:
-    """For the shell: built-in ones that begin with what was typed, or else files."""
+    """Completions for the shell: built-in suites that begin with what was typed, or else files."""
     from click.shell_completion import CompletionItem
 
     from dbbench.suite.loader import builtin_suites

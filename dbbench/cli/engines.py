@@ -134,7 +134,7 @@ def install(names: tuple[str, ...], yes: bool, only_print: bool, debian: bool) -
 
 
 def _missing(found: dict[str, Probed]) -> list[str]:
-    """Those that need something which can be installed: not one that waits for a URL only."""
+    """Engines that need something which can be installed: not one that waits for a URL only."""
     return [
         name for name, engine in found.items() if engine.status != "available" and not engine.install.startswith("--")
     ]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PairGate:
-    """By how much one engine of a run may be worse than another, as a share."""
+    """Share by which one engine of a run may be worse than another."""
 
     new: str
     old: str
@@ -109,7 +109,7 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
 
 
 def exit_status(answers: Collection[Answer]) -> int:
-    """Of a command with gates: 1 if any failed, or else 3 if any could not decide."""
+    """Exit status of a command with gates: 1 if any failed, else 3 if any could not decide."""
     from dbbench.analysis.gate import Answer
 
     return 1 if Answer.FAILED in answers else 3 if Answer.UNDECIDED in answers else 0

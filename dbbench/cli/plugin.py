@@ -34,7 +34,7 @@ def plugin() -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="The folder to make. [default: dbbench-NAME]")
 @command
 def new(name: str, *, kind: Literal["sql", "records", "blocks"], out: Path | None) -> None:
-    """Make a package for the engine NAME: a plugin that runs as it stands, its entry point, its test
+    """Make a package for the engine NAME: a plugin that runs unchanged, its entry point, its test
     and a workflow that runs it on GitHub.
 
     NAME is `engine`, or `engine+driver` where a database can be reached in several ways.
@@ -44,7 +44,7 @@ def new(name: str, *, kind: Literal["sql", "records", "blocks"], out: Path | Non
     paths = write(name, out, kind=kind)
     for path in paths:
         click.echo(f"wrote {path}")
-    click.echo(f"It runs as it stands: install it, check it, then put your driver into {paths[0].name}.")
+    click.echo(f"It runs unchanged: install it, check it, then put your driver into {paths[0].name}.")
     click.echo(f"  pip install -e '{paths[0].parent}[test]'\n  dbbench plugin check {name}")
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Looks:
-    """Where a report goes, if not to the run's own folder, and how its pictures look."""
+    """Target of a report outside the run's own folder, and the look of its pictures."""
 
     out: Path | None = None
     theme: str = "light"

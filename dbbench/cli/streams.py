@@ -27,7 +27,7 @@ class _Patient(io.FileIO):
     """A descriptor whose reader may go away: what is written after that goes nowhere, and nobody is troubled."""
 
     def write(self, data: Any, /) -> int:
-        """As a file's. On any fault the descriptor becomes that of the null device."""
+        """Write like a file. On any fault the descriptor becomes that of the null device."""
         try:
             return super().write(data)
         except OSError as exc:

@@ -97,7 +97,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     metavar="FILE",
     is_eager=True,
     callback=_configured,
-    help="Take variants, settings, engines and options from a TOML file; all else goes before it.",
+    help="Take variants, settings, engines and options from a TOML file; command-line options and the suite take precedence.",
 )
 @click.option(
     "--engine",

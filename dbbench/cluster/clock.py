@@ -39,7 +39,7 @@ class Clock:
 
     @property
     def bound(self) -> int:
-        """By how many nanoseconds `here` can be wrong at most, if the drift between the readings is even."""
+        """Maximum error of `here` in nanoseconds, if the drift between the readings is even."""
         return max(self.before.bound, self.after.bound)
 
     def here(self, theirs: int) -> int:

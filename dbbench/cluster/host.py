@@ -31,7 +31,7 @@ class BusyShare:
         self._before = _processor_seconds()
 
     def now(self) -> float | None:
-        """From 0 to 1, since this object was made; None if no time has passed."""
+        """Busy share from 0 to 1, since this object was made; None if no time has passed."""
         busy, idle = (now - before for now, before in zip(_processor_seconds(), self._before, strict=True))
         return busy / (busy + idle) if busy + idle > 0 else None
 

@@ -57,7 +57,7 @@ class Host:
 
 
 class Errand(Protocol):
-    """Who has given orders."""
+    """The giver of orders."""
 
     def heard(self, host: str, order: int, word: Word) -> None:
         """A host has said something of an order."""

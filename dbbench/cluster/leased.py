@@ -41,7 +41,7 @@ class HostOrder:
 
     @property
     def sealed(self) -> Sealed:
-        """For an agent."""
+        """Orders for an agent."""
         return Sealed(HOST_ORDER.dump_json(self).decode(), self.url)
 
 

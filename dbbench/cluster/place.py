@@ -1,4 +1,4 @@
-"""Where clients run: on hosts that are processes here, or on those of a scheduler elsewhere."""
+"""Places of clients: hosts that are processes here, or those of a scheduler elsewhere."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def _write(dataset: Dataset, scale: float, seed: int, folder: Path, sources: dic
 
 
 def _looks(sources: dict[str, list[Path]]) -> list[tuple[int, int, int]]:
-    """By what a file that changes is known."""
+    """Marks by which a changed file is known."""
     found = [path.stat() for paths in sources.values() for path in paths]
     return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
 

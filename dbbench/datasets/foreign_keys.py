@@ -86,7 +86,7 @@ def _targets(table: str, key: str) -> set[str]:
 def _reason_against(
     child: FoundTable, columns: tuple[str, ...], parent: FoundTable, tables: Sequence[FoundTable]
 ) -> str:
-    """Why columns that are named like a foreign key are none; empty if they are one."""
+    """The reason why columns named like a foreign key are none; empty if they are one."""
     mine, theirs = _typed(child, columns), _typed(parent, parent.key)
     if [column.data_type[0] for column in mine.values()] != [column.data_type[0] for column in theirs.values()]:
         return "the types differ"

@@ -77,7 +77,7 @@ def _unique(columns: Mapping[str, Column], group: Sequence[str], paths: Sequence
 
 
 def _hashes(columns: Mapping[str, Column], names: Iterable[str], paths: Sequence[Path]) -> Iterator[dict[str, Hashes]]:
-    """For each batch of rows the hashes of some columns' values."""
+    """Hashes of some columns' values, for each batch of rows."""
     for batch in rows_from({name: columns[name] for name in names}, paths):
         yield {name: _numbers(batch.column(name)) for name in batch.schema.names}
 

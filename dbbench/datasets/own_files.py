@@ -333,7 +333,7 @@ def _typed(
 
 
 def _faults(values: pa.Array, data_type: Any, *, nullable: bool) -> Iterator[tuple[pa.Array, str]]:
-    """Where values are that a column can't have, and what is wrong with them."""
+    """Places of values that a column can't have, and their faults."""
     if not nullable:
         yield pc.is_null(values), "missing, and the column is not `nullable: true`"
     if pa.types.is_string(values.type):
@@ -350,7 +350,7 @@ def _faults(values: pa.Array, data_type: Any, *, nullable: bool) -> Iterator[tup
 
 
 def beyond(moments: pa.Array) -> pa.Array:
-    """Which moments no `datetime` can be."""
+    """True for moments that no `datetime` can be."""
     first, after = (pa.scalar(datetime.datetime(year, 1, 1), moments.type) for year in (_YEARS[0], _YEARS[1] + 1))
     return pc.fill_null(pc.or_(pc.less(moments, first), pc.greater_equal(moments, after)), False)
 

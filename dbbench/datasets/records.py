@@ -134,7 +134,7 @@ class ExpectedRecords:
     loose: bool = False
     #: Numbers beyond `next` that the clients of a mix have inserted.
     further: list[range] = field(default_factory=list)
-    #: Writes of records drawn from all over: (first, how many were there, seed, how many were drawn, version).
+    #: Writes of records drawn from all that exist: (first, how many were there, seed, how many were drawn, version).
     drawn: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     #: Writes of clients that took their shares again and again.
     laps: list[Laps] = field(default_factory=list)
@@ -196,7 +196,7 @@ class Laps:
 
 
 def shuffled(numbers: Numbers, count: int, seed: int) -> Numbers:
-    """Where each of the numbers below `count` goes in a random order: a bijection, by cycle-walking a Feistel network.
+    """Places of the numbers below `count` in a random order: a bijection, by cycle-walking a Feistel network.
 
     (Black & Rogaway 2002.) No table is held, whatever the count.
     """

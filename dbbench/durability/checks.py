@@ -1,4 +1,4 @@
-"""From what a user asked for to a crash check of each engine and tier, one checker process after another."""
+"""Crash checks of each engine and tier that a user asked for, one checker process after another."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Call:
 
 
 def usable() -> str:
-    """Why strace can't be used here; empty if it can."""
+    """The reason why strace can't be used here; empty if it can."""
     if shutil.which("strace") is None:
         return "strace is missing (apt install strace)"
     tried = subprocess.run(command(Path(os.devnull), ["true"]), capture_output=True, text=True, check=False)

@@ -171,7 +171,7 @@ class Engine(Traits):
         return ()
 
     def exit_reason(self) -> str:
-        """Why the server ended, if it ended by itself; empty while all is well."""
+        """The reason why the server ended by itself; empty while all is well."""
         return ""
 
     def remove(self, tables: Mapping[str, Table]) -> None:

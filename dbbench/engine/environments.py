@@ -125,7 +125,7 @@ def _folder(package: str, version: str) -> Path:
 
 
 def folder_of(name: str) -> Path:
-    """Where the cache keeps an environment."""
+    """Folder of an environment in the cache."""
     return kept_folder.cache_folder() / _FOLDER / name
 
 

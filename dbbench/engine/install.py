@@ -51,7 +51,7 @@ class Steps:
         yield from self.own_commands()
 
     def own_commands(self) -> Iterator[list[str]]:
-        """Those that change nothing outside of this Python's environment and dbbench's cache, so that they need no root."""
+        """Commands that change only this Python's environment and dbbench's cache, so they need no root."""
         if self.pip:
             yield python("pip", "install", *self.pip)
         for module, *engines in self.fetch:

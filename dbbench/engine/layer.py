@@ -92,7 +92,7 @@ class Layer(Engine):
 
     @classmethod
     def versions(cls) -> dict[str, str]:
-        """Those of the base engine, and the layer's package."""
+        """Versions of the base engine, and the layer's package."""
         return {**cls.over.versions(), cls.package: version(cls.package)}
 
     def open(self) -> None:
@@ -113,7 +113,7 @@ class Layer(Engine):
         return self.objects()
 
     def server_versions(self) -> dict[str, str]:
-        """Those of the base engine's server."""
+        """Versions of the base engine's server."""
         return self.base_engine.server_versions()
 
     def create(self, tables: Mapping[str, Table]) -> None:
@@ -133,11 +133,11 @@ class Layer(Engine):
         self.base_engine.flush()
 
     def settings(self) -> dict[str, Any]:
-        """Those of the base engine."""
+        """Settings of the base engine."""
         return self.base_engine.settings()
 
     def size(self) -> Size:
-        """That of the base engine's database."""
+        """Size of the base engine's database."""
         return self.base_engine.size()
 
     def file_role(self, name: str) -> FileRole:
@@ -145,7 +145,7 @@ class Layer(Engine):
         return self.base_engine.file_role(name)
 
     def processes(self) -> Sequence[int]:
-        """Those of the base engine's server."""
+        """Processes of the base engine's server."""
         return self.base_engine.processes()
 
     def exit_reason(self) -> str:

@@ -94,7 +94,7 @@ _MISSING = _Missing()
 
 
 def _same(found: Any, wanted: Any, column: Column) -> bool:
-    """Of one type and equal; numbers that aren't whole may be floats or decimals, and a CHAR may be padded."""
+    """True for values of one type that are equal. Fractions may be floats or decimals; a CHAR may be padded."""
     if wanted is None:
         return found is None
     kind = column.data_type.name

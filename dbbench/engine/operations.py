@@ -72,7 +72,7 @@ class TransactionOperations(Protocol):
         """Undo it. There is nothing to do where the system has already ended it."""
 
     def retry_reason(self, exc: BaseException) -> Retry | None:
-        """Why a transaction that ended with this error may succeed when it is made again; None if it may not."""
+        """Reason for retrying a transaction that ended with this error; None if it may not succeed."""
 
 
 class KeyValueOperations(Protocol):

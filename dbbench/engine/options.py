@@ -55,7 +55,7 @@ def server_setting_names(options: type[BaseModel]) -> list[str]:
 
 
 def misplaced(options: type[BaseModel], chosen: Iterable[str]) -> Iterator[str]:
-    """Why options that were chosen can't hold for a server at a URL: dbbench doesn't start it."""
+    """Reasons why chosen options can't apply to a server at a URL: dbbench doesn't start it."""
     names = {name: mark.name for name, mark in _marked(options, ServerSetting)}
     for name in chosen:
         if name in names:

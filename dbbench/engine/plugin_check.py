@@ -88,7 +88,7 @@ def _unannotated(signature: inspect.Signature) -> inspect.Signature:
 
 
 def _uncallable(cls: type, name: str, method: Any, wanted: inspect.Signature) -> Iterator[str]:
-    """That a method can't be called as dbbench calls it."""
+    """Fault of a method that can't be called as dbbench calls it."""
     named = {each.name: None for each in wanted.parameters.values() if each.kind is each.KEYWORD_ONLY}
     try:
         inspect.signature(method).bind(*[None] * (len(wanted.parameters) - len(named)), **named)

@@ -158,7 +158,7 @@ def _taken_file(descriptor: int, target: Path) -> dict[str, Any]:
 
 
 def _data(descriptor: int, size: int) -> Iterator[tuple[int, int]]:
-    """Where a file holds data: (start, end) of each part."""
+    """Extents of a file's data: (start, end) of each part."""
     end = 0
     while end < size:
         try:

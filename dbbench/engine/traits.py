@@ -52,7 +52,7 @@ class Concurrency:
     processes: int | None = 1
 
     def arranged(self, clients: Clients) -> Clients:
-        """As many clients, all of them threads of one process where no other could open the database."""
+        """The same number of clients, all threads of one process, where no other could open the database."""
         return Clients(threads=clients.count) if self.processes == 1 else clients
 
 

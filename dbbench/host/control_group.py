@@ -135,7 +135,7 @@ def _parents() -> Iterator[tuple[Path, int]]:
 
 
 def _mount(line: str) -> tuple[str, Path, str, list[str]]:
-    """Of a line of mountinfo(5): what is mounted of the file system, where, its kind, its options."""
+    """Parse a line of mountinfo(5): what is mounted of the file system, where, its kind, its options."""
     first, _, second = line.partition(" - ")
     fields, more = first.split(), second.split()
     return fields[3], Path(fields[4]), more[0], more[-1].split(",")

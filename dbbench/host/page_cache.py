@@ -37,7 +37,7 @@ class Dropped:
 
     @property
     def why(self) -> str:
-        """Why it is not cold, in words; empty if it is."""
+        """The reason why it is not cold, in words; empty if it is."""
         if self.held:
             return f"the engine keeps files open after it was closed ({', '.join(self.held)})"
         if self.resident is None:

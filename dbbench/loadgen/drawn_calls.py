@@ -102,7 +102,7 @@ class DrawnCalls:
 
 
 def kept_places(seed: int, number: int) -> Iterator[int]:
-    """Which of a client's calls, from 0, have their rows kept: in each range of 1, 2, 4, 8, ... calls up to two at random."""
+    """A client's calls, from 0, whose rows are stored: of each range of 1, 2, 4, 8, ... calls up to two at random."""
     chance = random.Random(f"{seed} {number}")
     for octave in count():
         first = 2**octave - 1

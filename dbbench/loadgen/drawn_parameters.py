@@ -108,7 +108,7 @@ class Known:
 
 @lru_cache(maxsize=8)
 def _spread(count: int, seed: int) -> NDArray[np.int64]:
-    """Where each of `count` ranks lies; for all clients of a process."""
+    """Place of each of `count` ranks; for all clients of a process."""
     return shuffled(np.arange(count, dtype=np.uint64), count, seed).astype(np.int64)
 
 

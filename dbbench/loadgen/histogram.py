@@ -108,7 +108,7 @@ class Samples:
         return min(max(_middle(found), least), greatest)
 
     def to_json(self, *, percentiles: bool = True) -> TimesFacts:
-        """Everything in a form for a file, exact samples as bins too. Without percentiles, no bins either."""
+        """Serialise to JSON-compatible data, exact samples as bins too. Without percentiles, no bins either."""
         least, greatest = self.ends if self.count else (None, None)
         told: TimesFacts = {"unit": "ns", "count": self.count, "sum": self.total, "min": least, "max": greatest}
         if not percentiles:
@@ -174,7 +174,7 @@ def number_of_bins(bits: int) -> int:
 
 
 def bounds(number: int, bits: int) -> tuple[float, float]:
-    """Where a bin begins and ends, in nanoseconds."""
+    """Bounds of a bin, in nanoseconds."""
     low, high = (np.array([number, number + 1], np.int64) + (_BIAS << bits) << (_FRACTION - bits)).view(np.float64)
     return float(low) - 1, float(high) - 1
 

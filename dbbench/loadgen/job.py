@@ -58,7 +58,7 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """For how long calls arrive at the rate."""
+        """Seconds in which calls arrive at the rate."""
         assert self.rate is not None
         return self.rate.seconds or self.duration or 0.0
 
@@ -192,7 +192,7 @@ def together(found: list[ClientTimings]) -> ClientTimings:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why clients have no times, as their process says it."""
+    """The reason why clients have no times, as their process reports it."""
 
     kind: Literal["wrong", "timed out", "failed"]
     text: str

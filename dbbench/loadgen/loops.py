@@ -117,7 +117,7 @@ def stream_until(
     seen: Seen | None = None,
     around: Around = _NOTHING,
 ) -> None:
-    """As `stream`, until the clock reads `end`, or the keys are over.
+    """Calls as `stream` makes them, until the clock reads `end`, or the keys are over.
 
     It looks between two chunks, for within one that would be timed. A chunk has one call at first, and as many as
     last 10 ms then; so the loop is over at most so long, or one call, after `end`.

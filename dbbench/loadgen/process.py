@@ -131,7 +131,7 @@ def _countable(job: Job, usage: Usage) -> Usage:
 
 @contextmanager
 def together_until(job: Job) -> Iterator[list[BaseException]]:
-    """Where clients put what they fail with, the first of it first. Transactions end as soon as anything is there.
+    """List of what clients fail with, the first of it first. Transactions end as soon as anything is in it.
 
     After the job's `time_limit` that is there. A call that waits within the driver is waited for.
     """
@@ -165,7 +165,7 @@ def _shared(engine: Engine, job: Job, numbers: range, of: int) -> Iterator[Pool 
 
 
 def share(pool: int, numbers: range, of: int) -> range:
-    """Which of a pool's sessions belong to a process whose clients have these numbers."""
+    """Sessions of a pool that belong to a process whose clients have these numbers."""
     return range(pool * numbers.start // of, pool * numbers.stop // of)
 
 

@@ -85,7 +85,7 @@ class Timeline:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """In a form for a pipe."""
+        """Serialise to JSON-compatible data."""
         self._count()
         slots = [[slot, bins.tolist(), counts[bins].tolist()] for slot, counts, bins in self._known()]
         return {"width": self.width, "slots": slots}

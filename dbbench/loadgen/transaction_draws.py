@@ -1,4 +1,4 @@
-"""Which transactions a client makes, and the values of their parameters.
+"""The transactions that a client makes, and the values of their parameters.
 
 All are drawn before the clock, a block of calls at a time, and can be drawn again afterwards: so it is known what the
 committed transactions must have done without noting anything while they run.
@@ -37,7 +37,7 @@ class Columns:
         return len(self.repeated[0][0])
 
     def first(self, count: int) -> Columns:
-        """Those of the first calls."""
+        """Transactions of the first calls."""
         own = {name: each[:count] for name, each in self.own.items()}
         repeated = []
         for times, inner in self.repeated:

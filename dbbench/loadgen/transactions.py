@@ -40,7 +40,7 @@ class GivenUp(DbbenchError):
 
 
 class Ended(DbbenchError):
-    """A client that makes no more transactions because the step has failed elsewhere, or has taken too long."""
+    """A client that stops because the step has failed elsewhere, or has taken too long."""
 
 
 class Together:
@@ -188,7 +188,7 @@ class Attempts:
         session, failed = self.session, exc
         since, mine = self.clock(), dict[str, int]()
         for tried in range(1, MOST_TRIES):
-            # What is of our own making, like an answer that is wrong, no further try would mend.
+            # What is of our own making, like an answer that is wrong, no further try would fix.
             reason = None if isinstance(failed, DbbenchError) else session.retry_reason(failed)
             with suppress(Exception):  # each driver has its own; what was wrong before it is what is told
                 session.rollback()

@@ -16,7 +16,7 @@ _EACH = 4
 
 
 def host_notes(lines: Sequence[Line]) -> Iterator[str]:
-    """Of each engine, for every host: its clients, rate and busy processors, and how well its start and clock are known.
+    """Clients, rate, busy processors, start and clock of each engine on every host.
 
     Figures are medians of the rounds.
     """

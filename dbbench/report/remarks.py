@@ -55,7 +55,7 @@ def worded(remark: Remark) -> str:
 
 
 def detail(row: Row) -> str:
-    """Why a row has no figure, and what limits the one it has."""
+    """The reason why a row has no figure, and what limits the one it has."""
     return _joined("; ", row.remarks)
 
 
@@ -74,7 +74,7 @@ def _joined(between: str, remarks: Sequence[Remark]) -> str:
 
 
 def stopped(stop: Stop) -> str:
-    """Why a run ended early."""
+    """The reason why a run ended early."""
     rounds = f"after {stop.rounds} round{'s' if stop.rounds > 1 else ''}"
     where = stop.where or "no interval yet"
     if stop.spent is None:

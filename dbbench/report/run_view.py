@@ -132,7 +132,7 @@ class View:
 
     @property
     def folder(self) -> Path:
-        """Where its files belong."""
+        """Folder of its files."""
         return self.out or (self.run.publish if self.published else self.run.path)
 
     def captions(self, scenario: Scenario) -> tuple[str, ...]:
@@ -242,7 +242,7 @@ def _lacks(run: Run, results: Sequence[TrialResult]) -> list[str]:
 
 
 def _hosts(hosts: Mapping[str, Sequence[int]]) -> str:
-    """Which rounds each host had."""
+    """The rounds of each host."""
     each = (
         f"{name} had round{'s' if len(rounds) > 1 else ''} {', '.join(map(str, rounds))}"
         for name, rounds in hosts.items()
@@ -317,7 +317,7 @@ def _systems(run: Run, results: Sequence[TrialResult]) -> list[System]:
 
 
 def _stronger(suite: Suite, results: Sequence[TrialResult]) -> list[str]:
-    """Where an engine gives more durability than a scenario asks for."""
+    """Notes on engines that give more durability than a scenario asks for."""
     asked = ((str(each.engine.get("tier", "")), suite.scenario(each.scenario_name).durability) for each in results)
     return list(dict.fromkeys(worded(remark) for tiers in asked for remark in stronger(*tiers)))
 

@@ -1,4 +1,4 @@
-"""From a step's rows to its view, every figure worded once."""
+"""Views of steps, made of their rows; every figure is worded once."""
 
 from __future__ import annotations
 

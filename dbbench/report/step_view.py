@@ -201,12 +201,12 @@ class StepView:
         return " ".join(filter(None, (*words, span, best)))
 
     def _read_inside(self) -> Iterator[str]:
-        """Whose loop over the rows isn't Python's."""
+        """Note on engines whose loop over the rows isn't Python's."""
         if names := [line.row.title for line in self.lines if (line.row.facts or {}).get("gives") == "columns"]:
             yield f"Rows are read inside .NET, and values are not turned into Python objects: {', '.join(names)}."
 
     def _in_one_process(self) -> Iterator[str]:
-        """Whose clients share one process, where others' are in several."""
+        """Note on engines whose clients share one process, where others' are in several."""
         asked = self.step.concurrent_clients.processes
         told = [(line.row.title, (line.row.facts or {}).get("clients")) for line in self.lines]
         if names := [title for title, clients in told if clients and clients["processes"] < asked]:
@@ -245,7 +245,7 @@ class Wording(Generic[S]):
         return self.driven(step)
 
     def driven(self, step: S) -> str:
-        """At which rate and by how many clients, where that isn't one call after another by one."""
+        """Rate and number of clients, unless one client makes one call after another."""
         clients = f"{step.concurrent_clients} at once" if step.concurrent_clients.count > 1 else ""
         return "; ".join(filter(None, (load(step) if isinstance(step, TimedStep) else "", clients)))
 

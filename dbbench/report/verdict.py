@@ -49,7 +49,7 @@ def _shown(step: StepView, known: Sequence[Line]) -> str:
 
 
 def _first(level: Sequence[Line], step: StepView) -> str:
-    """Who comes first, one engine or several, without the full stop."""
+    """The first engine or engines, without the full stop."""
     titles = [line.row.title for line in level]
     if len(titles) == 1:
         return f"{titles[0]} takes the least" if step.counted else titles[0]

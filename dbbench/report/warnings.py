@@ -63,7 +63,7 @@ def run_warnings(run: Run, found: Figures) -> list[str]:
 
 
 def too_few_rounds(engines: int, rounds: int) -> str:
-    """That this many rounds give no ranks, and how many do; empty if they are enough."""
+    """Warning that this many rounds give no ranks, and how many do; empty if they are enough."""
     needed = fewest_rounds(engines)
     if engines < 2 or rounds >= needed:
         return ""
@@ -107,7 +107,7 @@ def disturbances(manifest: Manifest, results: Sequence[TrialResult]) -> list[str
 
 
 def upper_limits(manifest: Manifest) -> list[str]:
-    """Which figures the system counts too high, and how far, if it does."""
+    """Figures that the system counts too high, and by how much."""
     counted = manifest.noise.get("overwritten") or 0
     if counted <= LARGEST_PAGE:
         return []
@@ -180,7 +180,7 @@ def _of(some: int, all_: int) -> str:
 
 
 def _unlike_hosts(results: Sequence[TrialResult]) -> Iterator[str]:
-    """That hosts are not alike: by what they are, and by what the same steps took on them."""
+    """Warning that hosts differ: by what they are, and by the time that the same steps took on them."""
     if fleet.differ(results):
         yield "the hosts that ran rounds have different processors or memory: figures are of both; ranks compare within a host"
     if gap := fleet.gap(results):
@@ -191,7 +191,7 @@ def _unlike_hosts(results: Sequence[TrialResult]) -> Iterator[str]:
 
 
 def _unknown_terms(manifest: Manifest, results: Sequence[TrialResult]) -> list[str]:
-    """Of which engines it isn't known whether their figures may be published, in words."""
+    """Engines of which it isn't known whether their figures may be published, in words."""
     called = titles(manifest, results)
     return [
         f"whether the licence of {called[name]} lets its figures be published is not known"

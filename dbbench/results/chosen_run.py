@@ -15,7 +15,7 @@ from dbbench.results.trial import TrialResult
 
 @dataclass(frozen=True)
 class Choice:
-    """Which engines and steps (all, if none is named), what to call engines, the title (the suite's, if empty), and the figures."""
+    """Chosen engines and steps (all, if none is named), labels, the title (the suite's, if empty), and the figures."""
 
     engines: Sequence[str] = ()
     steps: Sequence[str] = ()
@@ -25,7 +25,7 @@ class Choice:
 
 
 class ChosenRun(Run):
-    """It reads as a run of these engines and steps alone; null engines stay, for the harness's share."""
+    """Presents a run as one of these engines and steps alone; null engines stay, for the harness's share."""
 
     def __init__(self, whole: Run, choice: Choice) -> None:
         """Raises UserError for an engine or a step that isn't in the run."""

@@ -167,7 +167,7 @@ class TimelineFacts(TypedDict, total=False):
 
 @_open
 class TransactionCounts(TypedDict, total=False):
-    """Of one transaction of several."""
+    """Figures of one transaction of several."""
 
     committed: Required[_Count]
     rolled_back: Required[_Count]
@@ -176,7 +176,7 @@ class TransactionCounts(TypedDict, total=False):
 
 @_open
 class ClientsFacts(TypedDict, total=False):
-    """Who called."""
+    """Facts of the clients that called."""
 
     threads: Required[_Count]
     processes: Required[_Count]
@@ -280,7 +280,7 @@ class ClusterFacts(TypedDict, total=False):
 
 
 class AnswerFacts(TypedDict, total=False):
-    """Of queries, and whatever else is compared."""
+    """Facts of queries, and whatever else is compared."""
 
     agrees: _Count
     answer_by: str
@@ -297,7 +297,7 @@ class AnswerFacts(TypedDict, total=False):
 
 
 class LoadFacts(TypedDict, total=False):
-    """Of loads, and whatever else is written."""
+    """Facts of loads, and whatever else is written."""
 
     takes: str
     csv_bytes: _Count
@@ -307,7 +307,7 @@ class LoadFacts(TypedDict, total=False):
 
 
 class SizeFacts(TypedDict, total=False):
-    """Of the size of a database, in bytes and seconds."""
+    """Facts of a database's size, in bytes and seconds."""
 
     files: list[FileFacts]
     index: _Number | None
@@ -318,7 +318,7 @@ class SizeFacts(TypedDict, total=False):
 
 
 class CallFacts(TypedDict, total=False):
-    """Of calls by one or more clients."""
+    """Facts of calls by one or more clients."""
 
     operations: _Count
     calls: _Count
@@ -332,7 +332,7 @@ class CallFacts(TypedDict, total=False):
 
 
 class ObjectFacts(TypedDict, total=False):
-    """Of objects that were made of rows."""
+    """Facts of objects that were made of rows."""
 
     objects: _Count
     members: SkipValidation[_Count]
@@ -343,7 +343,7 @@ class ObjectFacts(TypedDict, total=False):
 
 
 class TransactionFacts(TypedDict, total=False):
-    """Of transactions that may be made again, and what the database counted of them."""
+    """Facts of transactions that may be retried, and what the database counted of them."""
 
     retries: dict[str, _Count]
     counted: dict[str, int]
@@ -363,7 +363,7 @@ class TransactionFacts(TypedDict, total=False):
 
 
 class TotalFacts(TypedDict, total=False):
-    """Of a sum of steps."""
+    """Facts of a sum of steps."""
 
     of: SkipValidation[list[str]]
 

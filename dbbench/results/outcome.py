@@ -9,7 +9,7 @@ UNVERIFIED = "not verified"
 
 
 class Outcome(StrEnum):
-    """From best to worst: of several rounds, the worst one stands.
+    """Outcomes from best to worst: of several rounds, the worst one stands.
 
     A step is "not run" if a step before it did not leave the data that it needs. No trial is "disputed", but a step of a
     run is, if engines of several databases give the same wrong answer.

@@ -204,7 +204,7 @@ class Run:
         atomic_json.write(self.path / "run.json", self.manifest.model_dump(mode="json"), durable=True)
 
     def directory(self, trial: Trial) -> Path:
-        """Where a trial's files lie."""
+        """Folder of a trial's files."""
         return self.path / "trials" / trial.id
 
     def begin(self, trial: Trial) -> Path:

@@ -125,7 +125,7 @@ class TrialResult(TrialRecord):
 
     @property
     def outcomes(self) -> set[Outcome]:
-        """Those of its steps."""
+        """Outcomes of its steps."""
         return {step.outcome for step in self.steps}
 
     def step(self, name: str) -> StepResult | None:

@@ -1,4 +1,4 @@
-"""From a request to finished trials: plan, runner, supervisor, worker.
+"""Runs: plan, runner, supervisor, worker make finished trials of a request.
 
 `dbbench.run(...)` is a function to those who use dbbench, and this package stands under that name. So it can be called.
 """

@@ -1,4 +1,4 @@
-"""Which engines and variants a request is for, with which options; how much of the suite, and how often."""
+"""The engines and variants of a request, with their options; how much of the suite, and how often."""
 
 from __future__ import annotations
 

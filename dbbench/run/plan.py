@@ -1,4 +1,4 @@
-"""Which trial runs when. Pure: the same suite, engines, rounds and seed give the same plan."""
+"""The order of trials. Pure: the same suite, engines, rounds and seed give the same plan."""
 
 from __future__ import annotations
 

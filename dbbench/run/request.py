@@ -51,7 +51,7 @@ class Request:
     #: The hosts that the clients are on, if not this machine, or that whole rounds run on.
     cluster: Place | None = None
     fleet: bool = False
-    #: What a configuration file says; all else goes before it.
+    #: What a configuration file says; everything else takes precedence.
     config: Config = field(default_factory=Config)
 
 

@@ -221,7 +221,7 @@ def not_repeated(trials: Sequence[Trial], trial: Trial, done: Mapping[str, Trial
 
 
 def seconds_left(trials: Sequence[Trial], done: Mapping[str, TrialResult], limit: float | None) -> float | None:
-    """From how long each engine took so far; an engine that hasn't run is taken for an average one.
+    """Estimate by how long each engine took so far; one that hasn't run counts as an average one.
 
     Within a time limit no round counts that would not fit: see `budget`.
     """

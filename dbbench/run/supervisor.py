@@ -119,7 +119,7 @@ class Supervisor:
         return worker
 
     def _packages(self) -> dict[str, str]:
-        """Where the worker finds another release of the engine's package, if the trial is of one."""
+        """Path of another release of the engine's package, if the trial is of one."""
         return first_on_path(self.process.packages) if self.process.packages else {}
 
     def _watch(self, worker: subprocess.Popen[bytes], deadline: float) -> str:

@@ -227,7 +227,7 @@ class Worker:
                 self.record.finish_step(results[name].because(Outcome.WRONG, f"{after.WHEN}: {detail}"))
 
     def _checks_again(self, context: StepContext, results: Mapping[str, StepResult]) -> after.Again:
-        """Of the steps that can tell something of the data when all is done: what compares it."""
+        """Comparisons of the data by the steps that can make one when all is done."""
         steps = self.scenario.steps
         return {
             step.name: partial(again, step, context, steps[place:])

@@ -27,11 +27,11 @@ class ForeignKey(Protocol):
 
     @property
     def columns(self) -> Sequence[str]:
-        """In the order of that table's key."""
+        """Keys in the order of that table's key."""
 
     @property
     def table(self) -> str:
-        """That table's name."""
+        """The other table's name."""
 
 
 class Table(Protocol):
@@ -44,11 +44,11 @@ class Table(Protocol):
 
     @property
     def columns(self) -> Sequence[Column]:
-        """In the order of the file."""
+        """Names in the order of the file."""
 
     @property
     def foreign_keys(self) -> Sequence[ForeignKey]:
-        """To tables before it."""
+        """Foreign keys to tables before it."""
 
 
 def suite_text(name: str, tables: Sequence[Table]) -> str:

@@ -1,4 +1,4 @@
-"""From YAML text to a Suite. Every fault of a file is found in one go, each with its place.
+"""A Suite of YAML text. Every fault of a file is found at once, each with its place.
 
 The text is composed into nodes (which keep line and column), the nodes become plain data plus a map of
 positions, pydantic checks the shape, and `references` checks that every name leads somewhere.
@@ -176,7 +176,7 @@ class _Composer(Composer):
         self.nodes = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """As the library's, counted."""
+        """Compose a node as the library does, and count it."""
         self.nodes += 1
         if self.nodes > _NODES:
             mark = self.parser.peek_event().start_mark

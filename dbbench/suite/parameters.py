@@ -18,7 +18,7 @@ SOURCES = ("draw", "integer", "counter", "date", "text", "one_of")
 
 
 class Parameter(Model):
-    """Where a parameter's values come from: exactly one of the keys in `SOURCES`.
+    """Source of a parameter's values: exactly one of the keys in `SOURCES`.
 
     `draw` takes the values that a column of the dataset has, `integer` whole numbers from the first to the last, `date` days
     likewise. `counter` gives new values of a primary key: those after the greatest that the table has when the step begins,

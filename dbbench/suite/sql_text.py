@@ -69,7 +69,7 @@ def split_parameters(sql: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @cache
 def inserted(sql: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
-    """Of an `INSERT INTO table (columns) VALUES (values)` the table, and each column with its value; else None."""
+    """The table of an `INSERT INTO table (columns) VALUES (values)`, and each column with its value; else None."""
     match = re.match(
         r'\s*INSERT\s+INTO\s+"?(\w+)"?\s*\(([^()]*)\)\s*VALUES\s*\(([^()]*)\)\s*$', sql, re.IGNORECASE | re.DOTALL
     )

@@ -60,7 +60,7 @@ STEPS = ("insert", "insert-many", "size", "read", "update", "update-many", "thre
 
 
 def key(number: int) -> bytes:
-    """Of a block."""
+    """Key of a block."""
     return number.to_bytes(8, "big")
 
 
@@ -138,7 +138,7 @@ class BlocksContract(EngineContract):
 
     @clause("records-under-keys")
     def test_a_block_of_another_size_is_refused(self, store: Store) -> None:
-        """It would overwrite its neighbour, or leave part of the old block."""
+        """A longer block would overwrite its neighbour, or leave part of the old block."""
         engine, session = store
         call(engine, session, "insert")(key(1), block(7))
         for length in (0, 1, SIZE - 1, SIZE + 1):

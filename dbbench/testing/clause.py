@@ -58,7 +58,7 @@ def title(test: str) -> str:
 
 
 def reason(test: Callable[..., Any]) -> str:
-    """Why a clause matters, in one line."""
+    """The reason why a clause matters, in one line."""
     return " ".join((getdoc(test) or "").split())
 
 

@@ -28,7 +28,7 @@ def kit(engine: str, **attributes: Any) -> type[EngineContract]:
 
 
 def kits(engine: type[Engine]) -> tuple[type[EngineContract], ...]:
-    """Those for the operations that an engine offers, or the one for all."""
+    """Contracts for the operations that an engine offers, or the one for all."""
     chosen: list[type[EngineContract]] = []
     if offers(engine, "query"):
         chosen.append(SQLContract)

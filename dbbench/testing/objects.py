@@ -58,7 +58,7 @@ ABSENT, KEYS = 3, [7, 1, 2**40, 2]
 
 
 def _filled(engine: Engine) -> Engine:
-    """With the kit's table in it, loaded by the engine beneath, where there is one."""
+    """Engine with the kit's table in it, loaded by the base engine, where one exists."""
     engine.create({NAME: THINGS})
     loading: Any = (engine.base_engine or engine).connect()
     insert = loading.prepare_load(NAME, THINGS)
@@ -115,7 +115,7 @@ class ObjectContract(EngineContract):
 
     @clause("objects")
     def test_a_key_that_is_not_there_has_no_object(self, session: Any) -> None:
-        """No object and no error: a benchmark of missing keys needs both."""
+        """Expect no object and no error: a benchmark of missing keys needs both."""
         expect_equal(f"object under key {ABSENT}, which no row has", session.prepare_get(NAME, THINGS)(ABSENT), None)
         several = list(session.prepare_get_many(NAME, THINGS)([ABSENT]))
         expect_equal(f"objects under the keys [{ABSENT}]", several, [])
@@ -135,7 +135,7 @@ class ObjectContract(EngineContract):
 
     @clause("objects")
     def test_an_object_still_held_is_given_again(self, session: Any) -> None:
-        """From the identity map or read anew, with every member."""
+        """Object from the identity map or read anew, with every member."""
         get = session.prepare_get(NAME, THINGS)
         held = get(7)
         check_objects([get(7)], {7: WANTED[7]}, THINGS)

@@ -19,7 +19,7 @@ import pytest
 from dbbench.testing.clause import title
 
 Outcome = Literal["passed", "left out", "failed"]
-#: Where the plugin's author has nothing to mend.
+#: Where the plugin's author has nothing to fix.
 _KIT = Path(__file__).parent
 
 

@@ -54,7 +54,7 @@ def check(step: ChurnStep, context: StepContext) -> None:
 
 
 def picks(count: int, step: ChurnStep, seed: int) -> Iterator[list[int]]:
-    """For each pass the first rows of the runs to be taken, in the order in which they are; the same for one seed."""
+    """First rows of the runs to take in each pass, in ascending order; the same for one seed."""
     order = random.Random(f"{seed} {step.table}")
     starts = range(0, count, step.transaction)
     for _ in range(step.passes):

@@ -1,4 +1,4 @@
-"""Of the parameters of a step: what is known of the columns that they are drawn from, as plain data for the clients."""
+"""The columns that a step's parameters are drawn from, as plain data for the clients."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ COMPARED = 12
 
 
 def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
-    """As a query under load is measured. The outcome is wrong if a call that was compared gave anything else."""
+    """Measure like a query under load. The outcome is wrong if a call that was compared gave anything else."""
     engine = context.engine
     clients = engine.info().concurrency.arranged(step.clients)
     known, _ = known_answers(step, context)
@@ -94,7 +94,7 @@ def _compare(step: QueryStep, context: StepContext, calls: DrawnCalls, of: int, 
 
 
 def _expected(step: QueryStep, values: Sequence[Mapping[str, Any]], context: StepContext) -> list[list[pa.Table]]:
-    """For each call the answers of which each is right. Raises NotVerified if there is none."""
+    """The right answers of each call. Raises NotVerified if there is none."""
     found = []
     questions = [replace(question(step), parameters=each) for each in values]
     with tempfile.TemporaryDirectory(prefix="dbbench-drawn-") as folder:

@@ -246,7 +246,7 @@ def _check_versions(expected: ExpectedRecords, numbers: Numbers, versions: Numbe
 
 
 def _checksum(numbers: range) -> int:
-    """Of a set of numbers, in whatever order they come; it counts modulo 2 to the 64th."""
+    """Checksum of a set of numbers in any order, modulo 2 to the 64th."""
     return sum(int(mix(chunk).sum(dtype=np.uint64)) for chunk in _chunks(numbers))
 
 

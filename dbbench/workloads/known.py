@@ -24,7 +24,7 @@ def known_answers(step: QueryStep, context: StepContext) -> tuple[list[pa.Table]
 
 
 def checked_by(step: QueryStep, context: StepContext) -> StepFacts:
-    """Where an answer is from, and by what it was checked where that proves less than the reference."""
+    """Source of an answer, and what checked it where that proves less than the reference."""
     match step.answer:
         case SqlAnswer(sql=sql):
             by = said(read_answers(context.answers[step.name]), BY)

@@ -91,7 +91,7 @@ def _left(
 
 
 def _check_last(step: MixStep, context: StepContext) -> None:
-    """Of a sample of records: each holds what one of the clients wrote last, or what was there before."""
+    """Check a sample of records: each holds what a client wrote last, or what was there before."""
     records, before = context.records, context.data.records_before
     assert records is not None
     operations, made = context.data.expected_records.mixed or (_operations(step, records, before), None)

@@ -129,7 +129,7 @@ def _reasons(counts: Mapping[str, int]) -> list[str]:
 def _by_transaction(
     step: TransactionStep, counts: Mapping[str, int], done: Mapping[str, int]
 ) -> dict[str, TransactionCounts]:
-    """Of each transaction: how many were committed and rolled back, and the retries by their reasons."""
+    """Committed and rolled-back transactions of each kind, and their retries by reason."""
     return {
         each.name: {
             "committed": done[each.name],

@@ -55,7 +55,7 @@ class DBMSession(Session):
 
 class GDBMSession(DBMSession):
     def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
-        """From key to key: a list of them all could be larger than memory."""
+        """Iterate from key to key: a list of them all could be larger than memory."""
         first, following, fetch = self.database.firstkey, self.database.nextkey, self.database.get
 
         def scan() -> Iterable[Pair]:

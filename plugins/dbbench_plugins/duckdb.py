@@ -124,7 +124,7 @@ class DuckDBSession(SQLSession):
         return call
 
     def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
-        """On this connection: a cursor is another one, with transactions of its own."""
+        """Run on this connection: a cursor is another one, with transactions of its own."""
         return partial(self.connection.executemany, sql)
 
     def explain(self, sql: str) -> str:

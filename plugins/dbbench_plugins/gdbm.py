@@ -59,7 +59,7 @@ def _typed(found: Any) -> Any:
 
 
 def version() -> str:
-    """As the library says it: "1.23"."""
+    """The library's version, like "1.23"."""
     said: bytes = ctypes.c_char_p.in_dll(library(), "gdbm_version").value or b""
     return said.decode().split()[2].rstrip(".")
 

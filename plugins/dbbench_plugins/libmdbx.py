@@ -15,7 +15,7 @@ _FILE = "data.mdbx"
 
 
 class LibMDBXSession(LMDBSession):
-    """As LMDB's. The driver has one call for a read with a transaction of its own, and one for a range."""
+    """A session like LMDB's. The driver has one call for a read in its own transaction, and one for a range."""
 
     def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
         begin = self.environment.begin

@@ -22,7 +22,7 @@ _FILE = "loopback.json"
 
 @dataclass(frozen=True)
 class Loopback:
-    """Where a private server listens by TCP, and what it asks for."""
+    """TCP address of a private server, and its password."""
 
     port: int
     password: str = field(repr=False)
@@ -35,7 +35,7 @@ class Loopback:
 
 
 def loopback(directory: Path) -> Loopback:
-    """That of the server in a directory: as another process has started it, or a new one."""
+    """Address of the server in a directory: as another process has started it, or a new one."""
     path = directory / _FILE
     if path.exists():
         found = Loopback(**json.loads(path.read_text("utf-8")))

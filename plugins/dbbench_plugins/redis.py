@@ -184,7 +184,7 @@ class Redis(Engine):
         return session
 
     def settings(self) -> dict[str, Any]:
-        """As the server has them, if it tells."""
+        """Settings as the server has them, if it reports them."""
         found = self._configured()
         return {name: found.get(name, "not told") for name in ("appendonly", "appendfsync", "save", "maxmemory")}
 

@@ -57,7 +57,7 @@ class SQLiteSession(SQLSession):
     bind: ClassVar = {"decimal": "float", "datetime": "text", "date": "text"}
 
     def begin(self) -> None:
-        """As the manual has it for a transaction that will write: one that reads first may find itself outrun."""
+        """Begin as the manual advises for a transaction that will write: one that reads first may be overtaken."""
         self.execute("BEGIN IMMEDIATE")
 
     def begin_reading(self) -> None:
@@ -69,7 +69,7 @@ class SQLiteSession(SQLSession):
 
     @classmethod
     def retry_reason(cls, exc: BaseException) -> Retry | None:
-        """By the result code where the driver tells it (sqlite3, APSW), or else by SQLite's own words for it."""
+        """Retry reason by the result code where the driver gives it (sqlite3, APSW), or else by SQLite's own words."""
         code = getattr(exc, "sqlite_errorcode", None) or getattr(exc, "extendedresult", None)
         if code is not None:
             if code in _TOLD:
@@ -174,7 +174,7 @@ class SQLite(SQLEngine):
             )
 
     def settings(self) -> dict[str, Any]:
-        """As the database has them: a pragma that doesn't take raises nothing."""
+        """Settings as the database has them: a pragma without effect raises nothing."""
         ((page_size,),), ((mode,),), ((synchronous,),) = (
             rows(self.connection, f"PRAGMA {pragma}") for pragma in ("page_size", "journal_mode", "synchronous")
         )

@@ -51,7 +51,7 @@ class OneReader(SwitchedSession):
 
     @classmethod
     def retry_reason(cls, exc: BaseException) -> Retry | None:
-        """By the server's message number, which the drivers put into the text."""
+        """Retry reason by the server's message number, which the drivers put into the text."""
         numbers = re.findall(r"\((\d+)\)", str(exc))
         return next((reason for number, reason in _RETRIED.items() if number in numbers), None)
 
@@ -170,7 +170,7 @@ class SQLServer(ClientServer):
         return {"SQL Server": str(self.version), "edition": str(self.edition), **driver}
 
     def settings(self) -> dict[str, Any]:
-        """As the database has them."""
+        """Settings as the database has them."""
         return {**self.options.model_dump(), **self.found}
 
     def size(self) -> Size:
@@ -217,7 +217,7 @@ class SQLServerPython(SQLServer):
 
     @classmethod
     def available(cls) -> None:
-        """It brings Microsoft's driver."""
+        """Raise nothing: it brings Microsoft's driver."""
 
     @classmethod
     def versions(cls) -> dict[str, str]:

@@ -7,6 +7,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,12 +44,16 @@ EXEMPT = {"CHANGELOG.md", "docs/glossary.md"}
 KEYS = {"yardstick"}
 
 
-def texts(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def texts(path: Path) -> list[tuple[int, str]]:
     """Every text of a file with its line: of Python the comments, and the strings: messages, help and docstrings."""
     text = path.read_text("utf-8")
     if path.suffix != ".py":
-        yield from enumerate(text.splitlines(), 1)
-        return
+        return list(enumerate(text.splitlines(), 1))
+    return list(_python_texts(text))
+
+
+def _python_texts(text: str) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in KEYS:
             yield node.lineno, node.value

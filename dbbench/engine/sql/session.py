@@ -153,7 +153,7 @@ class SQLSession(SQLObjects):
         self.execute("ROLLBACK")
 
     def retry_reason(self, exc: BaseException) -> Retry | None:
-        """Why a transaction that ended with this error is to be rolled back and made again; None if it isn't."""
+        """Reason for rolling back and retrying a transaction that ended with this error; None if it isn't retried."""
         return None
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:

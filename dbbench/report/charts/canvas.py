@@ -29,7 +29,7 @@ class Canvas(FigureCanvasAgg):
 
 
 class _Renderer(RendererAgg):
-    """It puts lines of text in place as pictures, at whole dots."""
+    """Places lines of text as pictures, at whole dots."""
 
     def draw_text(
         self,

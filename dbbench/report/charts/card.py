@@ -28,7 +28,7 @@ _NAME = 30
 
 
 def card(shown: View) -> Figure | None:
-    """Of the first timed step that sets engines against each other, or else of the first with a figure; None without one."""
+    """A card of the first timed step with several engines, or else the first with a figure; None without one."""
     steps = [step for scenario in shown.scenarios for step in scenario.steps if step.lines]
     chosen = next((step for step in steps if not step.counted and finding(step)), next(iter(steps), None))
     if chosen is None:

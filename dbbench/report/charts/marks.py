@@ -63,7 +63,7 @@ class Label(Text):
         return text_inches(self.get_text(), float(self.get_fontsize()), self.get_fontweight())
 
     def _start(self) -> tuple[float, float]:
-        """Where its line begins, in dots."""
+        """Start of its line, in dots."""
         x, y = self.get_transform().transform(self.get_unitless_position())
         share = _SHARES[self.get_horizontalalignment()]
         if share:

@@ -234,7 +234,7 @@ def _bare(times: float) -> str:
 
 
 def _outages(standing: Standing, band: Sequence[StepView | None]) -> Iterator[tuple[int, int, str]]:
-    """Where an engine has no result: (first column, columns, outcome), neighbours of one outcome together."""
+    """Cells without a result: (first column, columns, outcome), neighbours of one outcome together."""
 
     def outcome(place: tuple[int, StepView | None]) -> str:
         row = standing.rows.get(place[1].step.name) if place[1] is not None else None

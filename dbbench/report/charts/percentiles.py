@@ -148,6 +148,6 @@ def _legend(sheet: Sheet, drawn: Sequence[Sequence[float | None]]) -> None:
 
 
 def _few(view: StepView) -> list[str]:
-    """Whose calls were too few."""
+    """Notes on engines whose calls were too few."""
     without = [line.row.title for line in view.lines if not line.tails and not line.withheld]
     return [f"Too few calls for percentiles: {', '.join(without)}."] if without else []

@@ -102,7 +102,7 @@ def _curves(views: Sequence[StepView]) -> dict[str, _Points]:
 
 
 def _notes(views: Sequence[StepView], curves: dict[str, _Points], shown: Sequence[str]) -> list[str]:
-    """Who has no point, and why; what isn't drawn; and the step's note, as a chart may go its own way."""
+    """Engines without a point and the reasons; what isn't drawn; and the step's note."""
     notes: dict[str, list[str]] = {}
     for view in views:
         for line in (*view.failed, *(line for line in view.lines if line.withheld)):

@@ -99,7 +99,7 @@ def _known(view: StepView) -> dict[str, TimelineFacts]:
 
 
 def _fit(axes: Any, values: Sequence[float], size: float) -> None:
-    """From 0, or logarithmic where the values lie far apart."""
+    """Scale an axis from 0, or logarithmically where the values lie far apart."""
     if max(values) / min(values) <= WIDE_RANGE / 10:
         axes.set_ylim(0, max(values) / size * 1.1)
         return

@@ -69,7 +69,7 @@ def _made(out: Path) -> Path:
 
 
 def _order(entry: Entry) -> tuple[str, str, str]:
-    """By suite and machine, for nothing else can be compared."""
+    """Sort key by suite and machine, for nothing else can be compared."""
     return entry.title, entry.machine, entry.date
 
 

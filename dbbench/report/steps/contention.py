@@ -65,7 +65,7 @@ class Wording(step_view.Wording[ContentionStep]):
 
 
 def _cells(found: ClientStats, line: Line) -> tuple[str, ...]:
-    """In words, in the order of CLIENTS."""
+    """Words, in the order of CLIENTS."""
     tail = next(iter(line.tails.values()), None)
     points = [tail.percentiles[0], tail.percentiles[2], tail.greatest] if tail else [None, None, None]
     cells = ["–" if point is None else fitting("s", [point]).text(point) for point in points]

@@ -14,7 +14,7 @@ from dbbench.suite.steps.objects import ObjectStep
 
 
 class Wording(step_view.Wording[ObjectStep]):
-    """Where the time of an object goes, and what happens once."""
+    """Parts of an object's time, and what happens once."""
 
     per = " per object"
     in_parts = True

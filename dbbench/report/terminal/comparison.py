@@ -273,7 +273,7 @@ def worded(pair: Pair, shown: Comparison) -> ComparisonLine:
 
 
 def pair_detail(pair: Pair) -> str:
-    """Why a pair has no ratio or no verdict, or what came of the side that has no figure."""
+    """The reason why a pair has no ratio or no verdict, or the outcome of the side without a figure."""
     if pair.worst:
         then, now = (": ".join(filter(None, (str(row.outcome), detail(row)))) for row in pair.worst)
         if pair.old is not None:
@@ -292,7 +292,7 @@ def pair_detail(pair: Pair) -> str:
 
 
 def _too_few(pair: Pair) -> str:
-    """That the rounds of both runs, or the common ones of two engines, can't decide."""
+    """Note that the rounds of both runs, or the common ones of two engines, can't decide."""
     if pair.needed is None:
         return ""
     first, last = pair.rounds[0], pair.rounds[-1]

@@ -169,7 +169,7 @@ class ClientsStep(Step):
 
     @property
     def concurrent_clients(self) -> Clients:
-        """As the suite says."""
+        """Clients as the suite has them."""
         return self.clients
 
     def in_one_process(self) -> Self:
@@ -177,7 +177,7 @@ class ClientsStep(Step):
         return self.model_copy(update={"clients": Clients(threads=self.clients.count)})
 
     def over_hosts(self, hosts: int) -> Self:
-        """As many processes on each host as the suite has in all; alone where the kind takes no more of them."""
+        """The suite's number of processes on each host; one where the kind takes a single process."""
         clients = self.clients.model_copy(update={"processes": self.clients.processes * hosts})
         title = self.title
         if self.swept:

@@ -37,12 +37,12 @@ class KeyValueStep(TimedStep):
 
     @property
     def fills(self) -> bool:
-        """If it writes."""
+        """True if the operation writes."""
         return self.operation in ("insert", "update", "delete")
 
     @property
     def cold(self) -> bool:
-        """As the suite says."""
+        """True if the cache is cold."""
         return self.cache == "cold"
 
     @model_validator(mode="after")

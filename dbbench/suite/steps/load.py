@@ -22,7 +22,7 @@ class LoadStep(Step):
 
     @property
     def needs_data(self) -> bool:
-        """It starts from empty tables."""
+        """False: it starts from empty tables."""
         return False
 
     @property

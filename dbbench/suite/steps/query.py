@@ -54,7 +54,7 @@ class QueryStep(SqlStep):
 
     @property
     def expected_answer(self) -> KnownAnswer | None:
-        """As the suite says, unless engines are only compared with each other, or not at all."""
+        """The suite's answer; None where engines are only compared with each other, or not at all."""
         return None if isinstance(self.answer, str) else self.answer
 
     @property
@@ -75,7 +75,7 @@ class QueryStep(SqlStep):
 
     @property
     def cold(self) -> bool:
-        """As the suite says."""
+        """True if the cache is cold."""
         return self.cache == "cold"
 
     @classmethod

@@ -34,7 +34,7 @@ class SqlStep(TimedStep):
 
     @property
     def statements(self) -> ReadOnly[str, str]:
-        """As the suite has them."""
+        """The statement by dialect; its own under an empty name."""
         return {"": self.sql, **self.dialects}
 
     @classmethod

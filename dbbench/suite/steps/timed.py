@@ -103,7 +103,7 @@ class Find(Model):
 
     @property
     def limit(self) -> float:
-        """In seconds."""
+        """Seconds."""
         return float(getattr(self, f"p{self.percentile}"))
 
     def __str__(self) -> str:
@@ -138,7 +138,7 @@ class TimedStep(ClientsStep):
 
     @property
     def seconds(self) -> float | None:
-        """For how long calls count, where it isn't their number that says when it is enough."""
+        """Seconds in which calls count, where their number doesn't end the step."""
         return self.rate.seconds if self.rate and self.rate.seconds else self.duration
 
     @property

@@ -20,12 +20,12 @@ class TotalStep(Step):
 
     @property
     def needs_data(self) -> bool:
-        """It adds up figures."""
+        """False: it adds up figures."""
         return False
 
     @property
     def leaves_tables_empty(self) -> bool:
-        """It touches none."""
+        """True: it touches none."""
         return True
 
     @classmethod

@@ -161,7 +161,7 @@ class TransactionStep(TimedStep):
 
     @property
     def writes(self) -> bool:
-        """If one of its transactions does."""
+        """True if one of its transactions writes."""
         return not all(each.only_reads for each in self.transactions)
 
     @property

@@ -47,7 +47,7 @@ class CommitContract(StoreContract):
 
     @clause("records-under-keys")
     def test_many_are_inserted_at_once(self, store: OpenStore) -> None:
-        """In one transaction, also into a store that has records."""
+        """Insert in one transaction, also into a store that has records."""
         engine, session = store()
         insert_many = call(engine, session, "insert_many")
         insert_many(PAIRS[4:])
@@ -57,7 +57,7 @@ class CommitContract(StoreContract):
 
     @clause("records-under-keys")
     def test_many_are_updated_at_once(self, filled: Store) -> None:
-        """Those that are named, and no other."""
+        """Change the named ones, and no other."""
         engine, session = filled
         changed = [(key, b"changed") for key in KEYS[2:5]]
         call(engine, session, "update_many")(changed)
@@ -65,7 +65,7 @@ class CommitContract(StoreContract):
 
     @clause("records-under-keys")
     def test_many_are_deleted_at_once(self, filled: Store) -> None:
-        """Those that are named, and no other."""
+        """Change the named ones, and no other."""
         engine, session = filled
         call(engine, session, "delete_many")(KEYS[4:])
         expect_stored(engine, session, dict(PAIRS[:4]), "after delete_many")

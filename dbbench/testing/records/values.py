@@ -83,7 +83,7 @@ class ValueContract(StoreContract):
 
     @clause("records-under-keys")
     def test_a_second_delete_changes_nothing(self, filled: Store) -> None:
-        """It may raise; then a new session goes on, and the key can be inserted again."""
+        """Allow an error; then a new session goes on, and the key can be inserted again."""
         engine, session = filled
         delete = call(engine, session, "delete")
         delete(KEYS[5])
@@ -131,7 +131,7 @@ class ValueContract(StoreContract):
 
     @clause("records-under-keys")
     def test_keeps_a_large_value(self, engine_class: type[Engine], store: OpenStore) -> None:
-        """Of a mebibyte, or of `longest_value`: a run is refused only for values longer than that."""
+        """A value of a mebibyte, or of `longest_value`: a run is refused only for longer ones."""
         largest = min(_MIB, engine_class.longest_value or _MIB)
         engine, session = store(value=largest)
         values = {key: bytes([number]) * largest for number, key in enumerate(KEYS[:3], 1)}
@@ -143,7 +143,7 @@ class ValueContract(StoreContract):
 
     @clause("records-under-keys")
     def test_keeps_the_longest_key(self, engine_class: type[Engine], store: OpenStore) -> None:
-        """Of `longest_key`, or of half a kibibyte if there is no limit: two keys differ in their last byte alone."""
+        """Keys of `longest_key`, or of half a kibibyte without a limit: two of them differ in their last byte alone."""
         longest = engine_class.longest_key or 512
         engine, session = store(key=longest)
         keys = [b"k" * (longest - 1) + bytes([last]) for last in (1, 2)]

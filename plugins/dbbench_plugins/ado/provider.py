@@ -32,7 +32,7 @@ class Provider:
 
     @property
     def version(self) -> str:
-        """As the assembly calls itself."""
+        """The assembly's own name."""
         return self.assembly.version
 
     def connection(self, text: str) -> Any:

@@ -60,7 +60,7 @@ class ADOSession(SQLSession):
             self.connection.rollback()
 
     def retry_reason(self, exc: BaseException) -> Retry | None:
-        """By the provider's number of an error, or a word of its text."""
+        """Retry reason by the provider's number of an error, or a word of its text."""
         if not isinstance(exc, ProviderFailed):
             return None
         found = (why for told, why in self.reasons.items() if told == exc.code or (told.isalpha() and told in str(exc)))
@@ -89,7 +89,7 @@ class ADOSession(SQLSession):
         return self.alone(run)
 
     def returned_rows(self, given: Any) -> bool:
-        """By whether the reader had columns."""
+        """True if the reader had columns."""
         return bool(given)
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:

@@ -57,11 +57,11 @@ class SQLiteADO(ADOEngine, SQLite):
         return _MONO
 
     def info(self) -> EngineInfo:
-        """With the provider's name: SQLite through another one is another system."""
+        """Title with the provider's name: SQLite through another one is another system."""
         return replace(super().info(), title=f"SQLite ({self.provider.version.removesuffix('.0')})")
 
     def connection_string(self) -> str:
-        """With the pragmas that a provider would set to others as it opens, which may need a lock."""
+        """Connection string with the pragmas that a provider would change as it opens, which may need a lock."""
         chosen = {
             "Data Source": self.path,
             "Pooling": False,

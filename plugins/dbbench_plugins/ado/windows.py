@@ -31,7 +31,7 @@ _TYPES = {
 
 
 class CompactDialect(Dialect):
-    """That of SQL Server, as far as SQL Server Compact has it."""
+    """Dialect of SQL Server, as far as SQL Server Compact has it."""
 
     def create_records(self, records: Records) -> str:
         if records.value_bytes <= _MOST_BYTES:
@@ -63,7 +63,7 @@ class CompactSession(ADOSession):
         self.connection.end(lambda: made.Commit(mode))
 
     def alone(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """In a transaction of its own, whose commit can be told so."""
+        """Run in a transaction of its own, whose commit can be immediate."""
 
         def made(*values: Any) -> Any:
             if self.connection.transaction or not self.immediate:

@@ -168,7 +168,7 @@ class DotNetEngine(OnDotNet):
         raise NotImplementedError
 
     def size(self) -> Size:
-        """With the bytes of the store in memory, as the collector counts them: a process of Mono alone has 45 MB."""
+        """Size with the store's bytes in memory, as the collector counts them: a process of Mono alone has 45 MB."""
         heap = None if self.store is None else max(0, host.heap() - self.heap_before)
         return replace(super().size(), heap=heap)
 

@@ -91,7 +91,7 @@ def _has_dotnet() -> bool:
 
 
 def named(engine: str, given: object) -> Path:
-    """Where an engine's library is. Raises Unavailable if it isn't named, or isn't there."""
+    """Path of an engine's library. Raises Unavailable if it isn't named, or doesn't exist."""
     variable = f"DBBENCH_ASSEMBLY_{engine.upper().replace('+', '_')}"
     path = local(str(given or os.environ.get(variable, "")))
     how = f"--set {engine}.assembly=PATH, or {variable}=PATH in the environment"
@@ -114,7 +114,7 @@ class Assembly:
 
     @property
     def version(self) -> str:
-        """As it calls itself."""
+        """The runtime's own name."""
         name = self.loaded.GetName()
         return f"{name.Name} {name.Version}"
 

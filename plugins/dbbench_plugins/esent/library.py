@@ -164,5 +164,5 @@ class Library:
 
 
 def utf16(text: str) -> bytes:
-    """As Windows has it, whatever a wide character is here."""
+    """Text as Windows has it, whatever a wide character is here."""
     return text.encode("utf-16-le") + b"\0\0"

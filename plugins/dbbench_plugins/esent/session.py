@@ -116,7 +116,7 @@ class ESENTSession(Session):
         return read_range
 
     def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
-        """With a cursor of its own, since others move the session's."""
+        """Scan with a cursor of its own, since others move the session's."""
         move, session = self.library.calls.JetMove, self.id
 
         def scan() -> Iterable[Pair]:
@@ -242,7 +242,7 @@ class Fields:
         return self.from_key(key), self.value_bytes[: self.in_value.actual].tobytes()
 
     def _again(self, status: int, count: int) -> None:
-        """With more room, if that was it. Raises ESENTError for anything else."""
+        """Retrieve again with more room, if that was missing. Raises ESENTError for anything else."""
         if status == TRUNCATED:
             self._make_room(2 * self.in_value.actual)
             status = self.retrieve(self.id, self.table, self.columns, count)
@@ -257,7 +257,7 @@ class Fields:
 
 
 def _missing(status: int) -> None:
-    """None for a record that isn't there, or no more. Raises ESENTError for anything else."""
+    """None for a record that doesn't exist, or no longer does. Raises ESENTError for anything else."""
     if status not in (NOT_FOUND, NO_RECORD):
         raise ESENTError(status, "a seek")
 

@@ -103,7 +103,7 @@ class FirebirdSession(SQLSession):
 
     @classmethod
     def retry_reason(cls, exc: BaseException) -> Retry | None:
-        """By the engine's own codes: those of a conflict begin with that of a deadlock, too."""
+        """Retry reason by the engine's own codes: those of a conflict begin with that of a deadlock, too."""
         codes = getattr(exc, "gds_codes", None) or ()
         return next((reason for code, reason in _RETRIED.items() if code in codes), None)
 
@@ -141,7 +141,7 @@ class FirebirdSession(SQLSession):
         return run
 
     def returned_rows(self, given: Any) -> bool:
-        """By the kind of the statement: with its transaction the cursor has ended."""
+        """True by the kind of the statement: with its transaction the cursor has ended."""
         return str(given.type.name).startswith("SELECT")
 
     def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
@@ -184,7 +184,7 @@ class FirebirdSession(SQLSession):
             self.connection.commit()
 
     def _ending(self) -> Iterator[Any]:
-        """No rows, but the end of the transaction when the first of them is asked for."""
+        """Return no rows, but end the transaction when the first of them is asked for."""
         self._end()
         yield from ()
 
@@ -244,7 +244,7 @@ class Firebird(SQLEngine):
         return session
 
     def settings(self) -> dict[str, Any]:
-        """As the database has them, which rounds a page size that it doesn't know."""
+        """Settings as the database has them, which rounds a page size that it doesn't know."""
         from firebird import driver
 
         info = self.connection.info
@@ -255,7 +255,7 @@ class Firebird(SQLEngine):
         }
 
     def statistics(self) -> dict[str, int]:
-        """Of the database's own monitoring tables."""
+        """Counts of the database's own monitoring tables."""
         session = self.connect()
         ((*found,),) = fetch(session, _STATISTICS)
         session.close()

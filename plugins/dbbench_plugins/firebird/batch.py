@@ -29,7 +29,7 @@ _NUMBERS = {
 
 
 class Slot(NamedTuple):
-    """Where and how a column lies in a message."""
+    """Place and form of a column in a message."""
 
     kind: int
     offset: int

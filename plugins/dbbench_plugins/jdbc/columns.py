@@ -143,7 +143,7 @@ def _known(column: pa.Array, value: int) -> pa.Array:
 
 
 def _nulls(column: pa.Array) -> Any:
-    """Where a column has no value, as a Java array; None if it has one everywhere."""
+    """Java array of the places without a value; None if a column has one everywhere."""
     import jpype
 
     if not column.null_count:

@@ -38,7 +38,7 @@ class DerbySession(JDBCSession):
     reasons: ClassVar = {"40001": "deadlock", "40XL1": "lock timeout", "40XL2": "lock timeout"}
 
     def explain(self, sql: str) -> str:
-        """Of a run of the query: Derby tells a plan with what it did, and in no other way."""
+        """Plan of a run of the query: Derby gives a plan in no other way."""
         self.execute("CALL SYSCS_UTIL.SYSCS_SET_RUNTIMESTATISTICS(1)")
         try:
             for _ in self.prepare_query(sql)():

@@ -48,7 +48,7 @@ class Jar:
 
     @property
     def path(self) -> str:
-        """Where it is in a Maven repository."""
+        """Path of it in a Maven repository."""
         return f"{self.group.replace('.', '/')}/{self.artifact}/{self.version}/{self.name}"
 
 
@@ -191,7 +191,7 @@ def _folder() -> Path:
 
 
 def _places(jar: Jar) -> tuple[Path, ...]:
-    """Where a pinned jar may be: in dbbench's cache, and where Maven keeps what it has fetched."""
+    """Folders of pinned jars: dbbench's cache, and Maven's own."""
     return _folder() / jar.name, Path.home() / ".m2" / "repository" / jar.path
 
 

@@ -58,7 +58,7 @@ class JDBCSession(SQLSession):
 
     @classmethod
     def retry_reason(cls, exc: BaseException) -> Retry | None:
-        """By SQLSTATE, or by the database's own number where it has one there."""
+        """Retry reason by SQLSTATE, or by the database's own number where it has one there."""
         for name in ("getErrorCode", "getSQLState"):
             told = getattr(exc, name, None)
             if told is not None and (reason := cls.reasons.get(str(told()))):
@@ -116,7 +116,7 @@ class JDBCSession(SQLSession):
         return Writer(self.connection.prepareStatement(sql)).rows
 
     def indexed(self, name: str) -> set[str] | None:
-        """By what every JDBC driver tells of its database."""
+        """First columns of the indexes, by what every JDBC driver reports of its database."""
         found = self.connection.getMetaData().getIndexInfo(None, None, name, False, True)
         columns = set()
         while found.next():

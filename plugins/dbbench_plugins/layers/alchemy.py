@@ -20,7 +20,7 @@ class AlchemySession(Session):
         self.connection = engine.connect()
 
     def watch(self, timer: DriverTimer) -> None:
-        """By SQLAlchemy's own events: a cursor is put under the timer when its statement has been executed."""
+        """Time the driver by SQLAlchemy's events: a cursor is timed once its statement has been executed."""
         from sqlalchemy import event
 
         starts: list[int] = []

@@ -37,7 +37,7 @@ class CoreSession(AlchemySession):
         return get_many
 
     def statements(self, table: Any, key: str) -> tuple[Any, Any, Any]:
-        """For one row by its key, for several by theirs, and for all."""
+        """Statements for one row by its key, for several by theirs, and for all."""
         from sqlalchemy import bindparam, select
 
         every = select(*table.c)

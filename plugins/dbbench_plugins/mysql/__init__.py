@@ -68,7 +68,7 @@ class CursorSession(LoadSession):
         return run if rows != 0 else lambda *values: execute(sql, values)
 
     def prepare_many(self, sql: str) -> Callable[[Sequence[Sequence[Any]]], object]:
-        """Of an INSERT the drivers make one statement of many rows."""
+        """Run an INSERT, of which the drivers make one statement of many rows."""
         return partial(self.cursor.executemany, sql)
 
 

@@ -1,4 +1,4 @@
-"""Where a MariaDB or MySQL server is, and who asks: a private one's socket, or what a URL says."""
+"""Address and user of a MariaDB or MySQL server: a private one's socket, or what a URL names."""
 
 from __future__ import annotations
 

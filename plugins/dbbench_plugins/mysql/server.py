@@ -70,7 +70,7 @@ _STATISTICS = {
 
 
 class MySQLOptions(Options):
-    """Those that are settings are a private server's. None leaves MariaDB's default."""
+    """Options; a private server's where they are settings. None leaves the server's default."""
 
     max_connections: Annotated[int, ServerSetting("max_connections")] = Field(
         default=1024, ge=10, le=100_000, description="connections at once (a private server's)"
@@ -107,7 +107,7 @@ class MySQLSession(SQLSession):
 
     @classmethod
     def retry_reason(cls, exc: BaseException) -> Retry | None:
-        """By the server's error number: pyodbc puts it into the text, the others first."""
+        """Retry reason by the server's error number: pyodbc puts it into the text, the others first."""
         number = exc.args[0] if exc.args else None
         if isinstance(number, str):
             found = re.search(r"\((\d+)\)", str(exc.args[-1]))
@@ -175,7 +175,7 @@ class MySQLServer(ClientServer):
         return {self.product: self.variables["version"].partition("-")[0]}
 
     def settings(self) -> dict[str, Any]:
-        """As the server has them."""
+        """Settings as the server has them."""
         return {name: self.variables[name] for name in _recorded() if name in self.variables}
 
     def flush(self) -> None:
@@ -212,7 +212,7 @@ class MySQLServer(ClientServer):
         return Size(tuple(File(f"table {name}", "data", int(size), int(size)) for name, size, _ in tables), index)
 
     def statistics(self) -> dict[str, int]:
-        """Of the whole server: at a URL also what others do there."""
+        """Counts of the whole server: at a URL also what others do there."""
         names = ", ".join(f"'{name}'" for name in _STATISTICS)
         rows = fetch(self.session, f"SHOW GLOBAL STATUS WHERE Variable_name IN ({names})")
         return {_STATISTICS[str(name)]: int(value) for name, value in rows}

@@ -1,4 +1,4 @@
-"""Where PostgreSQL's programs are: where the user says, where Debian keeps them, on the PATH, or in a wheel."""
+"""Folder of PostgreSQL's programs: as the user names it, Debian's, on the PATH, or in a wheel."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class PostgreSQLSession(SQLSession):
 
 
 class PostgreSQLOptions(Options):
-    """Those that are settings are a private server's. None leaves PostgreSQL's default."""
+    """Options; a private server's where they are settings. None leaves the server's default."""
 
     shared_buffers_mib: Annotated[int, ServerSetting("shared_buffers", "{}MB")] = Field(
         default=64, ge=1, le=2**20, description="page cache, MiB (a private server's)"
@@ -199,7 +199,7 @@ class PostgreSQLServer(ClientServer):
         return {self.product: self.version}
 
     def settings(self) -> dict[str, Any]:
-        """As the server has them."""
+        """Settings as the server has them."""
         names = sorted({*_SETTINGS, *server_setting_names(PostgreSQLOptions)})
         asked = ", ".join(f"current_setting('{name}', true)" for name in names)
         (values,) = self._ask(f"SELECT {asked}")

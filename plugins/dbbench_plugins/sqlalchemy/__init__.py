@@ -240,5 +240,5 @@ def _product(core: Any) -> Product:
 
 
 def _place(url: Any) -> str:
-    """Where a URL leads to, without user and password."""
+    """Target of a URL, without user and password."""
     return f"{url.drivername}://{url.host or ''}{f':{url.port}' if url.port else ''}/{url.database or ''}"

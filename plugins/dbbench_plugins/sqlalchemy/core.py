@@ -190,7 +190,7 @@ class CoreSession(SQLSession):
         return bool(given.returns_rows)
 
     def indexed(self, name: str) -> set[str] | None:
-        """By SQLAlchemy's inspector, where that was tried: DuckDB's dialect, for one, tells of no indexes."""
+        """Indexes by SQLAlchemy's inspector, where that was tried: DuckDB's dialect, for one, reports none."""
         from sqlalchemy import inspect
 
         assert isinstance(self.sql, CoreDialect)

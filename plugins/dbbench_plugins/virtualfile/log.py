@@ -100,7 +100,7 @@ class Log:
             start, first = end, epoch
 
     def begin_anew(self) -> None:
-        """Everything in it is in its place: the first record counts no more, and what comes next overwrites it."""
+        """Everything in it is in its place: the first record no longer counts, and what comes next overwrites it."""
         os.pwrite(self.descriptor, bytes(_HEAD.size), 0)  # if that gets lost all is done again, to the same end
         self.epoch = secrets.randbits(64)
         self.at = 0

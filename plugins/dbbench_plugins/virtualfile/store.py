@@ -35,7 +35,7 @@ class Broken(Exception):
 class Store:
     """An open store of blocks in a directory, as they are laid out, with a cache of `capacity` pages.
 
-    Raises TornPage, when it is opened or read, for a page that is damaged and can't be mended.
+    Raises TornPage, when it is opened or read, for a page that is damaged and can't be repaired.
     """
 
     def __init__(self, directory: Path, layout: Layout, capacity: int, *, sync: bool) -> None:
@@ -173,7 +173,7 @@ class Store:
             self.changed.add(number)
 
     def _recover(self) -> None:
-        """Mend what a checkpoint left half done, then do again what was committed after it."""
+        """Finish what a checkpoint left half done, then do again what was committed after it."""
         self._write_places(self._read_double())
         os.truncate(self.directory / DOUBLE, 0)
         for blocks in self.log.records():
