@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,17 @@ import psutil
 
 import dbbench
 from dbbench.datasets.own_files import check_files
-from dbbench.engine.probe import Probed, probe
+from dbbench.engine.probe import Probed
 from dbbench.engine.urls import redacted
 from dbbench.errors import UserError
-from dbbench.host import control_group, interference, machine
+from dbbench.host import control_group, machine
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.run.answers import answers_of, doubtful
-from dbbench.run.choice import Choice, choose, sort_out, trial_seconds
+from dbbench.run.choice import choose
 from dbbench.run.data import check_room, draw, existing, facts_of
 from dbbench.run.over_hosts import look_at_hosts
 from dbbench.run.ready import Ready, trials_of
-from dbbench.run.releases import Releases
-from dbbench.run.releases import found as releases_of
 from dbbench.run.request import Request, check
-from dbbench.run.settings import check_options
 from dbbench.suite.loader import find_suite, parse_suite, read_text
 
 
@@ -47,65 +43,57 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
 
     for line in planned.check(suite, text, str(path)):
         report(line)
-    choice = choose(request, suite)
     with control_group.limited(request.memory_limit):
         pass  # where it can't be made, the user learns it before anything is drawn
-    releases = releases_of(choice.variants, choice.options, choice.known, report)
-    suite, quick = choice.suite, choice.quick
-    probed, disturbs = _looked_at(request, choice, releases)
-    check_options(choice.options, probed)
-    found = sort_out(probed, choice, request)
+    choice = choose(request, suite, report)
+    suite = choice.suite
     out = request.out or Path("dbbench-runs") / f"{suite.name}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
     check_out(out)
-    look_at_hosts(request.cluster, [str(each.engine) for each in found.engines.values()])
-    scale = request.scale or (quick.scale if quick else 1.0)
+    look_at_hosts(request.cluster, [str(each.engine) for each in choice.engines.values()])
     seed = request.seed if request.seed is not None else next(iter(suite.datasets.values())).seed
-    datasets = draw(suite, scale, seed, path.parent)
+    datasets = draw(suite, choice.scale, seed, path.parent)
     check_room(out, datasets)
-    known = answers_of(suite, datasets, path.parent, request.memory_limit)
-    for line in doubtful(suite, known):
+    answers = answers_of(suite, datasets, path.parent, request.memory_limit)
+    for line in doubtful(suite, answers):
         report(line)
     manifest = Manifest(
         dbbench=dbbench.__version__,
         suite=suite.name,
         created=datetime.datetime.now(datetime.UTC),
-        engines=_engines(found.engines, request.urls),
+        engines=_engines(choice.engines, request.urls),
         named=sorted(choice.named),
-        rounds=found.rounds,
+        rounds=choice.rounds,
         precision=request.precision,
         time_limit=request.time_limit,
-        scale=scale,
-        quick=quick is not None,
+        scale=choice.scale,
+        quick=choice.quick,
         **({"cluster": request.cluster.address, "hosts": request.cluster.hosts} if request.cluster else {}),
         fleet=request.fleet,
         seed=seed,
         options=choice.options,
-        variants=_variants(request, choice, releases),
+        variants=choice.variants,
         limits={
-            "seconds": trial_seconds(request, quick, scale),
+            "seconds": choice.trial_seconds,
             "memory": request.trial_memory or psutil.virtual_memory().total * 3 // 4,
             **({"memory_limit": request.memory_limit} if request.memory_limit else {}),
         },
         machine=machine.describe(existing(out)),
-        noise=disturbs,
+        noise=choice.noise,
         datasets={name: facts_of(files) for name, files in datasets.items()},
-        answers={name: {step: Path(file).name for step, file in each.items()} for name, each in known.items()},
+        answers={name: {step: Path(file).name for step, file in each.items()} for name, each in answers.items()},
     )
     run = Run.create(out, manifest, suite, text)
-    fleet = request.cluster if request.fleet else None
-    return Ready(run, trials_of(run), datasets, known, found.absent, request.urls, found.idle, releases.folders, fleet)
-
-
-def _looked_at(request: Request, choice: Choice, releases: Releases) -> tuple[dict[str, Probed], Any]:
-    """What is known of each engine, and how far other processes disturb the machine meanwhile."""
-    at_first = interference.reading()
-    with ThreadPoolExecutor(1) as pool:  # a process imports every driver meanwhile
-        looking = pool.submit(probe, choice.names, choice.options, request.urls, releases.folders)
-        disturbs = interference.before(existing(request.out or Path()))
-        probed = looking.result()
-    for name, why in releases.missing.items():
-        probed[name] = replace(probed[name], status="unavailable", detail=why.reason, install=why.install)
-    return probed, disturbs | interference.between(at_first, interference.reading())
+    return Ready(
+        run,
+        trials_of(run),
+        datasets,
+        answers,
+        choice.absent,
+        request.urls,
+        choice.idle,
+        choice.folders,
+        fleet=request.cluster if request.fleet else None,
+    )
 
 
 def check_out(out: Path) -> None:
@@ -118,17 +106,4 @@ def _engines(found: Mapping[str, Probed], urls: Mapping[str, str]) -> dict[str, 
     """What a run directory keeps of each engine; of a URL no password."""
     return {
         name: asdict(each) | ({"url": redacted(urls[name])} if name in urls else {}) for name, each in found.items()
-    }
-
-
-def _variants(request: Request, choice: Choice, releases: Releases) -> dict[str, Any]:
-    """What a run directory keeps of each variant."""
-    return {
-        name: facts.model_copy(
-            update={
-                "sweep": request.sweeps.get(name, ""),
-                "env": choice.known[name].env if name in choice.known else {},
-            }
-        )
-        for name, facts in releases.facts.items()
     }

@@ -1,22 +1,31 @@
-"""The engines and variants of a request, with their options; how much of the suite, and how often."""
+"""The engines and variants of a request, with their options, as this machine has them; how much of the suite, and how often."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import psutil
 
 from dbbench.analysis.ranking import fewest_rounds
 from dbbench.engine import registry, variants
 from dbbench.engine.null import NULLS, nulls
-from dbbench.engine.probe import Probed
+from dbbench.engine.probe import Probed, probe
 from dbbench.errors import UserError
+from dbbench.host import interference
+from dbbench.host.processes import Packages
+from dbbench.results.run_directory import VariantFacts
+from dbbench.run.data import existing
 from dbbench.run.fleet import refuse_fleet
 from dbbench.run.over_hosts import refuse
 from dbbench.run.plan import DEFAULT_ROUNDS
-from dbbench.run.releases import program_options
+from dbbench.run.releases import Releases, program_options
+from dbbench.run.releases import found as releases_of
 from dbbench.run.request import Request
+from dbbench.run.settings import check_options
 from dbbench.suite.model import Quick, Suite, Variant
 
 #: The most rounds of a run that goes on until a budget is reached.
@@ -29,38 +38,35 @@ TRIAL_SECONDS = 600.0
 
 @dataclass(frozen=True)
 class Choice:
-    """The engines and variants to look at."""
+    """All that a request leaves open, chosen for this machine."""
 
-    #: All of them, the null engines among them.
-    names: Sequence[str]
-    #: Those that the user named.
-    named: frozenset[str]
-    #: Those that are variants.
-    variants: Sequence[str]
-    #: What the suite and the configuration file say of variants.
-    known: Mapping[str, Variant]
-    options: dict[str, dict[str, str]]
-    #: The suite as it is to run, and what it has for `--quick` if that is asked for.
+    #: The suite as it is to run.
     suite: Suite
-    quick: Quick | None
-
-
-@dataclass(frozen=True)
-class Sorted:
-    """What became of the engines that were looked at."""
-
-    #: Those that run, or that can't though they were asked for: name -> what is known.
-    engines: dict[str, Probed]
-    #: Those that nobody named and that can't run here.
-    absent: dict[str, Probed]
-    #: Those of them that have none of the suite's operations.
-    idle: Sequence[str]
-    #: How many rounds there are to be.
+    scale: float
+    #: Whether it is what the suite has for `--quick`.
+    quick: bool
+    trial_seconds: float
     rounds: int
+    #: Engines and variants that the user named, and the options of all.
+    named: frozenset[str]
+    options: dict[str, dict[str, str]]
+    variants: dict[str, VariantFacts]
+    #: Variant -> the folder with another release of its package, and the Python that it runs in.
+    folders: Mapping[str, Packages]
+    #: Those that run, null engines among them, or that can't though they were asked for: name -> what is known.
+    engines: dict[str, Probed]
+    #: Those that nobody named and that can't run here; and those of them that have none of the suite's operations.
+    absent: dict[str, Probed]
+    idle: Sequence[str]
+    #: How far other processes disturbed the machine meanwhile.
+    noise: dict[str, Any]
 
 
-def choose(request: Request, suite: Suite) -> Choice:
-    """What a request is for. Raises UserError for names and options that don't exist, and for too many clients."""
+def choose(request: Request, suite: Suite, report: Callable[[str], None]) -> Choice:
+    """Choose engines, options and the amount of work, and look at each engine. `report` gets a line before whatever may take long.
+
+    Raises UserError for names and options that don't exist, for too many clients, and if no engine is left to run.
+    """
     known = {**request.config.variants, **suite.variants}
     only, asked = _asked(request, suite, known)
     variants.check(name for name in asked if name not in request.urls)
@@ -76,7 +82,20 @@ def choose(request: Request, suite: Suite) -> Choice:
     suite, quick = _sized(suite, request)
     check_clients(suite, request.max_clients, request.cluster.hosts if request.cluster and not request.fleet else 1)
     options = options_of(known, request, names, mine)
-    return Choice(names, frozenset((*asked, *request.urls)), mine, known, options, suite, quick)
+    releases = releases_of(mine, options, known, report)
+    probed, noise = _looked_at(names, options, request, releases)
+    check_options(options, probed)
+    swept = {
+        name: facts.model_copy(update={"sweep": request.sweeps.get(name, "")}) for name, facts in releases.facts.items()
+    }
+    named = frozenset((*asked, *request.urls))
+    engines, absent, idle = _sorted(probed, named, suite)
+    usable = sum(found.ranked and found.status == "available" for found in engines.values())
+    scale = request.scale or (quick.scale if quick else 1.0)
+    return Choice(
+        suite, scale, quick is not None, trial_seconds(request, quick, scale), _rounds(request, suite, usable),
+        named, options, swept, releases.folders, engines, absent, idle, noise,
+    )  # fmt: skip
 
 
 def _asked(
@@ -117,13 +136,29 @@ def options_of(
     return found | {name: dict(chosen) for name, chosen in request.options.items() if name not in taken}
 
 
-def sort_out(probed: Mapping[str, Probed], choice: Choice, request: Request) -> Sorted:
-    """The engines that run and those that are left out. Raises UserError if none is left."""
-    unasked = {name: found for name, found in probed.items() if name not in choice.named}
+def _looked_at(
+    names: Sequence[str], options: dict[str, dict[str, str]], request: Request, releases: Releases
+) -> tuple[dict[str, Probed], dict[str, Any]]:
+    """What is known of each engine, and how far other processes disturb the machine meanwhile."""
+    at_first = interference.reading()
+    with ThreadPoolExecutor(1) as pool:  # a process imports every driver meanwhile
+        looking = pool.submit(probe, names, options, request.urls, releases.folders)
+        disturbs = interference.before(existing(request.out or Path()))
+        probed = looking.result()
+    for name, why in releases.missing.items():
+        probed[name] = replace(probed[name], status="unavailable", detail=why.reason, install=why.install)
+    return probed, disturbs | interference.between(at_first, interference.reading())
+
+
+def _sorted(
+    probed: Mapping[str, Probed], named: Collection[str], suite: Suite
+) -> tuple[dict[str, Probed], dict[str, Probed], list[str]]:
+    """The engines that run, null engines among them, those that are left out, and those of them without an operation of the suite."""
+    unasked = {name: found for name, found in probed.items() if name not in named}
     idle = [
         name
         for name, found in unasked.items()
-        if not choice.suite.operations & {*found.operations} and (found.operations or found.status == "available")
+        if not suite.operations & {*found.operations} and (found.operations or found.status == "available")
     ]
     absent = {
         name: found
@@ -135,8 +170,7 @@ def sort_out(probed: Mapping[str, Probed], choice: Choice, request: Request) -> 
     if not usable:
         reasons = [f"{p.name}: {p.detail}{f' ({p.install})' if p.install else ''}" for p in engines.values()]
         raise UserError(f"no engine to run: {'; '.join(reasons) or 'the null engine alone shows nothing'}")
-    engines |= {name: probed[name] for name in nulls(found.gives for found in usable)}
-    return Sorted(engines, absent, idle, _rounds(request, choice.suite, len(usable)))
+    return engines | {name: probed[name] for name in nulls(found.gives for found in usable)}, absent, idle
 
 
 def _sized(suite: Suite, request: Request) -> tuple[Suite, Quick | None]:

@@ -45,14 +45,14 @@ def found(
         written = known.get(name) or Variant()
         version = written.version or (label if variants.is_version(label) and not named else "")
         python = written.python or ("" if named else asked_for(label))
-        facts[name] = VariantFacts(engine=engine)
+        facts[name] = VariantFacts(engine=engine, env=written.env)
         if not (version or python):
             continue
         try:
             package = registry.versioned_package(engine) if version else ""
         except (Unavailable, registry.Broken):
             continue  # the probe tells what is wrong with it
-        facts[name] = VariantFacts(engine=engine, version=version, package=package, python=python)
+        facts[name] = VariantFacts(engine=engine, version=version, package=package, python=python, env=written.env)
         wanted = " ".join(filter(None, (package, version, f"for Python {python}" if python else "")))
         report(f"{name}: looking for {wanted if version else f'Python {python}'}")
         try:
