@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from dbbench.answers import engine_answer
 from dbbench.answers.question import MORE_MEMORY, Question, compute
-from dbbench.answers.stored import find, read_answers, refusal, refused, stored, write_answers
+from dbbench.answers.stored import FINAL, find, read_answers, refusal, refused, said, stored, write_answers
 from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import arrow_type
 from dbbench.datasets.own_files import PARQUET, csv_names, files_of, open_csv, refusals
@@ -79,7 +79,7 @@ def by_reference(
 ) -> list[Path]:
     """The files of what the reference returns, computed now as far as they aren't in the cache.
 
-    What it didn't return is asked for again each time, for there may be room on the disk now; but not more memory.
+    What it couldn't return is asked for again each time, for there may be room on the disk now; but not more memory.
     """
     identities: list[list[object]] = [[metadata.version("datafusion"), asdict(each)] for each in questions]
     known = [find(each, files) or find([*each, memory], files) for each in identities]
@@ -87,8 +87,10 @@ def by_reference(
         with tempfile.TemporaryDirectory(prefix="dbbench-answers-") as folder:
             made = compute([questions[number] for number in missing], tables, files, Path(folder), memory)
             for number, path in zip(missing, made, strict=True):
-                why = refused(read_answers(path))
-                more = [memory if why.startswith(MORE_MEMORY) else why] if why else []
+                answers = read_answers(path)
+                why = refused(answers)
+                again = [why] if why and not said(answers, FINAL) else []
+                more = [memory] if why.startswith(MORE_MEMORY) else again
                 known[number] = stored([*identities[number], *more], partial(_copied, path), files)
     return [path for path in known if path is not None]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -170,3 +171,18 @@ def test_what_was_not_computed_is_asked_again_unless_it_needs_more_memory(
         (path,) = given.by_reference([Question(f"SELECT '{reason}'")], THINGS.tables, files)
         assert refused(read_answers(path)) == reason
     assert calls == asked
+
+
+def test_what_can_never_be_computed_is_asked_once(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    compute = given.compute
+
+    def counted(questions: Sequence[Question], *rest: Any) -> list[Path]:
+        asked.append(questions)
+        return compute(questions, *rest)
+
+    monkeypatch.setattr(given, "compute", counted)
+    for _ in range(2):
+        (path,) = given.by_reference([Question("SELECT Id FROM T WHERE Id < 0", without="a row")], THINGS.tables, files)
+        assert refused(read_answers(path)) == "its answer has no rows"
+    assert len(asked) == 1
