@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import tempfile
-from collections.abc import Mapping
-from decimal import Decimal
-from typing import Any
 
 from dbbench.host.processes import ended, environment, python, stop_with_its_own
 from dbbench.message import cleaned
@@ -18,8 +14,8 @@ LIMIT = 3600.0
 _GRACE = 5.0
 
 
-def run(module: str, request: Mapping[str, Any]) -> str:
-    """Run a module with a request, as JSON on its standard input; why it failed, empty if it did not.
+def run(module: str, request: bytes) -> str:
+    """Run a module with a request, JSON on its standard input; why it failed, empty if it did not.
 
     A server of its own is asked to end before it is: else the kernel would kill the server, and its memory would stay.
     """
@@ -28,7 +24,7 @@ def run(module: str, request: Mapping[str, Any]) -> str:
         tempfile.TemporaryFile() as said,
         tempfile.TemporaryFile() as asked,
     ):
-        asked.write(json.dumps(request, default=plain).encode())
+        asked.write(request)
         asked.seek(0)
         with subprocess.Popen(
             python(module),
@@ -49,8 +45,3 @@ def run(module: str, request: Mapping[str, Any]) -> str:
     if not child.returncode:
         return ""
     return cleaned(words[-1] if words else "", 1_000) or f"exit status {child.returncode}"
-
-
-def plain(value: object) -> object:
-    """A value of a parameter as JSON has it."""
-    return {"number": str(value)} if isinstance(value, Decimal) else str(value)

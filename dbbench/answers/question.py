@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import psutil
+from pydantic import PlainSerializer, TypeAdapter
 
 from dbbench.answers import child
 from dbbench.answers.stored import refusal, write_answers
@@ -21,6 +23,13 @@ from dbbench.suite.dataset import Table
 
 #: How the reason begins where a query needs more memory than the reference may take.
 MORE_MEMORY = "it needs more than"
+
+
+def _plain(value: object) -> object:
+    """A value of a parameter as JSON has it."""
+    if isinstance(value, Decimal):
+        return {"number": str(value)}
+    return value if value is None or isinstance(value, int | float) else str(value)
 
 
 @dataclass(frozen=True)
@@ -33,9 +42,24 @@ class Question:
 
     sql: str
     ordered: bool | None = None
-    parameters: Mapping[str, Any] | None = field(default_factory=dict)
+    parameters: Mapping[str, Annotated[Any, PlainSerializer(_plain)]] | None = field(default_factory=dict)
     changes: Sequence[tuple[str, int]] = ()
     without: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the process is to answer, in a pool of `memory` bytes, and the file of each answer. It spills to a folder."""
+
+    tables: Mapping[str, Table]
+    files: Path
+    questions: Sequence[Question]
+    memory: int
+    spill: Path
+    out: Sequence[Path]
+
+
+REQUEST = TypeAdapter(Request)
 
 
 def compute(
@@ -46,15 +70,15 @@ def compute(
     paths = [out / f"{number}.arrow" for number in range(len(questions))]
     while left := [path for path in paths if not path.exists()]:
         with tempfile.TemporaryDirectory(prefix=MAKING, dir=files.directory.parent) as spill:
-            request = {
-                "tables": {name: table.model_dump(mode="json") for name, table in tables.items()},
-                "files": str(files.directory.resolve()),
-                "questions": [asdict(each) for each in questions],
-                "memory": memory,
-                "spill": str(Path(spill).resolve()),
-                "out": [str(path.resolve()) for path in paths],
-            }
-            failed = child.run("dbbench.answers.reference", request)
+            request = Request(
+                tables,
+                files.directory.resolve(),
+                questions,
+                memory,
+                Path(spill).resolve(),
+                [path.resolve() for path in paths],
+            )
+            failed = child.run("dbbench.answers.reference", REQUEST.dump_json(request))
         if failed:  # the one that it was at; those after it are asked again
             at = next((path for path in left if not path.exists()), None)
             if at is not None:

@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import datafusion
 import pyarrow as pa
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from dbbench.answers import ranks, rewrite
-from dbbench.answers.question import MORE_MEMORY, Question
+from dbbench.answers.question import MORE_MEMORY, REQUEST, Question, Request
 from dbbench.answers.replay import asked, replay
 from dbbench.answers.stored import BY, FINAL, LEFT_OUT, marked, reference_name, refusal, stored, write_answers
 from dbbench.datasets.cache import Files
@@ -47,17 +47,15 @@ def empty(tables: Mapping[str, Table]) -> datafusion.SessionContext:
     return context
 
 
-def main(request: Mapping[str, Any]) -> None:
+def main(request: Request) -> None:
     """Answer each question whose file isn't there."""
-    tables = {name: Table.model_validate(table) for name, table in request["tables"].items()}
-    files = Files(Path(request["files"]))
+    files = Files(request.files)
     copies: dict[str, Path] = {}
-    for given, path in zip(request["questions"], map(Path, request["out"]), strict=True):
+    for question, path in zip(request.questions, request.out, strict=True):
         if path.exists():
             continue
-        question = Question(**given)
         try:
-            found = answered(question, tables, files, request["memory"], request["spill"], copies)
+            found = answered(question, request.tables, files, request.memory, str(request.spill), copies)
         except Exception as exc:  # whatever a parser or DataFusion raises: there is no answer, and that is why
             found = [refusal(" ".join(str(exc).removeprefix("DataFusion error: ").split()) or type(exc).__name__)]
             if type(exc) is ValueError:  # by the text or the data, which stay as they are
@@ -225,4 +223,4 @@ def _cast(column: pa.ChunkedArray, computed: str) -> pa.ChunkedArray:
 
 if __name__ == "__main__":
     end_with_parent()
-    main(json.load(sys.stdin))
+    main(REQUEST.validate_json(sys.stdin.buffer.read()))

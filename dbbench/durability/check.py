@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from dbbench.suite.model import Tier
 
@@ -36,6 +39,46 @@ class CheckVerdict(StrEnum):
 
 #: With one of these the command ends with 1.
 BAD = (CheckVerdict.FAILED, CheckVerdict.ERROR)
+
+
+@dataclass(frozen=True)
+class CheckTask:
+    """What a checker is to do. `seconds`: how long an engine may take to open and to make its first commit."""
+
+    engine: str
+    tier: Tier
+    file_system: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    kills: int = 0
+    seed: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class WriterTask:
+    """What a writer is to do: commit `commits` transactions from the number `first` on, or without end."""
+
+    engine: str
+    tier: Tier
+    options: Mapping[str, str]
+    directory: Path
+    data: Path
+    #: The descriptor that takes the number of each commit.
+    acknowledge: int
+    create: bool
+    first: int
+    commits: int | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a writer found: whole transactions, as spans of their numbers, half ones, and what the engine says of itself."""
+
+    whole: Sequence[tuple[int, int]]
+    half: Sequence[int]
+    versions: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,6 +136,11 @@ class TierCheck:
     seconds: float = 0.0
     #: The fingerprint of the engine's code.
     code: str = ""
+
+
+#: To JSON and back, for another process.
+CHECK_TASK, WRITER_TASK = TypeAdapter(CheckTask), TypeAdapter(WriterTask)
+FOUND, TIER_CHECK = TypeAdapter(Found), TypeAdapter(TierCheck)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ runs and removes the directory. Reads DIR/task.json, leaves DIR/check.json, and 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import random
 import select
@@ -17,12 +16,23 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from dbbench.durability import strace
-from dbbench.durability.check import NUMBER_BYTES, CheckVerdict, Kills, Syncs, TierCheck, judge
+from dbbench.durability.check import (
+    CHECK_TASK,
+    FOUND,
+    NUMBER_BYTES,
+    TIER_CHECK,
+    WRITER_TASK,
+    CheckVerdict,
+    Found,
+    Kills,
+    Syncs,
+    TierCheck,
+    WriterTask,
+    judge,
+)
 from dbbench.host import atomic_json
 from dbbench.host.processes import (
     adopt_orphans,
@@ -36,7 +46,6 @@ from dbbench.host.processes import (
 )
 from dbbench.results.outcome import Outcome
 from dbbench.run.supervisor import INTERRUPTED
-from dbbench.suite.model import Tier
 
 #: A writer is killed this many seconds after its first commit, at least and at most.
 MOMENTS = (0.02, 0.6)
@@ -100,12 +109,12 @@ class Checker:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.task = atomic_json.read(directory / "task.json")
+        self.task = CHECK_TASK.validate_python(atomic_json.read(directory / "task.json"))
         self.work = directory / "work"
-        self.tier = Tier(self.task["tier"])
+        self.tier = self.task.tier
         self.parent = os.getppid()
         self.stop = False
-        self.said: dict[str, Any] = {}
+        self.said = Found([], [])
 
     def run(self) -> int:
         """Make the check. The exit status: 0, or 130 if it was interrupted."""
@@ -122,7 +131,7 @@ class Checker:
             return INTERRUPTED
         finally:
             shutil.rmtree(self.work, ignore_errors=True)
-        atomic_json.write(self.directory / "check.json", asdict(check))
+        atomic_json.write(self.directory / "check.json", TIER_CHECK.dump_python(check, mode="json"))
         return 0
 
     def _interrupt(self, number: int, frame: object) -> None:
@@ -134,37 +143,37 @@ class Checker:
         try:
             kills = self._kill_often()
             syncs = self._count_syncs()
-            verdict, detail = judge(self.tier, kills, syncs, self.task["file_system"])
+            verdict, detail = judge(self.tier, kills, syncs, self.task.file_system)
         except Failed as exc:
             refused = self._failed().get("outcome") == Outcome.UNSUPPORTED
             verdict, detail = CheckVerdict.UNSUPPORTED if refused else CheckVerdict.ERROR, str(exc)
         return TierCheck(
-            engine=self.task["engine"],
+            engine=self.task.engine,
             tier=self.tier,
             verdict=verdict,
             detail=detail,
             kills=kills,
             syncs=syncs,
-            versions=self.said.get("versions", {}),
-            settings=self.said.get("settings", {}),
+            versions=self.said.versions,
+            settings=self.said.settings,
             seconds=round(time.monotonic() - started, 1),
-            code=self.said.get("code", ""),
+            code=self.said.code,
         )
 
     # kill -9
 
     def _kill_often(self) -> Kills:
         """Write and kill, again and again in one database; each writer first says what it finds there."""
-        moments = random.Random(f"{self.task['seed']} {self.task['engine']} {self.tier}")
+        moments = random.Random(f"{self.task.seed} {self.task.engine} {self.tier}")
         data = self._new_data("kills")
         acknowledged: set[int] = set()
         lost: set[int] = set()
         half: set[int] = set()
         found = kills = 0
         first, unreadable = 1, ""
-        for turn in range(self.task["kills"] + 1):
-            last_look = turn == self.task["kills"]
-            self._tell(f"kill {turn + 1} of {self.task['kills']}" if not last_look else "last look")
+        for turn in range(self.task.kills + 1):
+            last_look = turn == self.task.kills
+            self._tell(f"kill {turn + 1} of {self.task.kills}" if not last_look else "last look")
             writer = self._start(data, create=turn == 0, first=first, commits=0 if last_look else None)
             try:
                 unreadable = self._until_used(writer, last_look=last_look)
@@ -172,9 +181,9 @@ class Checker:
                     raise Failed(unreadable)
                 there = self._found()
                 if turn and there is not None:
-                    whole = {number for low, high in there["whole"] for number in range(low, high + 1)}
+                    whole = {number for low, high in there.whole for number in range(low, high + 1)}
                     lost |= acknowledged - whole
-                    half |= set(there["half"])
+                    half |= set(there.half)
                     found = len(whole)
                 elif turn:
                     lost |= acknowledged
@@ -193,7 +202,7 @@ class Checker:
 
     def _until_used(self, writer: Writer, *, last_look: bool) -> str:
         """Wait for the first commit, or for the writer's end; why that didn't come, or nothing."""
-        limit = self.task["seconds"]
+        limit = self.task.seconds
         goes_on = self._listen(writer, limit, first_only=True)
         if writer.last >= writer.first:
             return ""
@@ -237,9 +246,9 @@ class Checker:
             writer.kill()
         writer = self._start(data, create=False, first=1, commits=COUNTED + 1, trace=out)
         try:
-            goes_on = self._listen(writer, self.task["seconds"])
-            if goes_on or not ended(writer.process, self.task["seconds"]):
-                return Syncs(uncounted=f"under strace it took more than {self.task['seconds']:g} s (--timeout)")
+            goes_on = self._listen(writer, self.task.seconds)
+            if goes_on or not ended(writer.process, self.task.seconds):
+                return Syncs(uncounted=f"under strace it took more than {self.task.seconds:g} s (--timeout)")
         finally:
             writer.kill()
         if writer.last != COUNTED + 1:
@@ -266,16 +275,10 @@ class Checker:
         temporary.mkdir(mode=0o700)
         reader, marker = os.pipe()
         self.marker = f"pipe:[{os.fstat(marker).st_ino}]"
-        task = {
-            **{key: self.task[key] for key in ("engine", "tier", "options")},
-            "directory": str(self.directory),
-            "data": str(data),
-            "acknowledge": marker,
-            "create": create,
-            "first": first,
-            "commits": commits,
-        }
-        command = python("dbbench.durability.writer", json.dumps(task))
+        task = WriterTask(
+            self.task.engine, self.tier, self.task.options, self.directory, data, marker, create, first, commits
+        )
+        command = python("dbbench.durability.writer", WRITER_TASK.dump_json(task).decode())
         with open(self.directory / "stdout.txt", "wb") as stdout, open(self.directory / "stderr.txt", "wb") as stderr:
             process = subprocess.Popen(
                 strace.command(trace, command) if trace else command,
@@ -299,14 +302,13 @@ class Checker:
         with contextlib.suppress(OSError):
             print(text, flush=True)
 
-    def _found(self) -> dict[str, Any] | None:
+    def _found(self) -> Found | None:
         """What the writer found, if it came so far."""
         try:
-            found: dict[str, Any] = atomic_json.read(self.directory / "found.json")
+            self.said = FOUND.validate_python(atomic_json.read(self.directory / "found.json"))
         except (OSError, ValueError):
             return None
-        self.said = {key: found[key] for key in ("versions", "settings", "code")}
-        return found
+        return self.said
 
     def _failed(self) -> dict[str, str]:
         """The outcome and the detail of what the engine raised, if it did."""

@@ -11,11 +11,10 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import dbbench
 from dbbench.did_you_mean import did_you_mean
-from dbbench.durability.check import CheckVerdict, Kills, Syncs, TierCheck, TierChecks
+from dbbench.durability.check import CHECK_TASK, TIER_CHECK, CheckTask, CheckVerdict, TierCheck, TierChecks
 from dbbench.engine import registry
 from dbbench.engine.probe import Probed, probe
 from dbbench.errors import UserError
@@ -70,15 +69,8 @@ def check_all(request: CheckRequest, report: Callable[[str], None]) -> TierCheck
         for engine in engines:
             for tier in tiers:
                 directory = folder / str(len(checks))
-                task = {
-                    "engine": engine.name,
-                    "tier": tier,
-                    "options": dict(request.options.get(engine.name, {})),
-                    "kills": request.kills,
-                    "seed": seed,
-                    "seconds": request.seconds,
-                    "file_system": here["file_system"],
-                }
+                options = request.options.get(engine.name, {})
+                task = CheckTask(engine.name, tier, here["file_system"], options, request.kills, seed, request.seconds)
                 checks.append(_without_trying(engine, tier) or _check(directory, task, report))
                 _keep(checks[-1], task)
     except KeyboardInterrupt:
@@ -91,12 +83,12 @@ def check_all(request: CheckRequest, report: Callable[[str], None]) -> TierCheck
     return TierChecks(created, here, seed, request.kills, tuple(checks), absent, interrupted)
 
 
-def _keep(check: TierCheck, task: Mapping[str, Any]) -> None:
+def _keep(check: TierCheck, task: CheckTask) -> None:
     """Keep what runs may name. A check that decided nothing leaves an older one as it is."""
     if check.verdict not in (CheckVerdict.PASSED, CheckVerdict.FAILED):
         return
     versions = {**check.versions, "dbbench": dbbench.__version__}
-    subject = Subject(check.engine, check.tier, versions, task["file_system"], task["options"], check.code)
+    subject = Subject(check.engine, check.tier, versions, task.file_system, task.options, check.code)
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     try:
         crash_checks.keep(subject, CrashCheck(check.verdict is CheckVerdict.PASSED, check.kills.kills, day))
@@ -145,10 +137,10 @@ def _why(engine: Probed) -> str:
     return f"{engine.detail}; {engine.install}" if engine.install else engine.detail
 
 
-def _check(directory: Path, task: Mapping[str, Any], report: Callable[[str], None]) -> TierCheck:
+def _check(directory: Path, task: CheckTask, report: Callable[[str], None]) -> TierCheck:
     """One checker from its start to its end."""
     directory.mkdir(mode=0o700)
-    atomic_json.write(directory / "task.json", task)
+    atomic_json.write(directory / "task.json", CHECK_TASK.dump_python(task, mode="json"))
     error = directory / "checker.txt"
     with error.open("wb") as stderr:
         checker = subprocess.Popen(
@@ -163,7 +155,7 @@ def _check(directory: Path, task: Mapping[str, Any], report: Callable[[str], Non
     try:
         with checker.stdout:
             for line in checker.stdout:
-                report(f"{task['engine']} {task['tier']}: {line.decode().strip()}")
+                report(f"{task.engine} {task.tier}: {line.decode().strip()}")
         checker.wait()
     except BaseException:
         stop(checker, _GRACE_SECONDS)
@@ -171,20 +163,8 @@ def _check(directory: Path, task: Mapping[str, Any], report: Callable[[str], Non
     if checker.returncode == INTERRUPTED:
         raise KeyboardInterrupt
     try:
-        return read_check(atomic_json.read(directory / "check.json"))
+        return TIER_CHECK.validate_python(atomic_json.read(directory / "check.json"))
     except (OSError, ValueError):
         said = error.read_text("utf-8", errors="replace").strip().splitlines()
         why = (said or [f"status {checker.returncode}"])[-1]
-        return TierCheck(task["engine"], Tier(task["tier"]), CheckVerdict.ERROR, f"the checker left no result: {why}")
-
-
-def read_check(document: dict[str, Any]) -> TierCheck:
-    """A check from its JSON."""
-    syncs = {**document["syncs"], "hidden": tuple(document["syncs"]["hidden"])}
-    known = {
-        "tier": Tier(document["tier"]),
-        "verdict": CheckVerdict(document["verdict"]),
-        "kills": Kills(**document["kills"]),
-        "syncs": Syncs(**syncs),
-    }
-    return TierCheck(**{**document, **known})
+        return TierCheck(task.engine, task.tier, CheckVerdict.ERROR, f"the checker left no result: {why}")

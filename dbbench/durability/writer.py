@@ -8,18 +8,16 @@ transaction writes one row into each of two tables, or two records, so that half
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import sys
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from dbbench.datasets.records import RecordSet
-from dbbench.durability.check import NUMBER_BYTES
+from dbbench.durability.check import FOUND, NUMBER_BYTES, WRITER_TASK, Found, WriterTask
 from dbbench.engine import registry
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.fingerprint import fingerprint
@@ -30,7 +28,6 @@ from dbbench.errors import Unsupported
 from dbbench.host import atomic_json
 from dbbench.host.processes import end_with_parent
 from dbbench.suite.dataset import Records, Table
-from dbbench.suite.model import Tier
 
 #: Wide enough that the rows of a few commits fill a page.
 WIDTH = 200
@@ -53,23 +50,26 @@ _TABLE = Table.model_validate(
 TABLES: Mapping[str, Table] = {"CheckLeft": _TABLE, "CheckRight": _TABLE}
 
 
-def write(task: Mapping[str, Any]) -> None:
+def write(task: WriterTask) -> None:
     """Open the database, say what is in it, and commit `commits` transactions, or without end."""
-    engine_class = registry.load(task["engine"])
-    engine = engine_class(Setup(Path(task["data"]), Tier(task["tier"]), task["options"]))
-    content = content_of(engine, task["first"])
+    engine_class = registry.load(task.engine)
+    engine = engine_class(Setup(task.data, task.tier, task.options))
+    content = content_of(engine, task.first)
     engine.open()
-    if task["create"]:
+    if task.create:
         content.create()
     session = engine.connect()
-    found = {"whole": [], "half": []} if task["create"] else look(engine, content.held(session))
-    found |= {"versions": {**engine.versions(), **engine.server_versions()}, "settings": engine.settings()}
-    found["code"] = fingerprint(engine_class)
-    atomic_json.write(Path(task["directory"]) / "found.json", found)
-    commits = task["commits"]
-    for number in itertools.count(task["first"]) if commits is None else range(task["first"], task["first"] + commits):
+    found = replace(
+        Found([], []) if task.create else look(engine, content.held(session)),
+        versions={**engine.versions(), **engine.server_versions()},
+        settings=engine.settings(),
+        code=fingerprint(engine_class),
+    )
+    atomic_json.write(task.directory / "found.json", FOUND.dump_python(found, mode="json"))
+    first, commits = task.first, task.commits
+    for number in itertools.count(first) if commits is None else range(first, first + commits):
         content.commit(session, number)
-        os.write(task["acknowledge"], number.to_bytes(NUMBER_BYTES, "big"))
+        os.write(task.acknowledge, number.to_bytes(NUMBER_BYTES, "big"))
     session.close()
     engine.close()
 
@@ -198,7 +198,7 @@ def note(number: int) -> str:
     return f"{number:>{WIDTH}}"
 
 
-def look(engine: Engine, held: Iterable[Iterable[tuple[int, str]]]) -> dict[str, Any]:
+def look(engine: Engine, held: Iterable[Iterable[tuple[int, str]]]) -> Found:
     """The numbers of transactions that are there whole, as spans, and of those that are there in part."""
     good: list[set[int]] = []
     seen: set[int] = set()
@@ -210,7 +210,7 @@ def look(engine: Engine, held: Iterable[Iterable[tuple[int, str]]]) -> dict[str,
     whole = set.intersection(*good)
     # Without transactions each row is a commit of its own, and a kill may well come between two.
     half = [] if "transactions" in engine.missing_features else sorted(seen - whole)
-    return {"whole": list(spans(sorted(whole))), "half": half}
+    return Found(list(spans(sorted(whole))), half)
 
 
 def spans(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -223,17 +223,17 @@ def spans(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
 def main() -> None:
     """Do the task that the first argument states."""
     end_with_parent()  # the checker, should it be killed
-    task = json.loads(sys.argv[1])
-    os.set_inheritable(task["acknowledge"], False)  # what the engine may start needs it not
+    task = WRITER_TASK.validate_json(sys.argv[1])
+    os.set_inheritable(task.acknowledge, False)  # what the engine may start needs it not
     try:
         write(task)
     except Exception as exc:
-        os.close(task["acknowledge"])  # the checker hears of it now, before its next kill
+        os.close(task.acknowledge)  # the checker hears of it now, before its next kill
         from dbbench.run.worker import described
 
         traceback.print_exc()
         outcome, detail = described(exc)
-        atomic_json.write(Path(task["directory"]) / "failed.json", {"outcome": outcome, "detail": detail})
+        atomic_json.write(task.directory / "failed.json", {"outcome": outcome, "detail": detail})
         sys.exit(1)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dbbench.answers import child
+from dbbench.answers.question import REQUEST
 from dbbench.datasets.cache import Files, materialise
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import find_suite, load_suite, parse_suite
@@ -20,12 +18,12 @@ from dbbench.suite.model import Suite
 def _reference_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reference answers in this process: its own would take longer to start than to answer."""
 
-    def run(module: str, request: Mapping[str, Any]) -> str:
+    def run(module: str, request: bytes) -> str:
         if module != "dbbench.answers.reference":
             return own(module, request)
         from dbbench.answers import reference
 
-        reference.main(json.loads(json.dumps(request, default=child.plain)))
+        reference.main(REQUEST.validate_json(request))
         return ""
 
     own = child.run

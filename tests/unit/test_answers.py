@@ -110,7 +110,7 @@ def test_the_server_of_a_reference_engine_that_takes_too_long_is_asked_to_end(
     monkeypatch.setattr(
         child, "python", lambda _module: [sys.executable, "-c", ENDLESS.replace("FOLDER", str(tmp_path))]
     )
-    assert child.run("", {}) == "it took more than 3600 s"
+    assert child.run("", b"{}") == "it took more than 3600 s"
     assert (tmp_path / "ended").read_text() == "ended\n"
 
 

@@ -206,7 +206,7 @@ def checkable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(
         checks_module,
         "_check",
-        lambda _, task, _report: TierCheck(task["engine"], Tier(task["tier"]), CheckVerdict.PASSED, ""),
+        lambda _, task, _report: TierCheck(task.engine, task.tier, CheckVerdict.PASSED, ""),
     )
 
 
