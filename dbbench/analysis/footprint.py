@@ -8,7 +8,7 @@ from statistics import median
 
 from dbbench.analysis.statistics import known_median
 from dbbench.results.facts import StepFacts
-from dbbench.results.trial import TrialResult
+from dbbench.results.trial import StepResult, TrialResult
 from dbbench.suite.model import Scenario
 
 
@@ -22,8 +22,16 @@ class Footprint:
 
     engine: str
     title: str
-    apparent: float
+    #: What the data cost: the figure that is ranked.
+    value: float
+    #: Apparent bytes of all files, and their bytes on disk.
+    total: float
     allocated: float
+    #: Of the total, what is no cost of the data. None in runs that kept no parts, whose figure is the total.
+    reserved: float | None
+    empty: float | None
+    #: By how much the data cost more than at the size step before, where there is one.
+    grown: float | None
     before_flush: float | None
     #: What the flush took, which is not in any step's time.
     flush_seconds: float | None
@@ -36,13 +44,18 @@ class Footprint:
 
     @property
     def per_row(self) -> float | None:
-        """Apparent bytes for each row."""
-        return self.apparent / self.rows if self.rows else None
+        """Bytes that each row costs."""
+        return self.value / self.rows if self.rows else None
+
+    @property
+    def grown_per_row(self) -> float | None:
+        """Bytes that each row costs more than at the size step before."""
+        return self.grown / self.rows if self.rows and self.grown is not None else None
 
     @property
     def csv_ratio(self) -> float | None:
         """How many times the size of the same rows as CSV."""
-        return self.apparent / self.csv_bytes if self.csv_bytes else None
+        return self.value / self.csv_bytes if self.csv_bytes else None
 
     @property
     def amplification(self) -> float | None:
@@ -69,10 +82,17 @@ def footprint(
         written.append(None if None in amounts else sum(amount or 0 for amount in amounts))
         given.append(sum(item.facts.get("csv_bytes", 0) for item in steps))
     facts = [size.facts for _, size in found]
+    shares = [fact.get("size_parts", {}) for fact in facts]
+    before = names[sizes[-1]] if sizes else None
+    grown = [_grown(result.step(before) if before else None, size) for result, size in found]
     return Footprint(
         engine=engine,
         title=title,
-        apparent=median(size.value or 0 for _, size in found),
+        value=median(size.value or 0 for _, size in found),
+        total=median(sum(file["apparent"] for file in fact.get("files", ())) for fact in facts),
+        reserved=known_median(share.get("reserved") for share in shares),
+        empty=known_median(share.get("empty") for share in shares),
+        grown=known_median(grown),
         allocated=median(sum(file["allocated"] for file in fact.get("files", ())) for fact in facts),
         before_flush=known_median(fact.get("before_flush") for fact in facts),
         flush_seconds=known_median(fact.get("flush_seconds") for fact in facts),
@@ -92,8 +112,17 @@ def footprints(
     return {engine: known for engine, known in found.items() if known is not None}
 
 
-def size_parts(facts: StepFacts) -> dict[str, float]:
+def _grown(before: StepResult | None, size: StepResult) -> float | None:
+    """Return growth in bytes since the size before; None where that has no figure, or they are totals, with logs in them."""
+    if before is None or before.value is None or size.value is None or "size_parts" not in size.facts:
+        return None
+    return size.value - before.value
+
+
+def size_parts(facts: StepFacts) -> Mapping[str, float]:
     """Bytes of a size by what they are for. The index, where it is known, is taken out of the data; else both are one."""
+    if "size_parts" in facts:
+        return facts["size_parts"]
     found: dict[str, float] = {}
     for file in facts.get("files", []):
         found[file["part"]] = found.get(file["part"], 0) + file["apparent"]

@@ -14,7 +14,7 @@ from dbbench.analysis.statistics import Estimate, paired_ratio
 def ordered(rows: Sequence[Row]) -> list[Row]:
     """Rows of one step with ranks, ratios and the harness's share, best first; the null engines' last.
 
-    After the ranked ones come those that were not verified, then the failed ones.
+    After the ranked ones come sizes that were counted otherwise, those that were not verified, then the failed ones.
     """
     higher = any(row.direction == "higher" for row in rows)
     nulls = [row for row in rows if not row.ranked]
@@ -22,6 +22,7 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
     good.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
     unverified = [row for row in rows if row.value is not None and row.ranked and not row.verified]
     unverified.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
+    good, told = _alike(good)
     # An engine with fewer rounds than the others (one that came to harm) has a figure, but no rank.
     most = max((len(row.trial_means) for row in good), default=0)
     full = [row for row in good if len(row.trial_means) == most]
@@ -42,7 +43,16 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
     ]
     good = [replace(row, doubt=_doubt(row, good[0])) for row in good]
     failed = sorted((row for row in rows if row.value is None and row.ranked), key=_failed_order)
-    return good + [replace(row, harness_share=_share(row, nulls)) for row in unverified] + failed + nulls
+    return good + told + [replace(row, harness_share=_share(row, nulls)) for row in unverified] + failed + nulls
+
+
+def _alike(rows: list[Row]) -> tuple[list[Row], list[Row]]:
+    """Split off sizes that servers at a URL count, where other sizes are of files."""
+    told = [row for row in rows if row.at_url and row.unit == "B"]
+    if len(told) in (0, len(rows)):
+        return rows, []
+    noted = [replace(row, remarks=(*row.remarks, Remark(About.COUNTED_ELSEWHERE))) for row in told]
+    return [row for row in rows if row not in told], noted
 
 
 def _means(row: Row, rounds: Collection[int]) -> list[float]:

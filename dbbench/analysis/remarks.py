@@ -34,6 +34,9 @@ class About(Enum):
     LUKEWARM = auto()
     #: `count` bytes of a size are outside of the engine's directory, in the files `names`.
     OUTSIDE = auto()
+    #: A server at a URL counts its size itself, beside sizes of files; what it uses isn't seen.
+    COUNTED_ELSEWHERE = auto()
+    USES_UNSEEN = auto()
     #: `text` ended a search before it came as close as it was asked to.
     SEARCH_ENDED = auto()
     #: The host `text` of the clients was busy by `amount`; all their clocks are known to within `amount` of the span.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dbbench.analysis.remarks import Remark, of_trials
+from dbbench.analysis.remarks import About, Remark, of_trials
 from dbbench.analysis.statistics import known_median
 from dbbench.analysis.systems import ranked, titles
 from dbbench.results.run_directory import Manifest
@@ -26,24 +26,29 @@ class Resources:
 
 
 def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str) -> list[Resources]:
-    """What each engine's trials used, by name."""
+    """What each engine's trials used, by name. Memory and bytes written of a server at a URL aren't seen: they are None
+    beside private servers' and engines' in the process.
+    """
     found = []
     nulls = [result for result in results if not ranked(manifest, result.engine_name)]
     base = known_median(result.peak_memory for result in nulls if result.scenario_name == scenario)
+    at_url = {name for name, probed in manifest.engines.items() if probed.get("url")}
+    mixed = any(ranked(manifest, name) for name in {result.engine_name for result in results} - at_url)
     for name, title in titles(manifest, results).items():
         mine = [result for result in results if result.engine_name == name and result.scenario_name == scenario]
         if not mine or not ranked(manifest, name):
             continue
-        memory = known_median(result.peak_memory for result in mine)
+        unseen = mixed and name in at_url
+        memory = None if unseen else known_median(result.peak_memory for result in mine)
         found.append(
             Resources(
                 engine=name,
                 title=title,
                 peak_memory=None if memory is None else max(0.0, memory - (base or 0)),
                 cpu_seconds=known_median(result.cpu_seconds for result in mine),
-                written_bytes=known_median(result.written_bytes for result in mine),
+                written_bytes=None if unseen else known_median(result.written_bytes for result in mine),
                 seconds=known_median(result.seconds for result in mine if result.seconds),
-                remarks=tuple(of_trials(mine, manifest.rounds)),
+                remarks=(*of_trials(mine, manifest.rounds), *[Remark(About.USES_UNSEEN)] * unseen),
             )
         )
     return found

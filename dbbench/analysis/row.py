@@ -28,6 +28,8 @@ class Row:
     ranked: bool = True
     #: Whether its work was checked in every round. If not, it has a figure, but no rank and no ratio.
     verified: bool = True
+    #: Whether its server is at a URL, so that a size is what the server says of itself.
+    at_url: bool = False
     metric: str = ""
     unit: str = ""
     direction: str = "lower"
@@ -93,6 +95,11 @@ class Row:
     def size_parts(self) -> Mapping[str, float]:
         """What the bytes of a size are for."""
         return size_parts(self.facts or {})
+
+    @property
+    def kept_size_parts(self) -> Mapping[str, float]:
+        """Parts that the run kept; empty where they are only known from its files, with logs in its figure."""
+        return (self.facts or {}).get("size_parts", {})
 
     @cached_property
     def client_stats(self) -> recorded.ClientStats | None:

@@ -75,6 +75,7 @@ def _row(
         title=title,
         outcome=outcome,
         ranked=part,
+        at_url=bool(probed.get("url")),
         metric=steps[0].metric,
         unit=steps[0].unit,
         direction=steps[0].direction,

@@ -91,7 +91,7 @@ class RunFrames:
     def sizes(self) -> pd.DataFrame:
         """One row for each file of each size step.
 
-        Columns: scenario, step, engine, round, part ("data", "journal" or "other"), apparent and allocated bytes.
+        Columns: scenario, step, engine, round, part ("data", "journal", "reserved" or "other"), apparent and allocated bytes.
         """
         rows = [
             {
@@ -103,6 +103,23 @@ class RunFrames:
             for file in step.facts.get("files", ())
         ]  # fmt: skip
         return _frame(rows, _SIZES)
+
+    def size_parts(self) -> pd.DataFrame:
+        """One row for each part of each size step, none for runs that kept no parts.
+
+        Columns: scenario, step, engine, round, part, apparent bytes. What the data cost is "data" and "index" ("both" where
+        they can't be told apart), "journal" (log in use) and "other"; not in it are "reserved" (log) and "empty" (database).
+        """
+        rows = [
+            {
+                "scenario": result.scenario_name, "step": step.name, "engine": result.engine_name, "round": result.round,
+                "part": part, "apparent": count,
+            }
+            for result in self._results
+            for step in result.steps
+            for part, count in step.facts.get("size_parts", {}).items()
+        ]  # fmt: skip
+        return _frame(rows, {name: kind for name, kind in _SIZES.items() if name != "allocated"})
 
     def assert_not_slower(
         self, engine: str, *, than: str, by: float, metric: str | None = None, fail_on_unknown: bool = False

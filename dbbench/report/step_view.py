@@ -131,7 +131,8 @@ class StepView:
         """What the figures are, for a subtitle."""
         better = "more" if self.higher else "less"
         if self.counted:
-            return f"{self.unit.symbol}, {better} is better"
+            what = "what the data cost" if self.in_parts else "all files"
+            return f"{self.unit.symbol}, {better} is better; {what}, after a flush"
         rounds = f"median of {self.rounds} rounds with {self.interval}" if self.rounds > 1 else "one round, no interval"
         cold = "; cold caches" if self.step.cold else ""
         how = f"; {clients}" if (clients := self.wording.driven(self.step)) else ""
@@ -143,6 +144,11 @@ class StepView:
     def counted(self) -> bool:
         """Whether its figures are counted, not timed: rounds hardly differ, and the harness takes nothing."""
         return self.step.unit == "B"
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether a size is in parts: then its figure is what the data cost, else the total."""
+        return any(found.empty is not None for found in self.footprints.values())
 
     @property
     def higher(self) -> bool:

@@ -7,6 +7,7 @@ with an engine's own words, is read whole. What dbbench writes and never reads i
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from typing import (
     Annotated,
     Any,
@@ -310,6 +311,8 @@ class SizeFacts(TypedDict, total=False):
     """Facts of a database's size, in bytes and seconds."""
 
     files: list[FileFacts]
+    #: What the bytes of all files are for; they add up to the files' own. Runs before 24 November 2026 have none.
+    size_parts: Mapping[str, _Number]
     index: _Number | None
     heap: _Number | None
     before_flush: _Number | None

@@ -44,7 +44,7 @@ from dbbench.suite.changes import before
 from dbbench.suite.model import Tier
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.query import QueryStep
-from dbbench.workloads import after, promises, workload
+from dbbench.workloads import after, ondisk, promises, workload
 from dbbench.workloads.context import StepContext
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ class Worker:
             self.engine = engine_class(self.setup)
             self.engine.open()
             try:
+                sized = any(step.kind == "size" for step in self.scenario.steps)
+                self.empty = ondisk.by_role(self.engine) if sized else {}
                 self._make_tables(self.engine)
                 with self._entered():
                     self._run_steps(self.engine)
@@ -139,7 +141,7 @@ class Worker:
         }
         context = StepContext(
             engine, engine.connect(), self.tables, self.files, self.order.answers, changes=changes,
-            records=self.records, setup=self.setup, round=self.order.trial.round,
+            records=self.records, setup=self.setup, empty=self.empty, round=self.order.trial.round,
             last_round=self.order.trial.round == self.order.rounds, note=self._note,
             group=partial(group, run=self.order.run, scenario=self.scenario.name),
             driver=self.hosts.drive if self.hosts else drive,

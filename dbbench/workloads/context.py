@@ -15,6 +15,7 @@ from dbbench.datasets.records import ExpectedRecords, RecordSet
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.null import does_work, query_of
 from dbbench.engine.setup import Setup
+from dbbench.engine.size import FileRole
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.host.metric import BaseUnit, Usage
 from dbbench.host.usage import forget_peak, peak_memory, resident
@@ -109,6 +110,8 @@ class StepContext:
     records: RecordSet | None = None
     #: What the engine was made from, to make it again; None where it need not be.
     setup: Setup | None = None
+    #: Bytes on disk before there were tables, by what the files are for.
+    empty: Mapping[FileRole, int] = field(default_factory=dict)
     #: The run's round, from 1.
     round: int = 1
     last_round: bool = False

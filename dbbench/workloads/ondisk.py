@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 
 from dbbench.engine.base import Engine
-from dbbench.engine.size import File, Size
+from dbbench.engine.size import File, FileRole, Size
 
 #: Of more files than these a result keeps the sums of folders.
 _FEW = 100
@@ -29,11 +29,26 @@ def on_disk(engine: Engine) -> Size:
     At a URL it is what the server says. Raises Unsupported if the engine keeps nothing on disk.
     """
     told = engine.size()
-    if engine.url:
-        return told
+    return told if engine.url else replace(told, files=_files(engine))
+
+
+def by_role(engine: Engine) -> dict[FileRole, int]:
+    """Bytes of all files by what they are for. Nothing at a URL, where no file is seen."""
+    return {} if engine.url else summed_by_role(_files(engine))
+
+
+def summed_by_role(files: Iterable[File]) -> dict[FileRole, int]:
+    """Sum bytes of files by what they are for."""
+    found: dict[FileRole, int] = {}
+    for file in files:
+        found[file.role] = found.get(file.role, 0) + file.apparent
+    return found
+
+
+def _files(engine: Engine) -> tuple[File, ...]:
     seen: set[_Inode] = set()
     files = [replace(file, role=engine.file_role(file.name)) for file in _in_folder(engine.directory, seen)]
-    return replace(told, files=tuple(_summed(files) + outside(engine, seen)))
+    return tuple(_summed(files) + outside(engine, seen))
 
 
 def outside(engine: Engine, seen: set[_Inode]) -> list[File]:

@@ -1,27 +1,31 @@
-"""The size of everything that an engine keeps on disk, as the harness measures it."""
+"""What the data cost on disk, as the harness measures it, and all else that an engine keeps there."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
+from dbbench.engine.size import FileRole, Size
 from dbbench.errors import WrongAnswer
 from dbbench.loadgen.loops import timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.size import SizeStep
 from dbbench.workloads.context import StepContext, StepMeasurement
-from dbbench.workloads.ondisk import on_disk
+from dbbench.workloads.ondisk import on_disk, summed_by_role
 
 
 def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
-    """Apparent bytes of all files after a flush; before it, in the facts."""
+    """Apparent bytes that the data cost, after a flush; the other parts of all files, and the size before it, in the facts."""
     before = on_disk(context.engine)
     flush, _ = timed(context.engine.flush)
     size = on_disk(context.engine)
     expected = context.data.expected_records
+    shares = parts(size, context.empty)
     facts: StepFacts = {
         "before_flush": before.total,
         "flush_seconds": flush / 1e9,
         "index": size.index,
+        "size_parts": shares,
         "heap": size.heap,
         "rows": sum(context.data.rows.values()) + expected.next - expected.first + sum(map(len, expected.further)),
         "files": [
@@ -31,7 +35,25 @@ def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
     }
     if elsewhere := [file for file in size.files if os.path.isabs(file.name)]:
         facts["outside"] = {"bytes": sum(file.apparent for file in elsewhere), "files": [f.name for f in elsewhere]}
-    return StepMeasurement("size", "B", [float(size.total)], facts=facts)
+    cost = size.total - shares["reserved"] - shares["empty"]
+    return StepMeasurement("data size", "B", [float(cost)], facts=facts)
+
+
+def parts(size: Size, empty: Mapping[FileRole, int]) -> dict[str, int]:
+    """Bytes of a size by what they are for; they add up to its total. `empty` are those of the database without tables.
+
+    Whatever wasn't there then and isn't reserved is what the data cost: data, indexes, journal, other.
+    """
+    found = summed_by_role(size.files)
+    reserved = found.pop("reserved", 0)
+    cost: dict[str, int] = {role: max(0, count - empty.get(role, 0)) for role, count in found.items()}
+    data = cost.pop("data", 0)
+    if size.index is None:
+        cost["both"] = data
+    else:
+        cost["index"] = min(size.index, data)
+        cost["data"] = data - cost["index"]
+    return {**cost, "reserved": reserved, "empty": size.total - reserved - sum(cost.values())}
 
 
 def check(step: SizeStep, context: StepContext) -> None:

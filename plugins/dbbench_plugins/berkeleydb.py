@@ -243,7 +243,7 @@ class BerkeleyDB(Engine):
         return self.session_class(self.environment, self.database)
 
     def file_role(self, name: str) -> FileRole:
-        return "journal" if name.startswith("log.") else "data"
+        return "reserved" if name.startswith("log.") else "data"  # all of it from before the checkpoint
 
     def flush(self) -> None:
         self.environment.txn_checkpoint()

@@ -161,7 +161,8 @@ class SQLite(SQLEngine):
         return self.session_class(self._connection(), self.sql)
 
     def file_role(self, name: str) -> FileRole:
-        return "other" if name.endswith("-shm") else super().file_role(name)  # the journal's index, in shared memory
+        # The flush leaves nothing in the log that is needed, nor in its index, which is shared memory.
+        return "reserved" if name.endswith(("-wal", "-shm")) else super().file_role(name)
 
     def flush(self) -> None:
         # A connection that has read nothing yet opens the log within the checkpoint, and then waits for itself.

@@ -202,7 +202,7 @@ class WiredTiger(Engine):
 
     def file_role(self, name: str) -> FileRole:
         if name.startswith(("WiredTigerLog", "WiredTigerPreplog")):
-            return "journal"
+            return "reserved"
         return "data" if name == "records.wt" else "other"
 
     def flush(self) -> None:

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from dbbench.analysis.footprint import footprint
+from dbbench.analysis.footprint import footprint, size_parts
+from dbbench.engine.size import File, Size
 from dbbench.suite.model import Scenario
+from dbbench.workloads.size import parts
 from tests.unit.test_summary import step, trial
 
 LIFE = Scenario.model_validate(
@@ -58,7 +60,7 @@ def test_a_size_counts_what_was_written_since_the_size_before() -> None:
 def test_figures_are_medians_over_rounds() -> None:
     found = footprint(LIFE, "first", "a", "A", [life(1), life(2), life(3)], 401)
     assert found is not None
-    assert (found.apparent, found.allocated, found.before_flush) == (802, 411, 803)
+    assert (found.value, found.allocated, found.before_flush) == (802, 411, 803)
     assert (found.per_row, found.csv_ratio) == (802 / 50, 2)
     assert found.heap is None
 
@@ -79,3 +81,32 @@ def test_nothing_known_is_nothing_told() -> None:
     found = footprint(LIFE, "first", "a", "A", [trial("a", 1, step("first", 5.0, facts={}))], None)
     assert found is not None
     assert (found.per_row, found.csv_ratio, found.amplification, found.before_flush) == (None, None, None, None)
+
+
+def test_ranked_is_what_was_not_there_before_and_is_not_reserved() -> None:
+    names = {"a": ("data", 1000), "b": ("journal", 30), "c": ("reserved", 700), "d": ("other", 50)}
+    files = tuple(File(name, role, count, 4096) for name, (role, count) in names.items())  # type: ignore[arg-type]
+    empty = {"data": 100, "journal": 90, "other": 20, "reserved": 16}
+    found = parts(Size(files, index=200), empty)  # type: ignore[arg-type]
+    assert found == {"data": 700, "index": 200, "journal": 0, "other": 30, "reserved": 700, "empty": 150}
+    assert sum(found.values()) == 1780
+    assert parts(Size(files), {})["both"] == 1000
+
+
+def test_growth_is_that_of_what_the_data_cost() -> None:
+    def sized(name: str, value: int, reserved: int) -> Any:
+        return size(name, value, 0, size_parts={"both": value, "reserved": reserved, "empty": 8})
+
+    results = [trial("a", 1, sized("first", 1000, 50), sized("second", 1100, 9000))]
+    first, second = (footprint(LIFE, name, "a", "A", results, 400) for name in ("first", "second"))
+    assert first is not None
+    assert second is not None
+    assert (first.grown, second.grown, second.grown_per_row) == (None, 100, 2)
+    assert (second.reserved, second.empty) == (9000, 8)
+
+
+def test_a_run_without_parts_has_its_files_and_no_growth() -> None:
+    second = footprint(LIFE, "second", "a", "A", [life(1)], 400)
+    assert second is not None
+    assert (second.total, second.reserved, second.grown) == (460, None, None)
+    assert size_parts({"files": [_file(5)]}) == {"both": 5}  # type: ignore[list-item]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import random
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.resources import resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import standings
@@ -387,6 +389,35 @@ def test_resources_are_medians_with_memory_above_the_null_engines() -> None:
 
 def test_resources_are_of_one_scenario() -> None:
     assert resources(manifest(), [trial("a", 1, peak_memory=5)], "other") == []
+
+
+def test_what_a_server_at_a_url_hides_is_not_set_against_what_was_seen() -> None:
+    used = {"peak_memory": 30, "written_bytes": 10, "cpu_seconds": 1.0}
+    results = [trial(name, 1, step("load", 5.0, unit="B"), **used) for name in ("a", "b")]
+    there = manifest(copy.deepcopy(ENGINES))
+    there.engines["a"]["url"] = "there"
+    a, b = resources(there, results, "main")
+    assert (a.peak_memory, a.written_bytes, a.remarks) == (None, None, (Remark(About.USES_UNSEEN),))
+    assert (b.peak_memory, b.written_bytes, b.remarks) == (30, 10, ())
+    there.engines["b"]["url"] = "there, too"
+    assert [(each.peak_memory, each.remarks) for each in resources(there, results, "main")] == [(30, ()), (30, ())]
+
+
+def test_a_size_that_a_server_tells_has_no_rank_among_measured_ones(small: Suite) -> None:
+    results = [trial(name, 1, step("load", size, unit="B")) for name, size in (("a", 1.0), ("b", 5.0))]
+    there = manifest(copy.deepcopy(ENGINES))
+    there.engines["a"]["url"] = "there"
+    b, a = (row for row in summarise(small, there, results) if row.value is not None)
+    assert (b.engine, str(b.rank), b.ratio and b.ratio.value, b.remarks) == ("b", "1", 1, ())
+    assert (a.engine, a.value, a.rank, a.ratio, detail(a)) == (
+        "a",
+        1,
+        None,
+        None,
+        worded(Remark(About.COUNTED_ELSEWHERE)),
+    )
+    there.engines["b"]["url"] = "there, too"
+    assert [str(row.rank) for row in summarise(small, there, results) if row.value is not None] == ["1", "2"]
 
 
 # Answers that the reference has not computed

@@ -25,8 +25,11 @@ _PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     "data": ("data", {}),
     "both": ("data with the indexes in it", {"hatch": "////"}),
     "index": ("indexes", {"alpha": 0.5}),
-    "journal": ("journal", {"alpha": 0.25}),
+    "journal": ("log in use", {"alpha": 0.25}),
     "other": ("other", {"alpha": 0.45, "hatch": "||||"}),
+    # Not ranked: on disk, and no cost of the data.
+    "reserved": ("log reserved (not ranked)", {"alpha": 0.15, "hatch": "...."}),
+    "empty": ("empty database (not ranked)", {"alpha": 0.08}),
 }
 
 
@@ -43,14 +46,13 @@ def sizes(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
     csv_bytes = view.data.csv_bytes
     parts = [line.row.size_parts for line in view.lines]
     unit = view.unit
-    subtitle = f"{view.measure}; all files after a flush"
     row = row_height(rows(view))
     sheet = Sheet(
-        view.step.title, subtitle, rows(view), notes(view), captions, label_width(view),
+        view.step.title, view.measure, rows(view), notes(view), captions, label_width(view),
         right=values_width(view) + RATIOS, axis=0.62, row=row, head=HEAD * has_ratios(view),
     )  # fmt: skip
     axes = sheet.axes
-    greatest = max(line.row.value or 0 for line in view.lines) if view.lines else 0
+    greatest = max((sum(part.values()) for part in parts), default=0)
     left = np.zeros(len(parts))
     keys: list[Artist] = []
     for name, (text, look) in _PARTS.items():

@@ -40,7 +40,9 @@ class ResultRow(_Part):
     withheld: str = Field(description="The clause by which there is no figure here; empty if nothing is withheld")
     detail: str = Field(description="Why the outcome isn't ok, and remarks")
     unsteady: str = Field(description="What is odd about its rounds; empty if nothing is")
-    metric: str = Field(description="time, latency, throughput or size; empty where nothing was measured")
+    metric: str = Field(
+        description="time, latency, throughput, data size, or size (a total); empty where nothing was measured"
+    )
     unit: Literal["", BaseUnit]
     direction: Literal["lower", "higher"] = Field(description="Which values are better")
     rank: str | None = Field(description='Like "2", or a range like "1-4"')
@@ -51,6 +53,10 @@ class ResultRow(_Part):
     blocks: tuple[float, ...] = Field(description="The value of each round, in order")
     ratio: Ratio | None
     harness_share: float | None = Field(description="The harness's part of the value, as a fraction of one")
+    size_parts: dict[str, float] | None = Field(
+        description="Bytes on disk in the last round: data, index (both: not told apart), journal and other are the "
+        "value; reserved (log) and empty (database) are not in it. Null where no parts were kept"
+    )
 
 
 class ResultStep(_Part):

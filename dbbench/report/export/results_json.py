@@ -115,7 +115,7 @@ def _row(row: Row) -> ResultRow:
             "rank_best": row.rank.best if row.rank else None,
             "rank_worst": row.rank.worst if row.rank else None,
             "value": row.value, "interval": _interval(row.low, row.high), "blocks": row.trial_means,
-            "ratio": ratio, "harness_share": row.harness_share,
+            "ratio": ratio, "harness_share": row.harness_share, "size_parts": row.kept_size_parts or None,
         }
     )  # fmt: skip
 

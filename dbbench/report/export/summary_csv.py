@@ -41,6 +41,9 @@ def write(shown: View, _stems: Sequence[str] = ()) -> Path:
             metric = f"{row.metric}, {run.suite.scenario(row.scenario).worst_of_last}"
             start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, metric]
             rows.append([*start, row.unit, row.direction, len(row.trial_means), _figure(row.original), *[""] * 7])
+        for part, count in row.kept_size_parts.items():
+            start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, f"{row.metric}, {part}"]
+            rows.append([*start, row.unit, row.direction, 1, _figure(count), *[""] * 7])
     for scenario in shown.scenarios:
         for used in scenario.resources:
             for metric, unit, value in (

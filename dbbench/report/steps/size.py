@@ -10,12 +10,23 @@ from dbbench.report import step_view
 from dbbench.report.step_view import StepView
 from dbbench.suite.steps.size import SizeStep
 
+#: What is on disk besides the figure, where the run kept the parts of its sizes.
+PARTS = ("total on disk", "log reserved", "empty")
 #: The further figures of a size.
 SIZES = ("allocated", "before flush", "flush took", "per row", "of CSV", "written")
 #: Those of records: kilobytes for 1,000 of them.
 RECORD_SIZES = ("allocated", "before flush", "flush took", "disk/1,000", "written", "memory/1,000")
+#: By how much a row, or a record, costs more than at the size before.
+GROWN = "grown/row"
 #: After those, where the memory of an engine has a collector.
 HEAP = "heap/1,000"
+
+
+_PARTS_NOTE = (
+    "Ranked is what the data cost: all files after a flush, less the log reserved for later writes and less what an "
+    "empty database takes. "
+)
+_TOTAL_NOTE = "This run kept no parts of sizes: ranked is the total of all files, logs included. "
 
 
 class Wording(step_view.Wording[SizeStep]):
@@ -25,6 +36,10 @@ class Wording(step_view.Wording[SizeStep]):
         """The parts of each size, and what was written for it."""
         data, lines = view.data, []
         names: tuple[str, ...] = RECORD_SIZES if data.records else SIZES
+        if view.in_parts:
+            names = (*PARTS, *names)
+        if with_grown := any(found.grown is not None for found in view.footprints.values()):
+            names += (GROWN,)
         if with_heap := any(found.heap is not None for found in view.footprints.values()):
             names += (HEAP,)
         for line in view.lines:
@@ -33,6 +48,10 @@ class Wording(step_view.Wording[SizeStep]):
             if found:
                 memory = data.memory.get(engine)
                 cells = _of_records(found, view.unit, data.each(memory)) if data.records else _of_rows(found, view.unit)
+                if view.in_parts:
+                    cells = (*(_amount(part, view.unit) for part in (found.total, found.reserved, found.empty)), *cells)
+                if with_grown:
+                    cells += ("–" if found.grown_per_row is None else f"{found.grown_per_row:+,.1f} B",)
                 if with_heap:
                     cells += (data.each(found.heap),)
                 line = replace(line, details=cells)  # noqa: PLW2901
@@ -40,8 +59,11 @@ class Wording(step_view.Wording[SizeStep]):
         return replace(view, lines=tuple(lines), details=names)
 
     def details_note(self, step: SizeStep, view: StepView) -> str:
-        """What was written, and for what."""
-        written = "Written: bytes that the process wrote since the size before, for each byte that it was given"
+        """What the parts are; what was written, and for what."""
+        written = _PARTS_NOTE if view.in_parts else _TOTAL_NOTE
+        if GROWN in view.details:
+            written += "Grown: since the size before. "
+        written += "Written: bytes that the process wrote since the size before, for each byte that it was given"
         if view.data.records:
             heap = "; heap: what a runtime's collector counts as used, after a collection" * (HEAP in view.details)
             return (
@@ -65,9 +87,12 @@ def _of_records(found: Footprint, unit: Unit, memory: str) -> tuple[str, ...]:
 
 def _flush(found: Footprint, unit: Unit) -> tuple[str, str]:
     """The size before the flush, and how long that took."""
-    before = "–" if found.before_flush is None else unit.text(found.before_flush)
     seconds = found.flush_seconds
-    return before, "–" if seconds is None else fitting("s", [seconds]).text(seconds)
+    return _amount(found.before_flush, unit), "–" if seconds is None else fitting("s", [seconds]).text(seconds)
+
+
+def _amount(count: float | None, unit: Unit) -> str:
+    return "–" if count is None else unit.text(count)
 
 
 def _times(share: float | None) -> str:

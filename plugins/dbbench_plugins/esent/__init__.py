@@ -137,7 +137,9 @@ class ESENT(Engine):
         }
 
     def file_role(self, name: str) -> FileRole:
-        return "journal" if name.endswith((".log", ".jrs", ".chk", ".jtx")) else "data"
+        if name.endswith(".jrs"):  # what is left for the log when the disk is full
+            return "reserved"
+        return "journal" if name.endswith((".log", ".chk", ".jtx")) else "data"
 
     def close(self) -> None:
         if self.instance.value:

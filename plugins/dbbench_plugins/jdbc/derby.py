@@ -76,7 +76,7 @@ class Derby(JDBCEngine):
 
     def file_role(self, name: str) -> FileRole:
         folder = name.split("/")[1] if name.count("/") > 1 else ""
-        known: dict[str, FileRole] = {"log": "journal", "seg0": "data"}
+        known: dict[str, FileRole] = {"log": "reserved", "seg0": "data"}
         return known.get(folder, "other")
 
     def flush(self) -> None:

@@ -193,7 +193,9 @@ class MySQLServer(ClientServer):
 
     def file_role(self, name: str) -> FileRole:
         folder, _, file = name.removeprefix("data/").rpartition("/")
-        if file.startswith(("ib_logfile", "undo", "aria_log")):
+        if file.startswith(("ib_logfile", "aria_log")) or folder == "#innodb_redo":
+            return "reserved"  # written round and round; the tables' files have what is in it
+        if file.startswith("undo"):
             return "journal"
         return "data" if folder == _DATABASE or file == "ibdata1" else "other"
 

@@ -161,7 +161,7 @@ class PostgreSQLServer(ClientServer):
 
     #: A URL for libpq, once it is open.
     address: str
-    #: The folder of our database, as `size` finds it.
+    #: The folder of our database on a private server.
     ours = ""
     #: What product the server is, once it has said so.
     product = "PostgreSQL"
@@ -220,8 +220,6 @@ class PostgreSQLServer(ClientServer):
         if self.url:
             ours = [(name, int(length)) for name, length, _ in tables if name in self.made]
             return Size(tuple(File(f"table {name}", "data", length, length) for name, length in ours), index)
-        ((oid,),) = self._ask("SELECT CAST(oid AS bigint) FROM pg_database WHERE datname = current_database()")
-        self.ours = f"{FOLDER}/base/{oid}/"
         folders: dict[str, list[File]] = {}
         for file in super().size().files:
             folders.setdefault(os.path.dirname(file.name), []).append(file)
@@ -229,7 +227,7 @@ class PostgreSQLServer(ClientServer):
 
     def file_role(self, name: str) -> FileRole:
         if name.startswith(f"{FOLDER}/pg_wal"):
-            return "journal"
+            return "reserved"  # all of it from before the checkpoint
         return "data" if name.startswith(self.ours) else "other"
 
     def statistics(self) -> dict[str, int]:
@@ -282,6 +280,9 @@ class PostgreSQLServer(ClientServer):
         self.version = next((word for word in rest if re.match(r"v?\d", word)), "unknown")
         if self.url:
             self._check_tier()
+        else:
+            ((oid,),) = self._ask("SELECT CAST(oid AS bigint) FROM pg_database WHERE datname = current_database()")
+            self.ours = f"{FOLDER}/base/{oid}/"
 
     def _check_tier(self) -> None:
         """Take the least tier that promises enough and that the server's settings give. Raises Unsupported."""

@@ -147,7 +147,7 @@ class VirtualFile(Engine):
         return {**super().settings(), "disk": disk(self.directory)}
 
     def file_role(self, name: str) -> FileRole:
-        return {PAGES: "data", LOG: "journal", DOUBLE: "journal"}.get(name, "other")  # type: ignore[return-value]
+        return {PAGES: "data", LOG: "reserved", DOUBLE: "reserved"}.get(name, "other")  # type: ignore[return-value]
 
     def close(self) -> None:
         if self.store is not None:

@@ -278,6 +278,13 @@ class AbsoluteNames(Store):
         return Size((File(str(self.directory / "data.db"), "data", 4096, 4096),))
 
 
+class NothingButLog(Store):
+    clause = "a store has a size"
+
+    def file_role(self, name):
+        return "reserved"
+
+
 class ClosedOnce(Store):
     clause = "can be closed twice"
     closed = False
