@@ -14,10 +14,10 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -39,6 +39,28 @@ _FORMAT = 2
 _log = logging.getLogger(__name__)
 
 
+class TableChecks(TypedDict):
+    """The rows of a table, and the least, greatest and sum of each column as texts."""
+
+    rows: int
+    columns: dict[str, dict[str, str]]
+
+
+class _Sealed(TypedDict):
+    bytes: int
+    sha256: str
+
+
+class DatasetManifest(TypedDict):
+    """What is known of a dataset's files. `csv_bytes`: of records, keys and values."""
+
+    scale: float
+    seed: int
+    csv_bytes: int
+    tables: dict[str, TableChecks]
+    files: dict[str, _Sealed]
+
+
 @dataclass(frozen=True)
 class Files:
     """A dataset that lies in the cache."""
@@ -46,9 +68,9 @@ class Files:
     directory: Path
 
     @property
-    def manifest(self) -> dict[str, Any]:
-        """Seed, scale, `csv_bytes` (of records: keys and values), and `tables`: rows and the check values of each column."""
-        manifest: dict[str, Any] = atomic_json.read(self.directory / _MANIFEST)
+    def manifest(self) -> DatasetManifest:
+        """What was noted when it was drawn."""
+        manifest: DatasetManifest = atomic_json.read(self.directory / _MANIFEST)
         return manifest
 
     @property
@@ -111,12 +133,12 @@ def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None
     key = hashlib.sha256(identity.encode()).hexdigest()[:24]
     final = cache_folder() / key
 
-    def fill(made: Path) -> dict[str, Any]:
+    def fill(made: Path) -> Mapping[str, object]:
         before = _looks(sources)
         written = _write(dataset, scale, seed, made, sources)
         if _looks(sources) != before:
             raise UserError("a file changed while it was read; run again when nobody writes to it")
-        return written | {"contents": contents}
+        return {**written, "contents": contents}
 
     try:
         if not (final.exists() and _checked(final)):
@@ -171,8 +193,8 @@ def kept(key: str) -> Files:
     return Files(folder)
 
 
-def _write(dataset: Dataset, scale: float, seed: int, folder: Path, sources: dict[str, list[Path]]) -> dict[str, Any]:
-    tables, files, text_bytes = {}, {}, 0
+def _write(dataset: Dataset, scale: float, seed: int, folder: Path, sources: dict[str, list[Path]]) -> DatasetManifest:
+    tables, files, text_bytes = dict[str, TableChecks](), dict[str, _Sealed](), 0
     for name, table in dataset.tables.items():
         schema = arrow_schema(table)
         checks = _Checks(table)
@@ -287,7 +309,7 @@ class _Checks:
                 if "sum" in found:
                     seen["sum"] = seen.get("sum", 0) + found["sum"]
 
-    def result(self) -> dict[str, Any]:
+    def result(self) -> TableChecks:
         columns = {name: {key: str(value) for key, value in seen.items()} for name, seen in self.columns.items()}
         return {"rows": self.rows, "columns": columns}
 
@@ -313,7 +335,7 @@ class _Sealing(io.RawIOBase):
             view = view[count:]
         return memoryview(data).nbytes
 
-    def seal(self) -> dict[str, Any]:
+    def seal(self) -> _Sealed:
         """Bring the file to the disk; its length and hash."""
         os.fsync(self.file.fileno())
         return {"bytes": self.bytes, "sha256": self.hash.hexdigest()}

@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from dbbench.host import kept_folder, plain_file
 
@@ -30,6 +30,19 @@ _log = logging.getLogger(__name__)
 
 #: The numbers of a user and a group.
 Owner = tuple[int, int]
+
+
+class _File(TypedDict):
+    mode: int
+    bytes: int
+    parts: Sequence[Sequence[int]]
+    reserved: bool
+    sha256: str
+
+
+class _Kept(TypedDict):
+    folders: dict[str, int]
+    files: dict[str, _File]
 
 
 class _Damaged(Exception):
@@ -80,13 +93,14 @@ class Template:
         _sync(target, manifest)
         plain_file.sync_folder(target.parent)
 
-    def _manifest(self) -> dict[str, Any]:
+    def _manifest(self) -> _Kept:
         try:
-            return kept_folder.sealed(self.folder / _MANIFEST)
+            manifest: _Kept = kept_folder.sealed(self.folder / _MANIFEST)
         except (OSError, ValueError) as exc:
             raise _Damaged(exc) from exc
+        return manifest
 
-    def _parts(self, name: str, file: dict[str, Any]) -> Iterator[tuple[int, bytes]]:
+    def _parts(self, name: str, file: _File) -> Iterator[tuple[int, bytes]]:
         """The parts of a file that hold data. Raises _Damaged after the last if they aren't what was kept."""
         try:
             descriptor = os.open(f"{self.folder}/{_FILES}/{name}", os.O_RDONLY | os.O_NOFOLLOW)
@@ -113,10 +127,10 @@ class Template:
         return ""
 
 
-def _taken(source: Path, target: Path) -> dict[str, Any]:
+def _taken(source: Path, target: Path) -> _Kept:
     """Copy what was set up; its manifest. Only folders and regular files are known."""
     folders: dict[str, int] = {}
-    files: dict[str, Any] = {}
+    files: dict[str, _File] = {}
     for parent, names, contents in os.walk(source):
         names.sort()
         relative = os.path.relpath(parent, source)
@@ -129,22 +143,23 @@ def _taken(source: Path, target: Path) -> dict[str, Any]:
                 files[path] = _taken_file(descriptor, target / path)
             finally:
                 os.close(descriptor)
-    manifest = {"folders": folders, "files": files}
+    manifest: _Kept = {"folders": folders, "files": files}
     _sync(target, manifest)  # now, not while the first trial is timed
     return manifest
 
 
-def _taken_file(descriptor: int, target: Path) -> dict[str, Any]:
+def _taken_file(descriptor: int, target: Path) -> _File:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         raise OSError(f"{target.name} is not a regular file")
     parts = list(_data(descriptor, status.st_size))
-    file = {
+    file: _File = {
         "mode": stat.S_IMODE(status.st_mode),
         "bytes": status.st_size,
         "parts": parts,
         # Reserved but never written: a hole to a reader.
         "reserved": status.st_blocks * 512 >= status.st_size > sum(end - start for start, end in parts),
+        "sha256": "",
     }
     found = hashlib.sha256()
 
@@ -174,7 +189,7 @@ def _read(descriptor: int, parts: Sequence[Sequence[int]]) -> Iterator[tuple[int
         yield start, os.pread(descriptor, end - start, start)
 
 
-def _write(path: Path, file: dict[str, Any], parts: Iterator[tuple[int, bytes]], owner: Owner | None = None) -> None:
+def _write(path: Path, file: _File, parts: Iterator[tuple[int, bytes]], owner: Owner | None = None) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with open(descriptor, "wb") as target:
         if file["reserved"]:
@@ -193,7 +208,7 @@ def _hand_over(path: Path, mode: int, owner: Owner | None) -> None:
     path.chmod(mode)
 
 
-def _sync(folder: Path, manifest: dict[str, Any]) -> None:
+def _sync(folder: Path, manifest: _Kept) -> None:
     """Bring a copy to the disk; side by side, so that files share the commits of the file system's journal."""
     names = list(manifest["files"])
 

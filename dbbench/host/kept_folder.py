@@ -13,7 +13,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ def cache_folder() -> Path:
     return Path(override) if override else platformdirs.user_cache_path("dbbench")
 
 
-def make(final: Path, manifest: str, fill: Callable[[Path], dict[str, Any]]) -> None:
+def make(final: Path, manifest: str, fill: Callable[[Path], Mapping[str, object]]) -> None:
     """Have a folder, mode 0700, with what `fill` puts into it and the manifest that it returns. Raises OSError.
 
     Where another process was first, its folder stays: what is kept under one name is the same whoever made it.
@@ -41,7 +41,7 @@ def make(final: Path, manifest: str, fill: Callable[[Path], dict[str, Any]]) -> 
     made = Path(tempfile.mkdtemp(prefix=MAKING, dir=final.parent))
     try:
         document = fill(made)
-        atomic_json.write(made / manifest, document | {"hash": _hash(document)}, durable=True)
+        atomic_json.write(made / manifest, {**document, "hash": _hash(document)}, durable=True)
         try:
             made.rename(final)
             plain_file.sync_folder(final.parent)
@@ -62,7 +62,7 @@ def is_own(folder: Path) -> bool:
     )
 
 
-def sealed(path: Path) -> dict[str, Any]:
+def sealed(path: Path) -> Any:
     """A manifest. Raises OSError, or ValueError if it isn't as it was written."""
     document = atomic_json.read(path)
     if not isinstance(document, dict) or "hash" not in document:
@@ -81,7 +81,7 @@ def remove(folder: Path, damage: Callable[[], object]) -> bool:
     return found
 
 
-def _hash(manifest: dict[str, Any]) -> str:
+def _hash(manifest: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
+from dbbench.datasets.cache import DatasetManifest
 from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.loadgen.drawn_calls import DrawnCalls
 from dbbench.loadgen.drawn_parameters import Known
@@ -51,7 +51,7 @@ def known(parameters: Iterable[Parameter], context: StepContext) -> Known:
     return Known(ranges, next_keys, types, forms, str(context.files.directory), manifest["seed"])
 
 
-def _bounds(context: StepContext, manifest: Mapping[str, Any], table: str, name: str) -> tuple[int, int] | None:
+def _bounds(context: StepContext, manifest: DatasetManifest, table: str, name: str) -> tuple[int, int] | None:
     """The least and greatest value of a column that holds every whole number between them."""
     column = context.tables[table].columns[name]
     if isinstance(column.values, Reference):
@@ -62,7 +62,7 @@ def _bounds(context: StepContext, manifest: Mapping[str, Any], table: str, name:
     return column.values.start, column.values.start + manifest["tables"][table]["rows"] - 1
 
 
-def _next_key(context: StepContext, manifest: Mapping[str, Any], column: str) -> int:
+def _next_key(context: StepContext, manifest: DatasetManifest, column: str) -> int:
     """The one after the greatest that the table has now."""
     table, _, name = column.partition(".")
     if isinstance(context.session, SQLSession):
