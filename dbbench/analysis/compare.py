@@ -9,18 +9,8 @@ from dbbench.analysis.comparability import Difference, Side, Weight, check_runs,
 from dbbench.analysis.ranking import BAND
 from dbbench.analysis.row import Row
 from dbbench.analysis.summary import summarise
-from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Key, Pair, compare_rows, row_key, shared
+from dbbench.analysis.verdicts import MARGIN, Alone, ComparisonVerdict, Key, Pair, compare_rows, row_key, shared
 from dbbench.errors import UserError
-
-
-@dataclass(frozen=True)
-class Alone:
-    """What `runs` have and not every run has: an engine, a scenario, a step of one, or an engine in a step."""
-
-    runs: tuple[str, ...]
-    engine: str = ""
-    scenario: str = ""
-    step: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dbbench.analysis.compare import Alone
-from dbbench.analysis.verdicts import ComparisonVerdict, Pair
+from dbbench.analysis.verdicts import Alone, ComparisonVerdict, Pair
 
 
 class Answer(StrEnum):

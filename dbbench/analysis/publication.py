@@ -1,6 +1,6 @@
 """What may be published of a run. Where a licence forbids it an engine keeps its place, and its figures are withheld.
 
-All reports are worded from `Figures`. What `withhold` gives has no measured value of such an engine in it, nor any
+All reports are worded from `Figures`. What `figures` gives for publication has no measured value of such an engine in it, nor any
 that was computed from one, so that no report can forget to leave it out.
 """
 
@@ -10,17 +10,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from dbbench.analysis.footprint import Footprint, footprints
 from dbbench.analysis.ordering import ordered
 from dbbench.analysis.queryplans import QueryPlan, query_plans
 from dbbench.analysis.ranking import Rank
 from dbbench.analysis.remarks import About, Remark
+from dbbench.analysis.resources import Resources, resources
 from dbbench.analysis.row import Row
-from dbbench.analysis.standings import Standing, standings
+from dbbench.analysis.series import Series, changes, series
+from dbbench.analysis.standings import Standing, across, standings
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.systems import ranked, titles
+from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.results.facts import StepFacts
+from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import StepResult, TrialResult
+from dbbench.suite.model import Scenario
+from dbbench.suite.steps import AnyStep
 
 #: What an engine says of itself, as `engine.Publication` has it.
 ALLOWED, CONDITIONS, FORBIDDEN = "allowed", "with conditions", "forbidden"
@@ -36,28 +43,66 @@ class Terms:
 
 @dataclass(frozen=True)
 class Figures:
-    """All that the reports of a run are made from. `standings` and `plans` are by scenario."""
+    """All that the reports of a run are made from: what was found, and below it what follows from that, computed when it is read."""
 
+    run: Run
     rows: Sequence[Row]
     results: Sequence[TrialResult]
+    #: By scenario.
     standings: Mapping[str, Sequence[Standing]]
     plans: Mapping[str, Sequence[QueryPlan]]
     #: Why there was no further round, in words.
     stopped: str
+    #: Whether anything of an engine, null engines apart, came out otherwise than ok.
+    unsuccessful: bool
+
+    @property
+    def across(self) -> tuple[tuple[Standing | None, ...], ...]:
+        """Each engine's standings in the scenarios, best first, where there are several scenarios."""
+        return tuple(across([*self.standings.values()])) if len(self.standings) > 1 else ()
+
+    @property
+    def series(self) -> tuple[tuple[Series, Mapping[tuple[str, str, str], ComparisonVerdict]], ...]:
+        """Variants that form a series, and where one of them is shown to be slower or faster than the one before it."""
+        return tuple((each, changes(self.rows, each)) for each in series(self.run.manifest))
+
+    def resources(self, scenario: str) -> list[Resources]:
+        """The memory, CPU time and bytes written that each engine's trials used."""
+        return resources(self.run.manifest, self.results, scenario)
+
+    def footprints(self, scenario: Scenario, step: AnyStep, csv_bytes: int | None) -> Mapping[str, Footprint]:
+        """Engine -> its footprint at a size step; empty for another step."""
+        named = {row.engine: row.title for row in self.of_step(scenario, step)} if step.unit == "B" else {}
+        return footprints(scenario, step.name, named, self.results, csv_bytes)
+
+    def of_step(self, scenario: Scenario, step: AnyStep) -> list[Row]:
+        """The rows of a step."""
+        return [row for row in self.rows if (row.scenario, row.step) == (scenario.name, step.name)]
 
 
-def figures(run: Run) -> Figures:
-    """Everything that a run found. Raises RunError if one of its trials is damaged."""
+def figures(run: Run, *, publish: bool = False) -> Figures:
+    """Everything that a run found, or that may be published of it. Raises RunError if one of its trials is damaged."""
     results = run.results()
     rows = summarise(run.suite, run.manifest, results)
     called = titles(run.manifest, results)
-    return Figures(
+    remarked = any(result.remarks for result in results if ranked(run.manifest, result.engine_name))
+    whole = Figures(
+        run=run,
         rows=rows,
         results=results,
         standings={scenario.name: standings(rows, scenario) for scenario in run.suite.scenarios},
         plans={scenario.name: query_plans(run, scenario, called, results) for scenario in run.suite.scenarios},
         stopped=run.manifest.stopped,
+        unsuccessful=remarked or any(_counts(run.manifest, row) for row in rows),
     )
+    return _withheld(whole, run) if publish else whole
+
+
+def _counts(manifest: Manifest, row: Row) -> bool:
+    """True if a row makes the run unsuccessful. An engine that nobody named may lack what a step asks for."""
+    if row.outcome is Outcome.UNSUPPORTED and manifest.named is not None and row.engine not in manifest.named:
+        return False
+    return row.ranked and row.outcome is not Outcome.OK
 
 
 def terms(manifest: Manifest, results: Sequence[TrialResult]) -> dict[str, Terms]:
@@ -80,14 +125,15 @@ def forbidden(manifest: Manifest, results: Sequence[TrialResult]) -> dict[str, s
     }
 
 
-def withhold(found: Figures, run: Run) -> Figures:
+def _withheld(found: Figures, run: Run) -> Figures:
     """The same without any figure of the engines whose licences forbid it; the order is what it was."""
     clauses = forbidden(run.manifest, found.results)
     if not clauses:
         return found
     by_step = groupby(found.rows, key=lambda row: (row.scenario, row.step))
     rows = [row for _, step in by_step for row in _step(list(step), clauses)]
-    return Figures(
+    return replace(
+        found,
         rows=rows,
         results=[_bare_result(result) if result.engine_name in clauses else result for result in found.results],
         standings={

@@ -82,6 +82,16 @@ class Pair:
         return self.unit != "B" and self.verdict not in without
 
 
+@dataclass(frozen=True)
+class Alone:
+    """What `runs` have and not every run has: an engine, a scenario, a step of one, or an engine in a step."""
+
+    runs: tuple[str, ...]
+    engine: str = ""
+    scenario: str = ""
+    step: str = ""
+
+
 class Measure(NamedTuple):
     """What a figure is of: a step may have been lukewarm in one run, or have given rows in another form."""
 

@@ -40,9 +40,8 @@ _WORDS = {
     About.SPREAD: "the greatest is ×{0.amount:.2f} the least",
     About.DRIFT: "a drift of ×{0.amount:.2f} from the first half to the second",
     About.ALIKE: "neighbouring rounds are alike (autocorrelation {0.amount:.2f})",
-    About.ONLY_INTERVAL: "the interval of this ratio alone is clear of ×1, but the test, which allows for all pairs of "
-    "engines and for differences under 2 %, can't tell it from the best",
-    About.ONLY_TEST: "the test tells it from the best, though the interval of the ratio includes ×1: read the ratio with care",
+    About.ONLY_INTERVAL: "the interval of the ratio excludes ×1, but the corrected test finds no difference from the best",
+    About.ONLY_TEST: "the interval of the ratio includes ×1, but the test finds a difference from the best",
 }
 
 

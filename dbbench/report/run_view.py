@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from dbbench.analysis import fleet
-from dbbench.analysis.footprint import footprints
-from dbbench.analysis.publication import Figures, figures, withhold
+from dbbench.analysis.publication import Figures, figures
 from dbbench.analysis.remarks import stronger
-from dbbench.analysis.resources import Resources, resources
+from dbbench.analysis.resources import Resources
 from dbbench.analysis.row import Row
-from dbbench.analysis.series import Series, changes, series
-from dbbench.analysis.standings import Standing, across
+from dbbench.analysis.series import Series
+from dbbench.analysis.standings import Standing
 from dbbench.analysis.systems import ranked, titles
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.host import machine
@@ -27,7 +26,6 @@ from dbbench.report.tiers import durability
 from dbbench.report.warnings import publication_remarks, publication_warnings, run_warnings, upper_limits
 from dbbench.results.by_metric import metric_of
 from dbbench.results.facts import Rows, ToldFacts
-from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
 from dbbench.suite.charts import AnyChart
@@ -156,23 +154,15 @@ class View:
         return (*self.remarks, what, line)
 
 
-def _counts(run: Run, row: Row) -> bool:
-    """True if a row makes the run unsuccessful. An engine that nobody named may lack what a step asks for."""
-    if row.outcome is Outcome.UNSUPPORTED and run.manifest.named is not None and row.engine not in run.manifest.named:
-        return False
-    return row.ranked and row.outcome is not Outcome.OK
-
-
 def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
     """All that is to be shown of a run, or to be published of it. Raises RunError if one of its trials is damaged."""
-    whole = figures(run)
-    found = withhold(whole, run) if publish else whole
+    found = figures(run, publish=publish)
     scenarios = tuple(_scenario(run, scenario, found) for scenario in run.suite.scenarios)
     return View(
         run=run,
         rows=tuple(found.rows),
         scenarios=scenarios,
-        warnings=(*run_warnings(run, found), *publication_warnings(run, whole.results, publish=publish)),
+        warnings=(*run_warnings(run, found), *publication_warnings(run, found.results, publish=publish)),
         facts=tuple(_facts(run, scenarios, found.stopped, fleet.rounds_of(found.results))),
         systems=tuple(_systems(run, found.results)),
         missing=tuple(
@@ -180,16 +170,15 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
             for name, probed in run.manifest.engines.items()
             if probed["status"] != "available"
         ),
-        unsuccessful=any(_counts(run, row) for row in found.rows)
-        or any(result.remarks for result in whole.results if ranked(run.manifest, result.engine_name)),
+        unsuccessful=found.unsuccessful,
         stopped=found.stopped,
         published_comparisons=published_comparisons(
             run.suite.source, [step for scenario in scenarios for step in scenario.steps]
         ),
         published=publish,
-        series=tuple((each, changes(found.rows, each)) for each in series(run.manifest)),
+        series=found.series,
         out=out,
-        across=tuple(across([each.standings for each in scenarios])) if len(scenarios) > 1 else (),
+        across=found.across,
         remarks=(
             *_lacks(run, found.results),
             *sorted({meaning for row in found.rows if (meaning := metric_of(row.metric).meaning)}),
@@ -200,7 +189,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
 
 
 def _scenario(run: Run, scenario: Scenario, found: Figures) -> ScenarioView:
-    used = resources(run.manifest, found.results, scenario.name)
+    used = found.resources(scenario.name)
     drawn = run.manifest.datasets.get(scenario.dataset)
     records = run.suite.datasets[scenario.dataset].records
     data = Data(
@@ -211,11 +200,9 @@ def _scenario(run: Run, scenario: Scenario, found: Figures) -> ScenarioView:
     )
     steps = []
     for step in scenario.steps:
-        mine = [row for row in found.rows if (row.scenario, row.step) == (scenario.name, step.name)]
-        if mine:
+        if mine := found.of_step(scenario, step):
             plans = [plan for plan in found.plans[scenario.name] if plan.step == step.name]
-            named = {row.engine: row.title for row in mine} if step.unit == "B" else {}
-            sizes = footprints(scenario, step.name, named, found.results, data.csv_bytes)
+            sizes = found.footprints(scenario, step, data.csv_bytes)
             steps.append(step_view(scenario, step, mine, data, plans, sizes))
     return ScenarioView(
         suite_title=run.suite.title,

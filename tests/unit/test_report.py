@@ -263,7 +263,7 @@ def test_a_footnote_says_so_where_the_test_and_the_interval_of_the_ratio_differ(
     shown = view(fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 1.015)}, rounds=6, noise=0.001))
     step = shown.scenarios[0].step("join-1")
     assert [(line.rank, line.mark) for line in step.lines] == [("1-2", ""), ("1-2", "1")]
-    assert step.footnotes[0].startswith("B: the interval of this ratio alone is clear of ×1, but the test")
+    assert step.footnotes[0].startswith("B: the interval of the ratio excludes ×1, but the corrected test")
     assert "[1] B: the interval" in "\n".join(printed(shown))
 
 

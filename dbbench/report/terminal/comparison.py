@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.text import Text
 
 from dbbench.analysis.comparability import Side
-from dbbench.analysis.compare import Alone, Comparison
+from dbbench.analysis.compare import Comparison
 from dbbench.analysis.contrast import ALLOWANCE
 from dbbench.analysis.gate import Answer, Gate
 from dbbench.analysis.ranking import BAND
 from dbbench.analysis.units import fitting
-from dbbench.analysis.verdicts import ComparisonVerdict, NoRatio, Pair
+from dbbench.analysis.verdicts import Alone, ComparisonVerdict, NoRatio, Pair
 from dbbench.host import machine
 from dbbench.report.remarks import detail
 from dbbench.report.warnings import comparison_warnings
