@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
 
 from dbbench.host.interference import MOST_OTHERS
+from dbbench.results.facts import ClusterFacts, HostFacts
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult, TrialResult
 from dbbench.suite.model import Scenario, Tier
@@ -163,11 +163,11 @@ def limits_of_hosts(steps: Sequence[StepResult]) -> Iterator[Remark]:
         yield Remark(About.UNSURE_CLOCKS, amount=max(unsure), rounds=(len(unsure), len(steps)))
 
 
-def _busy(host: Mapping[str, Any]) -> float:
+def _busy(host: HostFacts) -> float:
     return float(host["busy"] or 0.0)
 
 
-def _clock_share(cluster: Mapping[str, Any]) -> float:
+def _clock_share(cluster: ClusterFacts) -> float:
     """The largest bound of the clocks, as a share of the span from the first start to the last end."""
     bound = max(host["bound"] for host in cluster["hosts"])
     return float(bound / cluster["span"]) if cluster["span"] else 0.0

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -96,11 +97,11 @@ async def _stop_pages(server: Any) -> None:
     server.http_server.stop()
 
 
-async def _serve(order: dict[str, Any]) -> None:
-    security = Security(require_encryption=True, **order["keys"])
+async def _serve(address: str, name: str, keys: Mapping[str, str]) -> None:
+    security = Security(require_encryption=True, **keys)
     async with Worker(
-        order["address"],
-        name=order["name"],
+        address,
+        name=name,
         nthreads=1,
         memory_limit=0,
         security=security,
@@ -134,7 +135,7 @@ def main() -> None:
     order = json.loads(sys.stdin.readline())
     end = threading.Thread(target=_clear_up_after_dbbench, args=(tempfile.gettempdir(),))
     end.start()
-    asyncio.run(_serve(order))
+    asyncio.run(_serve(**order))
     end.join()
 
 

@@ -187,7 +187,7 @@ class ClientsStep(Step):
         except ValidationError:
             return self
 
-    def _pooled(self, hosts: int) -> dict[str, Any]:
+    def _pooled(self, hosts: int) -> dict[str, int]:
         """What besides the clients there is of each host."""
         return {}
 

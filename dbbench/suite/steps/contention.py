@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -35,7 +35,7 @@ class ContentionStep(ClientsStep):
     dataset = "tables"
     summable = True
 
-    def _pooled(self, hosts: int) -> dict[str, Any]:
+    def _pooled(self, hosts: int) -> dict[str, int]:
         """The pool is of all clients together."""
         return {} if self.pool is None else {"pool": self.pool * hosts}
 
