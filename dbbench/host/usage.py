@@ -13,7 +13,7 @@ _SELF = psutil.Process()
 
 
 @dataclass(frozen=True)
-class Usage:
+class Reading:
     """CPU seconds of this process and its ended children; bytes it caused to be written to storage.
 
     `written` is None where the system doesn't tell.
@@ -22,27 +22,27 @@ class Usage:
     cpu: float
     written: int | None
 
-    def since(self, earlier: Usage) -> Usage:
+    def since(self, earlier: Reading) -> Reading:
         """What was used between two readings."""
         both = self.written is not None and earlier.written is not None
-        return Usage(self.cpu - earlier.cpu, self.written - earlier.written if both else None)  # type: ignore[operator]
+        return Reading(self.cpu - earlier.cpu, self.written - earlier.written if both else None)  # type: ignore[operator]
 
 
-def usage(servers: Iterable[int] = ()) -> Usage:
+def usage(servers: Iterable[int] = ()) -> Reading:
     """A reading of this process and of `servers`, processes that work for it."""
     readings = [_reading(_SELF)]
     for pid in servers:
         with contextlib.suppress(psutil.NoSuchProcess):
             readings.append(_reading(psutil.Process(pid)))
     amounts = [reading.written for reading in readings]
-    return Usage(
+    return Reading(
         sum(reading.cpu for reading in readings),
         None if None in amounts else sum(filter(None, amounts)),
     )
 
 
-def _reading(process: psutil.Process) -> Usage:
-    return Usage(sum(process.cpu_times()[:4]), written(process))
+def _reading(process: psutil.Process) -> Reading:
+    return Reading(sum(process.cpu_times()[:4]), written(process))
 
 
 def written(process: psutil.Process) -> int | None:
