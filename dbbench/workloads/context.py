@@ -110,7 +110,7 @@ class StepContext:
     records: RecordSet | None = None
     #: What the engine was made from, to make it again; None where it need not be.
     setup: Setup | None = None
-    #: Bytes on disk before there were tables, by what the files are for.
+    #: Bytes on disk before there were tables (of other files with them, empty), by what the files are for.
     empty: Mapping[FileRole, int] = field(default_factory=dict)
     #: The run's round, from 1.
     round: int = 1
