@@ -186,11 +186,11 @@ def _circumstances(manifest: Manifest) -> dict[str, dict[str, Any]]:
 
 def _system(engine: str, side: Side) -> dict[str, Any]:
     """An engine's versions and settings, as its first trial that came so far told them."""
-    told: ToldFacts = next(
+    declared: ToldFacts = next(
         (one.engine for one in side.results if one.engine_name == engine and one.engine), ToldFacts()
     )
     probed = side.manifest.engines[engine]
-    return {**(told.get("versions") or probed.get("versions", {})), **told.get("settings", {})}
+    return {**(declared.get("versions") or probed.get("versions", {})), **declared.get("settings", {})}
 
 
 def _unequal(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:

@@ -79,13 +79,13 @@ def compare(
     for side in everyone:
         if not side.results:
             raise UserError(f"{side.name} has no finished trial; `dbbench suite --resume {side.name}` runs them")
-    held = withheld(everyone) if publish else {}
-    old, new = ([side.without(held) for side in sides] for sides in (old, new))
+    hidden = withheld(everyone) if publish else {}
+    old, new = ([side.without(hidden) for side in sides] for sides in (old, new))
     ours, theirs = ([summarise(side.suite, side.manifest, side.results) for side in sides] for sides in (old, new))
     margin = MARGIN if gate is None else min(MARGIN, gate)
     pairs = compare_rows(_part(ours, ranked=True), _part(theirs, ranked=True), margin)
-    if not pairs and held:
-        raise UserError(f"nothing is left to compare for publication: withheld are {', '.join(held)}")
+    if not pairs and hidden:
+        raise UserError(f"nothing is left to compare for publication: withheld are {', '.join(hidden)}")
     if not pairs:
         first, second = (", ".join(_engines(rows)) for rows in (ours, theirs))
         raise UserError(
@@ -104,7 +104,7 @@ def compare(
         added=_alone(theirs, common, new),
         differences=tuple(found),
         nulls=tuple(nulls),
-        withheld=tuple(held.items()),
+        withheld=tuple(hidden.items()),
     )
 
 

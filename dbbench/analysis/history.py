@@ -85,12 +85,12 @@ def history(sides: Sequence[Side], *, across_machines: bool = False, publish: bo
     sides = sorted(sides, key=lambda side: side.manifest.created)
     differing = check_runs(sides, pairwise(sides), across_machines=across_machines)
     machines = tuple(found for found in differing if found[1].weight is Weight.MACHINE)
-    held = withheld(sides) if publish else {}
-    sides = [side.without(held) for side in sides]
+    hidden = withheld(sides) if publish else {}
+    sides = [side.without(hidden) for side in sides]
     found = list(_series(sides))
     if not found:
         raise UserError(f"{', '.join(side.name for side in sides)} have no figure in common")
-    return History(tuple(sides), tuple(_with_changes(found, sides)), machines, tuple(held.items()))
+    return History(tuple(sides), tuple(_with_changes(found, sides)), machines, tuple(hidden.items()))
 
 
 def _series(sides: Sequence[Side]) -> Iterator[Series]:

@@ -22,7 +22,7 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
     good.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
     unverified = [row for row in rows if row.value is not None and row.ranked and not row.verified]
     unverified.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
-    good, told = _alike(good)
+    good, reported = _alike(good)
     # An engine with fewer rounds than the others (one that came to harm) has a figure, but no rank.
     most = max((len(row.trial_means) for row in good), default=0)
     full = [row for row in good if len(row.trial_means) == most]
@@ -43,16 +43,16 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
     ]
     good = [replace(row, doubt=_doubt(row, good[0])) for row in good]
     failed = sorted((row for row in rows if row.value is None and row.ranked), key=_failed_order)
-    return good + told + [replace(row, harness_share=_share(row, nulls)) for row in unverified] + failed + nulls
+    return good + reported + [replace(row, harness_share=_share(row, nulls)) for row in unverified] + failed + nulls
 
 
 def _alike(rows: list[Row]) -> tuple[list[Row], list[Row]]:
     """Split off sizes that servers at a URL count, where other sizes are of files."""
-    told = [row for row in rows if row.at_url and row.unit == "B"]
-    if len(told) in (0, len(rows)):
+    reported = [row for row in rows if row.at_url and row.unit == "B"]
+    if len(reported) in (0, len(rows)):
         return rows, []
-    noted = [replace(row, remarks=(*row.remarks, Remark(About.COUNTED_ELSEWHERE))) for row in told]
-    return [row for row in rows if row not in told], noted
+    noted = [replace(row, remarks=(*row.remarks, Remark(About.COUNTED_ELSEWHERE))) for row in reported]
+    return [row for row in rows if row not in reported], noted
 
 
 def _means(row: Row, rounds: Collection[int]) -> list[float]:

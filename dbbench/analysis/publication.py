@@ -107,11 +107,11 @@ def _counts(manifest: Manifest, row: Row) -> bool:
 
 def terms(manifest: Manifest, results: Sequence[TrialResult]) -> dict[str, Terms]:
     """Publication of each engine: as the server that answered has it, else as the plugin states."""
-    told = {result.engine_name: result.engine for result in results if result.engine.get("publication")}
+    answered = {result.engine_name: result.engine for result in results if result.engine.get("publication")}
     found = {}
     for name in manifest.usable:
         if ranked(manifest, name):
-            source = told.get(name, manifest.engines[name])
+            source = answered.get(name, manifest.engines[name])
             found[name] = Terms(source.get("publication") or "unknown", source.get("publication_note") or "")
     return found
 
@@ -149,16 +149,16 @@ def _step(rows: Sequence[Row], clauses: Mapping[str, str]) -> list[Row]:
     """A step with ratios and ranks among the figures that are shown, and ranges that leave room for the others."""
     shown = {row.engine: row for row in ordered([row for row in rows if row.engine not in clauses])}
     order = [row.engine for row in rows]
-    held = [at for at, row in enumerate(rows) if row.engine in clauses and row.value is not None]
+    hidden = [at for at, row in enumerate(rows) if row.engine in clauses and row.value is not None]
     return [
         _bare_row(row, clauses[row.engine])
         if row.engine in clauses
-        else replace(shown[row.engine], rank=_rank(shown[row.engine], shown, held, order))
+        else replace(shown[row.engine], rank=_rank(shown[row.engine], shown, hidden, order))
         for row in rows
     ]
 
 
-def _rank(row: Row, shown: Mapping[str, Row], held: Sequence[int], order: Sequence[str]) -> Rank | None:
+def _rank(row: Row, shown: Mapping[str, Row], hidden: Sequence[int], order: Sequence[str]) -> Rank | None:
     """A rank among the shown ones and the withheld, which stand at `held` in the order of medians.
 
     Of a withheld one the order alone is known. It counts as better than this row if it stands before one that is
@@ -170,8 +170,8 @@ def _rank(row: Row, shown: Mapping[str, Row], held: Sequence[int], order: Sequen
     better = max((order.index(engine) for engine in row.better), default=-1)
     worse = min((order.index(name) for name, other in shown.items() if row.engine in other.better), default=len(order))
     return Rank(
-        row.rank.best + sum(at < better for at in held),
-        row.rank.worst + sum(at < worse for at in held),
+        row.rank.best + sum(at < better for at in hidden),
+        row.rank.worst + sum(at < worse for at in hidden),
     )
 
 

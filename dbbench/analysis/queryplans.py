@@ -36,7 +36,9 @@ def query_plans(
         for engine, title in titles.items():
             mine = trials.get(engine, [])
             texts = [
-                text for trial, kept in mine if step.name in kept and (text := run.query_plan(trial.id, step.name))
+                text
+                for trial, planned in mine
+                if step.name in planned and (text := run.query_plan(trial.id, step.name))
             ]
             reasons = [known.no_plan for trial, _ in mine if (known := trial.step(step.name)) and known.no_plan]
             if texts:

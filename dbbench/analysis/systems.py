@@ -10,10 +10,10 @@ from dbbench.results.trial import TrialResult
 
 def titles(manifest: Manifest, results: Sequence[TrialResult]) -> dict[str, str]:
     """What to call each engine: after the server that answered, else as its plugin does, with the user's own name."""
-    told = {result.engine_name: str(result.engine["title"]) for result in results if result.engine.get("title")}
+    answered = {result.engine_name: str(result.engine["title"]) for result in results if result.engine.get("title")}
     found = {}
     for name, probed in manifest.engines.items():
-        title = told.get(name) or probed.get("title")
+        title = answered.get(name) or probed.get("title")
         own = f" [{name.partition('@')[2] or name}]" if manifest.plugin(name) != name else ""
         found[name] = f"{title}{own}" if title else name
     return found

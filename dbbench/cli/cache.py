@@ -62,7 +62,7 @@ def cache(context: click.Context, names: tuple[str, ...], prune: bool, unused: i
     found = contents(root)
     if not names and not prune:
         _show(found)
-        click.echo(f"{_size(sum(kept.bytes for kept in found))} in {root}")
+        click.echo(f"{_size(sum(entry.bytes for entry in found))} in {root}")
         return 0
     since = time.time() - unused * _DAY
     chosen = _named(found, names) if names else [one for one in found if one.used <= since and one.kind != "jars"]
@@ -82,9 +82,9 @@ def _named(found: Sequence[Kept], names: Sequence[str]) -> list[Kept]:
     for name in names:
         mine = named(list(found), name) if name else []
         if len(mine) > 1:
-            raise UserError(f"{name!r} is the beginning of {', '.join(kept.name for kept in mine)}; give more of it")
+            raise UserError(f"{name!r} is the beginning of {', '.join(entry.name for entry in mine)}; give more of it")
         if not mine:
-            known = [kept.name for kept in found]
+            known = [entry.name for entry in found]
             raise UserError(f"the cache holds no {name!r}{did_you_mean(name, known) or '; `dbbench cache` lists it'}")
         chosen[mine[0]] = None
     return list(chosen)
@@ -99,15 +99,15 @@ def _remove(chosen: Sequence[Kept], *, yes: bool) -> int:
     if not yes:
         if not sys.stdin.isatty():
             raise UserError("nobody is there to ask; add --yes to remove these")
-        if not click.confirm(f"remove {_size(sum(kept.bytes for kept in chosen))}?"):
+        if not click.confirm(f"remove {_size(sum(entry.bytes for entry in chosen))}?"):
             return 1
     status, freed = 0, 0
-    for kept in chosen:
+    for entry in chosen:
         try:
-            remove(kept)
-            freed += kept.bytes
+            remove(entry)
+            freed += entry.bytes
         except OSError as exc:
-            click.echo(f"{kept.path} can't be removed: {exc.strerror or exc}", err=True)
+            click.echo(f"{entry.path} can't be removed: {exc.strerror or exc}", err=True)
             status = 1
     click.echo(f"removed {_size(freed)}")
     return status
@@ -121,13 +121,13 @@ def _show(found: Sequence[Kept]) -> None:
 
     lines = [
         (
-            kept.kind,
-            cleaned(kept.name),
-            _size(kept.bytes),
-            f"{datetime.date.fromtimestamp(kept.used)}",
-            cleaned(kept.what),
+            entry.kind,
+            cleaned(entry.name),
+            _size(entry.bytes),
+            f"{datetime.date.fromtimestamp(entry.used)}",
+            cleaned(entry.what),
         )
-        for kept in found
+        for entry in found
     ]
     kinds, names, sizes = (max((len(line[column]) for line in lines), default=0) for column in range(3))
     for kind, name, size, used, what in lines:

@@ -32,11 +32,11 @@ def identity(kind: type[Engine]) -> dict[str, str]:
     return {**known, **{name: str(each) for name, each in kind.versions().items()}}
 
 
-def differences(here: Mapping[str, str], there: Mapping[str, str]) -> Iterator[str]:
+def differences(here: Mapping[str, str], other: Mapping[str, str]) -> Iterator[str]:
     """What another host has otherwise, in words."""
-    for name in dict.fromkeys([*here, *there]):
-        if here.get(name) != there.get(name):
-            yield f"{name} is {there.get(name, 'missing')} there and {here.get(name, 'missing')} here"
+    for name in dict.fromkeys([*here, *other]):
+        if here.get(name) != other.get(name):
+            yield f"{name} is {other.get(name, 'missing')} there and {here.get(name, 'missing')} here"
 
 
 def _files(package: str) -> str:

@@ -125,7 +125,7 @@ class Hosts:
             self._client.sync(self._stop)
         found = [self._here(host, share * clients.threads) for host in self.hosts]
         merged = together([timings for timings, _ in found])
-        self._told = {"hosts": [told for _, told in found], "span": (merged.end - merged.begin) / 1e9}
+        self._told = {"hosts": [facts for _, facts in found], "span": (merged.end - merged.begin) / 1e9}
         return replace(merged, usage=of_threads(merged.usage)) if engine.url else merged
 
     def check(self, kinds: Mapping[str, Callable[[], Mapping[str, str]]]) -> None:
@@ -151,8 +151,8 @@ class Hosts:
 
     def take_facts(self) -> ClusterFacts | None:
         """What is to be told of the hosts in the last step that they drove; once."""
-        told, self._told = self._told, None
-        return told
+        facts, self._told = self._told, None
+        return facts
 
     def _connected(self, ending: ExitStack) -> Client:
         if not self.place.local:
@@ -164,8 +164,8 @@ class Hosts:
 
     def _why(self, exc: Exception) -> str:
         if isinstance(exc, TimeoutError) and hasattr(self, "_client"):
-            there = len(self._client.scheduler_info(n_workers=-1)["workers"])
-            return f"{there} of {self.place.hosts} hosts came up in {UP_SECONDS:g} s"
+            workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
+            return f"{workers} of {self.place.hosts} hosts came up in {UP_SECONDS:g} s"
         first = (str(exc).strip().splitlines() or [type(exc).__name__])[0]
         return f"the scheduler can't be reached: {first}"
 
@@ -173,10 +173,10 @@ class Hosts:
         """The hosts, each with its agent. Raises UserError for workers that would disturb the measuring."""
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
         known = sorted(workers.items(), key=lambda item: (str(item[1]["name"]), item[0]))[: self.place.hosts]
-        for address, told in known:
-            if told["nthreads"] != 1:
-                raise UserError(f"the worker {address} has {told['nthreads']} threads; start it with --nthreads 1")
-            if told.get("nanny"):
+        for address, facts in known:
+            if facts["nthreads"] != 1:
+                raise UserError(f"the worker {address} has {facts['nthreads']} threads; start it with --nthreads 1")
+            if facts.get("nanny"):
                 raise UserError(f"the worker {address} has a nanny; start it with --no-nanny")
         names = [urlsplit(address).hostname for address, _ in known]
         if not self.place.local and (twice := next((name for name in names if names.count(name) > 1), None)):

@@ -154,9 +154,9 @@ def _counted(path: Path) -> dict[str, tuple[pa.DataType, int, int]]:
         return {}  # the leaves of a nested column have places of their own
     found = {}
     for place, each in enumerate(schema):
-        told = [group.column(place).statistics for group in groups]
-        if _by_count(each.type) and told and all(one is not None and one.has_null_count for one in told):
-            nulls = sum(one.null_count for one in told)
+        statistics = [group.column(place).statistics for group in groups]
+        if _by_count(each.type) and statistics and all(one is not None and one.has_null_count for one in statistics):
+            nulls = sum(one.null_count for one in statistics)
             found[each.name] = (each.type, file.metadata.num_rows - nulls, nulls)
     if len(found) == len(schema):
         found.popitem()

@@ -138,7 +138,7 @@ def rows_from(
     """The first `rows` rows of the files, or all, in batches of CHUNK_ROWS. Raises UserError for what doesn't fit the columns."""
     fields = [pa.field(name, arrow_type(column.data_type)) for name, column in columns.items()]
     wanted = _wanted(columns)
-    held: list[pa.RecordBatch] = []
+    batches: list[pa.RecordBatch] = []
     count = given = 0
     for path in paths:
         line = 1
@@ -146,18 +146,18 @@ def rows_from(
             batch = _typed(raw, path, line, columns, wanted, count)
             line += batch.num_rows
             count += batch.num_rows
-            held.append(batch)
+            batches.append(batch)
             if rows is not None and count >= rows:
                 break
-            whole = pa.Table.from_batches(held)
+            whole = pa.Table.from_batches(batches)
             while whole.num_rows >= CHUNK_ROWS:
                 yield _one(whole[:CHUNK_ROWS])
                 given += CHUNK_ROWS
                 whole = whole[CHUNK_ROWS:]
-            held = whole.to_batches()
+            batches = whole.to_batches()
         if rows is not None and count >= rows:
             break
-    whole = pa.Table.from_batches(held, pa.schema(fields))
+    whole = pa.Table.from_batches(batches, pa.schema(fields))
     if rows is not None:
         whole = whole[: rows - given]
     while whole.num_rows:

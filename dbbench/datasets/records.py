@@ -147,10 +147,10 @@ class ExpectedRecords:
         self.versions = [(stop, self.newest), *((end, version) for end, version in self.versions if end > stop)]
         return self.newest
 
-    def write_some(self, count: int, there: int, seed: int) -> int:
+    def write_some(self, count: int, existing: int, seed: int) -> int:
         """`count` of the `there` records from `first` on, as `shuffled` draws them, get a new version: that one."""
         self.newest += 1
-        self.drawn = [*self.drawn, (self.first, there, seed, count, self.newest)]
+        self.drawn = [*self.drawn, (self.first, existing, seed, count, self.newest)]
         return self.newest
 
     def version_of(self, numbers: Numbers) -> Numbers:
@@ -158,9 +158,9 @@ class ExpectedRecords:
         stops = np.array([stop for stop, _ in self.versions] + [2**63], np.uint64)
         versions = np.array([version for _, version in self.versions] + [0], np.uint64)
         found: Numbers = versions[np.searchsorted(stops, numbers, side="right")]
-        for first, there, seed, count, version in self.drawn:
-            inside = (numbers >= np.uint64(first)) & (numbers < np.uint64(first + there))
-            places = unshuffled(np.where(inside, numbers, np.uint64(first)) - np.uint64(first), there, seed)
+        for first, existing, seed, count, version in self.drawn:
+            inside = (numbers >= np.uint64(first)) & (numbers < np.uint64(first + existing))
+            places = unshuffled(np.where(inside, numbers, np.uint64(first)) - np.uint64(first), existing, seed)
             found = np.where(inside & (places < count), np.maximum(found, np.uint64(version)), found)
         for laps in self.laps:
             found = np.maximum(found, laps.version_of(numbers))

@@ -179,11 +179,11 @@ class Checker:
                 unreadable = self._until_used(writer, last_look=last_look)
                 if unreadable and turn == 0:
                     raise Failed(unreadable)
-                there = self._found()
-                if turn and there is not None:
-                    whole = {number for low, high in there.whole for number in range(low, high + 1)}
+                stored = self._found()
+                if turn and stored is not None:
+                    whole = {number for low, high in stored.whole for number in range(low, high + 1)}
                     lost |= acknowledged - whole
-                    half |= set(there.half)
+                    half |= set(stored.half)
                     found = len(whole)
                 elif turn:
                     lost |= acknowledged

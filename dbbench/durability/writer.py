@@ -198,11 +198,11 @@ def note(number: int) -> str:
     return f"{number:>{WIDTH}}"
 
 
-def look(engine: Engine, held: Iterable[Iterable[tuple[int, str]]]) -> Found:
+def look(engine: Engine, stored: Iterable[Iterable[tuple[int, str]]]) -> Found:
     """The numbers of transactions that are there whole, as spans, and of those that are there in part."""
     good: list[set[int]] = []
     seen: set[int] = set()
-    for halves in held:
+    for halves in stored:
         found = list(halves)
         times = Counter(number for number, _ in found)
         good.append({number for number, text in found if text == note(number) and times[number] == 1})

@@ -246,10 +246,10 @@ def reason(said: str) -> str:
     """What an installer gives as its reason, in one line, without any password of an index's URL."""
     lines = [re.sub(r"^\s*(error:|ERROR:|cause:|×|╰─▶|│)\s*", "", line).strip() for line in said.splitlines()]
     errors = [line for line, whole in zip(lines, said.splitlines(), strict=True) if re.match(r"\s*ERROR:", whole)]
-    told = " ".join(filter(None, errors or lines[-3:])) or "it gave no reason"
-    told = re.sub(r" \(from versions: [^)]*\)", "", told)
-    told = re.sub(r"\S+://\S+", lambda url: redacted(url[0]), told)
-    return cleaned(told, _LONGEST)
+    complaint = " ".join(filter(None, errors or lines[-3:])) or "it gave no reason"
+    complaint = re.sub(r" \(from versions: [^)]*\)", "", complaint)
+    complaint = re.sub(r"\S+://\S+", lambda url: redacted(url[0]), complaint)
+    return cleaned(complaint, _LONGEST)
 
 
 def pip(scratch: Path) -> list[str]:

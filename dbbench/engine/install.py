@@ -118,12 +118,12 @@ def _brings(requirement: Requirement, extra: str) -> bool:
 
 def _anew(package: Distribution) -> list[str]:
     """What installs a package again: by its name where it didn't come from a path, or the path is gone."""
-    told = json.loads(package.read_text("direct_url.json") or "{}")
-    parts = urlsplit(told.get("url", ""))
+    origin = json.loads(package.read_text("direct_url.json") or "{}")
+    parts = urlsplit(origin.get("url", ""))
     path = Path(url2pathname(parts.path))
     if parts.scheme != "file" or not path.exists():
         return ["--force-reinstall", package.name]
-    return ["-e" if told.get("dir_info", {}).get("editable") else "--force-reinstall", str(path)]
+    return ["-e" if origin.get("dir_info", {}).get("editable") else "--force-reinstall", str(path)]
 
 
 def _required(package: Distribution, extras: Sequence[str]) -> list[str]:

@@ -28,6 +28,6 @@ def does_work(engine: Engine | type[Engine]) -> bool:
 
 def query_of(engine: Engine, session: Session, sql: str, rows: int) -> Callable[[], Any]:
     """A query, prepared. A null engine has no data, and must be told how many rows to give."""
-    told = {} if does_work(engine) else {"expected_rows": rows}
-    run: Callable[[], Any] = prepared(engine, session, "query")(sql, **told)
+    expected = {} if does_work(engine) else {"expected_rows": rows}
+    run: Callable[[], Any] = prepared(engine, session, "query")(sql, **expected)
     return run

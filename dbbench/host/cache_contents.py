@@ -55,7 +55,7 @@ _WHOLE = {"jars": "jars of the JDBC engines"}
 
 def contents(root: Path) -> list[Kept]:
     """All that dbbench keeps in the cache at `root`, by kind and name. A folder that isn't there holds nothing."""
-    found = [kept for kind in _KINDS for kept in _of(root, kind)]
+    found = [entry for kind in _KINDS for entry in _of(root, kind)]
     for name, what in _WHOLE.items():
         if _is_folder(root / name):
             found.append(_kept(name, root / name, what))
@@ -64,15 +64,15 @@ def contents(root: Path) -> list[Kept]:
 
 def named(found: list[Kept], name: str) -> list[Kept]:
     """The one that has this name, or those whose names begin so."""
-    exact = [kept for kept in found if kept.name == name]
-    return exact or [kept for kept in found if kept.name.startswith(name)]
+    exact = [entry for entry in found if entry.name == name]
+    return exact or [entry for entry in found if entry.name.startswith(name)]
 
 
-def remove(kept: Kept) -> None:
+def remove(entry: Kept) -> None:
     """Remove one of the contents, while others are kept from it. Raises OSError."""
-    with plain_file.locked(kept.path.parent):
-        if _is_folder(kept.path):
-            shutil.rmtree(kept.path)  # which removes links, and not what they lead to
+    with plain_file.locked(entry.path.parent):
+        if _is_folder(entry.path):
+            shutil.rmtree(entry.path)  # which removes links, and not what they lead to
 
 
 def _of(root: Path, kind: _Kind) -> Iterator[Kept]:

@@ -50,9 +50,9 @@ def drop(directory: Path) -> Dropped:
 
     File by file (posix_fadvise); where that is not enough, all of the system's clean pages, which only root may do.
     """
-    held = tuple(sorted(_held(directory)))
+    open_files = tuple(sorted(_held(directory)))
     if not hasattr(os, "posix_fadvise"):
-        return Dropped(None, present(directory), held)
+        return Dropped(None, present(directory), open_files)
     for path in _files(directory):
         with _opened(path) as descriptor:
             os.fsync(descriptor)  # only clean pages are forgotten
@@ -62,7 +62,7 @@ def drop(directory: Path) -> Dropped:
         with contextlib.suppress(OSError):
             Path("/proc/sys/vm/drop_caches").write_text("1\n", "ascii")
             left = resident(directory)
-    return Dropped(left, present(directory), held)
+    return Dropped(left, present(directory), open_files)
 
 
 def present(directory: Path) -> int:

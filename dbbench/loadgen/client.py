@@ -76,8 +76,8 @@ class _Client:
         warm = work.recorder(found.warm_up, {})
         if job.warm_up:
             last: deque[Any] = deque(maxlen=1)
-            kept = partial(_keep, last, work.run) if work.look else work.run
-            self._made(kept, islice(self.given, job.warm_up), warm)
+            observed = partial(_keep, last, work.run) if work.look else work.run
+            self._made(observed, islice(self.given, job.warm_up), warm)
             if work.look and last:
                 work.look(last.pop())
         if job.warm_up_seconds:

@@ -54,14 +54,14 @@ class DrawnCalls:
         if not does_work(engine):
             given = [(0,) * (self.column + 1)] * self.rows
             run = lambda *_values: given  # noqa: E731 - in the place of what a driver prepares
-        column, kept = self.column, list[tuple[int, Any]]()
+        column, samples = self.column, list[tuple[int, Any]]()
 
         def read(*values: Any) -> None:
             read_rows(run(*values), column)
 
         def keep(place: int, *values: Any) -> None:
             rows = run(*values)
-            kept.append((place, rows))
+            samples.append((place, rows))
             read_rows(rows, column)
 
         def calls() -> Iterator[Callable[[], object]]:
@@ -74,7 +74,7 @@ class DrawnCalls:
                 else:
                     yield partial(read, *values)
 
-        return CallStream(call, calls(), premade=PREMADE, kept=kept)
+        return CallStream(call, calls(), premade=PREMADE, kept=samples)
 
     def values(self, number: int, of: int) -> Iterator[Sequence[Any]]:
         """The values of one client's calls, without an end, in the order in which the text has its parameters."""

@@ -110,13 +110,13 @@ class Samples:
     def to_json(self, *, percentiles: bool = True) -> TimesFacts:
         """Serialise to JSON-compatible data, exact samples as bins too. Without percentiles, no bins either."""
         least, greatest = self.ends if self.count else (None, None)
-        told: TimesFacts = {"unit": "ns", "count": self.count, "sum": self.total, "min": least, "max": greatest}
+        facts: TimesFacts = {"unit": "ns", "count": self.count, "sum": self.total, "min": least, "max": greatest}
         if not percentiles:
-            return told
+            return facts
         histogram = self._histogram()
         bins = np.flatnonzero(histogram)
         values = {f"p{percentile:g}": self.percentile(percentile) for percentile in PERCENTILES}
-        return {**told, "percentiles": values, "bins": bins.tolist(), "counts": histogram[bins].tolist()}
+        return {**facts, "percentiles": values, "bins": bins.tolist(), "counts": histogram[bins].tolist()}
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> Samples:
@@ -134,14 +134,14 @@ class Samples:
         return self.count
 
     def _histogram(self) -> Times:
-        held: Times = np.bincount(_bins(self.exact), minlength=_BINS)
-        return held if self._counts is None else self._counts + held
+        counts: Times = np.bincount(_bins(self.exact), minlength=_BINS)
+        return counts if self._counts is None else self._counts + counts
 
     def _fold(self) -> None:
         """Move what is held into the histogram."""
-        held = self.exact
-        counts: Times = np.bincount(_bins(held), minlength=_BINS)
-        self._take(counts, self._held, int(held.sum()), (int(held.min()), int(held.max())))
+        times = self.exact
+        counts: Times = np.bincount(_bins(times), minlength=_BINS)
+        self._take(counts, self._held, int(times.sum()), (int(times.min()), int(times.max())))
         self._held = 0
 
     def _take(self, counts: Times, count: int, total: int, ends: tuple[int, int] | None) -> None:

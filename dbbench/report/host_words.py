@@ -26,8 +26,10 @@ def host_notes(lines: Sequence[Line]) -> Iterator[str]:
             continue
         names = list(dict.fromkeys(host["name"] for hosts in rounds for host in hosts))
         known = [_medians([host for hosts in rounds for host in hosts if host["name"] == name]) for name in names]
-        told = rounds[0][0]
-        machine = ", ".join(filter(None, (told.get("cpu", ""), f"kernel {told['kernel']}" if "kernel" in told else "")))
+        first = rounds[0][0]
+        machine = ", ".join(
+            filter(None, (first.get("cpu", ""), f"kernel {first['kernel']}" if "kernel" in first else ""))
+        )
         if len(names) > _EACH:
             words = f"each {_words(known)}"
         else:

@@ -293,12 +293,12 @@ def _systems(run: Run, results: Sequence[TrialResult]) -> list[System]:
     found = []
     called = titles(run.manifest, results)
     for name, probed in run.manifest.engines.items():
-        told: ToldFacts = next((r.engine for r in results if r.engine_name == name and r.engine), ToldFacts())
+        declared: ToldFacts = next((r.engine for r in results if r.engine_name == name and r.engine), ToldFacts())
         if not ranked(run.manifest, name) or probed["status"] != "available":
             continue
-        versions = told.get("versions") or probed.get("versions", {})
+        versions = declared.get("versions") or probed.get("versions", {})
         mine = [result for result in results if result.engine_name == name]
-        settings = "; ".join([_pairs(told.get("settings", {}), " = "), *_stronger(run.suite, mine)]).strip("; ")
+        settings = "; ".join([_pairs(declared.get("settings", {}), " = "), *_stronger(run.suite, mine)]).strip("; ")
         found.append(System(name, called[name], _pairs(versions, " "), settings, probed.get("license", "")))
     return found
 

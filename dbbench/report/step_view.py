@@ -214,8 +214,8 @@ class StepView:
     def _in_one_process(self) -> Iterator[str]:
         """Note on engines whose clients share one process, where others' are in several."""
         asked = self.step.concurrent_clients.processes
-        told = [(line.row.title, (line.row.facts or {}).get("clients")) for line in self.lines]
-        if names := [title for title, clients in told if clients and clients["processes"] < asked]:
+        recorded = [(line.row.title, (line.row.facts or {}).get("clients")) for line in self.lines]
+        if names := [title for title, clients in recorded if clients and clients["processes"] < asked]:
             yield f"All clients are threads of one process, since no other could open the database: {', '.join(names)}."
 
     @property

@@ -22,7 +22,7 @@ def durability(scenario: Scenario, manifest: Manifest, results: Sequence[TrialRe
     for name, title in titles(manifest, results).items():
         mine = [each.engine for each in results if (each.scenario_name, each.engine_name) == (scenario.name, name)]
         if ranked(manifest, name) and any(mine):
-            words = {_words(told) for told in mine if told}
+            words = {_words(settings) for settings in mine if settings}
             found.setdefault(words.pop() if len(words) == 1 else _DECLARED, []).append(title)
     if found.keys() <= {_DECLARED}:
         return f"{scenario.durability} ({_DECLARED})"
@@ -32,8 +32,8 @@ def durability(scenario: Scenario, manifest: Manifest, results: Sequence[TrialRe
     return "; ".join([scenario.durability, *(f"{words}: {', '.join(names)}" for words, names in found.items())])
 
 
-def _words(told: Mapping[str, Any]) -> str:
-    check = told.get("crash_check")
+def _words(settings: Mapping[str, Any]) -> str:
+    check = settings.get("crash_check")
     if not check:
         return _DECLARED
     kills = f"{check['kills']:,} kill{'s' if check['kills'] != 1 else ''}"

@@ -78,11 +78,11 @@ def publication_warnings(run: Run, results: Sequence[TrialResult], *, publish: b
     if publish:
         return _unknown_terms(run.manifest, results)
     called = titles(run.manifest, results)
-    held = [called[name] for name in forbidden(run.manifest, results)]
-    if not held:
+    withheld = [called[name] for name in forbidden(run.manifest, results)]
+    if not withheld:
         return []
     without = f"`dbbench report {run.path} --publish` makes a report without these figures"
-    return [f"not for publication: the licence of {' and of '.join(held)} forbids it; {without}"]
+    return [f"not for publication: the licence of {' and of '.join(withheld)} forbids it; {without}"]
 
 
 def publication_remarks(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:

@@ -29,18 +29,18 @@ class ChosenRun(Run):
 
     def __init__(self, whole: Run, choice: Choice) -> None:
         """Raises UserError for an engine or a step that isn't in the run."""
-        there = whole.manifest.engines
-        nulls = [name for name, probed in there.items() if not probed.get("ranked", True)]
-        known = [name for name in there if name not in nulls]
+        run_engines = whole.manifest.engines
+        nulls = [name for name, probed in run_engines.items() if not probed.get("ranked", True)]
+        known = [name for name in run_engines if name not in nulls]
         check_names("engine", (*choice.engines, *choice.labels), known)
         check_names(
             "step", choice.steps, dict.fromkeys(step.name for each in whole.suite.scenarios for step in each.steps)
         )
-        kept = {*(choice.engines or known), *nulls}
+        chosen = {*(choice.engines or known), *nulls}
         engines = {
             name: {**probed, "title": choice.labels.get(name, probed.get("title"))}
-            for name, probed in there.items()
-            if name in kept
+            for name, probed in run_engines.items()
+            if name in chosen
         }
         scenarios = [
             each.model_copy(
@@ -78,8 +78,8 @@ class ChosenRun(Run):
 
 def check_names(what: str, named: Iterable[str], known: Iterable[str]) -> None:
     """Raise UserError for the first name that a run doesn't have; `what` is it of."""
-    there = list(known)
+    names = list(known)
     for name in named:
-        if name not in there:
-            rest = did_you_mean(name, there) or f"; it has {', '.join(there)}"
+        if name not in names:
+            rest = did_you_mean(name, names) or f"; it has {', '.join(names)}"
             raise UserError(f"this run has no {what} {name!r}{rest}")

@@ -119,8 +119,8 @@ class Rounds:
         except OSError as exc:
             raise RunError(f"{directory} can't be written: {exc.strerror or exc}") from exc
         result = atomic_json.parse(word.files["result.json"])
-        told = {"name": host, **(asdict(word.machine) if word.machine else {})}
-        atomic_json.write(directory / "result.json", result | {"host": told}, durable=True)
+        record = {"name": host, **(asdict(word.machine) if word.machine else {})}
+        atomic_json.write(directory / "result.json", result | {"host": record}, durable=True)
         self.done[trial.id] = self.run.result(trial)
         at = Progress(trial, len(self.done), len(self.trials))
         self.report(replace(at, result=self.done[trial.id]))

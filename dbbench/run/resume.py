@@ -58,10 +58,10 @@ def resumed_run(
 
 
 def _check_urls(run: Run, urls: Mapping[str, str]) -> None:
-    kept = {name: known["url"] for name, known in run.manifest.engines.items() if "url" in known}
-    if unknown := [name for name in urls if name not in kept]:
+    known_urls = {name: known["url"] for name, known in run.manifest.engines.items() if "url" in known}
+    if unknown := [name for name in urls if name not in known_urls]:
         raise UserError(f"--url names {unknown[0]}, which the run at {run.path} has no server of")
-    for name, shown in kept.items():
+    for name, shown in known_urls.items():
         if name not in urls:
             raise UserError(f"passwords are not kept: give the URL of {name} ({shown}) again with --url {name}=URL")
         if redacted(urls[name]) != shown:

@@ -147,7 +147,7 @@ def _supervise(
         pass_fds=lock,
     )
     try:
-        shown, told, silent = "", 0, 0
+        shown, reported, silent = "", 0, 0
         latest = time.monotonic() + seconds + _LATE_SECONDS
         while not ended(supervisor, _POLL_SECONDS):
             silent = (
@@ -156,10 +156,10 @@ def _supervise(
             if silent * _POLL_SECONDS > _SILENT_SECONDS or time.monotonic() > latest:
                 _end(supervisor, directory)
             step, notes = _running_step(directory)
-            if step != shown or len(notes) > told:
-                for note in notes[told:] or [""]:
+            if step != shown or len(notes) > reported:
+                for note in notes[reported:] or [""]:
                     report_step(step, note)
-                shown, told = step, max(told, len(notes))
+                shown, reported = step, max(reported, len(notes))
     except BaseException:
         stop(supervisor, _GRACE_SECONDS)
         raise

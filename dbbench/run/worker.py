@@ -249,8 +249,8 @@ class Worker:
             measured = work.measure(step, context)
             servers = context.engine.processes()
             written = usage(servers).since(before).written
-            if self.hosts and (told := self.hosts.take_facts()):
-                measured.facts["cluster"] = told
+            if self.hosts and (facts := self.hosts.take_facts()):
+                measured.facts["cluster"] = facts
             result = StepResult(name=step.name, verified=False, written_bytes=written, **measured.recorded)
             context.data.accept(step, measured)
             peak = max((peak_memory() or 0) + resident(servers), context.peak)

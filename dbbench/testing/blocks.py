@@ -93,8 +93,8 @@ class BlocksContract(EngineContract):
     def test_tells_what_the_disk_is(self, store: Store) -> None:
         """Without the file system a figure of blocks says little."""
         engine, _ = store
-        kind, told = machine.file_system(engine.directory), engine.settings().get("disk", "")
-        expect(kind in told, f"settings()['disk']: expected it to name the file system {kind}, got {told!r}")
+        kind, disk = machine.file_system(engine.directory), engine.settings().get("disk", "")
+        expect(kind in disk, f"settings()['disk']: expected it to name the file system {kind}, got {disk!r}")
 
     @clause("records-under-keys")
     def test_what_was_written_is_read(self, store: Store) -> None:

@@ -82,8 +82,8 @@ def expect_sized(engine: Engine) -> Size:
     for file in size.files:
         expect(not Path(file.name).is_absolute(), f"size(): expected names inside the directory, got {file.name}")
         expect(file.apparent >= 0, f"size(): expected the bytes of {file.name}, got {file.apparent}")
-    kept = sum(file.apparent for file in size.files if file.role != "reserved")
-    expect(kept > 0, "file_role(): expected data in files that aren't `reserved`, got none")
+    apparent = sum(file.apparent for file in size.files if file.role != "reserved")
+    expect(apparent > 0, "file_role(): expected data in files that aren't `reserved`, got none")
     return size
 
 

@@ -127,19 +127,19 @@ class ObjectContract(EngineContract):
         """A layer that reads a member when it is asked for would do the work off the clock."""
         engine = _filled(opened("own"))
         session: Any = engine.connect()
-        held = [*session.prepare_get_many(NAME, THINGS)(None), session.prepare_get(NAME, THINGS)(7)]
+        objects = [*session.prepare_get_many(NAME, THINGS)(None), session.prepare_get(NAME, THINGS)(7)]
         session.close()
         engine.close()  # so that no member can be read but what the object holds
-        check_objects(held[:-1], WANTED, THINGS)
-        check_objects(held[-1:], {7: WANTED[7]}, THINGS)
+        check_objects(objects[:-1], WANTED, THINGS)
+        check_objects(objects[-1:], {7: WANTED[7]}, THINGS)
 
     @clause("objects")
     def test_an_object_still_held_is_given_again(self, session: Any) -> None:
         """Object from the identity map or read anew, with every member."""
         get = session.prepare_get(NAME, THINGS)
-        held = get(7)
+        objects = get(7)
         check_objects([get(7)], {7: WANTED[7]}, THINGS)
-        del held
+        del objects
         session.close()
 
     @clause("objects")

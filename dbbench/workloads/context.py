@@ -222,8 +222,8 @@ class StepMeasurement:
     @property
     def recorded(self) -> dict[str, Any]:
         """What a result keeps of it."""
-        kept = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "leaves"}
-        return {**kept, "value": self.value}
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "leaves"}
+        return {**values, "value": self.value}
 
     @property
     def value(self) -> float | None:

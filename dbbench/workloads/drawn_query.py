@@ -44,11 +44,11 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
             raise Unsupported("nobody knows how many rows to give")
         first = calls.named(0, clients.count, [0])[0]
         calls = replace(calls, rows=row_count(_expected(step, [first], context)[0][0]))
-    kept: list[Kept] = []
+    samples: list[Kept] = []
 
     def driven(job: Job) -> ClientTimings:
         found = context.drive(job, clients)
-        kept.extend(found.kept)
+        samples.extend(found.kept)
         return found
 
     job = Job("query", (), 0, step.iterations, seed=calls.mix.known.seed, inputs=calls, each=True)
@@ -57,7 +57,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     if not context.does_work or not known:
         return replace(measured, facts=facts)
     facts |= checked_by(step, context)
-    chosen = random.Random(calls.mix.known.seed).sample(kept, min(COMPARED, len(kept)))
+    chosen = random.Random(calls.mix.known.seed).sample(samples, min(COMPARED, len(samples)))
     try:
         with context.aside():
             others = _compare(step, context, calls, clients.count, chosen)

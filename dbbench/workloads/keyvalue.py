@@ -42,15 +42,15 @@ def measure(step: KeyValueStep, context: StepContext) -> StepMeasurement:
 
 def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expected: ExpectedRecords) -> StepMeasurement:
     """One call after another, by as many clients as the step says."""
-    there = expected.next - expected.first
-    count = records.count if step.operation == "insert" else there
+    existing = expected.next - expected.first
+    count = records.count if step.operation == "insert" else existing
     if step.count is not None:
         count = max(1, round(step.count * records.scale))
     writes_there = step.operation in ("update", "delete")
-    if there == 0 and step.operation != "insert":
+    if existing == 0 and step.operation != "insert":
         raise Unsupported(f"there are no records to {step.operation}: no step before this one could insert any")
-    if count > there and writes_there:
-        raise Unsupported(f"there are {there:,} records to {step.operation}, not {count:,}")
+    if count > existing and writes_there:
+        raise Unsupported(f"there are {existing:,} records to {step.operation}, not {count:,}")
     inputs = replace(
         _inputs(step, records, expected, count), version=expected.newest + 1 if step.operation == "update" else 0
     )
@@ -171,13 +171,13 @@ def refuse_too_long(engine: Engine, records: RecordSet) -> None:
 def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
     """All records, drained by one call in C."""
     scan = prepared(context.engine, context.session, "scan")()
-    there = expected.next - expected.first
+    existing = expected.next - expected.first
     with collector_off(), CallMeter(context.engine) as meter:
         nanoseconds, _ = timed(lambda: deque(scan(), maxlen=0))
     samples = Samples()
     samples.record(np.array([nanoseconds], np.int64))
     found = ClientTimings(service=samples, begin=0, end=nanoseconds, usage=meter.usage(nanoseconds / 1e9))
-    return throughput(found, there + sum(map(len, expected.further)), Clients())
+    return throughput(found, existing + sum(map(len, expected.further)), Clients())
 
 
 def check(step: KeyValueStep, context: StepContext) -> None:
@@ -262,10 +262,12 @@ def sample(context: StepContext, operation: str) -> None:
     """Read some records that must be there, and one that must not. Raises WrongAnswer."""
     records, expected = context.records, context.data.expected_records
     assert records is not None
-    there = expected.next - expected.first
+    existing = expected.next - expected.first
     run = prepared(context.engine, context.session, operation)()
-    places = np.arange(min(SAMPLE, there), dtype=np.uint64)
-    numbers = shuffled(places, there, records.seed + 1)[: len(places)] + np.uint64(expected.first) if there else places
+    places = np.arange(min(SAMPLE, existing), dtype=np.uint64)
+    numbers = (
+        shuffled(places, existing, records.seed + 1)[: len(places)] + np.uint64(expected.first) if existing else places
+    )
     for number, key in zip(numbers.tolist(), records.keys(numbers), strict=True):
         given = run(key)
         if given is None:

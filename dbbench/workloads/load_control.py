@@ -102,8 +102,8 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
 def _kept_up(found: ClientTimings, rate: Rate) -> str:
     schedule = found.schedule
     assert schedule
-    kept = f"kept {min(found.per_second, rate.per_second):,.0f} of {rate.per_second:,g} calls/s"
-    return f"{kept}; {schedule.in_time:,} of {schedule.due:,} arrivals in time"
+    text = f"kept {min(found.per_second, rate.per_second):,.0f} of {rate.per_second:,g} calls/s"
+    return f"{text}; {schedule.in_time:,} of {schedule.due:,} arrivals in time"
 
 
 def _facts(found: ClientTimings, clients: Clients, *, percentiles: bool = True) -> StepFacts:
@@ -117,13 +117,13 @@ def _facts(found: ClientTimings, clients: Clients, *, percentiles: bool = True) 
         "times": {name: samples.to_json(percentiles=percentiles) for name, samples in kinds.items()},
     }
     if found.schedule is not None:
-        kept = found.schedule
+        schedule = found.schedule
         facts["arrivals"] = {
-            "due": kept.due,
-            "late": kept.late,
-            "dropped": kept.dropped,
-            "saturated": kept.saturated,
-            "in_time": kept.in_time,
+            "due": schedule.due,
+            "late": schedule.late,
+            "dropped": schedule.dropped,
+            "saturated": schedule.saturated,
+            "in_time": schedule.in_time,
         }
     if timeline := found.timeline.summary(found.end - found.begin):
         facts["timeline"] = timeline
@@ -156,16 +156,16 @@ def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> 
         found = drive(replace(job, rate=rate))
         assert found.schedule is not None
         latency = found.latency.percentile(find.percentile)
-        kept = not found.schedule.saturated and latency is not None and latency <= find.limit * 1e9
+        passed = not found.schedule.saturated and latency is not None and latency <= find.limit * 1e9
         trials.append({
             "per_second": per_second, "seconds": seconds, "latency": None if latency is None else latency / 1e9,
-            "saturated": found.schedule.saturated, "kept": kept,
+            "saturated": found.schedule.saturated, "kept": passed,
         })  # fmt: skip
-        note(f"try {len(trials)}: {_came_to(find, trials[-1])} ({seconds:.3g} s): {'passed' if kept else 'failed'}")
-        if kept:
+        note(f"try {len(trials)}: {_came_to(find, trials[-1])} ({seconds:.3g} s): {'passed' if passed else 'failed'}")
+        if passed:
             best.clear()  # only the last one that passed is asked for
             best[per_second] = found
-        return kept
+        return passed
 
     note(f"search for {find}: about {_USUAL_TRIES} tries of {find.trial:g} s, {bound:g} s at most")
     first = drive(replace(job, rate=None, duration=min(_FIRST_LOOK, find.trial)))

@@ -96,9 +96,9 @@ def _check_last(step: MixStep, context: StepContext) -> None:
     assert records is not None
     operations, made = context.data.expected_records.mixed or (_operations(step, records, before), None)
     sure = not before.loose and step.find is None  # what a search made before its last trial isn't known one by one
-    there = operations.next - operations.first
-    places = np.arange(min(SAMPLE, there), dtype=np.uint64)
-    picked = shuffled(places, there, records.seed + 2) + np.uint64(operations.first)
+    existing = operations.next - operations.first
+    places = np.arange(min(SAMPLE, existing), dtype=np.uint64)
+    picked = shuffled(places, existing, records.seed + 2) + np.uint64(operations.first)
     written = last_written(operations, step.clients.count, picked, made)
     keys = records.keys(picked)
     read = prepared(context.engine, context.session, "read")()
@@ -109,8 +109,8 @@ def _check_last(step: MixStep, context: StepContext) -> None:
             raise WrongAnswer(f"the record {number} is gone")
         pairs.append((key, bytes(given)))
     _, versions = records.named(pairs)  # all at once: one by one it takes longer than the mix itself
-    kept = [None] * len(pairs) if not sure else [[version] for version in before.version_of(picked).tolist()]
-    for number, version, otherwise in zip(picked.tolist(), versions.tolist(), kept, strict=True):
+    possible = [None] * len(pairs) if not sure else [[version] for version in before.version_of(picked).tolist()]
+    for number, version, otherwise in zip(picked.tolist(), versions.tolist(), possible, strict=True):
         allowed = written.get(number, otherwise)
         if allowed is not None and version not in allowed:
             raise WrongAnswer(f"record {number} is in version {version}; written to it last was {allowed}")

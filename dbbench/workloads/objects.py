@@ -58,14 +58,14 @@ class Loading:
             del found  # taking the objects apart is not loading them
             self.session.forget()
             return nanoseconds / len(keys)
-        held = [self.run(key) for key in keys] if self.step.identity_map == "warm" else []
+        objects = [self.run(key) for key in keys] if self.step.identity_map == "warm" else []
         taken: list[NDArray[np.int64]] = []
         self._begin()
         stream(self.run, keys, taken.append, clock, around=around)
         times = np.concatenate(taken)
         if samples is not None:
             samples.record(times)
-        held.clear()
+        objects.clear()
         self.session.forget()
         return float(times.sum()) / len(keys)
 

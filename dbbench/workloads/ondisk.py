@@ -28,8 +28,8 @@ def on_disk(engine: Engine) -> Size:
 
     At a URL it is what the server says. Raises Unsupported if the engine keeps nothing on disk.
     """
-    told = engine.size()
-    return told if engine.url else replace(told, files=_files(engine))
+    reported = engine.size()
+    return reported if engine.url else replace(reported, files=_files(engine))
 
 
 def by_role(engine: Engine) -> dict[FileRole, int]:

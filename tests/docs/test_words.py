@@ -38,6 +38,8 @@ NO_BEGINNINGS = {
     "Of", "In", "If", "As", "So", "Why", "Where", "Who", "Whose", "Which", "That", "Those", "To",
     "From", "For", "With", "On", "By", "At", "No", "It",
 }  # fmt: skip
+#: Words that name no variable or parameter: they don't say what it is. Fields of a class are part of its form.
+NO_NAMES = {"told", "there", "held", "kept"}
 #: History keeps its words, and these say which are retired.
 EXEMPT = {"CHANGELOG.md", "docs/glossary.md"}
 #: The key of the suite format, which stays until the format has a new version.
@@ -101,6 +103,22 @@ def test_a_docstring_begins_with_a_verb_or_a_noun() -> None:
         for line, text in docstrings(path)
         if text.split()[0].strip(".,:;") in NO_BEGINNINGS
     ] == []
+
+
+def test_a_name_says_what_it_is() -> None:
+    functions = [
+        (path, function)
+        for path in (ROOT / "dbbench").rglob("*.py")
+        for function in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(function, ast.FunctionDef)
+    ]
+    assert {
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path, function in functions
+        for node in ast.walk(function)
+        if (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in NO_NAMES)
+        or (isinstance(node, ast.arg) and node.arg in NO_NAMES)
+    } == set()
 
 
 @pytest.mark.parametrize("word", RETIRED.values())

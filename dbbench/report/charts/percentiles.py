@@ -99,7 +99,11 @@ def _points(axes: Axes, places: Sequence[tuple[str, Line | None]], colours: Colo
         for y, (operation, line) in enumerate(places)
         if line is not None and operation and not line.withheld
     ]
-    ends = [(y, min(there), max(there)) for y, points, _ in known if (there := [each for each in points if each])]
+    ends = [
+        (y, min(known_points), max(known_points))
+        for y, points, _ in known
+        if (known_points := [each for each in points if each])
+    ]
     if ends:
         axes.hlines(*zip(*ends, strict=True), color=FAINT, linewidth=1.5, zorder=1)
     for number, (shape, area) in enumerate(_DOTS):
@@ -119,12 +123,12 @@ def _row(sheet: Sheet, y: float, line: Line, operation: str) -> None:
 def _dress(sheet: Sheet, places: Sequence[tuple[str, Line | None]], size: float) -> None:
     axes = sheet.axes
     axes.set_ylim(len(places) - 0.5, -0.5)
-    there = [(y, line) for y, (_, line) in enumerate(places) if line is not None]
+    present = [(y, line) for y, (_, line) in enumerate(places) if line is not None]
     titles = [
         f"{line.row.title}{'' if line.withheld or line.row.value is None else superscript(line.mark)}"
-        for _, line in there
+        for _, line in present
     ]
-    sheet.names(titles, size, [line.row.value is not None for _, line in there], [y for y, _ in there])
+    sheet.names(titles, size, [line.row.value is not None for _, line in present], [y for y, _ in present])
     least, most = axes.get_xlim()
     axes.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if most / least < _NARROW else (1,)))
     axes.xaxis.set_major_formatter(lambda value, _: _time(value))
@@ -140,7 +144,7 @@ def _time(seconds: float) -> str:
 def _legend(sheet: Sheet, drawn: Sequence[Sequence[float | None]]) -> None:
     """The shapes that are somewhere in the chart."""
     known = [any(points) for points in zip(*drawn, strict=True)]
-    shown = [(name, dot) for name, dot, there in zip(_NAMES, _DOTS, known, strict=False) if there]
+    shown = [(name, dot) for name, dot, point in zip(_NAMES, _DOTS, known, strict=False) if point]
     for name, (shape, area) in shown:
         sheet.axes.scatter([], [], s=area, marker=shape, color=GREY, linewidths=1.4, label=name)
     if shown:

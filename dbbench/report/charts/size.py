@@ -57,10 +57,10 @@ def sizes(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
     keys: list[Artist] = []
     for name, (text, look) in _PARTS.items():
         widths = np.array([part.get(name, 0.0) for part in parts])
-        there = [place for place in range(len(parts)) if widths[place]]
-        spans = [(place, left[place] / unit.size, (left[place] + widths[place]) / unit.size) for place in there]
-        boxes(axes, spans, BAR, [colours.get(view.lines[place].row.engine, BLUE) for place in there], **look)
-        if there and widths.max() > 0.005 * greatest:
+        present = [place for place in range(len(parts)) if widths[place]]
+        spans = [(place, left[place] / unit.size, (left[place] + widths[place]) / unit.size) for place in present]
+        boxes(axes, spans, BAR, [colours.get(view.lines[place].row.engine, BLUE) for place in present], **look)
+        if present and widths.max() > 0.005 * greatest:
             keys.append(Patch(facecolor=GREY, linewidth=0, label=text, **{"edgecolor": "white", **look}))
         left = left + widths
     values(sheet, view)

@@ -95,8 +95,8 @@ def spans(title: str, cold: StepView, warm: StepView, captions: Sequence[str], c
             facecolors="white" if hollow else edges, edgecolors=edges, zorder=4,
         )  # fmt: skip
         lines_there = {line.row.engine: line for line in (*view.lines, *view.failed)}
-        there = [(y + beside, lines_there[lines[y].row.engine]) for y, _ in mine]
-        intervals(axes, known_intervals(there, unit), color=GREY, stop=0.07)
+        others = [(y + beside, lines_there[lines[y].row.engine]) for y, _ in mine]
+        intervals(axes, known_intervals(others, unit), color=GREY, stop=0.07)
     for at, column in enumerate(columns):
         sheet.write(1, -0.5, column, 72 * sum(widths[: at + 1]), ha="right", fontsize=8, color=GREY, drop=-0.3)
     reach = [bound / unit.size for line in (*at_start.values(), *lines) for bound in _reach(line) if bound]

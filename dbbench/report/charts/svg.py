@@ -75,11 +75,11 @@ def _shorten(each: ElementTree.Element, known: set[str], prefix: str, ink: str) 
             short = _NUMBER.sub(lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), found[key])
             found[key] = _COMMAND.sub(r"\1", _SPACES.sub(" ", short).strip())
     if "style" in found:
-        kept = [part.strip() for part in found.pop("style").split("; ")]
-        kept = [_REFERENCE.sub(rf"url(#{prefix}-\1)", part) for part in kept if not part.startswith(_USUAL)]
-        kept = [short for part in kept if (short := part.replace(": ", ":")) != ink]
-        if kept:
-            found["style"] = ";".join(kept)
+        styles = [part.strip() for part in found.pop("style").split("; ")]
+        styles = [_REFERENCE.sub(rf"url(#{prefix}-\1)", part) for part in styles if not part.startswith(_USUAL)]
+        styles = [short for part in styles if (short := part.replace(": ", ":")) != ink]
+        if styles:
+            found["style"] = ";".join(styles)
     if each.tag != f"{{{_SVG}}}text" and each.text and not each.text.strip():
         each.text = None
     each.tail = "\n" if each.tag == f"{{{_SVG}}}text" else None

@@ -69,7 +69,7 @@ def _cells(found: ClientStats, line: Line) -> tuple[str, ...]:
     tail = next(iter(line.tails.values()), None)
     points = [tail.percentiles[0], tail.percentiles[2], tail.greatest] if tail else [None, None, None]
     cells = ["–" if point is None else fitting("s", [point]).text(point) for point in points]
-    told = [
+    counts = [
         "–" if name not in found.counted else f"{found.counted[name]:,}" for name in ("inserts", "updates", "deletes")
     ]
     retries = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found.retries.items())) or "0"
@@ -79,5 +79,5 @@ def _cells(found: ClientStats, line: Line) -> tuple[str, ...]:
         *(fitting("s", [seconds]).text(seconds) for seconds in (found.fastest, found.slowest)),
         f"{found.jain:.3f}",
         retries,
-        "/".join(told) if found.counted else "–",
+        "/".join(counts) if found.counted else "–",
     )

@@ -20,19 +20,19 @@ class Wording(step_view.Wording[LoadStep]):
     def detailed(self, step: LoadStep, view: StepView) -> StepView:
         """Its parts, and what making the rows took."""
         found = {line.row.engine: known for line in view.lines if (known := line.row.load_parts) is not None}
-        there = [name for name in LOADS if any(name in known.parts for known in found.values())]
-        if not there:
+        parts = [name for name in LOADS if any(name in known.parts for known in found.values())]
+        if not parts:
             return view
 
         def cells(known: LoadParts) -> tuple[str, ...]:
-            told = [view.unit.figure(known.parts[name]) if name in known.parts else "–" for name in there]
-            return (*told, view.unit.figure(known.making))
+            figures = [view.unit.figure(known.parts[name]) if name in known.parts else "–" for name in parts]
+            return (*figures, view.unit.figure(known.making))
 
         lines = tuple(
             replace(line, details=cells(known)) if (known := found.get(line.row.engine)) else line
             for line in view.lines
         )
-        return replace(view, lines=lines, details=(*there, MAKING))
+        return replace(view, lines=lines, details=(*parts, MAKING))
 
     def details_note(self, step: LoadStep, view: StepView) -> str:
         """What the parts are."""

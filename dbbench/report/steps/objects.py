@@ -22,15 +22,15 @@ class Wording(step_view.Wording[ObjectStep]):
     def work(self, step: ObjectStep) -> str:
         """How many, how, and how often."""
         what = "each by its key" if step.operation == "get" else "by one query"
-        held = "; still held" if step.identity_map == "warm" else ""
-        return f"{step.count or 'all'} of {step.table}, {what}, {step.iterations} times{held}"
+        note = "; still held" if step.identity_map == "warm" else ""
+        return f"{step.count or 'all'} of {step.table}, {what}, {step.iterations} times{note}"
 
     def conditions(self, step: ObjectStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
         """What a pass is."""
         count = next((f"{each['objects']:,} " for each in facts if "objects" in each), "")
         how = f"{count}objects by one query" if step.operation == "get_many" else f"{count}objects, each by its key"
-        held = ", all of them loaded before and still held" if step.identity_map == "warm" else ""
-        return f"A round is {mean_of(step.iterations, 'pass', 'passes')} after {step.warm_up} to warm up: {how}{held}."
+        note = ", all of them loaded before and still held" if step.identity_map == "warm" else ""
+        return f"A round is {mean_of(step.iterations, 'pass', 'passes')} after {step.warm_up} to warm up: {how}{note}."
 
     def detailed(self, step: ObjectStep, view: StepView) -> StepView:
         """The parts of each figure, and what happens once."""
@@ -43,8 +43,8 @@ class Wording(step_view.Wording[ObjectStep]):
                 lines.append(replace(line, details=(*cells, *once)))
             else:
                 lines.append(line)
-        there = any(line.details for line in lines)
-        return replace(view, lines=tuple(lines), details=(*PARTS, "connect", "prepare") if there else ())
+        detailed = any(line.details for line in lines)
+        return replace(view, lines=tuple(lines), details=(*PARTS, "connect", "prepare") if detailed else ())
 
     def details_note(self, step: ObjectStep, view: StepView) -> str:
         """What the parts are."""

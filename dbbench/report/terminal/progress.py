@@ -26,7 +26,7 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
     of them too. A null engine's trials are no lines, and aren't counted.
     """
     manifest = run.manifest
-    held = set(forbidden(manifest, ())) if publish else set()
+    hidden = set(forbidden(manifest, ())) if publish else set()
     done = sum(ranked(manifest, result.engine_name) for result in run.results())
     part = sum(ranked(manifest, name) for name in manifest.usable) / max(len(manifest.usable), 1)
     bar = Progress(
@@ -44,14 +44,14 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
         def report(event: Event) -> None:
             nonlocal done
             if publish and event.result is not None:  # which server it is shows when it has answered
-                held.update(forbidden(manifest, [event.result]))
+                hidden.update(forbidden(manifest, [event.result]))
             counts = ranked(manifest, event.trial.engine)
             done += counts and event.result is not None
-            left, total = "" if held else _left(event), round(event.total * part)
+            left, total = "" if hidden else _left(event), round(event.total * part)
             if counts and event.result is not None:
                 outcome = _worst(event.result)
                 if bar.disable or outcome is not Outcome.OK:
-                    took = "" if event.trial.engine in held else f" {event.result.seconds:.1f} s"
+                    took = "" if event.trial.engine in hidden else f" {event.result.seconds:.1f} s"
                     text = (
                         f"{done:>3}/{total} round {event.trial.round}/{manifest.rounds} {event.trial.engine:<14} "
                         f"{outcome}{took}{left and f', {left}'}"
