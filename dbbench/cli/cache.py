@@ -82,7 +82,9 @@ def _named(found: Sequence[Kept], names: Sequence[str]) -> list[Kept]:
     for name in names:
         mine = named(list(found), name) if name else []
         if len(mine) > 1:
-            raise UserError(f"{name!r} is the beginning of {', '.join(entry.name for entry in mine)}; give more of it")
+            raise UserError(
+                f"{name!r} begins several names: {', '.join(entry.name for entry in mine)}; give a longer one"
+            )
         if not mine:
             known = [entry.name for entry in found]
             raise UserError(f"the cache holds no {name!r}{did_you_mean(name, known) or '; `dbbench cache` lists it'}")

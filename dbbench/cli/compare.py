@@ -49,7 +49,9 @@ from dbbench.host.metric import Metric
     help="Exit with 1 if anything broke, or is shown to be slower or larger by more than this, like 5%; "
     "with 3 if the runs can't show it.",
 )
-@click.option("--fail-on-unknown", is_flag=True, help="With --fail-above: exit with 1 for any step that can't be told.")
+@click.option(
+    "--fail-on-unknown", is_flag=True, help="With --fail-above: exit with 1 for any step that can't be decided."
+)
 @click.option("--across-machines", is_flag=True, help="Compare runs of different machines too; the result says so.")
 @metric_option
 @click.option("--markdown", "form", flag_value="markdown", help="Print Markdown, for a pull request's comment.")
@@ -68,7 +70,7 @@ def compare(
     form: str | None,
     publish: bool,
 ) -> int:
-    """Compare the runs OLD and NEW: what is slower, faster, the same, or can't be told.
+    """Compare the runs OLD and NEW: what is slower, faster, the same, or can't be decided.
 
     Of more than two runs each is compared with the first. Several runs a side, made in turns, show how much runs differ by themselves: name them with --old and --new.
 

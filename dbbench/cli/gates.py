@@ -55,7 +55,7 @@ gate_option = click.option(
 )
 
 unknown_option = click.option(
-    "--fail-on-unknown", is_flag=True, help="With --gate: exit with 1 for any step that can't be told."
+    "--fail-on-unknown", is_flag=True, help="With --gate: exit with 1 for any step that can't be decided."
 )
 
 
@@ -83,7 +83,7 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
     """Print what each gate says; returns the exit status.
 
     With `publish` a gate of an engine whose licence forbids that is undecided: what it says would be a figure.
-    A strict gate fails then too, as it does where any timed step can't be told.
+    A strict gate fails then too, as it does where any timed step can't be decided.
     """
     if not gates:
         return 0

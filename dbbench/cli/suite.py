@@ -257,7 +257,7 @@ def suite(
         time_limit = time_limit if _given(context, "time_limit") else None
     chosen = chosen_formats(formats, shared=publish)
     if metric not in (None, Metric.WALL) and not gates:
-        raise UserError("--metric says what a --gate compares; add one, like --gate duckdb@1.4/duckdb@1.3:10%")
+        raise UserError("--metric chooses what a --gate compares; add one, like --gate duckdb@1.4/duckdb@1.3:10%")
     gates = chosen_gates(gates, metric, fail_on_unknown=fail_on_unknown)
     if quick and gates:
         raise UserError("--quick is one round, which can't decide a --gate; omit one of them")
