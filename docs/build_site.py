@@ -1,7 +1,7 @@
 """Builds the documentation as a site, in the clone's folder: `python -m docs.build_site OUT [RUN...]`.
 
-Besides the pages of the repository it has pages made of the code: each engine, the plugin contract, the published texts
-and the help of each command. With runs it has a gallery of them (`dbbench site`). A warning of Sphinx is an error.
+Besides the pages of the repository it has pages made of the code: each engine, the plugin contract and the
+help of each command. With runs it has a gallery of them (`dbbench site`). A warning of Sphinx is an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import click
 
 from dbbench import __version__, cli
 from dbbench.engine import registry
-from docs import contract_page, seeds_page
+from docs import contract_page
 from docs.engine_page import page as engine_page
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -112,7 +112,6 @@ def _lay_out(source: Path) -> None:
         (reference / f"{name}.md").write_text(f"---\norphan: true\n---\n{engine_page(engine)}", "utf-8")
     (source / "docs" / "commands.md").write_text("\n".join(_commands()), "utf-8")
     (source / "docs" / "contract.md").write_text(contract_page.page(), "utf-8")
-    (source / "docs" / "seeds.md").write_text(seeds_page.page(), "utf-8")
 
 
 def _name(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Print what became of the published texts, made of the suites, as a page: `python docs/seeds_page.py`.
+"""docs/seeds.md, made of the suites: `python docs/seeds_page.py > docs/seeds.md`.
 
 Systems, steps and figures are those of the suites' published data; what became of each is said here once. A system
 without an entry here is an error, and so is an entry without a system.
@@ -126,7 +126,7 @@ figures, each chart, each setting. One text has two suites, `object-load` and `c
 it here; "differs" and "cannot be had" give the reason. The last line of each names steps whose figures weren't
 published, or of dbbench's own.
 
-`python docs/seeds_page.py` makes this page of the suites.
+`python docs/seeds_page.py > docs/seeds.md` makes this page of the suites; a test compares them.
 """
 
 

@@ -160,5 +160,5 @@ def summary(run: Path) -> dict[tuple[str, str], dict[str, str]]:
         return {
             (row["step"], row["engine"]): row
             for row in csv.DictReader(file)
-            if row["metric"] in ("time", "size", "throughput", "latency", "highest rate", "")
+            if row["metric"] in ("time", "size", "data size", "throughput", "latency", "highest rate", "")
         }
