@@ -213,7 +213,7 @@ class BlocksContract(EngineContract):
         """Each process opens an engine of its own on the directory, while the others have it open."""
         _serves(store, "processes", 2)
 
-    @clause("one-thread-for-many-sessions")
+    @clause("concurrency")
     def test_each_session_of_a_group_gets_its_own_answers(self, store: Store) -> None:
         """While one waits, the others ask: answers must not get mixed up."""
         engine, session = store

@@ -86,7 +86,7 @@ class ObjectContract(EngineContract):
         """A session of it."""
         return things.connect()
 
-    @clause("objects")
+    @clause("objects-and-access-layers")
     def test_gives_objects(self, engine_class: type[Engine]) -> None:
         """Suites of objects ask for one and for many."""
         for operation in ("get", "get_many"):
@@ -94,7 +94,7 @@ class ObjectContract(EngineContract):
                 offers(engine_class, operation), f"expected prepare_{operation} beside the other of the two, got none"
             )
 
-    @clause("objects")
+    @clause("objects-and-access-layers")
     def test_gives_every_member(self, session: Any) -> None:
         """A member that changes on its way, or stays away, is a wrong object."""
         get = session.prepare_get(NAME, THINGS)
@@ -103,7 +103,7 @@ class ObjectContract(EngineContract):
             session.forget()
         session.close()
 
-    @clause("objects")
+    @clause("objects-and-access-layers")
     def test_gives_many_at_once(self, session: Any) -> None:
         """Some of the rows, or all where no keys are named."""
         get_many = session.prepare_get_many(NAME, THINGS)
@@ -113,7 +113,7 @@ class ObjectContract(EngineContract):
             session.forget()
         session.close()
 
-    @clause("objects")
+    @clause("objects-and-access-layers")
     def test_a_key_that_is_not_there_has_no_object(self, session: Any) -> None:
         """Expect no object and no error: a benchmark of missing keys needs both."""
         expect_equal(f"object under key {ABSENT}, which no row has", session.prepare_get(NAME, THINGS)(ABSENT), None)
@@ -122,7 +122,7 @@ class ObjectContract(EngineContract):
         check_objects(session.prepare_get_many(NAME, THINGS)([ABSENT, 1]), {1: WANTED[1]}, THINGS)
         session.close()
 
-    @clause("objects")
+    @clause("objects-and-access-layers")
     def test_an_object_is_whole_when_it_is_given(self, opened: Opener) -> None:
         """A layer that reads a member when it is asked for would do the work off the clock."""
         engine = _filled(opened("own"))
@@ -133,7 +133,7 @@ class ObjectContract(EngineContract):
         check_objects(objects[:-1], WANTED, THINGS)
         check_objects(objects[-1:], {7: WANTED[7]}, THINGS)
 
-    @clause("objects")
+    @clause("objects-and-access-layers")
     def test_an_object_still_held_is_given_again(self, session: Any) -> None:
         """Object from the identity map or read anew, with every member."""
         get = session.prepare_get(NAME, THINGS)
@@ -142,7 +142,7 @@ class ObjectContract(EngineContract):
         del objects
         session.close()
 
-    @clause("objects")
+    @clause("objects-and-access-layers")
     def test_sessions_are_apart(self, things: Engine) -> None:
         """One session's end must not end the other."""
         first, second = (things.connect() for _ in range(2))
@@ -152,7 +152,7 @@ class ObjectContract(EngineContract):
         check_objects([gets[1](1)], {1: WANTED[1]}, THINGS)
         second.close()
 
-    @clause("objects")
+    @clause("objects-and-access-layers")
     def test_its_driver_is_seen(self, things: Engine) -> None:
         """The layer's own share is its time less the driver's."""
         timer = DriverTimer()

@@ -40,7 +40,9 @@ def test_summary_has_every_step_of_every_engine(run) -> None:
     for step in STEPS:
         assert {row["engine"] for row in rows if row["step"] == step} == {"sqlite", "duckdb", "(null)"}
     assert all(row["outcome"] == "ok" for row in rows)
-    assert {row["metric"] for row in rows} == {"time", "size", "peak memory", "cpu time", "bytes written"}
+    of_size = {f"data size, {part}" for part in ("data", "index", "both", "reserved", "empty")}
+    used = {"peak memory", "cpu time", "bytes written"}
+    assert {row["metric"] for row in rows} == {"time", "data size", *of_size, *used}
 
 
 def test_too_few_rounds_for_ranks_are_named_before_the_first_trial(run) -> None:

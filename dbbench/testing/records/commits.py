@@ -148,7 +148,7 @@ class CommitContract(StoreContract):
         """Each process opens an engine of its own on the directory, while the others have it open."""
         _serves(store(), "processes", 2, at_once=True)
 
-    @clause("one-thread-for-many-sessions")
+    @clause("concurrency")
     def test_each_session_of_a_group_gets_its_own_answers(self, filled: Store) -> None:
         """While one waits, the others ask: answers must not get mixed up."""
         engine, _ = filled
