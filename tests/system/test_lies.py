@@ -82,7 +82,8 @@ def test_what_they_do_not_lie_about_stands(run: Path) -> None:
 def test_a_size_is_measured_and_not_told(run: Path, engine: str) -> None:
     true, found = (summary(run)["database-size", name] for name in ("sqlite", engine))
     assert found["outcome"] == "ok"
-    assert float(found["value"]) == pytest.approx(float(true["value"]), rel=0.05)
+    # Of a file elsewhere the pages of empty tables, some 16 kB, count as the empty database's.
+    assert float(found["value"]) == pytest.approx(float(true["value"]), rel=0.05, abs=20_000)
     assert ("outside of the engine's directory (hidden.sqlite" in found["detail"]) == (engine == "sizes-elsewhere")
 
 

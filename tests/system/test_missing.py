@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -52,13 +53,19 @@ def test_what_an_engine_lacks_is_listed_with_the_packages_that_bring_it(dbbench:
     assert "install: apt install unixodbc libsqliteodbc" in listed
 
 
-def test_install_asks_before_it_runs_and_ends_by_what_is_so(dbbench: Dbbench, without_odbc: str) -> None:
+def test_install_asks_before_it_runs_and_ends_by_what_is_so(
+    dbbench: Dbbench, dbbench_here: Dbbench, without_odbc: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     printed = dbbench("engines", "install", "--print", "odbc+sqlite").stdout.splitlines()
     assert printed[0] == "apt-get install -y --no-install-recommends unixodbc libsqliteodbc"
     assert printed[1].startswith(f"{sys.executable} -P -m pip install ")
     assert printed[1].endswith(" 'pyodbc>=5.1'")
     assert dbbench("engines", "install", "--debian", "odbc+sqlite").stdout == "unixodbc libsqliteodbc\n"
-    asked = dbbench("engines", "install", "odbc+sqlite", PYTHONPATH=without_odbc)  # nobody answers
+    with monkeypatch.context() as patch:  # other tests' runs use this environment
+        patch.setattr("dbbench.host.processes.at_work", lambda _module: [])
+        patch.setenv("PYTHONPATH", without_odbc)
+        patch.setattr("sys.stdin", io.StringIO())  # nobody answers
+        asked = dbbench_here("engines", "install", "odbc+sqlite")
     assert "Run this now? [y/N]" in asked.stdout
     assert asked.returncode == 1
     there = dbbench("engines", "install", "sqlite")
