@@ -59,8 +59,8 @@ def outside(engine: Engine, seen: set[_Inode]) -> list[File]:
         found += _open_files(process, seen)
     if engine.directory.name == "data" and (work / "tmp").is_dir():  # a trial's own, not a test's
         found += [replace(file, name=str(work / file.name)) for file in _in_folder(work, seen)]
-    kept = [file for file in found if file.apparent or file.allocated]
-    return [replace(file, role="reserved") if engine.file_role(file.name) == "reserved" else file for file in kept]
+    files = [file for file in found if file.apparent or file.allocated]
+    return [replace(file, role="reserved") if engine.file_role(file.name) == "reserved" else file for file in files]
 
 
 def _summed(files: list[File]) -> list[File]:
