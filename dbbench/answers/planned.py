@@ -12,7 +12,8 @@ from dbbench.answers import ranks, reference, rewrite
 from dbbench.suite.answer import SqlAnswer
 from dbbench.suite.data_types import TEXTS
 from dbbench.suite.dataset import Table
-from dbbench.suite.loader import Document, document_of
+from dbbench.suite.document import Document
+from dbbench.suite.loader import document_of
 from dbbench.suite.model import Suite
 from dbbench.suite.plain import items, mapping
 from dbbench.suite.steps.query import QueryStep

@@ -77,7 +77,7 @@ class Agent:
         self._words.put(str(moment))
 
     def poll(self) -> list[str | Ended]:
-        """What the process has said since the last time, a `Word` in each line; it is told that somebody still asks."""
+        """What the process has said since the last time, a `HostReply` in each line; it is told that somebody still asks."""
         self._words.put("")
         said = []
         while not self._said.empty():

@@ -18,7 +18,7 @@ from time import perf_counter_ns
 import psutil
 
 from dbbench.cluster.alike import identity
-from dbbench.cluster.leased import HOST_ORDER, HostMachine, HostOrder, Line, Word, obey
+from dbbench.cluster.leased import HOST_ORDER, HostMachine, HostOrder, HostReply, Line, obey
 from dbbench.engine.base import Engine
 from dbbench.engine.urls import VARIABLE
 from dbbench.loadgen.processes import ClientProcesses
@@ -54,12 +54,12 @@ def serve(order: HostOrder, line: Line, folder: Path) -> None:
     """What a host does with its order."""
     kind: type[Engine] = resolve_name(order.engine)
     if order.clients is None:
-        line.say(Word(has=identity(kind)))
+        line.say(HostReply(has=identity(kind)))
         return
     numbers = range(order.first, order.first + order.processes)
     clients = replace(order.clients, directory=str(folder))
     with ClientProcesses(clients, numbers, {VARIABLE: order.url}) as processes:
-        ready = Word(has=identity(kind), machine=HostMachine.here(folder))
+        ready = HostReply(has=identity(kind), machine=HostMachine.here(folder))
         processes.ready()
         line.say(ready)
         moment = int(line.hear())
@@ -68,7 +68,7 @@ def serve(order: HostOrder, line: Line, folder: Path) -> None:
         busy = BusyShare()
         found = processes.timings()
         share = busy.now()
-    line.say(Word(found, busy=share))
+    line.say(HostReply(found, busy=share))
 
 
 def main() -> None:

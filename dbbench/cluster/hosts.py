@@ -17,7 +17,7 @@ from distributed import Client
 from dbbench.cluster.agent import Agent, Ended, Sealed
 from dbbench.cluster.alike import differences, identity
 from dbbench.cluster.clock import EXCHANGES, Clock, Reading, best
-from dbbench.cluster.leased import CLEAR_UP_SECONDS, WORD, HostOrder, Word
+from dbbench.cluster.leased import CLEAR_UP_SECONDS, HOST_REPLY, HostOrder, HostReply
 from dbbench.cluster.place import Place
 from dbbench.cluster.watch import TOPIC, Watch
 from dbbench.engine.base import Engine, Session
@@ -47,8 +47,8 @@ class Host:
     address: str
     agent: Any = None
     readings: list[Reading] = field(default_factory=list)
-    ready: Word | None = None
-    found: Word | None = None
+    ready: HostReply | None = None
+    found: HostReply | None = None
 
     @property
     def clock(self) -> Clock:
@@ -59,7 +59,7 @@ class Host:
 class Errand(Protocol):
     """The giver of orders."""
 
-    def heard(self, host: str, order: int, word: Word) -> None:
+    def heard(self, host: str, order: int, word: HostReply) -> None:
         """A host has said something of an order."""
 
     def lost(self, order: int, why: str) -> None:
@@ -357,9 +357,9 @@ class Hosts:
         }
 
 
-def _word(host: Host, line: str) -> Word:
+def _word(host: Host, line: str) -> HostReply:
     """What a host says. Raises what it says went wrong."""
-    word = WORD.validate_json(line)
+    word = HOST_REPLY.validate_json(line)
     if word.failure:
         raise word.failure.exception(f"on host {host.name}")
     return word

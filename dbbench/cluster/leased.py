@@ -20,7 +20,7 @@ from pydantic import Base64Bytes, TypeAdapter
 from dbbench.cluster.agent import Sealed
 from dbbench.host import machine
 from dbbench.host.processes import forbid_core_dumps
-from dbbench.loadgen.job import ClientOrder, Failure, Said
+from dbbench.loadgen.job import ClientOrder, Failure, Reply
 
 #: How long what runs on a host may take to clear up, in seconds: more than a supervisor gives a trial.
 CLEAR_UP_SECONDS = 25.0
@@ -62,7 +62,7 @@ class HostMachine:
 
 
 @dataclass(frozen=True)
-class Word(Said):
+class HostReply(Reply):
     """What a process on a host says: what it has, what it measured, a trial that ended, that it is done, or why it failed."""
 
     #: What the host has, by name, when it is ready; and what it is, if it is to do more than say that.
@@ -77,7 +77,7 @@ class Word(Said):
 
 
 #: To JSON and back, for another host.
-HOST_ORDER, WORD = TypeAdapter(HostOrder), TypeAdapter(Word)
+HOST_ORDER, HOST_REPLY = TypeAdapter(HostOrder), TypeAdapter(HostReply)
 
 
 class Line:
@@ -93,9 +93,9 @@ class Line:
         """The next thing that is said to this process: its order, then the moment of a start."""
         return self._heard.get()
 
-    def say(self, word: Word) -> None:
+    def say(self, word: HostReply) -> None:
         """Say something."""
-        print(WORD.dump_json(word).decode(), file=self._words, flush=True)
+        print(HOST_REPLY.dump_json(word).decode(), file=self._words, flush=True)
 
     def _listen(self, unwanted: Callable[[], object]) -> None:
         pending = b""
@@ -121,5 +121,5 @@ def obey(work: Callable[[str, Line], None], unwanted: Callable[[], object]) -> N
     try:
         work(line.hear(), line)
     except Exception as exc:
-        line.say(Word(failure=Failure.of(exc)))
+        line.say(HostReply(failure=Failure.of(exc)))
     sys.stderr.flush()

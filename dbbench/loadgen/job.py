@@ -217,7 +217,7 @@ class ClientFailed(DbbenchError):
 
 
 @dataclass(frozen=True)
-class Said:
+class Reply:
     """What a process of clients says: nothing but that they are ready, then what they measured; or why it failed."""
 
     timings: ClientTimings | None = None
@@ -225,4 +225,4 @@ class Said:
 
 
 #: To JSON and back, for another process.
-ORDER, SAID = TypeAdapter(ClientOrder), TypeAdapter(Said)
+ORDER, REPLY = TypeAdapter(ClientOrder), TypeAdapter(Reply)

@@ -27,7 +27,7 @@ from dbbench.host.metric import Usage
 from dbbench.host.process_meter import ProcessMeter, Served
 from dbbench.host.processes import end_with_parent
 from dbbench.loadgen.client import bound, client_run
-from dbbench.loadgen.job import ORDER, SAID, ClientOrder, ClientTimings, Failure, Job, Said, together
+from dbbench.loadgen.job import ORDER, REPLY, ClientOrder, ClientTimings, Failure, Job, Reply, together
 from dbbench.loadgen.loops import collector_off
 from dbbench.loadgen.transactions import Pool, Together, Transactions
 
@@ -169,13 +169,13 @@ def share(pool: int, numbers: range, of: int) -> range:
     return range(pool * numbers.start // of, pool * numbers.stop // of)
 
 
-def _serve(order: ClientOrder, commands: TextIO, say: Callable[[Said], None]) -> None:
+def _serve(order: ClientOrder, commands: TextIO, say: Callable[[Reply], None]) -> None:
     """What one process of clients does with its order."""
     kind: type[Engine] = resolve_name(order.engine)
     engine = kind(Setup(Path(order.directory), order.tier, order.options, os.environ.get(VARIABLE, "")))
 
     def agree() -> int:
-        say(Said())
+        say(Reply())
         return int(commands.readline())
 
     engine.open()
@@ -186,7 +186,7 @@ def _serve(order: ClientOrder, commands: TextIO, say: Callable[[Said], None]) ->
             found = in_this_process(engine, order.job, numbers, order.of, agree)
     finally:
         engine.close()
-    say(Said(found))
+    say(Reply(found))
 
 
 def main() -> None:
@@ -195,13 +195,13 @@ def main() -> None:
     words = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
-    def say(said: Said) -> None:
-        print(SAID.dump_json(said).decode(), file=words, flush=True)
+    def say(said: Reply) -> None:
+        print(REPLY.dump_json(said).decode(), file=words, flush=True)
 
     try:
         _serve(ORDER.validate_json(sys.stdin.readline()), sys.stdin, say)
     except Exception as exc:
-        say(Said(failure=Failure.of(exc)))
+        say(Reply(failure=Failure.of(exc)))
         sys.exit(1)
 
 

@@ -15,7 +15,7 @@ from dbbench.engine.base import Engine
 from dbbench.host.metric import of_threads, total
 from dbbench.host.process_meter import ProcessMeter
 from dbbench.host.processes import environment, python
-from dbbench.loadgen.job import ORDER, SAID, ClientFailed, ClientOrder, ClientTimings, Job, Said, together
+from dbbench.loadgen.job import ORDER, REPLY, ClientFailed, ClientOrder, ClientTimings, Job, Reply, together
 from dbbench.suite.steps.base import Clients
 
 #: Between the word to the processes and their start, so that all have heard it.
@@ -109,9 +109,9 @@ def _tell(child: subprocess.Popen[str], line: object) -> None:
         print(line, file=child.stdin, flush=True)
 
 
-def hear_all(children: Sequence[subprocess.Popen[str]]) -> list[Said]:
+def hear_all(children: Sequence[subprocess.Popen[str]]) -> list[Reply]:
     """What each process says. Raises as soon as one has failed: nobody waits for the others then, which are killed."""
-    found: dict[subprocess.Popen[str], Said] = {}
+    found: dict[subprocess.Popen[str], Reply] = {}
     with selectors.DefaultSelector() as waiting:
         for child in children:
             assert child.stdout
@@ -123,13 +123,13 @@ def hear_all(children: Sequence[subprocess.Popen[str]]) -> list[Said]:
     return [found[child] for child in children]
 
 
-def _hear(child: subprocess.Popen[str]) -> Said:
+def _hear(child: subprocess.Popen[str]) -> Reply:
     """The next thing that a process says. Raises what it says went wrong, and ClientFailed if it ended without a word."""
     assert child.stdout
     line = child.stdout.readline()
     if not line:
         raise ClientFailed(f"a client process ended by itself with status {child.wait()}")
-    said = SAID.validate_json(line)
+    said = REPLY.validate_json(line)
     if said.failure:
         raise said.failure.exception("in a client process")
     return said

@@ -24,7 +24,7 @@ from dbbench.suite.model import Suite
 from dbbench.suite.steps.query import QueryStep
 
 if TYPE_CHECKING:
-    from dbbench.cluster.leased import Word
+    from dbbench.cluster.leased import HostReply
 
 PROGRAM = "dbbench.run.round_on_host"
 #: The name of a trial's file, at most one folder deep.
@@ -104,7 +104,7 @@ class Rounds:
                 self.done[trial.id] = self.run.result(trial)
         return left
 
-    def heard(self, host: str, order: int, word: Word) -> None:
+    def heard(self, host: str, order: int, word: HostReply) -> None:
         """Keep the files of a trial of a round. Raises RunError if they can't be written."""
         if not word.trial:
             return

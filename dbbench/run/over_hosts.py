@@ -50,7 +50,7 @@ def look_at_hosts(place: Place | None, engines: Sequence[str]) -> None:
 def _here(kind: str) -> Mapping[str, str]:
     """What this machine has for an engine, found by a process of its own: drivers stay out of this one."""
     from dbbench.cluster.agent import Agent, Ended
-    from dbbench.cluster.leased import WORD, HostOrder
+    from dbbench.cluster.leased import HOST_REPLY, HostOrder
 
     agent = Agent()
     agent.start(HostOrder(kind).sealed)
@@ -60,7 +60,7 @@ def _here(kind: str) -> Mapping[str, str]:
             for said in agent.poll():
                 if isinstance(said, Ended):
                     raise UserError(f"{kind}: {said.printed}")
-                word = WORD.validate_json(said)
+                word = HOST_REPLY.validate_json(said)
                 if word.has:
                     return word.has
                 raise UserError(f"{kind}: {word.failure and word.failure.text}")

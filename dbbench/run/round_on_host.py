@@ -14,7 +14,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from dbbench.cluster.leased import HostMachine, Line, Word, obey
+from dbbench.cluster.leased import HostMachine, HostReply, Line, obey
 from dbbench.datasets.cache import Files
 from dbbench.errors import UserError
 from dbbench.results.run_directory import Manifest, Run
@@ -42,11 +42,11 @@ def serve(text: str, line: Line) -> None:
 
         def report(event: Progress) -> None:
             if event.result is not None:
-                line.say(Word(trial=event.trial.id, files=packed(run.directory(event.trial)), machine=here))
+                line.say(HostReply(trial=event.trial.id, files=packed(run.directory(event.trial)), machine=here))
 
         folders = found_again(manifest.variants)
         run_trials(Ready(run, order.trials, datasets, answers_again(run, datasets), folders=folders), report)
-    line.say(Word(done=True))
+    line.say(HostReply(done=True))
 
 
 def _check(manifest: Manifest, datasets: Mapping[str, Files]) -> None:

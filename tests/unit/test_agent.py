@@ -15,7 +15,7 @@ from tests.waiting import until
 WAITING = """
 import os, signal, time
 from dbbench.cluster.agent import Agent
-from dbbench.cluster.leased import WORD, HostOrder
+from dbbench.cluster.leased import HOST_REPLY, HostOrder
 from dbbench.loadgen.job import ClientOrder, Job
 from dbbench.suite.model import Tier
 
@@ -23,7 +23,7 @@ null = "dbbench_plugins.null:Null"
 clients = ClientOrder(null, "", Tier.MEMORY, {}, Job("read", (), 0, 1), 1, 1, False)
 agent = Agent()
 agent.start(HostOrder(null, "", clients).sealed)
-while not any(WORD.validate_json(word).has for word in agent.poll()):
+while not any(HOST_REPLY.validate_json(word).has for word in agent.poll()):
     time.sleep(0.01)
 """
 

@@ -17,7 +17,7 @@ from dbbench.engine.setup import Setup
 from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported
 from dbbench.loadgen.clients import drive
-from dbbench.loadgen.job import SAID, ClientFailed, ClientTimings, Failure, Job, Said
+from dbbench.loadgen.job import REPLY, ClientFailed, ClientTimings, Failure, Job, Reply
 from dbbench.loadgen.loops import ScheduleStats
 from dbbench.loadgen.processes import hear_all
 from dbbench.suite.model import Tier
@@ -187,7 +187,7 @@ def test_a_process_that_fails_is_an_error_with_its_reason(
 def test_what_one_process_fails_with_is_heard_while_others_are_at_work() -> None:
     commands = (
         "import time; time.sleep(600)",
-        f"print({SAID.dump_json(Said(failure=Failure('failed', 'no room'))).decode()!r})",
+        f"print({REPLY.dump_json(Reply(failure=Failure('failed', 'no room'))).decode()!r})",
     )
     children = [subprocess.Popen([sys.executable, "-c", each], stdout=subprocess.PIPE, text=True) for each in commands]
     try:

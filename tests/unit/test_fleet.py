@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dbbench.analysis import fleet
-from dbbench.cluster.leased import HostMachine, Word
+from dbbench.cluster.leased import HostMachine, HostReply
 from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json
 from dbbench.host.processes import environment, python
@@ -80,9 +80,9 @@ def unfinished(path: Path) -> tuple[Run, Rounds, Reports]:
     return run, Rounds(run, trials, reports), reports
 
 
-def word(trial: str, result: dict[str, Any], **files: bytes) -> Word:
+def word(trial: str, result: dict[str, Any], **files: bytes) -> HostReply:
     whole = {"result.json": json.dumps(result).encode(), **files}
-    return piped(Word(trial=trial, machine=HostMachine(**HERE), files=whole))
+    return piped(HostReply(trial=trial, machine=HostMachine(**HERE), files=whole))
 
 
 def test_a_round_is_begun_anew_as_a_whole(tmp_path: Path) -> None:
