@@ -105,7 +105,7 @@ def test_data_with_the_indexes_in_it_are_hatched(tmp_path: Path) -> None:
     figure = drawn(view(fabricate(tmp_path / "run", ENGINES, rounds=1, change=unknown)))["invoices-database-size"]
     (hatched,) = [part for part in figure.axes[0].collections if part.get_hatch()]
     assert len(hatched.get_paths()) == 1
-    assert {"data", "data with the indexes in it", "indexes"} <= {*texts(figure)}
+    assert {"data", "data with indexes", "indexes"} <= {*texts(figure)}
 
 
 @pytest.mark.parametrize("stem", ["invoices-join-1", "invoices-overview"])

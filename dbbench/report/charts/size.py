@@ -23,7 +23,7 @@ from dbbench.suite.charts import SizeChart
 #: Part of a size -> what the key calls it, and how it looks in its engine's colour.
 _PARTS: dict[str, tuple[str, dict[str, Any]]] = {
     "data": ("data", {}),
-    "both": ("data with the indexes in it", {"hatch": "////"}),
+    "both": ("data with indexes", {"hatch": "////"}),
     "index": ("indexes", {"alpha": 0.5}),
     "journal": ("log in use", {"alpha": 0.25}),
     "other": ("other", {"alpha": 0.45, "hatch": "||||"}),
@@ -73,5 +73,5 @@ def sizes(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
     dress(sheet, view)
     if view.lines:
         with mpl.rc_context({"hatch.linewidth": 0.8}):
-            sheet.legend(handles=keys, ncols=5, columnspacing=1.2, handlelength=1.6)
+            sheet.legend(handles=keys, ncols=4, columnspacing=1.2, handlelength=1.6)
     return sheet.figure

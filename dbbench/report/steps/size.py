@@ -49,7 +49,7 @@ class Wording(step_view.Wording[SizeStep]):
                 memory = data.memory.get(engine)
                 cells = _of_records(found, view.unit, data.each(memory)) if data.records else _of_rows(found, view.unit)
                 if view.in_parts:
-                    cells = (*(_amount(part, view.unit) for part in (found.total, found.reserved, found.empty)), *cells)
+                    cells = (*(_amount(part) for part in (found.total, found.reserved, found.empty)), *cells)
                 if with_grown:
                     cells += ("–" if found.grown_per_row is None else f"{found.grown_per_row:+,.1f} B",)
                 if with_heap:
@@ -76,23 +76,23 @@ class Wording(step_view.Wording[SizeStep]):
 def _of_rows(found: Footprint, unit: Unit) -> tuple[str, ...]:
     """A footprint in words, in the order of SIZES."""
     row = "–" if found.per_row is None else f"{found.per_row:,.1f} B"
-    return (unit.text(found.allocated), *_flush(found, unit), row, _times(found.csv_ratio), _times(found.amplification))
+    return (unit.text(found.allocated), *_flush(found), row, _times(found.csv_ratio), _times(found.amplification))
 
 
 def _of_records(found: Footprint, unit: Unit, memory: str) -> tuple[str, ...]:
     """The same in the order of RECORD_SIZES. As many kilobytes for 1,000 records as bytes for one."""
     disk = "–" if found.per_row is None else f"{Unit(1, '').figure(found.per_row)} kB"
-    return (unit.text(found.allocated), *_flush(found, unit), disk, _times(found.amplification), memory)
+    return (unit.text(found.allocated), *_flush(found), disk, _times(found.amplification), memory)
 
 
-def _flush(found: Footprint, unit: Unit) -> tuple[str, str]:
+def _flush(found: Footprint) -> tuple[str, str]:
     """The size before the flush, and how long that took."""
     seconds = found.flush_seconds
-    return _amount(found.before_flush, unit), "–" if seconds is None else fitting("s", [seconds]).text(seconds)
+    return _amount(found.before_flush), "–" if seconds is None else fitting("s", [seconds]).text(seconds)
 
 
-def _amount(count: float | None, unit: Unit) -> str:
-    return "–" if count is None else unit.text(count)
+def _amount(count: float | None) -> str:
+    return "–" if count is None else fitting("B", [count]).text(count)
 
 
 def _times(share: float | None) -> str:
