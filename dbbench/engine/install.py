@@ -14,7 +14,6 @@ from importlib.metadata import Distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from dbbench.engine.declared import about
 from dbbench.host.processes import python
@@ -118,6 +117,8 @@ def _brings(requirement: Requirement, extra: str) -> bool:
 
 def _anew(package: Distribution) -> list[str]:
     """What installs a package again: by its name where it didn't come from a path, or the path is gone."""
+    from urllib.request import url2pathname  # it imports ssl and http, which nothing else here needs
+
     origin = json.loads(package.read_text("direct_url.json") or "{}")
     parts = urlsplit(origin.get("url", ""))
     path = Path(url2pathname(parts.path))

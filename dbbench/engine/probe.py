@@ -32,7 +32,7 @@ from dbbench.engine.options import misplaced
 from dbbench.errors import Unavailable, UserError
 from dbbench.host.processes import Packages, environment, first_on_path, forbid_core_dumps, python
 from dbbench.message import clean, cleaned
-from dbbench.suite.model import EngineTitle
+from dbbench.suite.base import Title
 
 if TYPE_CHECKING:
     from dbbench.engine.base import Engine
@@ -56,7 +56,7 @@ class Probed:
     engine: str = ""
     detail: str = ""
     install: str = ""
-    title: EngineTitle = ""
+    title: Title = ""
     license: str = ""
     publication: str = ""
     publication_note: str = ""

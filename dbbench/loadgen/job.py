@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 import pyarrow.ipc
-from pydantic import PlainSerializer, PlainValidator, TypeAdapter
+from pydantic import ConfigDict, PlainSerializer, PlainValidator, TypeAdapter, with_config
 
 from dbbench.answers.compare import as_table
 from dbbench.errors import DbbenchError, TimedOut, WrongAnswer
@@ -25,6 +25,8 @@ from dbbench.loadgen.transactions import Transactions
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.timed import Rate
 
+#: Their validators are built when clients in other processes ask for them.
+_deferred = with_config(ConfigDict(defer_build=True))
 #: What the calls of some kinds take: plain data that prepares each client's `CallStream`. Each kind has required fields of its own, so that it is known again.
 Inputs = DrawnCalls | KeySequence | OperationMix | QueryCalls | TransactionMix | Transactions
 
@@ -68,6 +70,7 @@ class Job:
         return self.inputs is None or getattr(self.inputs, "endless", False)
 
 
+@_deferred
 @dataclass(frozen=True)
 class ClientOrder:
     """What processes of clients are to do, the same for all of them. The URL isn't in it."""
@@ -216,6 +219,7 @@ class ClientFailed(DbbenchError):
     """A process of clients came to a bad end."""
 
 
+@_deferred
 @dataclass(frozen=True)
 class Reply:
     """What a process of clients says: nothing but that they are ready, then what they measured; or why it failed."""

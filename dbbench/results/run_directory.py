@@ -33,9 +33,9 @@ from dbbench.results import query_plan
 from dbbench.results.facts import Amount, EngineFacts, MachineFacts, NoiseFacts, Rows
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import MOST_ROUNDS, StepResult, Trial, TrialResult, fault
+from dbbench.suite.base import EngineName, Slug
 from dbbench.suite.loader import parse_suite
-from dbbench.suite.model import EngineName, Suite
-from dbbench.suite.steps.base import Slug
+from dbbench.suite.model import Suite
 from dbbench.suite.variables import Value, Variable
 
 #: The version of the run directory's format.

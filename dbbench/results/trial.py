@@ -14,8 +14,7 @@ from dbbench.host.metric import BaseUnit, Metric
 from dbbench.message import clean
 from dbbench.results.facts import Amount, CheckedStepFacts, NoiseFacts, RoundHost, ToldFacts
 from dbbench.results.outcome import Outcome
-from dbbench.suite.model import EngineName
-from dbbench.suite.steps.base import Slug
+from dbbench.suite.base import EngineName, Slug
 
 #: The name of a trial's folder.
 TrialId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+@._-]{0,199}$")]
@@ -52,7 +51,7 @@ def _known(usage: Any) -> Any:
 class StepResult(BaseModel):
     """One step of one trial. `value` is its block; samples are in `unit` ("s", "B" or "1/s")."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     name: Slug
     outcome: Outcome
@@ -90,7 +89,7 @@ class StepResult(BaseModel):
 class TrialRecord(BaseModel):
     """What a worker records of a trial. Memory in bytes, CPU in seconds."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     #: The engine that it opened.
     engine: ToldFacts = {}

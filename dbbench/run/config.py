@@ -17,8 +17,8 @@ from dbbench.engine import variants as names
 from dbbench.errors import UserError
 from dbbench.host import plain_file
 from dbbench.message import cleaned
-from dbbench.suite.base import Identifier, Model
-from dbbench.suite.model import EngineName, Variant, VariantName
+from dbbench.suite.base import EngineName, Identifier, Model
+from dbbench.suite.model import Variant, VariantName
 
 #: More than anyone writes.
 _MOST_BYTES = 2**20

@@ -17,7 +17,7 @@ from dbbench.errors import DbbenchError, RunError, UserError
 from dbbench.host import atomic_json, plain_file
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Progress, Trial
-from dbbench.run.order import ROUND_ORDER, RoundOrder
+from dbbench.run.round_on_host import ROUND_ORDER, RoundOrder
 from dbbench.run.runner import not_repeated
 from dbbench.suite.answer import AnswerFile, EngineAnswer
 from dbbench.suite.model import Suite

@@ -12,21 +12,35 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from dbbench.cluster.leased import HostMachine, HostReply, Line, obey
 from dbbench.datasets.cache import Files
 from dbbench.errors import UserError
 from dbbench.results.run_directory import Manifest, Run
-from dbbench.results.trial import Progress
+from dbbench.results.trial import Progress, Trial
 from dbbench.run.answers import answers_again
 from dbbench.run.data import drawn_again
-from dbbench.run.order import ROUND_ORDER
 from dbbench.run.ready import Ready
 from dbbench.run.releases import found_again
 from dbbench.run.runner import run_trials
 from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.loader import parse_suite
+
+
+@dataclass(frozen=True)
+class RoundOrder:
+    """What a host of a fleet is to do: the manifest as of a run of that host, the suite's text, the trials."""
+
+    manifest: Manifest
+    suite: str
+    trials: list[Trial]
+
+
+ROUND_ORDER = TypeAdapter(RoundOrder)
 
 
 def serve(text: str, line: Line) -> None:

@@ -21,8 +21,9 @@ from dbbench.host.kept_folder import cache_folder
 from dbbench.host.processes import ended, environment, python, stop, stop_with_its_own
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import Progress, StepResult, Trial, TrialResult
-from dbbench.run.order import RunningStep, TrialOrder
+from dbbench.run.order import TrialOrder
 from dbbench.run.ready import Ready
+from dbbench.run.record import RunningStep
 from dbbench.run.seal import Seal
 from dbbench.run.supervisor import INTERRUPTED, Supervisor
 from dbbench.run.worker_process import WorkerProcess
@@ -110,6 +111,7 @@ def _order(ready: Ready, trial: Trial) -> TrialOrder:
         trial=trial,
         plugin=manifest.plugin(trial.engine),
         rounds=manifest.rounds,
+        steps=tuple(step.name for step in scenario.steps),
         scenario=scenario,
         dataset=run.suite.datasets[scenario.dataset],
         files=ready.datasets[scenario.dataset].directory.resolve(),

@@ -114,7 +114,7 @@ class Supervisor:
         )
         if self.group:
             self.group.add(worker.pid)  # it has hardly begun
-        import dbbench.run.order  # noqa: F401 - it takes 0.3 s, which the worker now needs for its own imports, too
+        import dbbench.run.record  # noqa: F401 - it takes 0.2 s, which the worker now needs for its own imports, too
 
         return worker
 
@@ -166,9 +166,9 @@ class Supervisor:
     ) -> TrialResult:
         """The worker's own record, with an outcome for every step that it did not come to."""
         from dbbench.results.trial import StepResult, TrialRecord, fault
-        from dbbench.run.order import TrialOrder, WorkerRecord
+        from dbbench.run.record import Planned, WorkerRecord
 
-        order, record = TrialOrder.read(self.directory), WorkerRecord()
+        planned, record = Planned.read(self.directory), WorkerRecord()
         outcome, detail = self._ending(ending, status)
         try:
             record = WorkerRecord.read(self.directory)
@@ -182,7 +182,7 @@ class Supervisor:
             last = record.steps[-1]
             if last.outcome in (Outcome.FAILED, Outcome.CRASHED):
                 steps[last.name] = last.because(outcome, f"{detail}; {last.detail}")
-        for name in (step.name for step in order.scenario.steps):
+        for name in planned.steps:
             if name not in steps:
                 reached = record.running in (None, name)
                 text = detail if reached else f"not reached: {detail} in {record.running}"
@@ -191,9 +191,9 @@ class Supervisor:
             if step.outcome in (Outcome.FAILED, Outcome.CRASHED) and _NO_SPACE.search(step.detail):
                 steps[name] = step.because(Outcome.DISK_FULL, step.detail)
         remarks = [f"left {len(left)} process(es) behind, now killed: {', '.join(left)}"] if left else []
-        if done == len(order.scenario.steps) and (status or ending != "ended"):
+        if done == len(planned.steps) and (status or ending != "ended"):
             remarks.append(f"after its last step: {detail}")
-        return order.trial.result(
+        return planned.trial.result(
             steps.values(),
             **record.model_dump(include={*TrialRecord.model_fields} - {"steps"}),
             remarks=remarks,

@@ -39,7 +39,8 @@ from dbbench.results import crash_checks, query_plan
 from dbbench.results.crash_checks import Subject
 from dbbench.results.outcome import UNVERIFIED, Outcome
 from dbbench.results.trial import StepResult
-from dbbench.run.order import TrialOrder, WorkerRecord
+from dbbench.run.order import TrialOrder
+from dbbench.run.record import WorkerRecord
 from dbbench.suite.changes import before
 from dbbench.suite.model import Tier
 from dbbench.suite.steps import AnyStep

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dbbench.suite.base import Model
-from dbbench.suite.steps.base import Slug, Title
+from dbbench.suite.base import Model, Slug, Title
 
 
 class Bars(Model):

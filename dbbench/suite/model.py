@@ -7,20 +7,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from dbbench.suite.base import Identifier, Model
+from dbbench.suite.base import EngineName, Identifier, Model, Slug, Title
 from dbbench.suite.charts import AnyChart, Bars, Overview, Sweep, Timeline
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.steps import AnyStep
-from dbbench.suite.steps.base import Note, Slug, Step, Title
+from dbbench.suite.steps.base import Note, Step
 from dbbench.suite.variables import Value, Variable
 
 #: The version of the suite format that this dbbench reads.
 FORMAT = 1
 
-#: Names of engines, which become file names too: `engine`, `engine+driver` or `engine@place`.
-EngineName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}(@[A-Za-z0-9][A-Za-z0-9._-]{0,63})?$")]
-#: Stands on every chart.
-EngineTitle = Annotated[str, Field(max_length=300)]
 VariantName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+._-]{0,63}@[a-z0-9][a-z0-9._-]{0,47}$")]
 #: More steps than any suite has, and more than could be shown.
 _STEPS = 500

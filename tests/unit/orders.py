@@ -35,6 +35,7 @@ def order(folder: Path, *steps: str, **process: Any) -> TrialOrder:
         trial=Trial("1", "a", "null", 1),
         plugin="null",
         rounds=2,
+        steps=tuple(step.name for step in scenario.steps),
         scenario=scenario,
         dataset=suite.datasets["r"],
         files=materialise(suite.datasets["r"]).directory,

@@ -10,13 +10,10 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, mo
 
 from dbbench.host.metric import BaseUnit
 from dbbench.suite.answer import KnownAnswer
-from dbbench.suite.base import Model
+from dbbench.suite.base import Model, Slug, Title
 from dbbench.suite.plain import Dangling, Mapping
 
-#: Names of scenarios and steps: they become file names.
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,47}$")]
-#: Titles stand on charts, notes beside them.
-Title = Annotated[str, Field(max_length=300)]
+#: Stands beside a chart.
 Note = Annotated[str, Field(max_length=5_000)]
 Sql = Annotated[str, Field(min_length=1, max_length=100_000)]
 

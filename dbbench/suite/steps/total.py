@@ -8,8 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from dbbench.suite.base import Slug
 from dbbench.suite.plain import Dangling, Mapping, listed, sequence
-from dbbench.suite.steps.base import Slug, Step
+from dbbench.suite.steps.base import Step
 
 
 class TotalStep(Step):

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
-from dbbench.suite.base import Identifier, Model
+from dbbench.suite.base import Identifier, Model, Slug
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.plain import Dangling, Mapping
 from dbbench.suite.sql_text import returns_rows
-from dbbench.suite.steps.base import Note, Slug, Sql, Step
+from dbbench.suite.steps.base import Note, Sql, Step
 from dbbench.suite.steps.timed import Time, TimedStep
 from dbbench.suite.transaction_names import in_transactions
 

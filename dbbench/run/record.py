@@ -1,0 +1,61 @@
+"""How far a trial is: what was planned of it, and the worker's record (`steps.json`). It imports no models of suites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict
+
+from dbbench.host import atomic_json
+from dbbench.results.trial import StepResult, Trial, TrialRecord
+
+
+class Planned(BaseModel):
+    """The part of a trial's order that its supervisor reads."""
+
+    model_config = ConfigDict(defer_build=True, frozen=True)
+
+    trial: Trial
+    #: Names of its steps.
+    steps: tuple[str, ...]
+
+    @classmethod
+    def read(cls, directory: Path) -> Self:
+        """Read it from the order in a trial's directory."""
+        return cls.model_validate(atomic_json.read(directory / "trial.json"))
+
+
+class RunningStep(BaseModel):
+    """How far a worker is: the step that runs, and the notes of all steps so far."""
+
+    running: str | None = None
+    notes: list[str] = []
+
+    @classmethod
+    def read(cls, directory: Path) -> Self:
+        """Read it from a trial's directory. Raises OSError, or ValueError for what no worker wrote."""
+        return cls.model_validate(atomic_json.read(directory / "steps.json"))
+
+
+class WorkerRecord(TrialRecord, RunningStep):
+    """The worker's record, written before and after each step."""
+
+    model_config = ConfigDict(frozen=False)
+
+    #: Whether the engine made tables at a URL, which a killed worker leaves there.
+    made: bool = False
+
+    @property
+    def by_name(self) -> dict[str, StepResult]:
+        """The results so far, by the steps' names."""
+        return {step.name: step for step in self.steps}
+
+    def start_step(self, name: str) -> None:
+        """Note that a step, or something after it, is running."""
+        self.running = name
+
+    def finish_step(self, result: StepResult) -> None:
+        """Take a step's result, in place of an earlier one of the step."""
+        self.steps = tuple((self.by_name | {result.name: result}).values())  # in its place, if it has one
+        self.running = None
