@@ -31,6 +31,7 @@ from dbbench.cli.report import chosen_formats, show_report, status
 from dbbench.host.metric import Metric
 
 if TYPE_CHECKING:
+    from dbbench.results.run_directory import Run
     from dbbench.run.config import Config
     from dbbench.run.ready import Ready
 
@@ -343,4 +344,16 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
         console.print(f"\ninterrupted; go on with: {again}", highlight=False, markup=False)
         return INTERRUPTED
     shown = show_report(run, console, formats, publish=publish)
+    console.print(f"next: {_next(run, engines)}", highlight=False, markup=False, soft_wrap=True)
     return status(run, console, shown, gates, publish=publish)
+
+
+def _next(run: Run, engines: int) -> str:
+    """What most users do after a run like this."""
+    from dbbench.analysis.ranking import fewest_rounds
+
+    if run.manifest.quick:
+        return "the same command without --quick, for all of the work and ranks"
+    if engines > 1 and run.manifest.rounds < fewest_rounds(engines):
+        return f"dbbench suite --resume {run.path} --rounds {fewest_rounds(engines)}, for ranks"
+    return f"dbbench report {run.path} --publish, for what may be shown to others"

@@ -16,7 +16,7 @@ _WORDS = {
     About.RECORDED: "{0.text}",
     About.CHECKED_BY: "answer checked against {0.text}",
     About.CHECKED_BY_FILE: "answer checked against a file",
-    About.OTHER_FORMS: "not in the suite's own types: {names}",
+    About.OTHER_FORMS: "returns other types than the suite declares ({names}), which may be less work for the driver",
     About.LUKEWARM: "lukewarm: {0.text}",
     About.OUTSIDE: "{0.count:,} bytes of it outside of the engine's directory ({names})",
     About.COUNTED_ELSEWHERE: "its server's own count, at a URL: not ranked with files that dbbench measured",
@@ -36,7 +36,7 @@ _WORDS = {
     About.DIFFERS: "DIFFERS from the answer that {0.count} of {0.of} engines agree on",
     About.OTHER_PLANS: "another plan in {0.count} of {0.of} rounds",
     About.WITHHELD: "withheld: {0.text}",
-    About.LEVELS: "two levels ×{0.amount:.2f} apart ({0.count} of {0.of} rounds in the lower)",
+    About.LEVELS: "{0.count} of {0.of} lie ×{0.amount:.2f} below the rest",
     About.SPREAD: "the greatest is ×{0.amount:.2f} the least",
     About.DRIFT: "a drift of ×{0.amount:.2f} from the first half to the second",
     About.ALIKE: "neighbouring rounds are alike (autocorrelation {0.amount:.2f})",
@@ -62,7 +62,7 @@ def detail(row: Row) -> str:
 
 def unsteady(row: Row) -> str:
     """What is odd about its rounds; empty if nothing is."""
-    return f"unsteady rounds: {_joined(', ', row.unsteady)}" if row.unsteady else ""
+    return f"noisy rounds: {_joined(', ', row.unsteady)}" if row.unsteady else ""
 
 
 def notes(row: Row) -> list[str]:

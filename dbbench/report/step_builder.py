@@ -111,7 +111,9 @@ def _harness(good: Sequence[Row], nulls: Sequence[Row]) -> str:
     shares = [row.harness_share for row in good if row.harness_share is not None]
     if not durations or not shares:
         return ""
-    words = f"the harness itself: {' for rows, '.join(durations)}{' for Arrow batches' if len(durations) > 1 else ''}"
+    words = (
+        f"dbbench's own overhead: {' for rows, '.join(durations)}{' for Arrow batches' if len(durations) > 1 else ''}"
+    )
     most = max(good, key=lambda row: row.harness_share or 0)
     if max(shares) >= LEAST_SHARE:
         words += f"; at most {max(shares):.1%} of a result ({most.title})"

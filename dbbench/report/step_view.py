@@ -169,8 +169,8 @@ class StepView:
     def rank_note(self) -> str:
         """What a range of ranks means, where there is one."""
         span = next((line.rank for line in self.lines if "-" in line.rank), "")
-        what = "under 2 % apart is no difference" if self.counted else "the rounds leave any of these possible"
-        return f"rank {span}: {what}" if span else ""
+        what = "differences under 2 % count as a tie" if self.counted else "tied, the difference is within the noise"
+        return f"{span}: {what}" if span else ""
 
     @property
     def columns(self) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from dbbench.analysis.standings import Standing
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import Line, StepView, joined, times
 
@@ -13,8 +14,10 @@ _NAMED = 3
 
 
 def verdict(scenario: ScenarioView) -> str:
-    """Two sentences: who comes first over all steps, and who was shown to be the best in how many."""
-    return f"{_overall(scenario)} {_steps(scenario)}".strip()
+    """Sentences: the fastest engine over all steps, the clear wins and ties, the smallest database."""
+    if len(scenario.standings) == 1:
+        return f"{scenario.standings[0].title} was run alone, so there is nothing to compare it with."
+    return " ".join(filter(None, (_overall(scenario), _wins(scenario), _smallest(scenario))))
 
 
 def finding(step: StepView) -> str:
@@ -31,7 +34,7 @@ def finding(step: StepView) -> str:
         return f"Only {first.row.title} {'was verified' if len(step.lines) > 1 else 'has a figure'}."
     ranked = [line for line in known if line.row.rank]
     if not ranked:
-        return f"{first.row.title} has the best figure, but the rounds are too few for ranks."
+        return _unranked(known, step)
     if first not in ranked:
         return f"{first.row.title} has the best figure, but no rank: it lacks rounds that others have."
     # Nobody is shown to be better than one of these, so no two of them are told apart.
@@ -48,13 +51,21 @@ def _shown(step: StepView, known: Sequence[Line]) -> str:
     return f"Of the figures that may be shown, {best}."
 
 
+def _unranked(known: Sequence[Line], step: StepView) -> str:
+    """The first of two or more of rounds that are too few for ranks."""
+    best = known[0].row.title
+    ahead = known[1].row.ratio
+    gap = f" ({times(ahead.value)}× ahead)" if ahead else ""
+    single = "this single round" if step.rounds == 1 else f"these {step.rounds} rounds"
+    return f"{best} was {'best' if step.higher else 'fastest'} in {single}{gap}."
+
+
 def _first(level: Sequence[Line], step: StepView) -> str:
     """The first engine or engines, without the full stop."""
     titles = [line.row.title for line in level]
     if len(titles) == 1:
-        return f"{titles[0]} takes the least" if step.counted else titles[0]
-    named = _named(titles)
-    return f"{named} are less than 2 % apart" if step.counted else f"{named} can't be told apart by these rounds"
+        return f"{titles[0]} is the smallest" if step.counted else titles[0]
+    return f"{_named(titles)} tie{' (less than 2 % apart)' if step.counted else ''}"
 
 
 def _next(level: Sequence[Line], line: Line, step: StepView, known: Sequence[Line]) -> str:
@@ -78,8 +89,6 @@ def _named(titles: Sequence[str]) -> str:
 
 def _overall(scenario: ScenarioView) -> str:
     known = sorted((item for item in scenario.standings if item.mean_ratio), key=lambda item: item.mean_ratio or 0)
-    if len(scenario.standings) == 1:
-        return f"{scenario.standings[0].title} was run alone, so there is nothing to compare it with."
     if len(known) < 2:
         return (
             f"Only {known[0].title} has a figure in every timed step."
@@ -88,39 +97,68 @@ def _overall(scenario: ScenarioView) -> str:
         )
     first, second = known[:2]
     if scenario.withheld:
-        among = "Of the engines whose figures may be shown, "
+        among = " among the engines whose figures may be shown"
     elif len(known) < len(scenario.standings):
-        among = "Of the engines with a figure in every timed step, "
+        among = " among the engines with a figure in every timed step"
     elif all(any(line.row.ratio for line in step.lines) for step in _timed(scenario)):
-        among = "Over all timed steps "
+        among = ""
     else:
-        among = "Over the timed steps that were verified "
-    means = f"×{times(first.mean_ratio or 0)} the best of each step, {second.title} ×{times(second.mean_ratio or 0)}"
+        among = " over the steps that were verified"
+    mean = times(first.mean_ratio or 0)
+    best = "the best of each step" if mean == "1.00" else f"on average {mean}× the best result"
     sure = any(line.row.rank for step in _timed(scenario) for line in step.lines)
     if first.high is None or second.low is None or not sure:
-        return f"{among}{first.title} has the best geometric mean ({means}), but the rounds are too few to be sure."
+        return f"Fastest overall{among}, from too few rounds to be sure: {first.title}, {best}; then {_mean(second)}."
     level = [item for item in known[1:] if item.low is not None and item.low <= first.high]
-    if len(level) == 1:
-        return f"{among}{first.title} and {level[0].title} come first, too close to be told apart ({means})."
     if level:
-        close = _named([item.title for item in level])
-        return f"{among}{first.title} has the best geometric mean ({means}), but {close} are too close to it to be told apart."
-    return f"{among}{first.title} comes first by the geometric mean: {means}."
+        rest = known[len(level) + 1 :]
+        after = f"; then {_mean(rest[0])}" if rest else ""
+        return f"Fastest overall{among}: a tie of {_named([item.title for item in (first, *level)])}{after}."
+    return f"Fastest overall{among}: {first.title}, {best}; then {_mean(second)}."
 
 
-def _steps(scenario: ScenarioView) -> str:
-    if len(scenario.standings) == 1:
+def _multiple(item: Standing) -> str:
+    return f"{times(item.mean_ratio or 0)}×"
+
+
+def _mean(item: Standing) -> str:
+    return f"{item.title}, {_multiple(item)}"
+
+
+def _wins(scenario: ScenarioView) -> str:
+    timed = [step for step in _timed(scenario) if any(line.row.rank for line in step.lines)]
+    if not timed:
         return ""
-    timed = _timed(scenario)
-    firsts = Counter(
-        line.row.title for step in timed for line in step.lines if line.row.rank and line.row.rank.worst == 1
-    )
-    if not firsts:
-        return "In no step is one engine shown to be better than all others."
-    named = [f"{title} in {count}" for title, count in firsts.most_common(3)]
-    more = len(firsts) - len(named)
-    words = joined([*named, f"{more} more in one or more"] if more else named)
-    return f"Shown to be the best of a step: {words}, of {len(timed)} steps."
+    firsts = [[line.row.title for line in step.lines if line.row.rank and line.row.rank.worst == 1] for step in timed]
+    counts = Counter(title for titles in firsts for title in titles).most_common()
+    ties = [step.step.title for step, titles in zip(timed, firsts, strict=True) if not titles]
+    tied = "" if not ties else f"; {len(ties)} ties" if len(ties) > 1 else f"; {ties[0]}: tie"
+    if not counts:
+        return f"No clear win in {_steps(len(timed))}."
+    named = [
+        f"{title} {count} of {_steps(len(timed))}" if not at else f"{title} {count}"
+        for at, (title, count) in enumerate(counts[:_NAMED])
+    ]
+    more = sum(count for _, count in counts[_NAMED:])
+    words = ", ".join([*named, f"others {more}"] if more else named)
+    return f"Clear wins: {words}{tied}."
+
+
+def _steps(count: int) -> str:
+    return f"{count} step{'s' if count > 1 else ''}"
+
+
+def _smallest(scenario: ScenarioView) -> str:
+    """Sentence on the last step with sizes; empty without ranks."""
+    sized = [step for step in scenario.steps if step.counted and len(step.best_first) > 1]
+    ranked = [line for line in sized[-1].best_first if line.row.rank] if sized else []
+    level = [line for line in ranked if not line.row.better]
+    if not level:
+        return ""
+    rest = [line for line in ranked if line.row.better]
+    unit = sized[-1].unit
+    after = f"; then {rest[0].row.title}, {unit.text(rest[0].row.value or 0)}" if rest else ""
+    return f"Smallest: {_named([line.row.title for line in level])}, {unit.text(level[0].row.value or 0)}{after}."
 
 
 def _timed(scenario: ScenarioView) -> list[StepView]:

@@ -56,7 +56,7 @@ def run_warnings(run: Run, found: Figures) -> list[str]:
             named.setdefault(row.step, []).append(row.engine)
         where = "; ".join(f"{step}: {', '.join(engines)}" for step, engines in named.items())
         words.append(
-            f"unsteady rounds in {len(odd)} of {len(timed)} figures ({textwrap.shorten(where, 200, placeholder=' ...')}): "
+            f"noisy rounds in {len(odd)} of {len(timed)} figures ({textwrap.shorten(where, 200, placeholder=' ...')}): "
             "their footnotes say how; run again on a quieter machine, or with more rounds"
         )
     return [*words, *_unlike_hosts(found.results), *disturbances(manifest, found.results)]
@@ -112,7 +112,7 @@ def upper_limits(manifest: Manifest) -> list[str]:
     if counted <= LARGEST_PAGE:
         return []
     most = fitting("B", [counted]).text(counted)
-    return [f"bytes written are upper limits: this system counts up to {most} for one byte of a file that changes"]
+    return [f'"Bytes written" is an upper bound: this kernel may count {most} for a one-byte change']
 
 
 def _during(results: Sequence[TrialResult]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from typing import (
 from pydantic import AfterValidator, ConfigDict, Field, SkipValidation, with_config
 from typing_extensions import TypedDict
 
-from dbbench.suite.model import EngineName, EngineTitle
+from dbbench.suite.base import EngineName, Title
 
 #: The percentiles of any calls that reports show, and the parts of an object's time in the order in which they come.
 SHOWN = ("p50", "p90", "p99", "p99.9")
@@ -49,7 +49,7 @@ class EngineFacts(TypedDict, total=False):
     engine: EngineName | Literal[""]
     detail: str
     install: str
-    title: EngineTitle | None
+    title: Title | None
     license: str
     publication: str
     publication_note: str
@@ -72,7 +72,7 @@ class CrashCheckFacts(TypedDict, total=False):
 class ToldFacts(TypedDict, total=False):
     """What a worker recorded of the engine that it opened."""
 
-    title: EngineTitle
+    title: Title
     versions: _Words
     settings: dict[str, Any]
     tier: str

@@ -13,7 +13,7 @@ from tests.conftest import run_dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
-OTHER_TYPES = "not in the suite's own types:"
+OTHER_TYPES, EASIER = "returns other types than the suite declares", ", which may be less work for the driver"
 STEPS = ("bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3")
 #: Engine -> the outcome of join-2, where it fails, and words of its detail.
 FAULTS = {
@@ -57,7 +57,11 @@ def test_the_results_of_the_good_engine_stand(faulty_run) -> None:
     for step in STEPS:
         row = rows[step, "sqlite"]
         assert (row["outcome"], row["blocks"], row["verified"]) == ("ok", "2", "yes")
-        assert row["detail"] in ("", f"{OTHER_TYPES} date as text, decimal as float", f"{OTHER_TYPES} decimal as float")
+        assert row["detail"] in (
+            "",
+            f"{OTHER_TYPES} (date as text, decimal as float){EASIER}",
+            f"{OTHER_TYPES} (decimal as float){EASIER}",
+        )
         assert float(row["value"]) > 0
 
 

@@ -41,9 +41,9 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> View:
     return view(fabricate(tmp_path_factory.mktemp("many") / "run"), publish=True)
 
 
-def printed(shown: View, **how: Any) -> list[str]:
+def printed(shown: View, width: int = 80, **how: Any) -> list[str]:
     out = io.StringIO()
-    run.show(shown, Console(file=out, width=80, soft_wrap=True, **how))
+    run.show(shown, Console(file=out, width=width, soft_wrap=True, **how))
     return out.getvalue().splitlines()
 
 
@@ -110,13 +110,31 @@ def test_no_text_of_a_chart_covers_another_or_leaves_the_sheet(many: View) -> No
 def test_the_terminal_has_a_line_for_each_engine_within_80_columns(many: View) -> None:
     lines = printed(many)
     assert max(map(len, lines)) <= 80
-    start = lines.index("Join 1: every column of each invoice and its shipments")
-    table = lines[start + 2 : start + 2 + len(MANY)]
+    title = lines.index("Join 1: every column of each invoice and its shipments")
+    assert lines[title + 1].startswith("  ")  # what the step found, in a sentence
+    start = next(at for at in range(title, len(lines)) if lines[at].endswith("harness"))
+    table = lines[start + 1 : start + 1 + len(MANY)]
     assert [next(word for word in line.split() if word in MANY) for line in table] == [
         line.row.engine for line in (*many.scenarios[0].step("join-1").lines, *many.scenarios[0].step("join-1").failed)
     ]
-    assert "(log scale)" in lines[start + 1]
-    assert lines[start + 1].endswith("harness")
+    assert "(log scale)" in " ".join(lines[title : start + 1])
+
+
+@pytest.mark.parametrize(("engines", "width"), [(2, 40), (22, 60), (22, 120)])
+def test_the_report_is_as_wide_as_the_terminal(many: View, tmp_path: Path, engines: int, width: int) -> None:
+    two = fabricate(tmp_path / "run", {"sqlite": Fake("SQLite"), "duckdb": Fake("DuckDB", 2.0)}, rounds=6)
+    lines = printed(many if engines > 2 else view(two), width)
+    assert width - 10 < max(map(len, lines)) <= width
+    assert "Fastest overall" in " ".join(lines[-10:])
+
+
+def test_several_scenarios_have_names_and_a_table(tmp_path: Path) -> None:
+    shown = view(fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0)}, suite="mixes", rounds=6, noise=0.0))
+    lines = printed(shown)
+    assert [line for line in lines if line.isupper()] == [each.scenario.title.upper() for each in shown.scenarios]
+    at = lines.index("All scenarios: geometric mean of the ratios to the best")
+    assert lines[at + 2].split() == ["a", *["×1.00"] * len(shown.scenarios)]
+    assert lines[at + 5].startswith(f"{shown.scenarios[0].scenario.title}. Fastest overall: A")
 
 
 def test_memory_that_is_no_more_than_the_null_engines_is_said_so(tmp_path: Path) -> None:

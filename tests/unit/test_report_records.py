@@ -93,7 +93,8 @@ def test_the_harnesss_share_of_a_rate_is_of_the_time_for_one_operation(two: View
     step = two.scenarios[0].step("seek")
     assert [line.row.harness_share for line in step.lines] == pytest.approx([0.002, 0.001])
     assert (
-        step.harness == f"the harness itself: {OPERATION * 0.002e9:.2f} ns an operation; at most 0.2% of a result (A)"
+        step.harness
+        == f"dbbench's own overhead: {OPERATION * 0.002e9:.2f} ns an operation; at most 0.2% of a result (A)"
     )
 
 

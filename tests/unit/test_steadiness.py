@@ -19,8 +19,8 @@ from tests.unit.test_report import printed
 @pytest.mark.parametrize(
     ("blocks", "words"),
     [
-        ([17.9, 32.7, 34.0, 33.8, 33.5, 32.0], "two levels ×1.87 apart (1 of 6 rounds in the lower), the greatest is ×1.90 the least"),
-        ([10, 10.1, 14, 10.05, 14.1, 14.05], "two levels ×1.40 apart (3 of 6 rounds in the lower)"),
+        ([17.9, 32.7, 34.0, 33.8, 33.5, 32.0], "1 of 6 lie ×1.87 below the rest, the greatest is ×1.90 the least"),
+        ([10, 10.1, 14, 10.05, 14.1, 14.05], "3 of 6 lie ×1.40 below the rest"),
         ([10, 12, 11, 14, 13, 15.5], "the greatest is ×1.55 the least"),
         ([10, 10.4, 10.9, 11.3, 11.8, 12.2], "a drift of ×1.13 from the first half to the second"),
         ([10, 9.6, 9.2, 8.8, 8.5, 8.1], "a drift of ×0.89 from the first half to the second"),
@@ -55,9 +55,9 @@ def test_they_are_flagged_at_the_step_and_in_the_summary(tmp_path: Path) -> None
     shown = view(run)
     step = shown.scenarios[0].step("join-1")
     assert [line.mark for line in step.lines] == ["1", ""]
-    words = "unsteady rounds: two levels ×1.9"
+    words = "noisy rounds: 1 of 6 lie ×1.9"
     assert step.footnotes[0].startswith(f"A: {words}")
-    assert "unsteady rounds in 1 of 14 figures (join-1: a)" in " ".join(shown.warnings)
+    assert "noisy rounds in 1 of 14 figures (join-1: a)" in " ".join(shown.warnings)
     write_report(shown, ("csv", "md", "html"))
     texts = [path.read_text("utf-8") for path in (run.path / "summary.csv", *run.report.glob("index.*"))]
     for text in ("\n".join(printed(shown)), *texts):

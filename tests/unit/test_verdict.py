@@ -24,19 +24,19 @@ def shown(folder: Path, *fakes: Fake, rounds: int = 6, publish: bool = False) ->
     ("fakes", "sentence"),
     [
         ([Fake("A"), Fake("B", 2.5), Fake("C", 9.0)], "A is 2.50 times as fast as the next, B."),
-        ([Fake("A"), Fake("B", 1.01)], "A and B can't be told apart by these rounds."),
+        ([Fake("A"), Fake("B", 1.01)], "A and B tie."),
         (
             [Fake("A"), Fake("B", 1.01), Fake("C", 5.0), Fake("D", 9.0)],
-            "A and B can't be told apart by these rounds; the next, C, takes 5.00 times as long as A.",
+            "A and B tie; the next, C, takes 5.00 times as long as A.",
         ),
         # B is close to both, but A and C are not.
         (
             [Fake("A"), Fake("B", 1.012), Fake("C", 1.03)],
-            "A and B can't be told apart by these rounds; the next, C, takes 1.03 times as long as A.",
+            "A and B tie; the next, C, takes 1.03 times as long as A.",
         ),
         (
             [Fake(name, 1 + number / 1000) for number, name in enumerate("ABCDE")],
-            "A, B and 3 others can't be told apart by these rounds.",
+            "A, B and 3 others tie.",
         ),
         ([Fake("A")], ""),
         ([Fake("A"), Fake("B", bad=FAILED)], "Only A has a figure."),
@@ -54,18 +54,20 @@ def test_a_step_in_a_sentence(tmp_path: Path, fakes: list[Fake], sentence: str) 
 def test_sizes_are_never_a_matter_of_rounds(tmp_path: Path) -> None:
     three = shown(tmp_path / "1", Fake("A", size=10e6), Fake("B", size=10.1e6), Fake("C", size=30e6), rounds=1)
     assert finding(three.scenarios[0].step("database-size")) == (
-        "A and B are less than 2 % apart; the next, C, takes 3.00 times as much as A."
+        "A and B tie (less than 2 % apart); the next, C, takes 3.00 times as much as A."
     )
     two = shown(tmp_path / "2", Fake("A", size=10e6), Fake("B", size=15e6), rounds=1)
     assert (
-        finding(two.scenarios[0].step("database-size")) == "A takes the least; the next, B, takes 1.50 times as much."
+        finding(two.scenarios[0].step("database-size")) == "A is the smallest; the next, B, takes 1.50 times as much."
     )
 
 
 def test_few_rounds_give_no_order(tmp_path: Path) -> None:
     found = shown(tmp_path, Fake("A"), Fake("B", 2.0), rounds=2).scenarios[0]
-    assert finding(found.step("join-1")) == "A has the best figure, but the rounds are too few for ranks."
-    assert "but the rounds are too few to be sure. In no step" in verdict(found)
+    assert finding(found.step("join-1")) == "A was fastest in these 2 rounds (2.00× ahead)."
+    assert verdict(found) == (
+        "Fastest overall, from too few rounds to be sure: A, the best of each step; then B, 2.00×. Smallest: A and B, 26.0 MB."
+    )
 
 
 def test_who_lacks_rounds_is_neither_first_nor_next(tmp_path: Path) -> None:
@@ -92,14 +94,20 @@ def test_nothing_withheld_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fakes", "start"),
     [
-        ([Fake("A"), Fake("B", 2.0)], "Over all timed steps A comes first by the geometric mean: ×1.00 "),
-        ([Fake("A"), Fake("B", 1.0)], "Over all timed steps A and B come first, too close to be told apart "),
+        (
+            [Fake("A"), Fake("B", 2.0)],
+            "Fastest overall: A, the best of each step; then B, 2.00×. Clear wins: A 7 of 7 steps. Smallest: A and B, ",
+        ),
+        ([Fake("A"), Fake("B", 1.0)], "Fastest overall: a tie of A and B. No clear win in 7 steps. "),
         (
             [Fake("A"), Fake("B", 1.0), Fake("C", 1.0)],
-            "Over all timed steps A has the best geometric mean (×1.00 the best of each step, B ×1.00), but B and C are too close",
+            "Fastest overall: a tie of A, B and C.",
         ),
         ([Fake("A")], "A was run alone, so there is nothing to compare it with."),
-        ([Fake("A", bad=FAILED), Fake("B", bad=FAILED)], "Over the timed steps that were verified A and B come first"),
+        (
+            [Fake("A", bad=FAILED), Fake("B", bad=FAILED)],
+            "Fastest overall over the steps that were verified: a tie of A and B. No clear win in 6 steps.",
+        ),
         ([Fake("A"), Fake("B", bad=FAILED)], "Only A has a figure in every timed step."),
     ],
 )

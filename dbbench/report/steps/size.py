@@ -63,7 +63,7 @@ class Wording(step_view.Wording[SizeStep]):
         written = _PARTS_NOTE if view.in_parts else _TOTAL_NOTE
         if GROWN in view.details:
             written += "Grown: since the size before. "
-        written += "Written: bytes that the process wrote since the size before, for each byte that it was given"
+        written += "Written: write amplification, the bytes written since the size before per byte of data"
         if view.data.records:
             heap = "; heap: what a runtime's collector counts as used, after a collection" * (HEAP in view.details)
             return (

@@ -98,7 +98,7 @@ def absent_lines(absent: Mapping[str, Probed], idle: Sequence[str], *, columns: 
         if names:
             yield from hanging(columns, "", f"{label}: {', '.join(names)}", 2)
     if idle:
-        yield from hanging(columns, "", f"without the operations of this suite: {len(idle)} engines", 2)
+        yield from hanging(columns, "", f"{len(idle)} other engines don't support this suite", 2)
 
 
 def _verb(install: str) -> str:

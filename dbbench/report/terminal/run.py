@@ -1,4 +1,4 @@
-"""The result in the terminal: tables and bars that fit 80 columns."""
+"""The result in the terminal, as wide as that is: bars and figures of each step, then who was fastest overall."""
 
 from __future__ import annotations
 
@@ -13,20 +13,29 @@ from rich.text import Text
 from dbbench.analysis.units import duration, fitting
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import Line, StepView, times
+from dbbench.report.verdict import finding, verdict
 
-WIDTH = 80
+#: The least and most columns that are made use of.
+LEAST_WIDTH, MOST_WIDTH = 40, 160
+_LEAST_BAR = 8
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 def show(shown: View, console: Console) -> None:
-    """Print the whole run."""
-    missing = dict(shown.missing)
-    for scenario in shown.scenarios:
-        for view in scenario.steps:
-            for text in _step(view, missing, ascii_only=not _has_blocks(console)):
-                console.print(text, soft_wrap=True, highlight=False)
-        for text in _overall(scenario):
+    """Print the whole run, its answer last: there it stands in view."""
+    width, missing = width_of(console), dict(shown.missing)
+    several = len(shown.scenarios) > 1
+
+    def put(lines: Iterator[Text]) -> None:
+        for text in lines:
             console.print(text, soft_wrap=True, highlight=False)
+
+    for scenario in shown.scenarios:
+        if several:
+            put(iter([Text(), *_wrapped(scenario.scenario.title.upper(), width, "bold")]))
+        for view in scenario.steps:
+            put(_step(view, missing, width, ascii_only=not _has_blocks(console)))
+        put(_overall(scenario, width))
     for name, why in missing.items():
         print_wrapped(console, f"not run: {name}: {why}", "yellow")
     if shown.stopped:
@@ -38,6 +47,37 @@ def show(shown: View, console: Console) -> None:
         print_wrapped(console, remark, "")
     for warning in shown.warnings:
         print_wrapped(console, f"warning: {warning}", "yellow")
+    put(_answer(shown, width))
+
+
+def _answer(shown: View, width: int) -> Iterator[Text]:
+    """What the run found: a table over several scenarios, and each one's verdict."""
+    yield Text()
+    if shown.across:
+        yield from _wrapped("All scenarios: geometric mean of the ratios to the best", width, "bold")
+        heads = ("engine", tuple(scenario.scenario.name for scenario in shown.scenarios))
+        engines = [
+            (
+                next(item.engine for item in line if item),
+                tuple(f"×{item.mean_ratio:.2f}" if item and item.mean_ratio else "-" for item in line),
+            )
+            for line in shown.across
+        ]
+        yield from (Text(text) for text in _table([heads, *engines], width))
+        yield Text()
+    for scenario in shown.scenarios:
+        title = f"{scenario.scenario.title}. " if len(shown.scenarios) > 1 else ""
+        yield from _wrapped(f"{title}{verdict(scenario)}", width, "bold")
+
+
+def width_of(console: Console) -> int:
+    """Columns that are made use of."""
+    return min(max(console.width, LEAST_WIDTH), MOST_WIDTH)
+
+
+def _wrapped(text: str, width: int, style: str, indent: str = "") -> Iterator[Text]:
+    """A sentence in lines, `indent` before those after the first."""
+    return (Text(line, style=style) for line in textwrap.wrap(text, width, subsequent_indent=indent))
 
 
 def _has_blocks(console: Console) -> bool:
@@ -46,37 +86,42 @@ def _has_blocks(console: Console) -> bool:
 
 def print_wrapped(console: Console, text: str, style: str) -> None:
     """Print a sentence in lines of the report's width."""
-    for line in textwrap.wrap(text, WIDTH, subsequent_indent="  "):
-        console.print(Text(line, style=style), soft_wrap=True, highlight=False)
+    for line in _wrapped(text, width_of(console), style, "  "):
+        console.print(line, soft_wrap=True, highlight=False)
 
 
-def _step(view: StepView, missing: Collection[str], *, ascii_only: bool) -> Iterator[Text]:
+def _step(view: StepView, missing: Collection[str], width: int, *, ascii_only: bool) -> Iterator[Text]:
     """A step. Why an engine is missing altogether stands once, at the end."""
     yield Text()
-    yield from (Text(line, style="bold") for line in textwrap.wrap(view.step.title, WIDTH))
+    yield from _wrapped(view.step.title, width, "bold")
+    yield from _wrapped(f"  {finding(view)}", width, "", "  ")
     measure = view.measure + (" (log scale)" if view.wide else "")
     heading = "harness" if any(line.share for line in view.lines) else ""
-    *full, last = textwrap.wrap(measure, WIDTH - 2 - len(heading) - bool(heading))
+    *full, last = textwrap.wrap(measure, width - 2 - len(heading) - bool(heading))
     yield from (Text(f"  {line}", style="dim") for line in full)
-    yield Text(f"  {last:<{WIDTH - 2 - len(heading)}}{heading}".rstrip(), style="dim")
+    yield Text(f"  {last:<{width - 2 - len(heading)}}{heading}".rstrip(), style="dim")
     names = max((len(line.row.engine) for line in (*view.lines, *view.failed)), default=4)
     values = max((len(line.value) for line in view.lines if not line.withheld), default=1)
     intervals = max((len(line.interval) for line in view.lines), default=0)
     shares = max((len(line.share) for line in view.lines), default=0)
     ranks = max(3, *(len(line.rank) for line in view.lines)) if view.lines else 3
     marks = max(3, *(len(_mark(line)) for line in view.lines)) if view.lines else 3
-    bar_width = max(WIDTH - ranks - 1 - names - 2 - values - marks - 1 - intervals - 1 - 8 - shares - bool(shares), 8)
+    bar_width = width - ranks - 1 - names - 2 - values - marks - 1 - intervals - 1 - 8 - shares - bool(shares)
+    if bar_width < _LEAST_BAR:  # how sure a figure is gives way to the figure
+        bar_width, intervals, shares = bar_width + intervals + 1 + shares + bool(shares), 0, 0
+    bar_width = bar_width if bar_width >= _LEAST_BAR else 0
     scale = _Scale.of(view)
     for line in view.lines:
         if line.withheld:
             start = f"{line.rank:>{ranks}} {line.row.engine:<{names}} "
-            yield from _long(f"{start}{line.value}{_mark(line)}", len(start))
+            yield from _long(f"{start}{line.value}{_mark(line)}", len(start), width)
             continue
         bar = scale.bar(line.row.value or 0, bar_width, ascii_only=ascii_only)
         text = Text(f"{line.rank:>{ranks}} {line.row.engine:<{names}} ")
-        text.append(f"{bar:<{bar_width}}", style="blue")
+        if bar_width:
+            text.append(f"{bar:<{bar_width}}", style="blue")
         text.append(f" {line.value:>{values}}", style="bold")
-        text.append(f"{_mark(line):<{marks}} {line.interval:>{intervals}}", style="dim")
+        text.append(f"{_mark(line):<{marks}}{f' {line.interval:>{intervals}}' if intervals else ''}", style="dim")
         text.append(f" {line.ratio:>8}")
         if shares:
             text.append(f" {line.share:>{shares}}", style="dim")
@@ -85,29 +130,27 @@ def _step(view: StepView, missing: Collection[str], *, ascii_only: bool) -> Iter
         mark = "" if line.row.engine in missing else _mark(line)
         yield Text(f"{'':{ranks}} {line.row.engine:<{names}} {line.value}{mark}", style="red")
     if view.rank_note:
-        yield Text(f"  {view.rank_note}", style="dim")
+        yield from _wrapped(f"  {view.rank_note}", width, "dim", "  ")
     if view.details:
         table = [("", view.details), *((line.row.engine, line.details) for line in view.lines if line.details)]
-        yield from (Text(text, style="dim") for text in _table(table))
+        yield from (Text(text, style="dim") for text in _table(table, width))
     elsewhere = {line.mark for line in view.failed if line.row.engine in missing}
     elsewhere -= {line.mark for line in (*view.lines, *view.failed) if line.row.engine not in missing}
     for number, note in enumerate(view.footnotes, 1):
         if str(number) in elsewhere:
             continue
-        yield from (
-            Text(line, style="dim") for line in textwrap.wrap(f"  [{number}] {note}", WIDTH, subsequent_indent="      ")
-        )
+        yield from _wrapped(f"  [{number}] {note}", width, "dim", "      ")
     if note := view.harness_note():
-        yield from (Text(line, style="dim") for line in textwrap.wrap(f"  {note}", WIDTH, subsequent_indent="  "))
+        yield from _wrapped(f"  {note}", width, "dim", "  ")
 
 
-def _table(rows: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
+def _table(rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[str]:
     """Names with their figures, without empty columns; in several tables where one would be too wide."""
     columns = [column for column in zip(*(cells for _, cells in rows), strict=True) if any(column[1:])]
     names = max(len(name) for name, _ in rows)
     widths = [max(map(len, column)) for column in columns]
-    gap = "  " if 4 + names + sum(width + 2 for width in widths) <= WIDTH else " "
-    for fitting_columns in _fitting(widths, WIDTH - 4 - names):
+    gap = "  " if 4 + names + sum(width + 2 for width in widths) <= width else " "
+    for fitting_columns in _fitting(widths, width - 4 - names):
         for at, (name, _) in enumerate(rows):
             figures = gap.join(f"{columns[column][at]:>{widths[column]}}" for column in fitting_columns)
             yield f"    {name:<{names}}{gap}{figures}".rstrip()
@@ -123,9 +166,9 @@ def _fitting(widths: Sequence[int], room: int) -> list[list[int]]:
     return tables
 
 
-def _overall(scenario: ScenarioView) -> Iterator[Text]:
+def _overall(scenario: ScenarioView, width: int) -> Iterator[Text]:
     yield Text()
-    yield Text("Overall: geometric mean of the ratios to the best, and what a trial used", style="bold")
+    yield from _wrapped("Overall: geometric mean of the ratios to the best, and what a trial used", width, "bold")
     used = {item.engine: item for item in scenario.resources}
     table: list[tuple[str, Sequence[str]]] = [("engine", ("mean", "interval", "memory", "CPU", "written", "a trial"))]
     for item in scenario.standings:
@@ -146,15 +189,15 @@ def _overall(scenario: ScenarioView) -> Iterator[Text]:
                 ),
             )
         )
-    for number, text in enumerate(_table(table)):
+    for number, text in enumerate(_table(table, width)):
         yield Text(text, style="dim" if not number else "")
     yield Text()
 
 
-def _long(text: str, indent: int) -> Iterator[Text]:
+def _long(text: str, indent: int, width: int) -> Iterator[Text]:
     """A line that may be too long; what doesn't fit goes under its words."""
     start = text[: len(text) - len(text.lstrip())]
-    lines = textwrap.wrap(text.lstrip(), WIDTH, initial_indent=start, subsequent_indent=" " * indent)
+    lines = textwrap.wrap(text.lstrip(), width, initial_indent=start, subsequent_indent=" " * indent)
     yield from (Text(line, style="dim") for line in lines)
 
 
