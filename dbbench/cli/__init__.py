@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 import dbbench
 from dbbench.cli.cache import cache
-from dbbench.cli.common import command, examples
+from dbbench.cli.common import command, examples, shown
 from dbbench.cli.compare import compare
 from dbbench.cli.durability import durability
 from dbbench.cli.engines import engines
@@ -27,8 +29,27 @@ from dbbench.cli.versions import versions
 _MEANT = {"run": "'suite'", "list": "'suites' or 'engines'"}
 
 
+@contextlib.contextmanager
+def _fit_to_be_shown() -> Iterator[None]:
+    """What click says of a wrong value quotes it: without its password, if it is a URL."""
+    try:
+        yield
+    except click.ClickException as exc:
+        if exc.message:  # without one, click makes it of the parameter's name
+            exc.message = shown(exc.message)  # type: ignore[misc]  # Final, and the one place where all that click says comes by
+        raise
+
+
 class _Plain(click.Group):
     """Commands in the order they are written, not by the alphabet."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _fit_to_be_shown():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _fit_to_be_shown():
+            return super().invoke(ctx)
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -57,11 +56,12 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     return wrapped
 
 
-def shown(exc: Exception) -> str:
+def shown(said: Exception | str) -> str:
     """What an exception says, fit for a terminal: it may quote a file from elsewhere, or a URL in the wrong place."""
+    from dbbench.engine.urls import without_passwords
     from dbbench.message import cleaned
 
-    return cleaned(re.sub(r"(://[^\s:/@]*:)[^\s@]+(?=@)", r"\1***", str(exc)), 10_000)
+    return cleaned(without_passwords(str(said)), 10_000)
 
 
 def fault_lines(exc: SuiteError) -> list[str]:

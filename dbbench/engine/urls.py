@@ -30,6 +30,8 @@ _HOSTLESS = re.compile(r"://(?:[^:/?#;,[]*(?::[0-9]*)?,)*[^:/?#;,[]*:(?![0-9]{0,
 _SECRET = re.compile(r"(?i)[\w .+-]*(?:pass|pwd|secret|token|key|credential|auth)[\w .+-]*=\s*")
 #: A value in braces or quotes, as ODBC and ADO have them.
 _QUOTED = re.compile(r"""\{((?:[^}]|\}\})*)\}|"((?:[^"]|"")*)"|'((?:[^']|'')*)'""")
+#: A URL, or a connection string, within a sentence.
+_IN_A_TEXT = re.compile(r"(?i)odbc:.*|[a-z][\w+.-]*:[^\s:]\S*")
 #: Where a driver may take a URL apart otherwise than it is meant.
 _SIGNS = re.compile(r"""[:/@?#;&={}'"]""")
 #: How often a URL may be escaped within another.
@@ -89,6 +91,11 @@ def redacted(url: str) -> str:
     if any(inner[start:end] != HIDDEN for inner in _unescaped(shown) for start, end in _spans(inner)):
         return shown[:first] + HIDDEN  # escaped in a way that isn't known here
     return shown
+
+
+def without_passwords(text: str) -> str:
+    """A sentence with `***` for each secret of the URLs that it quotes, as of one in the place of a number."""
+    return _IN_A_TEXT.sub(lambda quoted: redacted(quoted[0]), text)
 
 
 def secrets(url: str) -> list[str]:

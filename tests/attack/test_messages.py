@@ -153,6 +153,9 @@ def test_what_a_driver_says_is_cut_in_the_result_and_whole_in_its_trials_folder(
         ("check", "a/" * 5_000),
         ("plugin", "check", "--set", "sqlite=postgresql://u:SECRET@h", "sqlite"),
         ("cache", "--remove", "sqlite=postgresql://u:SECRET@h"),
+        ("cache", "--remove", "postgresql://h/d?user=u&password=SECRET"),
+        ("describe", "oracle://scott/SECRET@h/d"),
+        ("describe", "odbc:Driver={ODBC Driver 17};PWD=SECRET;UID=me"),
     ],
 )
 def test_what_is_no_name_is_told_in_a_line_without_its_password(ask: Ask, arguments: tuple[str, ...]) -> None:
@@ -160,3 +163,23 @@ def test_what_is_no_name_is_told_in_a_line_without_its_password(ask: Ask, argume
     assert (done.exit_code, type(done.exception)) == (2, SystemExit)
     assert "SECRET" not in done.output
     assert len(done.output.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("suite", "invoices", "--seed", "postgresql://u:SECRET@h/d"),
+        ("suite", "invoices", "--rounds=postgresql://h/d?password=SECRET"),
+        ("suite", "invoices", "postgresql://u:SECRET@h/d"),
+        ("report", "r", "--sort", "odbc:Driver={ODBC Driver 17};PWD=SECRET"),
+        ("plugin", "postgresql://u:SECRET@h/d"),
+        ("postgresql://u:SECRET@h/d",),
+        ("--postgresql://u:SECRET@h/d",),
+    ],
+)
+def test_a_url_where_an_option_takes_another_value_is_shown_without_its_password(
+    ask: Ask, arguments: tuple[str, ...]
+) -> None:
+    done = ask(*arguments)
+    assert (done.exit_code, "SECRET" in done.output) == (2, False)
+    assert "Error: " in done.output
