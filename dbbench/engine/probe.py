@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import asdict, field, replace
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -114,8 +114,14 @@ def probe(
         (part, None) for part in _parts([name for name in names if name not in elsewhere])
     ]
     parts += [([name], elsewhere[name]) for name in names if name in elsewhere]
+    children = _Children()
     with ThreadPoolExecutor(2) as pool:
-        found = dict(chain.from_iterable(pool.map(lambda part: _looked(part[0], requests, part[1]).items(), parts)))
+        try:
+            looked = pool.map(lambda part: _looked(part[0], requests, part[1], children).items(), parts)
+            found = dict(chain.from_iterable(looked))
+        except BaseException:
+            children.stop()
+            raise
     return {name: found[name] for name in names}
 
 
@@ -130,13 +136,37 @@ def _parts(names: Sequence[str]) -> list[Sequence[str]]:
     return [part for part in (layered, [name for name in names if "+" not in name]) if part]
 
 
+class _Children:
+    """The child processes of all threads. Who is interrupted stops them: the signal may be sent to dbbench alone."""
+
+    def __init__(self) -> None:
+        self._started: list[subprocess.Popen[str]] = []
+        self._stopped = False
+        self._lock = threading.Lock()
+
+    def start(self, command: Sequence[str], **how: Any) -> subprocess.Popen[str]:
+        """Start one. Raises CancelledError after stop()."""
+        with self._lock:
+            if self._stopped:
+                raise CancelledError
+            self._started.append(subprocess.Popen(command, encoding="utf-8", **how))
+            return self._started[-1]
+
+    def stop(self) -> None:
+        """Kill them, and let no other start."""
+        with self._lock:
+            self._stopped = True
+            for child in self._started:
+                child.kill()
+
+
 def _looked(
-    names: Sequence[str], requests: Mapping[str, Mapping[str, Any]], folder: Packages | None
+    names: Sequence[str], requests: Mapping[str, Mapping[str, Any]], folder: Packages | None, children: _Children
 ) -> dict[str, Probed]:
     """Look at engines one after another, in a new process after one that crashes."""
     found: dict[str, Probed] = {}
     while left := [name for name in names if name not in found]:
-        output, error, end = _asked({name: requests[name] for name in left}, folder)
+        output, error, end = _asked({name: requests[name] for name in left}, folder, children)
         before = len(found)
         for line in output:
             engine = Probed(**clean(json.loads(line)))
@@ -149,7 +179,7 @@ def _looked(
     return found
 
 
-def _asked(request: Mapping[str, object], folder: Packages | None) -> tuple[list[str], str, str]:
+def _asked(request: Mapping[str, object], folder: Packages | None, children: _Children) -> tuple[list[str], str, str]:
     """What a process that looks has printed, its last words, and how it ended; it is killed when it hangs."""
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
@@ -160,11 +190,10 @@ def _asked(request: Mapping[str, object], folder: Packages | None) -> tuple[list
 
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as error,
-        subprocess.Popen(
+        children.start(
             python("dbbench.engine.probe", json.dumps(request), program=folder.python if folder else ""),
             stdout=subprocess.PIPE,
             stderr=error,
-            encoding="utf-8",
             env=environment(**(first_on_path(folder.folder) if folder else {})),
             cwd="/",  # drivers look for files of theirs in the current folder
         ) as child,

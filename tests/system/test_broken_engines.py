@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
+from dbbench.engine import probe as probing
 from dbbench.engine import registry
 from dbbench.engine.probe import look, probe
 from dbbench_plugins.sqlite import SQLite
@@ -53,6 +55,19 @@ def test_an_engine_that_says_what_no_run_can_hold_is_broken(
     monkeypatch.setattr(SQLite, attribute, value)
     found = look("sqlite", "sqlite", {}, url=False)
     assert (found.status, found.detail) == ("broken", detail)
+
+
+def test_an_interruption_of_dbbench_alone_ends_what_looks_at_engines(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each child leaves its process id, interrupts its parent and never answers; after a minute it would hang."""
+    code = "import os, signal, sys, time; open(os.path.join(sys.argv[1], str(os.getpid())), 'w').close(); "
+    code += "os.kill(os.getppid(), signal.SIGINT); time.sleep(1_000)"
+    monkeypatch.setattr(probing, "python", lambda *_arguments, **_how: [sys.executable, "-c", code, str(tmp_path)])
+    with pytest.raises(KeyboardInterrupt):
+        probe(["sqlite", "duckdb", "null"])
+    (started,) = tmp_path.iterdir()  # no other was asked after it
+    assert not psutil.pid_exists(int(started.name))
 
 
 def test_an_engine_whose_name_is_none_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
