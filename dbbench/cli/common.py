@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import sys
 from collections.abc import Callable
@@ -46,6 +47,9 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
         except (MemoryError, ImportError, OSError, RuntimeError) as exc:
+            if isinstance(exc, OSError) and exc.errno == errno.ENAMETOOLONG:
+                click.echo(f"dbbench: {shown(str(exc.filename), 100)}: {exc.strerror}", err=True)
+                sys.exit(2)
             if not isinstance(exc, MemoryError) and not any(words in str(exc) for words in _NO_MEMORY):
                 raise
             what = "there is not enough memory; free some, raise the limit (ulimit -v), or choose a smaller --scale"
@@ -56,12 +60,12 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     return wrapped
 
 
-def shown(said: Exception | str) -> str:
+def shown(said: Exception | str, most: int = 10_000) -> str:
     """What an exception says, fit for a terminal: it may quote a file from elsewhere, or a URL in the wrong place."""
     from dbbench.engine.urls import without_passwords
     from dbbench.message import cleaned
 
-    return cleaned(without_passwords(str(said)), 10_000)
+    return cleaned(without_passwords(str(said)), most)
 
 
 def fault_lines(exc: SuiteError) -> list[str]:

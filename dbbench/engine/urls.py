@@ -32,6 +32,8 @@ _SECRET = re.compile(r"(?i)[\w .+-]*(?:pass|pwd|secret|token|key|credential|auth
 _QUOTED = re.compile(r"""\{((?:[^}]|\}\})*)\}|"((?:[^"]|"")*)"|'((?:[^']|'')*)'""")
 #: A URL, or a connection string, within a sentence.
 _IN_A_TEXT = re.compile(r"(?i)odbc:.*|[a-z][\w+.-]*:[^\s:]\S*")
+#: The beginning of a URL that was taken for a path.
+_ONE_SLASH = re.compile(r"^([\w+.-]+:)/(?!/)")
 #: Where a driver may take a URL apart otherwise than it is meant.
 _SIGNS = re.compile(r"""[:/@?#;&={}'"]""")
 #: How often a URL may be escaped within another.
@@ -94,8 +96,8 @@ def redacted(url: str) -> str:
 
 
 def without_passwords(text: str) -> str:
-    """A sentence with `***` for each secret of the URLs that it quotes, as of one in the place of a number."""
-    return _IN_A_TEXT.sub(lambda quoted: redacted(quoted[0]), text)
+    """A sentence with `***` for each secret of the URLs that it quotes, as of one in the place of a number or a path."""
+    return _IN_A_TEXT.sub(lambda quoted: redacted(_ONE_SLASH.sub(r"\1//", quoted[0])), text)
 
 
 def secrets(url: str) -> list[str]:

@@ -151,10 +151,12 @@ def test_what_a_driver_says_is_cut_in_the_result_and_whole_in_its_trials_folder(
     [
         ("describe", "a" * 5_000),
         ("check", "a/" * 5_000),
+        ("import", "/dev/null", "--suite", "a" * 5_000),
         ("plugin", "check", "--set", "sqlite=postgresql://u:SECRET@h", "sqlite"),
         ("cache", "--remove", "sqlite=postgresql://u:SECRET@h"),
         ("cache", "--remove", "postgresql://h/d?user=u&password=SECRET"),
         ("describe", "oracle://scott/SECRET@h/d"),
+        ("report", "postgresql://me:SECRET"),
         ("describe", "odbc:Driver={ODBC Driver 17};PWD=SECRET;UID=me"),
     ],
 )
