@@ -50,6 +50,10 @@ class Step(Model):
     unit: ClassVar[BaseUnit] = "s"
     #: Whether its figure may be added to those of other steps.
     summable: ClassVar[bool] = False
+    #: Whether it leaves tables empty that were empty before it.
+    leaves_tables_empty: ClassVar[bool] = False
+    #: Whether it works on the rows or records that steps before it left.
+    needs_data: ClassVar[bool] = True
 
     @classmethod
     def stated_kind(cls) -> str | None:
@@ -63,11 +67,6 @@ class Step(Model):
         return ()
 
     @property
-    def needs_data(self) -> bool:
-        """Whether it works on the rows or records that steps before it left."""
-        return True
-
-    @property
     def fills(self) -> bool:
         """Whether it changes the rows or records that steps after it work on."""
         return False
@@ -76,11 +75,6 @@ class Step(Model):
     def writes(self) -> bool:
         """Whether what it wrote is to be seen by other sessions, and after the last step."""
         return self.fills
-
-    @property
-    def leaves_tables_empty(self) -> bool:
-        """Whether it leaves tables empty that were empty before it."""
-        return False
 
     @property
     def cold(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -27,16 +27,8 @@ class ChurnStep(Step):
 
     dataset = "tables"
     summable = True
-
-    @property
-    def required_operations(self) -> tuple[str, ...]:
-        """Statements to delete, and a way to load what was deleted."""
-        return ("load", "statement")
-
-    @property
-    def fills(self) -> bool:
-        """The rows that it inserts again."""
-        return True
+    required_operations: ClassVar[tuple[str, ...]] = ("load", "statement")
+    fills: ClassVar[bool] = True
 
     @classmethod
     def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:

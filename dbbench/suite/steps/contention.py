@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -34,25 +34,14 @@ class ContentionStep(ClientsStep):
 
     dataset = "tables"
     summable = True
+    required_operations: ClassVar[tuple[str, ...]] = ("statement",)
+    #: Its clients work on objects of their own, and delete all of them.
+    needs_data = False
+    leaves_tables_empty = True
 
     def _pooled(self, hosts: int) -> dict[str, int]:
         """The pool is of all clients together."""
         return {} if self.pool is None else {"pool": self.pool * hosts}
-
-    @property
-    def required_operations(self) -> tuple[str, ...]:
-        """Statements."""
-        return ("statement",)
-
-    @property
-    def needs_data(self) -> bool:
-        """Its clients work on objects of their own, and leave none."""
-        return False
-
-    @property
-    def leaves_tables_empty(self) -> bool:
-        """Its clients delete all that they insert."""
-        return True
 
     @model_validator(mode="after")
     def _a_session_for_each_process(self) -> ContentionStep:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from dbbench.suite.steps.base import Step
 
@@ -14,18 +14,7 @@ class LoadStep(Step):
 
     dataset = "tables"
     summable = True
-
-    @property
-    def required_operations(self) -> tuple[str, ...]:
-        """A way to load."""
-        return ("load",)
-
-    @property
-    def needs_data(self) -> bool:
-        """False: it starts from empty tables."""
-        return False
-
-    @property
-    def fills(self) -> bool:
-        """All that a dataset of tables has."""
-        return True
+    required_operations: ClassVar[tuple[str, ...]] = ("load",)
+    #: It starts from empty tables.
+    needs_data = False
+    fills: ClassVar[bool] = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -25,16 +25,9 @@ class MixStep(TimedStep):
     dataset = "records"
     unit = "1/s"
     calls_key = "operations"
-
-    @property
-    def required_operations(self) -> tuple[str, ...]:
-        """All that a mix may have, whatever this one's weights."""
-        return ("read", "update", "insert", "range")
-
-    @property
-    def fills(self) -> bool:
-        """Its inserts and updates."""
-        return True
+    #: All that a mix may have, whatever this one's weights.
+    required_operations: ClassVar[tuple[str, ...]] = ("read", "update", "insert", "range")
+    fills: ClassVar[bool] = True
 
     @model_validator(mode="after")
     def _positive(self) -> MixStep:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as ReadOnly
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
@@ -24,6 +24,8 @@ class QueryStep(SqlStep):
     read: str = ""
     answer: AnyAnswer = SqlAnswer()
     cache: Literal["warm", "cold"] = "warm"
+
+    required_operations: ClassVar[tuple[str, ...]] = ("query",)
 
     @model_validator(mode="before")
     @classmethod
@@ -46,11 +48,6 @@ class QueryStep(SqlStep):
     def controlled(self) -> bool:
         """Also where parameters are drawn: the calls are then made as those of other clients are."""
         return bool(self.parameters) or super().controlled
-
-    @property
-    def required_operations(self) -> tuple[str, ...]:
-        """A query."""
-        return ("query",)
 
     @property
     def expected_answer(self) -> KnownAnswer | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -43,15 +43,9 @@ class StatementStep(SqlStep):
     adds: Adds | None = None
     check: Check | None = None
 
-    @property
-    def required_operations(self) -> tuple[str, ...]:
-        """A statement."""
-        return ("statement",)
-
-    @property
-    def writes(self) -> bool:
-        """Whatever the statement is: nobody reads SQL to find out."""
-        return True
+    required_operations: ClassVar[tuple[str, ...]] = ("statement",)
+    #: Whatever the statement is: nobody reads SQL to find out.
+    writes: ClassVar[bool] = True
 
     @classmethod
     def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:

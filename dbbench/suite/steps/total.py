@@ -19,15 +19,8 @@ class TotalStep(Step):
     kind: Literal["total"]
     of: tuple[Slug, ...] = Field(min_length=2)
 
-    @property
-    def needs_data(self) -> bool:
-        """False: it adds up figures."""
-        return False
-
-    @property
-    def leaves_tables_empty(self) -> bool:
-        """True: it touches none."""
-        return True
+    needs_data = False
+    leaves_tables_empty = True
 
     @classmethod
     def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:

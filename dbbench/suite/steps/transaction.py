@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
@@ -153,11 +153,7 @@ class TransactionStep(TimedStep):
     dataset = "tables"
     unit = "1/s"
     calls_key = "calls"
-
-    @property
-    def required_operations(self) -> tuple[str, ...]:
-        """Statements."""
-        return ("statement",)
+    required_operations: ClassVar[tuple[str, ...]] = ("statement",)
 
     @property
     def writes(self) -> bool:
