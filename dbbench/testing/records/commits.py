@@ -1,29 +1,26 @@
-"""What is committed, seen and kept: transactions, snapshots, reopening, several clients."""
+"""What is committed, seen and kept, of records and of blocks: transactions, snapshots, reopening, several clients."""
 
 from __future__ import annotations
 
 import gc
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.operations import offers
+from dbbench.engine.operations import offers, prepared
 from dbbench.errors import Unsupported
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.key_streams import KeySequence, OperationMix
 from dbbench.suite.steps.base import Clients
 from dbbench.testing.clause import clause, left_out
-from dbbench.testing.contract import Opener
+from dbbench.testing.contract import ON_RECORDS, Opener
 from dbbench.testing.expect import expect, expect_equal, expect_error
-from dbbench.testing.groups import expect_own_answers
 from dbbench.testing.records.store import (
-    KEYS,
-    PAIRS,
-    WIDTH,
     OpenStore,
     Store,
     StoreContract,
@@ -32,7 +29,6 @@ from dbbench.testing.records.store import (
     fill,
     pair,
     pairs,
-    records,
     stored,
     value_of,
 )
@@ -40,84 +36,113 @@ from dbbench.workloads.mix import last_written
 
 #: Records that several clients write together.
 COUNT = 200
+#: Sessions of a group, and how often each reads every pair.
+SESSIONS, LAPS = 4, 5
 
 
 class CommitContract(StoreContract):
     """Transactions, snapshots, reopening, several clients."""
+
+    @clause("what-the-engine-cant-do")
+    def test_offers_each_operation_or_says_why_it_can_not(self, engine_class: type[Engine]) -> None:
+        """The report prints the reason where another engine has a figure."""
+        for operation in ON_RECORDS:
+            expect(
+                offers(engine_class, operation) or operation in engine_class.unsupported_reasons,
+                f"expected {engine_class.session_class.__name__} to have prepare_{operation}, or a reason in "
+                f"unsupported_reasons[{operation!r}], got neither",
+            )
 
     @clause("records-under-keys")
     def test_many_are_inserted_at_once(self, store: OpenStore) -> None:
         """Insert in one transaction, also into a store that has records."""
         engine, session = store()
         insert_many = call(engine, session, "insert_many")
-        insert_many(PAIRS[4:])
-        expect_stored(engine, session, dict(PAIRS[4:]), "after insert_many")
-        insert_many(PAIRS[:4])
-        expect_stored(engine, session, dict(PAIRS), "after insert_many into a store that has records")
+        insert_many(self.pairs[4:])
+        expect_stored(engine, session, dict(self.pairs[4:]), "after insert_many")
+        insert_many(self.pairs[:4])
+        expect_stored(engine, session, dict(self.pairs), "after insert_many into a store that has records")
 
     @clause("records-under-keys")
     def test_many_are_updated_at_once(self, filled: Store) -> None:
         """Change the named ones, and no other."""
         engine, session = filled
-        changed = [(key, b"changed") for key in KEYS[2:5]]
+        changed = [(key, self.value(b"changed")) for key, _ in self.pairs[2:5]]
         call(engine, session, "update_many")(changed)
-        expect_stored(engine, session, {**dict(PAIRS), **dict(changed)}, "after update_many")
+        expect_stored(engine, session, {**dict(self.pairs), **dict(changed)}, "after update_many")
 
     @clause("records-under-keys")
     def test_many_are_deleted_at_once(self, filled: Store) -> None:
         """Change the named ones, and no other."""
         engine, session = filled
-        call(engine, session, "delete_many")(KEYS[4:])
-        expect_stored(engine, session, dict(PAIRS[:4]), "after delete_many")
+        call(engine, session, "delete_many")([key for key, _ in self.pairs[4:]])
+        expect_stored(engine, session, dict(self.pairs[:4]), "after delete_many")
 
     @clause("records-under-keys")
     def test_of_many_that_fail_in_the_middle_nothing_is_there(self, store: OpenStore) -> None:
         """A transaction costs work that others don't do; an engine without them must say so in `missing_features`."""
         engine, session = store()
-        call(engine, session, "insert")(*PAIRS[0])
+        call(engine, session, "insert")(*self.pairs[0])
         insert = call(engine, session, "insert_many")
         with expect_error("insert_many of a list that ends with None"):
-            insert([*PAIRS[1:], None])
+            insert([*self.pairs[1:], None])
         del insert
         gc.collect()  # some drivers keep a transaction open for as long as one of its cursors lives
         session.close()
         session = engine.connect()
         if "transactions" in engine.missing_features:
             left_out(f"no transactions: {engine.missing_features['transactions']}")
-        expect_stored(engine, session, dict(PAIRS[:1]), "after an insert_many that failed")
-        call(engine, session, "insert_many")(PAIRS[1:])
-        expect_stored(engine, session, dict(PAIRS), "after the insert_many that followed")
+        expect_stored(engine, session, dict(self.pairs[:1]), "after an insert_many that failed")
+        call(engine, session, "insert_many")(self.pairs[1:])
+        expect_stored(engine, session, dict(self.pairs), "after the insert_many that followed")
+
+    @clause("records-under-keys")
+    def test_a_scan_read_in_part_hinders_no_write(self, filled: Store) -> None:
+        """A cursor that nobody reads any more must not keep its lock."""
+        engine, session = filled
+        rows = iter(call(engine, session, "scan")())
+        next(rows)
+        del rows
+        gc.collect()
+        update = call(engine, session, "update")
+        changed = {key: self.value(b"changed") for key, _ in (self.pairs[0], self.pairs[-1])}
+        for key, value in changed.items():
+            update(key, value)
+        expected = {**dict(self.pairs), **changed}
+        expect_stored(engine, session, expected, "after updates that follow a scan read in part")
 
     @clause("durability-tiers")
     def test_records_that_were_committed_are_there_after_reopening(self, store: OpenStore, opened: Opener) -> None:
         """Cold steps and the check after the last step open the store again and need its records."""
-        engine, session = store(folder="own")
-        fill(engine, session, PAIRS[1:])
-        call(engine, session, "insert")(*PAIRS[0])
+        engine, session = store("own")
+        fill(engine, session, self.pairs[1:])
+        call(engine, session, "insert")(*self.pairs[0])
         session.close()
         again = self.reopened(engine, opened)
         other = again.connect()
-        expect_stored(again, other, dict(PAIRS), "after reopening")
+        expect_stored(again, other, dict(self.pairs), "after reopening")
         other.close()
 
     @clause("records-under-keys")
     def test_sees_what_another_session_has_committed(self, filled: Store) -> None:
         """A read without `snapshot` sees what was committed before the call, however long ago it was prepared."""
         engine, session = filled
-        read, other = call(engine, session, "read"), engine.connect()
-        expect_equal("value read first", value_of(read, KEYS[1]), PAIRS[1][1])
-        call(engine, other, "update")(KEYS[1], b"by another")
-        expect_equal("value read after another session's update", value_of(read, KEYS[1]), b"by another")
+        (key, value), other = self.pairs[1], engine.connect()
+        written = [self.value(text) for text in (b"by another", b"once more", b"at last")]
+        read, update = call(engine, session, "read"), call(engine, other, "update")
+        expect_equal("value read first", value_of(read, key), value)
+        update(key, written[0])
+        expect_equal("value read after another session's update", value_of(read, key), written[0])
         if offers(type(engine), "seek"):
             seek = call(engine, session, "seek")
-            expect_equal("record sought", pair(seek(KEYS[1])), (KEYS[1], b"by another"))
-            call(engine, other, "update")(KEYS[1], b"once more")
-            expect_equal("record sought after another's update", pair(seek(KEYS[1])), (KEYS[1], b"once more"))
+            expect_equal("record sought", pair(seek(key)), (key, written[0]))
+            update(key, written[1])
+            expect_equal("record sought after another's update", pair(seek(key)), (key, written[1]))
         if offers(type(engine), "range"):
             read_range = call(engine, session, "range")
-            expect_equal("range before another's update", len(pairs(read_range(KEYS[1], 1))), 1)
-            call(engine, other, "update")(KEYS[1], b"at last")
-            expect_equal("range after another's update", pairs(read_range(KEYS[1], 1)), [(KEYS[1], b"at last")])
+            expect_equal("range before another's update", len(pairs(read_range(key, 1))), 1)
+            update(key, written[2])
+            expect_equal("range after another's update", pairs(read_range(key, 1)), [(key, written[2])])
         other.close()
 
     @clause("records-under-keys")
@@ -125,41 +150,67 @@ class CommitContract(StoreContract):
         """What was committed before the read was prepared is the least that a snapshot has."""
         engine, session = filled
         read = call(engine, session, "read", snapshot=True)
-        for key, value in PAIRS:
+        for key, value in self.pairs:
             expect_equal(f"value read under {key!r}", value_of(read, key), value)
-        other = engine.connect()
-        call(engine, other, "update")(KEYS[1], b"by another")
-        found = value_of(read, KEYS[1])
+        (key, before), other, after = self.pairs[1], engine.connect(), self.value(b"by another")
+        call(engine, other, "update")(key, after)
+        found = value_of(read, key)
         expect(
-            found in (PAIRS[1][1], b"by another"),
+            found in (before, after),
             f"value read after another session's update: expected the old or the new one, got {found!r}",
         )
         other.close()
         anew = call(engine, session, "read", snapshot=True)
-        expect_equal("value read by a snapshot prepared after the update", value_of(anew, KEYS[1]), b"by another")
+        expect_equal("value read by a snapshot prepared after the update", value_of(anew, key), after)
 
     @clause("concurrency")
     def test_serves_records_to_threads_as_it_says(self, store: OpenStore) -> None:
         """`concurrency.threads` decides which steps the engine takes part in."""
-        _serves(store(), "threads", 4)
+        _serves(store(), self.records(count=COUNT), "threads", 4)
 
     @clause("concurrency")
     def test_serves_records_to_processes_as_it_says(self, store: OpenStore) -> None:
         """Each process opens an engine of its own on the directory, while the others have it open."""
-        _serves(store(), "processes", 2, at_once=True)
+        _serves(store(), self.records(count=COUNT), "processes", 2, at_once=True)
 
     @clause("concurrency")
     def test_each_session_of_a_group_gets_its_own_answers(self, filled: Store) -> None:
         """While one waits, the others ask: answers must not get mixed up."""
         engine, _ = filled
-        expect_own_answers(engine, PAIRS)
+        group = engine.group()
+        if group is None:
+            left_out("its clients have a thread each")
+        from dbbench.loadgen.turns import Turns  # needs greenlet, which few engines do
+
+        turns = Turns(group)
+
+        def client(number: int) -> None:
+            session = group.connect(turns.wait)
+            read = prepared(engine, session, "read")()
+            turns.meet(lambda: None)
+            for place in range(number, number + LAPS * len(self.pairs)):
+                key, value = self.pairs[place % len(self.pairs)]
+                expect_equal(f"value under {key!r} in session {number} of {SESSIONS}", value_of(read, key), value)
+            session.close()
+
+        try:
+            turns.run([partial(client, number) for number in range(SESSIONS)])
+        finally:
+            group.close()
+
+    @clause("the-life-of-a-trial")
+    def test_can_be_closed_twice(self, store: OpenStore) -> None:
+        """A trial that fails closes what may be closed already."""
+        engine, session = store()
+        session.close()
+        engine.close()
+        engine.close()
 
 
-def _serves(store: Store, what: str, number: int, *, at_once: bool = False) -> None:
+def _serves(store: Store, kit: RecordSet, what: str, number: int, *, at_once: bool = False) -> None:
     """Clients that insert, update and read, each in its turn or `at_once`, and then delete; or they are refused."""
     engine, session = store
     clients = Clients.model_validate({what: number})
-    kit = records(WIDTH, 64, COUNT)
     call(engine, session, "insert")
     most = getattr(engine.info().concurrency, what)
     if most is not None and most < number:

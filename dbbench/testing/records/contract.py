@@ -9,11 +9,11 @@ from dbbench.engine.operations import offers
 from dbbench.engine.traits import Traits
 from dbbench.results.outcome import Outcome
 from dbbench.testing.clause import clause
-from dbbench.testing.contract import ON_RECORDS, WholeTrial, expect_sized
+from dbbench.testing.contract import WholeTrial, expect_sized
 from dbbench.testing.expect import expect, expect_equal
 from dbbench.testing.records.commits import CommitContract
 from dbbench.testing.records.order import OrderContract
-from dbbench.testing.records.store import WIDTH, OpenStore, Store
+from dbbench.testing.records.store import WIDTH, Store
 from dbbench.testing.records.values import ValueContract
 
 _SUITE = """
@@ -79,16 +79,6 @@ _READING = ("read", "read-one", "seek", "scan")
 class KeyValueContract(ValueContract, OrderContract, CommitContract):
     """The whole kit for an engine that keeps records under keys."""
 
-    @clause("what-the-engine-cant-do")
-    def test_offers_each_operation_or_says_why_it_can_not(self, engine_class: type[Engine]) -> None:
-        """The report prints the reason where another engine has a figure."""
-        for operation in ON_RECORDS:
-            expect(
-                offers(engine_class, operation) or operation in engine_class.unsupported_reasons,
-                f"expected {engine_class.session_class.__name__} to have prepare_{operation}, or a reason in "
-                f"unsupported_reasons[{operation!r}], got neither",
-            )
-
     @clause("records-under-keys")
     def test_says_what_a_store_is(self, engine_class: type[Engine]) -> None:
         """Runs refuse records that are too long, and reports print what else differs."""
@@ -111,14 +101,6 @@ class KeyValueContract(ValueContract, OrderContract, CommitContract):
         """Size on disk is one of the figures; without files size() raises Unsupported with the reason."""
         engine, _ = filled
         expect_sized(engine)
-
-    @clause("the-life-of-a-trial")
-    def test_can_be_closed_twice(self, store: OpenStore) -> None:
-        """A trial that fails closes what may be closed already."""
-        engine, session = store()
-        session.close()
-        engine.close()
-        engine.close()
 
     @clause("the-life-of-a-trial")
     def test_a_whole_trial_on_records_is_right(self, engine_class: type[Engine], whole_trial: WholeTrial) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from itertools import pairwise
 
 from dbbench.testing.clause import clause
@@ -15,7 +14,6 @@ from dbbench.testing.records.store import (
     Store,
     StoreContract,
     call,
-    expect_stored,
     fill,
     numbered,
     pair,
@@ -49,20 +47,6 @@ class OrderContract(StoreContract):
         fill(engine, session, many)
         found = pairs(call(engine, session, "scan")())
         expect_equal("records of a scan", found if engine.ordered else sorted(found), sorted(many))
-
-    @clause("records-under-keys")
-    def test_a_scan_read_in_part_hinders_no_write(self, filled: Store) -> None:
-        """A cursor that nobody reads any more must not keep its lock."""
-        engine, session = filled
-        rows = iter(call(engine, session, "scan")())
-        next(rows)
-        del rows
-        gc.collect()
-        update = call(engine, session, "update")
-        update(KEYS[0], b"changed")
-        update(KEYS[-1], b"changed")
-        expected = {**dict(PAIRS), KEYS[0]: b"changed", KEYS[-1]: b"changed"}
-        expect_stored(engine, session, expected, "after updates that follow a scan read in part")
 
     @clause("records-under-keys")
     def test_seeks_a_key_or_the_next_above_it(self, filled: Store) -> None:

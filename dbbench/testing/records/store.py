@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import pytest
 
@@ -47,13 +47,23 @@ PAIRS = [(key, b"value of " + key) for key in KEYS]
 class StoreContract(EngineContract):
     """An engine with a store in it."""
 
+    #: The kit's records, in the order of their keys.
+    pairs: ClassVar[Sequence[tuple[bytes, bytes]]] = PAIRS
+    #: What the store is made for.
+    spec: ClassVar[Mapping[str, Any]] = {
+        "count": 3_000,
+        "key_bytes": WIDTH,
+        "value_bytes": 64,
+        "key_order": "scattered",
+    }
+
     @pytest.fixture
     def store(self, opened: Opener) -> OpenStore:
-        """Opens the engine with an empty store in it, and a session; `key` and `value` are lengths in bytes."""
+        """Opens the engine with an empty store in it, and a session; `lengths` are other ones of keys or values."""
 
-        def make(key: int = WIDTH, value: int = 64, folder: str = "") -> Store:
+        def make(folder: str = "", **lengths: int) -> Store:
             engine = opened(folder)
-            engine.create_store(records(key, value))
+            engine.create_store(self.records(**lengths))
             return engine, engine.connect()
 
         return make
@@ -62,13 +72,16 @@ class StoreContract(EngineContract):
     def filled(self, store: OpenStore) -> Store:
         """A store with the kit's records in it, inserted from the last to the first."""
         engine, session = store()
-        fill(engine, session, PAIRS[::-1])
+        fill(engine, session, self.pairs[::-1])
         return engine, session
 
+    def records(self, **other: int) -> RecordSet:
+        """The store's records, or other ones, also of lengths that a suite can't ask for."""
+        return RecordSet(Records.model_construct(**{**self.spec, **other}), 1)
 
-def records(key: int, value: int, count: int = 3_000) -> RecordSet:
-    """Records of such lengths, also of such that a suite can't ask for."""
-    return RecordSet(Records.model_construct(count=count, key_bytes=key, value_bytes=value, key_order="scattered"), 1)
+    def value(self, text: bytes) -> bytes:
+        """A value of the store that begins with a text."""
+        return text
 
 
 def call(engine: Engine, session: Session, operation: str, **how: bool) -> Callable[..., Any]:

@@ -17,7 +17,6 @@ from dbbench.testing.records.store import (
     expect_stored,
     fill,
     numbered,
-    records,
     value_of,
 )
 from dbbench.workloads.keyvalue import refuse_too_long
@@ -108,7 +107,7 @@ class ValueContract(StoreContract):
     @clause("records-under-keys")
     def test_values_may_hold_any_byte(self, store: OpenStore) -> None:
         """A driver that takes values for text cuts or changes them."""
-        engine, session = store(value=256)
+        engine, session = store(value_bytes=256)
         insert = call(engine, session, "insert")
         expected = dict(zip(KEYS, _VALUES, strict=False))
         for key, value in expected.items():
@@ -133,7 +132,7 @@ class ValueContract(StoreContract):
     def test_keeps_a_large_value(self, engine_class: type[Engine], store: OpenStore) -> None:
         """A value of a mebibyte, or of `longest_value`: a run is refused only for longer ones."""
         largest = min(_MIB, engine_class.longest_value or _MIB)
-        engine, session = store(value=largest)
+        engine, session = store(value_bytes=largest)
         values = {key: bytes([number]) * largest for number, key in enumerate(KEYS[:3], 1)}
         fill(engine, session, list(values.items()))
         read = call(engine, session, "read")
@@ -145,7 +144,7 @@ class ValueContract(StoreContract):
     def test_keeps_the_longest_key(self, engine_class: type[Engine], store: OpenStore) -> None:
         """Keys of `longest_key`, or of half a kibibyte without a limit: two of them differ in their last byte alone."""
         longest = engine_class.longest_key or 512
-        engine, session = store(key=longest)
+        engine, session = store(key_bytes=longest)
         keys = [b"k" * (longest - 1) + bytes([last]) for last in (1, 2)]
         insert = call(engine, session, "insert")
         expected = {key: b"of key %d" % number for number, key in enumerate(keys)}
@@ -157,13 +156,14 @@ class ValueContract(StoreContract):
     def test_longer_keys_and_values_are_refused_before_the_run(self, store: OpenStore) -> None:
         """`longest_key` and `longest_value` are the system's own limits, so that a run stops before it starts."""
         engine, session = store()
-        refuse_too_long(engine, records(engine.longest_key or WIDTH, engine.longest_value or 64))
+        longest = {"key_bytes": engine.longest_key or WIDTH, "value_bytes": engine.longest_value or 64}
+        refuse_too_long(engine, self.records(**longest))
         if engine.longest_key is not None:
             with expect_error("records whose keys are too long", Unsupported, "keys of up to"):
-                refuse_too_long(engine, records(engine.longest_key + 1, 64))
+                refuse_too_long(engine, self.records(key_bytes=engine.longest_key + 1))
             insert = call(engine, session, "insert")
             with expect_error(f"an insert of a key longer than longest_key ({engine.longest_key})"):
                 insert(b"k" * (engine.longest_key + 1), b"value")
         if engine.longest_value is not None:
             with expect_error("records whose values are too long", Unsupported, "values of up to"):
-                refuse_too_long(engine, records(WIDTH, engine.longest_value + 1))
+                refuse_too_long(engine, self.records(value_bytes=engine.longest_value + 1))

@@ -97,7 +97,7 @@ class KeepsCursor(BlockFile):
 
 
 class StartsAnew(BlockFile):
-    clause = "what was committed is there after reopening"
+    clause = "records that were committed are there after reopening"
 
     def open(self):
         (self.directory / "blocks").unlink(missing_ok=True)
@@ -105,12 +105,12 @@ class StartsAnew(BlockFile):
 
 
 class Caches(BlockFile):
-    clause = "sees what another session has written"
+    clause = "sees what another session has committed"
     session_class = type("CachingBlocks", (CachesReads, Blocks), {})
 
 
 class OneThread(BlockFile):
-    clause = "serves threads as it says"
+    clause = "serves records to threads as it says"
 
     class session_class(Blocks):
         def prepare_update_many(self):
@@ -119,7 +119,7 @@ class OneThread(BlockFile):
 
 
 class OneProcess(LocksProcesses, BlockFile):
-    clause = "serves processes as it says"
+    clause = "serves records to processes as it says"
 
 
 class AnyKeys(BlockFile):
