@@ -10,7 +10,7 @@ import click
 from dbbench.cli.common import command, examples
 
 if TYPE_CHECKING:
-    from dbbench.datasets.inference import FoundTable
+    from dbbench.datasets.found_tables import FoundTable
 
 
 @click.command(
@@ -35,12 +35,12 @@ def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
     """
     from functools import partial
 
+    from dbbench.datasets.found_tables import suite_text
     from dbbench.datasets.inference import identifier, look_at_all
     from dbbench.datasets.own_files import files_of, files_outside
     from dbbench.errors import UserError
     from dbbench.host import plain_file
     from dbbench.host.apart import apart
-    from dbbench.suite.from_files import suite_text
     from dbbench.suite.loader import parse_suite
 
     if out.exists():

@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from dbbench.datasets.found_tables import FoundTable, Reference
 from dbbench.datasets.own_files import rows_from
 from dbbench.suite.dataset import Column
-
-if TYPE_CHECKING:
-    from dbbench.datasets.inference import FoundTable
 
 #: Names of keys that say nothing of the table: a reference has the table's name before them.
 _BARE = ("id", "key", "pk", "no", "nr", "num", "number", "code", "name")
 #: Rows that are collected before those that come twice are dropped.
 _ROWS = 1 << 20
-
-
-@dataclass(frozen=True)
-class Reference:
-    """Columns whose values are all in the primary key of another table."""
-
-    columns: tuple[str, ...]
-    table: str
 
 
 def find_foreign_keys(tables: Sequence[FoundTable]) -> list[FoundTable]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dbbench.datasets.foreign_keys import Reference, find_foreign_keys
+from dbbench.datasets.foreign_keys import find_foreign_keys
+from dbbench.datasets.found_tables import Found, FoundTable
 from dbbench.datasets.key_search import key_of_several
 from dbbench.datasets.own_files import PARQUET, beyond, csv_names, moments, names_in, open_csv, refusals, rows_from
 from dbbench.errors import UserError
 from dbbench.message import cleaned
-from dbbench.suite.dataset import Column
 
 #: What values of each kind look like in a CSV file, the narrowest first.
 _FORMS = {
@@ -43,42 +42,6 @@ _INTEGER = 2**31 - 1
 MOST_COLUMNS = 4_096
 #: Rows of a Parquet file that are looked at together.
 _ROWS_AT_ONCE = 1 << 17
-
-
-@dataclass
-class Found:
-    """One column: its name in the file, its type in a suite, and what else is known."""
-
-    source: str
-    name: str
-    type: str = ""
-    nullable: bool = False
-    note: str = ""
-
-
-@dataclass
-class FoundTable:
-    """One table: its files, rows and columns, and its primary key; an empty one if no columns could be it."""
-
-    name: str
-    file: str
-    paths: list[Path]
-    rows: int
-    columns: list[Found]
-    key: tuple[str, ...] = ()
-    #: What looks like the primary key and is none: two values that come twice.
-    doubled: str = ""
-    left_out: list[str] = field(default_factory=list)
-    foreign_keys: list[Reference] = field(default_factory=list)
-    #: What looks like a foreign key and is none, and why.
-    no_foreign_keys: list[str] = field(default_factory=list)
-
-    def model(self) -> dict[str, Column]:
-        """Its columns as a suite has them. Whether it may have them is for the suite's loader to say."""
-        return {
-            each.name: Column.model_construct(type=each.type, nullable=each.nullable, source=each.source)
-            for each in self.columns
-        }
 
 
 def look_at_all(asked: Iterable[tuple[str, str, list[Path], tuple[str, ...]]]) -> list[FoundTable]:

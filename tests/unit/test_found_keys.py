@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from dbbench.cli import main
 from dbbench.datasets import key_search
 from dbbench.datasets.cache import materialise
-from dbbench.datasets.foreign_keys import Reference, find_foreign_keys
-from dbbench.datasets.inference import FoundTable, look_at
-from dbbench.suite.from_files import suite_text
+from dbbench.datasets.foreign_keys import find_foreign_keys
+from dbbench.datasets.found_tables import FoundTable, Reference, suite_text
+from dbbench.datasets.inference import look_at
 from dbbench.suite.loader import parse_suite
 
 

@@ -1,11 +1,14 @@
-"""The text of a suite for tables that were found in files."""
+"""Tables that were found in files, and the text of a suite for them."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dbbench.suite.dataset import Column
 
 #: The column that numbers the rows, where no other can be the key.
 ROW = "row_number"
@@ -13,50 +16,56 @@ ROW = "row_number"
 _NO_TEXTS = ("true", "false", "null")
 
 
-class Column(Protocol):
-    """What is known of a column: see `datasets.inference`."""
+@dataclass(frozen=True)
+class Reference:
+    """Columns whose values are all in the primary key of another table."""
+
+    columns: tuple[str, ...]
+    table: str
+
+
+@dataclass
+class Found:
+    """One column: its name in the file, its type in a suite, and what else is known."""
 
     source: str
     name: str
-    type: str
-    nullable: bool
+    type: str = ""
+    nullable: bool = False
+    note: str = ""
 
 
-class ForeignKey(Protocol):
-    """Columns that refer to a table: see `datasets.foreign_keys`."""
-
-    @property
-    def columns(self) -> Sequence[str]:
-        """Keys in the order of that table's key."""
-
-    @property
-    def table(self) -> str:
-        """The other table's name."""
-
-
-class Table(Protocol):
-    """What is known of a table: see `datasets.inference`."""
+@dataclass
+class FoundTable:
+    """One table: its files, rows and columns, and its primary key; an empty one if no columns could be it."""
 
     name: str
     file: str
+    paths: list[Path]
     rows: int
-    key: tuple[str, ...]
+    columns: list[Found]
+    key: tuple[str, ...] = ()
+    #: What looks like the primary key and is none: two values that come twice.
+    doubled: str = ""
+    left_out: list[str] = field(default_factory=list)
+    foreign_keys: list[Reference] = field(default_factory=list)
+    #: What looks like a foreign key and is none, and why.
+    no_foreign_keys: list[str] = field(default_factory=list)
 
-    @property
-    def columns(self) -> Sequence[Column]:
-        """Names in the order of the file."""
+    def model(self) -> dict[str, Column]:
+        """Its columns as a suite has them. Whether it may have them is for the suite's loader to say."""
+        return {
+            each.name: Column.model_construct(type=each.type, nullable=each.nullable, source=each.source)
+            for each in self.columns
+        }
 
-    @property
-    def foreign_keys(self) -> Sequence[ForeignKey]:
-        """Foreign keys to tables before it."""
 
-
-def suite_text(name: str, tables: Sequence[Table]) -> str:
+def suite_text(name: str, tables: Sequence[FoundTable]) -> str:
     """A suite that loads the tables, measures their size and counts the rows of each."""
     return "\n".join(_lines(_slug(name), tables)) + "\n"
 
 
-def _lines(name: str, tables: Sequence[Table]) -> Iterator[str]:
+def _lines(name: str, tables: Sequence[FoundTable]) -> Iterator[str]:
     yield f"# Made by `dbbench import`. Run it: dbbench suite {name}.yaml"
     yield "dbbench: 1"
     yield f"name: {name}"
@@ -90,7 +99,7 @@ def _lines(name: str, tables: Sequence[Table]) -> Iterator[str]:
     yield f"      #   sql: SELECT * FROM {tables[0].name} WHERE ..."
 
 
-def _table(table: Table, *, whole: bool) -> Iterator[str]:
+def _table(table: FoundTable, *, whole: bool) -> Iterator[str]:
     yield f"      {_text(table.name)}:"
     yield f"        rows: {{file: {json.dumps(table.file)}, count: {table.rows}}}"
     if whole:
