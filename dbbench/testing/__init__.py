@@ -11,11 +11,42 @@ An engine whose driver is missing is skipped, unless the environment variable DB
 (engines with commas between, or "all"): then it fails.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
+from dbbench.engine import registry
+from dbbench.engine.base import Engine
+from dbbench.engine.operations import offers
+from dbbench.errors import Unavailable
 from dbbench.testing.blocks import BlocksContract
 from dbbench.testing.contract import EngineContract
-from dbbench.testing.kits import kit
 from dbbench.testing.objects import ObjectContract
 from dbbench.testing.records.contract import KeyValueContract
 from dbbench.testing.sql.contract import SQLContract
 
 __all__ = ["BlocksContract", "EngineContract", "KeyValueContract", "ObjectContract", "SQLContract", "kit"]
+
+
+def kit(engine: str, **attributes: Any) -> type[EngineContract]:
+    """A test class for the engine of this name; `attributes` are those of the kits, like `options`.
+
+    Where its module can't be imported for want of a driver, nothing is known of it, and the one kit for all skips it.
+    """
+    try:
+        bases = kits(registry.find(engine))
+    except Unavailable:
+        bases = (EngineContract,)
+    return type("Contract", bases, {"engine": engine, **attributes})
+
+
+def kits(engine: type[Engine]) -> tuple[type[EngineContract], ...]:
+    """Contracts for the operations that an engine offers, or the one for all."""
+    chosen: list[type[EngineContract]] = []
+    if offers(engine, "query"):
+        chosen.append(SQLContract)
+    if offers(engine, "read"):
+        chosen.append(BlocksContract if engine.blocks else KeyValueContract)
+    if offers(engine, "get"):
+        chosen.append(ObjectContract)
+    return tuple(chosen) or (EngineContract,)

@@ -11,10 +11,9 @@ from dbbench.results.outcome import Outcome
 from dbbench.testing.clause import clause
 from dbbench.testing.contract import WholeTrial, expect_sized
 from dbbench.testing.expect import expect, expect_equal
+from dbbench.testing.records.clauses import RecordContract
 from dbbench.testing.records.commits import CommitContract
-from dbbench.testing.records.order import OrderContract
 from dbbench.testing.records.store import WIDTH, Store
-from dbbench.testing.records.values import ValueContract
 
 _SUITE = """
 dbbench: 1
@@ -76,7 +75,7 @@ _NEEDS = {
 _READING = ("read", "read-one", "seek", "scan")
 
 
-class KeyValueContract(ValueContract, OrderContract, CommitContract):
+class KeyValueContract(RecordContract, CommitContract):
     """The whole kit for an engine that keeps records under keys."""
 
     @clause("records-under-keys")
