@@ -18,8 +18,8 @@ import pytest
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
 from dbbench.engine.setup import Setup
+from dbbench.host.meters import ProcessMeter
 from dbbench.host.metric import Metric
-from dbbench.host.process_meter import ProcessMeter
 from dbbench.loadgen.drawn_parameters import Known
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.loops import CHUNK, collector_off, stream

@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-from dbbench.host.shared_memory import SharedMemory
-
+_IPC_RMID = 0  # shmctl(2)
+_MAPPED = re.compile(r" (/dev/shm/[^/\n]+)$", re.MULTILINE)
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2), Linux
 _SET_CHILD_SUBREAPER = 36
 _POLL_SECONDS = 0.02
@@ -249,3 +250,38 @@ def end_with_parent() -> None:
     """Let this process be killed when its parent ends (Linux)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+
+
+class SharedMemory:
+    """What shared memory some processes of ours have, noted while they live; `remove` takes away what they have left (Linux).
+
+    System V segments and files in /dev/shm: PostgreSQL's in the first place, whose initdb makes both in its first moments.
+    """
+
+    def __init__(self) -> None:
+        self.since = psutil.Process().create_time()
+        self.makers: set[int] = set()
+        self.files: set[str] = set()
+
+    def note(self, processes: Iterable[int]) -> None:
+        """Note the files that some processes have mapped, and the processes."""
+        for process in processes:
+            self.makers.add(process)
+            with contextlib.suppress(OSError):
+                self.files |= {*_MAPPED.findall(Path(f"/proc/{process}/maps").read_text("utf-8", "replace"))}
+
+    def remove(self) -> None:
+        """Remove what was made since this process began, by processes that have ended, and what none uses any more."""
+        self._remove_segments()
+        for file in self.files:
+            with contextlib.suppress(OSError):  # it is gone, as it should be
+                if os.stat(file).st_ctime >= self.since:
+                    os.unlink(file)
+
+    def _remove_segments(self) -> None:
+        with contextlib.suppress(OSError), open("/proc/sysvipc/shm", encoding="ascii") as table:
+            names = next(table).split()
+            for line in table:
+                segment = dict(zip(names, map(int, line.split()), strict=False))
+                if segment["cpid"] in self.makers and not segment["nattch"] and segment["ctime"] >= int(self.since):
+                    ctypes.CDLL(None).shmctl(segment["shmid"], _IPC_RMID, None)

@@ -18,8 +18,7 @@ from typing import Any
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported
-from dbbench.host.call_meter import CallMeter
-from dbbench.host.delay_meter import DelayMeter
+from dbbench.host.meters import CallMeter, DelayMeter
 from dbbench.loadgen.arrivals import constant, growing, poisson
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.key_streams import CallStream

@@ -23,8 +23,8 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.setup import Setup
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import TimedOut
+from dbbench.host.meters import ProcessMeter, Served
 from dbbench.host.metric import Usage
-from dbbench.host.process_meter import ProcessMeter, Served
 from dbbench.host.processes import end_with_parent
 from dbbench.loadgen.client import bound, client_run
 from dbbench.loadgen.job import ORDER, REPLY, ClientOrder, ClientTimings, Failure, Job, Reply, together

@@ -12,8 +12,8 @@ from time import perf_counter_ns
 from typing import Self
 
 from dbbench.engine.base import Engine
+from dbbench.host.meters import ProcessMeter
 from dbbench.host.metric import of_threads, total
-from dbbench.host.process_meter import ProcessMeter
 from dbbench.host.processes import environment, python
 from dbbench.loadgen.job import ORDER, REPLY, ClientFailed, ClientOrder, ClientTimings, Job, Reply, together
 from dbbench.suite.steps.base import Clients

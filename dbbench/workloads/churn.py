@@ -10,7 +10,7 @@ import pyarrow as pa
 from dbbench.datasets.csv_form import csv_bytes
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.operations import prepared
-from dbbench.host.call_meter import CallMeter
+from dbbench.host.meters import CallMeter
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.churn import ChurnStep

@@ -8,8 +8,8 @@ from typing import Any
 
 from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.errors import WrongAnswer
+from dbbench.host.meters import ProcessMeter
 from dbbench.host.metric import Usage, total
-from dbbench.host.process_meter import ProcessMeter
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.loadgen.process import share

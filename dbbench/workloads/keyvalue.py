@@ -13,7 +13,7 @@ from dbbench.datasets.records import ExpectedRecords, Laps, Numbers, RecordSet, 
 from dbbench.engine.base import Engine
 from dbbench.engine.operations import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.host.call_meter import CallMeter
+from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings, Job

@@ -7,7 +7,7 @@ from typing import Any
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
-from dbbench.host.call_meter import CallMeter
+from dbbench.host.meters import CallMeter
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.load import LoadStep

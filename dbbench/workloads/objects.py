@@ -24,7 +24,7 @@ from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.objects import check_objects
 from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported, WrongAnswer
-from dbbench.host.call_meter import CallMeter
+from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.loops import Around, Clock, collector_off, stream, timed

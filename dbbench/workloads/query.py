@@ -19,7 +19,7 @@ from dbbench.answers.compare import as_batches, as_table, check_batches
 from dbbench.answers.stored import only_column, ranks_of, row_count
 from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
-from dbbench.host.call_meter import CallMeter
+from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
 from dbbench.host.page_cache import Dropped
 from dbbench.loadgen.job import Job

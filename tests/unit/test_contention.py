@@ -15,8 +15,8 @@ from dbbench.datasets.cache import materialise
 from dbbench.engine.setup import Setup
 from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.host.meters import COUNTS
 from dbbench.host.metric import Metric
-from dbbench.host.process_meter import COUNTS
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.process import share

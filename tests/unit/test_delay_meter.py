@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.host.delay_meter import DelayMeter
+from dbbench.host.meters import DelayMeter
 from dbbench.host.metric import Metric, shared
 from dbbench.loadgen.job import ClientTimings
 

@@ -12,9 +12,9 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
-from dbbench.host import process_meter
+from dbbench.host import meters
+from dbbench.host.meters import COUNTS, Count, ProcessMeter
 from dbbench.host.metric import Metric
-from dbbench.host.process_meter import COUNTS, Count, ProcessMeter
 from dbbench.host.usage import written
 from dbbench.loadgen.loops import stream, stream_until
 from dbbench.report.run_view import view
@@ -147,7 +147,7 @@ def test_what_is_written_to_storage_is_counted_or_left_out(monkeypatch: pytest.M
         file.write(bytes(100_000))
         os.fsync(file.fileno())
     assert meter.usage().get(Metric.WRITTEN, 0) in (0, pytest.approx(100_000, abs=50_000)), "0: not on a disk"
-    monkeypatch.setattr(process_meter, "_IO", None)
+    monkeypatch.setattr(meters, "_IO", None)
     for exc in (psutil.AccessDenied(1), FileNotFoundError(), NotImplementedError(), AttributeError()):
         monkeypatch.setattr(psutil.Process, "io_counters", Mock(side_effect=exc))
         with ProcessMeter() as meter:

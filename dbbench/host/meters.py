@@ -1,13 +1,20 @@
-"""What the system counts of processes: of this one, and of servers that work for it. Read before and after calls, never within."""
+"""What the system counts of calls besides their time by the clock: of processes, and of the thread that calls.
+
+It is read before and after the calls, never within.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import sys
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Protocol, Self
 
 import psutil
@@ -20,6 +27,10 @@ _SELF = psutil.Process()
 _IO: int | None = None
 with contextlib.suppress(OSError):
     _IO = os.open("/proc/self/io", os.O_RDONLY)
+#: Nanoseconds on a processor, nanoseconds of waiting for one, and how often it came to one (docs of the kernel, sched-stats).
+_COUNTED = Path("/proc/thread-self/schedstat")
+#: More than three numbers of 64 bits take.
+_BYTES = 80
 
 
 class Served(Protocol):
@@ -129,3 +140,83 @@ COUNTS = {
     Metric.WRITTEN: Count(_own_written, _written),
     Metric.CPU: Count(time.process_time_ns, _cpu_time, 1e9),
 }
+
+
+class DelayMeter:
+    """Adds up the run delay of the thread that makes it, in the blocks that this thread enters it for.
+
+    What the thread waits for anything else counts nothing: a lock, a disk, a server, another thread.
+    """
+
+    def __init__(self, counted: Path = _COUNTED, clock: Callable[[], int] = time.perf_counter_ns) -> None:
+        self.nanoseconds = 0
+        self._clock = clock
+        self._before, self._since = b"", 0
+        self._held = ctypes.create_string_buffer(_BYTES)
+        self._file: int | None = None
+        try:
+            self._file = os.open(counted, os.O_RDONLY)
+        except OSError:  # another system than Linux, or a kernel built without it
+            return
+        weakref.finalize(self, os.close, self._file)
+        if not any(map(int, self._read().split())):  # a kernel that counts nothing says so by three zeros
+            self._file = None
+
+    def usage(self, seconds: float) -> Usage:
+        """The undelayed time of calls that took `seconds` by the clock, where the system counts the delay."""
+        return {} if self._file is None else {Metric.UNDELAYED: max(seconds - self.nanoseconds / 1e9, 0.0)}
+
+    def __enter__(self) -> Self:
+        if self._file is not None:
+            time.thread_time_ns()  # the scheduler looks at its books: a turn that is over ends here, and not amid the calls
+            self._before = self._read()
+            self._since = self._clock()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        if self._file is None:
+            return
+        most = self._clock() - self._since  # what was waited for between the file and the clock is not the calls'
+        waited = _delay(self._read()) - _delay(self._before)
+        self.nanoseconds += min(waited, most)
+
+    def _read(self) -> bytes:
+        length = _library().pread(self._file, self._held, _BYTES, 0)
+        return self._held.raw[:length]
+
+
+@cache
+def _library() -> ctypes.PyDLL:
+    """The C library, called without letting go of Python's lock: other clients' threads take no turn for a reading."""
+    library = ctypes.PyDLL(None)
+    library.pread.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int64)
+    library.pread.restype = ctypes.c_ssize_t
+    return library
+
+
+def _delay(counted: bytes) -> int:
+    return int(counted.split()[1])
+
+
+class CallMeter:
+    """Each metric of the calls that one thread makes in the blocks that it enters this for."""
+
+    def __init__(self, served: Served | None = None) -> None:
+        self._processes, self._delay = ProcessMeter(served), DelayMeter()
+
+    def usage(self, seconds: float) -> Usage:
+        """What was counted of calls that took `seconds` by the clock."""
+        return {**self._processes.usage(), **self._delay.usage(seconds)}
+
+    def look(self, served: Served) -> None:
+        """Look for the servers' processes again."""
+        self._processes.look(served)
+
+    def __enter__(self) -> Self:
+        self._processes.__enter__()
+        self._delay.__enter__()  # next to the clock: what is waited for before is not the calls'
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._delay.__exit__(*exc)
+        self._processes.__exit__(*exc)
