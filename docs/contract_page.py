@@ -17,14 +17,13 @@ from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.group import SessionGroup
-from dbbench.engine.info import EngineInfo
 from dbbench.engine.layer import Layer
 from dbbench.engine.operations import FAMILIES, LoadFormat, LoadPart, ResultFormat, Retry
 from dbbench.engine.private_server import PrivateServer
 from dbbench.engine.setup import Setup
 from dbbench.engine.size import File, FileRole, Size
 from dbbench.engine.sql.session import Dialect, SQLEngine, SQLSession
-from dbbench.engine.traits import MISSING_FEATURES, Concurrency, Publication, Traits
+from dbbench.engine.traits import MISSING_FEATURES, Concurrency, EngineInfo, Publication, Traits
 from dbbench.suite.data_types import TYPES, DataType, parse_type
 from dbbench.suite.dataset import Column, Records, Table
 from dbbench.suite.model import Tier

@@ -13,7 +13,7 @@ import grimp
 
 ROOT = Path(__file__).parents[1]
 #: What a plugin's author may touch.
-CONTRACT = ("base", "info", "traits", "operations", "options")
+CONTRACT = ("base", "traits", "operations", "options")
 
 
 def lines(paths: Iterable[Path]) -> int:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dbbench.engine.base import Engine, Session
     from dbbench.engine.driver_timer import DriverTimer
     from dbbench.engine.group import SessionGroup
-    from dbbench.engine.info import EngineInfo
     from dbbench.engine.layer import Layer, raw_connection
     from dbbench.engine.objects import object_class, object_getter, object_maker
     from dbbench.engine.operations import (
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from dbbench.engine.size import File, FileRole, Size
     from dbbench.engine.sql.keyvalue import RECORD_KEY, RECORD_TABLE, RECORD_VALUE, WithoutRecords
     from dbbench.engine.sql.session import STANDARD_TYPES, Dialect, SQLEngine, SQLSession, fetch
-    from dbbench.engine.traits import Concurrency, MissingFeature, Publication, Traits
+    from dbbench.engine.traits import Concurrency, EngineInfo, MissingFeature, Publication, Traits
     from dbbench.errors import ServerFailed, Unavailable, Unsupported, UserError
     from dbbench.host.kept_folder import cache_folder
     from dbbench.host.machine import disk, disk_facts, file_system

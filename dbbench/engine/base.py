@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel
 
-from dbbench.engine.info import EngineInfo
 from dbbench.engine.operations import LoadFormat, ResultFormat
 from dbbench.engine.options import Options, programs
 from dbbench.engine.setup import Setup
 from dbbench.engine.size import FileRole, Size, files_in
-from dbbench.engine.traits import Traits
+from dbbench.engine.traits import EngineInfo, Traits
 from dbbench.errors import Unsupported
 from dbbench.suite.model import Tier
 

@@ -11,10 +11,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.info import EngineInfo
 from dbbench.engine.setup import Setup
 from dbbench.engine.size import FileRole, Size
 from dbbench.engine.sql.session import SQLEngine
+from dbbench.engine.traits import EngineInfo
 
 if TYPE_CHECKING:
     from dbbench.datasets.records import RecordSet

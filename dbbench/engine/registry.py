@@ -6,12 +6,15 @@ Tells apart an engine that is absent (its driver, or a library of the system, is
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbbench.did_you_mean import did_you_mean
@@ -31,6 +34,7 @@ __all__ = [
     "driver_requirements",
     "extras",
     "find",
+    "fingerprint",
     "install_steps",
     "load",
     "names",
@@ -156,6 +160,20 @@ def driver_requirements(name: str) -> list[Requirement]:
         if engine.modules and (driver := _driver(declared()[each].point, engine)):
             found += requirements(driver)
     return found
+
+
+def fingerprint(kind: type[Engine]) -> str:
+    """A hash of the files that an engine and its session are defined in, those of their base classes too.
+
+    By it a check of an engine holds no longer once its author has changed the code, though no version with it.
+    """
+    classes = dict.fromkeys([*kind.__mro__, *getattr(kind, "session_class", object).__mro__])
+    names = {getattr(sys.modules.get(each.__module__), "__file__", None) for each in classes}
+    total = hashlib.sha256()
+    for file in sorted(map(Path, filter(None, names))):
+        if file.is_file():
+            total.update(hashlib.sha256(file.read_bytes()).digest())
+    return total.hexdigest()[:24]
 
 
 def _loaded(point: EntryPoint) -> Any:

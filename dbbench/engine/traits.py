@@ -111,3 +111,21 @@ class Traits:
     longest_value: ClassVar[int | None] = None
     #: Whether it keeps blocks: keys are their numbers, ascending ones of 8 bytes, and values all have one length.
     blocks: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class EngineInfo:
+    """What is known of an open engine, by its class or by the server that it reached: each as the class attribute of that name."""
+
+    #: On a chart: database and access layer.
+    title: str
+    #: Whether the licence lets results be published.
+    publication: Publication
+    #: Where the licence says so, for anything but "allowed".
+    publication_note: str
+    #: Key of `dialects` in a suite.
+    dialect: str
+    #: How many clients at once.
+    concurrency: Concurrency
+    #: The durability that it gives: the one asked for, or one that promises more.
+    tier: Tier

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from dbbench.engine import other_python, registry, variants
 from dbbench.engine.environments import prepared
-from dbbench.engine.interpreters import asked_for, interpreter
 from dbbench.engine.options import programs
+from dbbench.engine.other_python import asked_for, interpreter
 from dbbench.errors import Unavailable, UserError
 from dbbench.host.processes import Packages
 from dbbench.results.run_directory import VariantFacts

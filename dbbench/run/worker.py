@@ -24,8 +24,8 @@ from dbbench.datasets.cache import Files
 from dbbench.datasets.records import RecordSet
 from dbbench.engine import registry
 from dbbench.engine.base import Engine
-from dbbench.engine.fingerprint import fingerprint
 from dbbench.engine.null import does_work
+from dbbench.engine.registry import fingerprint
 from dbbench.engine.setup import Setup
 from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
 from dbbench.errors import HostLost, NotVerified, ServerFailed, TimedOut, Unavailable, Unsupported, WrongAnswer

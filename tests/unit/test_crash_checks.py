@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dbbench.engine.fingerprint import fingerprint
+from dbbench.engine.registry import fingerprint
 from dbbench.report.run_view import view
 from dbbench.results import crash_checks
 from dbbench.results.crash_checks import CrashCheck, Subject

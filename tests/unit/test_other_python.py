@@ -12,7 +12,7 @@ import pytest
 
 import dbbench
 from dbbench.engine import other_python
-from dbbench.engine.interpreters import Interpreter, asked_for, interpreter
+from dbbench.engine.other_python import Interpreter, asked_for, interpreter
 from dbbench.errors import Unavailable, UserError
 from dbbench.run import releases
 from dbbench.suite.model import Variant
