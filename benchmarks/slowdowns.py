@@ -25,7 +25,7 @@ from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import ComparisonVerdict, Pair
 from dbbench.host import machine
 from dbbench.host.metric import Metric
-from dbbench.results.by_metric import by_metric
+from dbbench.results.chosen_run import by_metric
 from dbbench.results.run_directory import Run
 
 ROOT = Path(__file__).parents[1]

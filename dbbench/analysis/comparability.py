@@ -16,7 +16,7 @@ from dbbench.analysis.publication import forbidden
 from dbbench.errors import UserError
 from dbbench.host import machine
 from dbbench.host.metric import Metric
-from dbbench.results.by_metric import by_metric
+from dbbench.results.chosen_run import by_metric
 from dbbench.results.facts import ToldFacts
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult

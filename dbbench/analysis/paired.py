@@ -22,7 +22,7 @@ from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, changed, size_pair, unmeasured_pair, weight
 from dbbench.host.interference import MOST_OTHERS
 from dbbench.host.metric import Metric
-from dbbench.results.by_metric import by_metric, lacking
+from dbbench.results.chosen_run import by_metric, lacking
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
 

@@ -24,7 +24,7 @@ from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import Data, StepView
 from dbbench.report.tiers import durability
 from dbbench.report.warnings import publication_remarks, publication_warnings, run_warnings, upper_limits
-from dbbench.results.by_metric import metric_of
+from dbbench.results.chosen_run import metric_of
 from dbbench.results.facts import Rows, ToldFacts
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult

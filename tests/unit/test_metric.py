@@ -27,8 +27,7 @@ from dbbench.host.metric import Metric
 from dbbench.loadgen.job import ClientTimings
 from dbbench.report.run_view import view
 from dbbench.report.terminal.comparison import pair_detail
-from dbbench.results.by_metric import by_metric, lacking
-from dbbench.results.chosen_run import Choice, ChosenRun
+from dbbench.results.chosen_run import Choice, ChosenRun, by_metric, lacking
 from dbbench.results.run_directory import Run
 from tests.fabricated import Fake, fabricate
 from tests.unit.piped import piped

@@ -15,7 +15,7 @@ from dbbench.report.charts.layout import FAINT, GREY, INK, Sheet, inches
 from dbbench.report.charts.palette import COLOURS
 from dbbench.report.history.words import change_lines, step_name
 from dbbench.report.step_view import SURE_ROUNDS
-from dbbench.results.by_metric import metric_of
+from dbbench.results.chosen_run import metric_of
 
 #: One after another, so that no two engines next to each other differ by their colours alone.
 _MARKERS = ("o", "s", "D", "^", "v")
