@@ -73,7 +73,7 @@ def run(
             cluster=place(cluster, hosts),
             fleet=fleet,
             out=None if out is None else Path(out),
-            trial_seconds=trial_timeout,
+            trial_timeout=trial_timeout,
             trial_memory=trial_memory,
             memory_limit=memory_limit,
             max_clients=max_clients,

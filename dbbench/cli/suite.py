@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -209,31 +209,18 @@ def suite(
     context: click.Context,
     suite: str | None,
     config: Config | None,
-    engines: tuple[str, ...],
-    rounds: int | None,
-    scale: float,
-    seed: int | None,
-    quick: bool,
-    precision: float | None,
-    time_limit: float | None,
     settings: tuple[str, ...],
     sweeps: tuple[str, ...],
     urls: tuple[str, ...],
     cluster: str | None,
-    fleet: bool,
     hosts: int | None,
-    out: Path | None,
     resume: Path | None,
-    trial_timeout: float | None,
-    trial_memory: int | None,
-    memory_limit: int | None,
-    max_clients: int | None,
-    allow_outside: bool,
     gates: tuple[PairGate, ...],
     fail_on_unknown: bool,
     metric: Metric | None,
     formats: str | None,
     publish: bool,
+    **asked: Any,
 ) -> int:
     """Run SUITE (a built-in name or a YAML file) and report best to worst.
 
@@ -241,6 +228,7 @@ def suite(
     failed its --gate, and the report stands; 2 usage error; 3 the run can't show whether a --gate is kept; 130
     interrupted, with all finished trials kept.
     """
+    # The other options have the names that they have in Request.
     from dbbench.cluster.place import place
     from dbbench.engine.urls import parse as parse_urls
     from dbbench.errors import UserError
@@ -252,10 +240,11 @@ def suite(
     from dbbench.run.settings import parse_settings
     from dbbench.suite.loader import builtin_suites
 
+    quick = asked["quick"]
     if quick:  # what the file has for whole runs is not meant for a first look
-        rounds = rounds if _given(context, "rounds") else None
-        precision = precision if _given(context, "precision") else None
-        time_limit = time_limit if _given(context, "time_limit") else None
+        asked |= {name: None for name in ("rounds", "precision", "time_limit") if not _given(context, name)}
+    if not (_given(context, "scale") or (config and config.options.scale and not quick)):
+        asked["scale"] = None
     chosen = chosen_formats(formats, shared=publish)
     if metric not in (None, Metric.WALL) and not gates:
         raise UserError("--metric chooses what a --gate compares; add one, like --gate duckdb@1.4/duckdb@1.3:10%")
@@ -271,32 +260,21 @@ def suite(
         ]
         if given:
             raise UserError(f"--resume continues the run as it was started; omit {', '.join(given)}")
-        ready = resumed_run(resume, suite, parse_urls(urls), parse_settings(settings), rounds, where, max_clients)
+        ready = resumed_run(
+            resume, suite, parse_urls(urls), parse_settings(settings), asked["rounds"], where, asked["max_clients"]
+        )
         check_gates(ready.run, gates)
     elif suite is None:
         raise UserError("name a suite, like `dbbench suite invoices` (`dbbench suites` lists them)")
     else:
         request = Request(
             suite=suite,
-            engines=engines,
-            rounds=rounds,
-            quick=quick,
-            precision=precision,
-            time_limit=time_limit,
-            scale=scale if _given(context, "scale") or (config and config.options.scale and not quick) else None,
-            seed=seed,
             options=parse_settings(settings),
             urls=parse_urls(urls),
             cluster=where,
-            fleet=fleet,
-            out=out,
-            trial_seconds=trial_timeout,
-            trial_memory=trial_memory,
-            memory_limit=memory_limit,
-            max_clients=max_clients,
-            allow_outside=allow_outside,
             needed=[name for gate in gates for name in (gate.new, gate.old)],
             config=config or Nothing(),
+            **asked,
         )
         console = open_console()
         ready = new_run(

@@ -209,4 +209,4 @@ def _rounds(request: Request, suite: Suite, engines: int) -> int:
 
 def trial_seconds(request: Request, quick: Quick | None, scale: float) -> float:
     """How long a trial may take."""
-    return request.trial_seconds or (quick.trial_seconds if quick else TRIAL_SECONDS * max(1, scale))
+    return request.trial_timeout or (quick.trial_seconds if quick else TRIAL_SECONDS * max(1, scale))

@@ -36,7 +36,7 @@ class Request:
     urls: Mapping[str, str] = field(default_factory=dict, repr=False)
     out: Path | None = None
     #: None: the usual time, or what the suite has for `quick`.
-    trial_seconds: float | None = None
+    trial_timeout: float | None = None
     trial_memory: int | None = None
     #: Bytes that a trial's engine and harness may use together, kept by the system.
     memory_limit: int | None = None
@@ -76,7 +76,7 @@ def check(request: Request) -> None:
         ("scale", request.scale, MOST_SCALE),
         ("precision", request.precision, 1),
         ("time_limit", request.time_limit, None),
-        ("trial_timeout", request.trial_seconds, None),
+        ("trial_timeout", request.trial_timeout, None),
         ("trial_memory", request.trial_memory, None),
         ("memory_limit", request.memory_limit, None),
         ("max_clients", request.max_clients, None),

@@ -73,7 +73,7 @@ def test_what_is_asked_reaches_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.engines == ("duckdb", "sqlite@cache_mib-4", "sqlite@cache_mib-8")
     assert found.options["sqlite"] == {"wal": "true"}
     assert found.options["sqlite@cache_mib-8"] == {"cache_mib": "8"}
-    assert (found.out, found.precision, found.time_limit, found.trial_seconds, found.seed) == (
+    assert (found.out, found.precision, found.time_limit, found.trial_timeout, found.seed) == (
         Path("r"),
         0.05,
         60,
