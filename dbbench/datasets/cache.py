@@ -273,17 +273,25 @@ def _damage(folder: Path) -> str:
     return ""
 
 
+class _Bounds(TypedDict, total=False):
+    """What is known of a column, as values of its type."""
+
+    min: Any
+    max: Any
+    sum: Any
+
+
 @dataclass(frozen=True)
 class _Part:
     """A batch, the bytes of its CSV form, and the least, greatest and sum of each column."""
 
     batch: pa.RecordBatch
     csv_bytes: int
-    columns: dict[str, dict[str, Any]]
+    columns: dict[str, _Bounds]
 
 
 def _measured(batch: pa.RecordBatch) -> _Part:
-    columns = {}
+    columns = dict[str, _Bounds]()
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         found = pc.min_max(column).as_py()
         columns[name] = {} if found["min"] is None else found  # all of them are missing
@@ -297,7 +305,7 @@ class _Checks:
 
     def __init__(self, table: Table) -> None:
         self.rows = 0
-        self.columns: dict[str, dict[str, Any]] = {name: {} for name in table.columns}
+        self.columns: dict[str, _Bounds] = {name: {} for name in table.columns}
 
     def add(self, part: _Part) -> None:
         self.rows += part.batch.num_rows

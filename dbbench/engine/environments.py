@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from dbbench.engine.urls import redacted
 from dbbench.errors import Unavailable
@@ -36,6 +36,19 @@ _FORMAT = 2
 _SECONDS = 900.0
 #: So much of what an installer says is told.
 _LONGEST = 400
+
+
+class Contents(TypedDict):
+    """What is in an environment: its packages with their versions, and its files with their hashes."""
+
+    packages: dict[str, str]
+    files: dict[str, str]
+
+
+class Manifest(Contents):
+    """The same, and what was installed: a release of a package, or of Python."""
+
+    release: str
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ def prepared(package: str, version: str, release: str = "") -> Environment:
     return _in(folder, package)
 
 
-def make(folder: Path, what: str, fill: Callable[[Path], dict[str, Any]]) -> None:
+def make(folder: Path, what: str, fill: Callable[[Path], Manifest]) -> None:
     """Have an environment in `folder`, made by `fill` unless there is a whole one. Raises Unavailable with the reason."""
     if is_whole(folder):
         return
@@ -151,7 +164,7 @@ def damage(folder: Path) -> str:
     return ""
 
 
-def _filled(made: Path, package: str, version: str) -> dict[str, Any]:
+def _filled(made: Path, package: str, version: str) -> Manifest:
     """Install into `made`, check what came, and say what it is."""
     packages = installed(made, [f"{package}{specifier(version)}"])
     found = {_canonical(each.name): each for each in distributions(path=[str(packages)])}
@@ -162,8 +175,8 @@ def _filled(made: Path, package: str, version: str) -> dict[str, Any]:
     return {"release": found[name].version, **contents(packages, found.values())}
 
 
-def contents(packages: Path, found: Iterable[Distribution]) -> dict[str, Any]:
-    """What is in an environment: its packages with their versions, and its files with their hashes."""
+def contents(packages: Path, found: Iterable[Distribution]) -> Contents:
+    """Look at what is in an environment."""
     return {
         "packages": dict(sorted((_canonical(each.name), each.version) for each in found)),
         "files": {

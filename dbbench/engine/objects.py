@@ -46,13 +46,13 @@ def object_getter(
     return _compiled(f"lambda key: None if (row := read(key)) is None else {source}", {**known, "read": read})
 
 
-def _construction(name: str, table: Table, given: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+def _construction(name: str, table: Table, given: Mapping[str, str]) -> tuple[str, dict[str, object]]:
     """The expression that makes an object of `row`, and what it refers to.
 
     Where no value has to be made anew, the row is spread. Otherwise each value is named: a loop over the columns
     would take as long as fetching the row does.
     """
-    known: dict[str, Any] = {"made": object_class(name, tuple(table.columns))}
+    known: dict[str, object] = {"made": object_class(name, tuple(table.columns))}
     values = []
     for at, column in enumerate(table.columns.values()):
         kind = column.data_type.name
@@ -65,7 +65,7 @@ def _construction(name: str, table: Table, given: Mapping[str, str]) -> tuple[st
     return (f"made({', '.join(values)})" if len(known) > 1 else "made(*row)"), known
 
 
-def _compiled(source: str, known: dict[str, Any]) -> Callable[[Any], Any]:
+def _compiled(source: str, known: dict[str, object]) -> Callable[[Any], Any]:
     function: Callable[[Any], Any] = eval(source, known)  # noqa: S307 - made above of numbers and types alone
     return function
 

@@ -169,12 +169,12 @@ def _metadata(package: Distribution) -> Path:
     )
 
 
-def _filled(made: Path, wanted: Sequence[str], python: Interpreter, links: dict[str, Path]) -> dict[str, Any]:
+def _filled(made: Path, wanted: Sequence[str], python: Interpreter, links: dict[str, Path]) -> environments.Manifest:
     """Install into `made`, link our own code to it, and say what it is."""
     packages = environments.installed(made, wanted, f"dbbench for Python {python.release}", python.program)
     found = list(distributions(path=[str(packages)]))
     environments.check_needs(found)
-    manifest = {"python": python.release, **environments.contents(packages, found)}
+    contents = environments.contents(packages, found)
     for name, path in links.items():
         (packages / name).symlink_to(path, target_is_directory=True)
-    return manifest
+    return {"release": python.release, **contents}

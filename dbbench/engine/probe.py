@@ -19,7 +19,7 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import asdict, field, replace
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal, TypedDict
 
 from pydantic import ValidationError
 from pydantic.dataclasses import dataclass
@@ -41,6 +41,15 @@ if TYPE_CHECKING:
 _SECONDS = 60.0
 #: From this many engines on, two processes look at them: for fewer the second costs more than it brings.
 _MANY = 16
+
+
+class _Asked(TypedDict):
+    """What a process that looks at an engine is told of it; `python`: whether it runs in another Python than ours."""
+
+    engine: str
+    options: dict[str, object]
+    url: bool
+    python: bool
 
 
 @dataclass(frozen=True)
@@ -99,17 +108,16 @@ def probe(
     the packages that come before ours, and the Python, where that engine is looked at.
     """
     known = set(registry.names())
-    requests = {
+    elsewhere = folders or {}
+    requests: dict[str, _Asked] = {
         name: {
             "engine": _plugin(name, known, urls or {}),
             "options": dict((options or {}).get(name, {})),
             "url": name in (urls or {}),
+            "python": bool(name in elsewhere and elsewhere[name].python),
         }
         for name in names
     }
-    elsewhere = folders or {}
-    for name, asked in requests.items():
-        asked["python"] = bool(name in elsewhere and elsewhere[name].python)
     parts: list[tuple[Sequence[str], Packages | None]] = [
         (part, None) for part in _parts([name for name in names if name not in elsewhere])
     ]
@@ -161,7 +169,7 @@ class _Children:
 
 
 def _looked(
-    names: Sequence[str], requests: Mapping[str, Mapping[str, Any]], folder: Packages | None, children: _Children
+    names: Sequence[str], requests: Mapping[str, _Asked], folder: Packages | None, children: _Children
 ) -> dict[str, Probed]:
     """Look at engines one after another, in a new process after one that crashes."""
     found: dict[str, Probed] = {}
@@ -179,7 +187,7 @@ def _looked(
     return found
 
 
-def _asked(request: Mapping[str, object], folder: Packages | None, children: _Children) -> tuple[list[str], str, str]:
+def _asked(request: Mapping[str, _Asked], folder: Packages | None, children: _Children) -> tuple[list[str], str, str]:
     """What a process that looks has printed, its last words, and how it ended; it is killed when it hangs."""
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 

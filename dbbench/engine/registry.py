@@ -113,7 +113,7 @@ def load(name: str, *, imported: bool = True) -> type[Engine]:
     return engine
 
 
-def require(name: str, options: Mapping[str, Any]) -> None:
+def require(name: str, options: Mapping[str, object]) -> None:
     """Raise Unavailable if what an engine needs without a URL is missing: see `Engine.available_with`."""
     engine = find(name)
     with _hinted(engine):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dbbench.suite.model import Tier
 
@@ -19,7 +18,7 @@ class Setup:
     #: The durability that was asked for. `Engine.info()` says which one the engine gives.
     tier: Tier
     #: What the user has set; `Engine.options` is the same, checked, with the defaults.
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     #: Where the server is. It may hold a password, so it is kept in memory only. Empty: the engine starts a private
     #: server, or needs none.
     url: str = field(default="", repr=False)

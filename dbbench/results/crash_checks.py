@@ -12,7 +12,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import platformdirs
 
@@ -27,7 +26,7 @@ class Subject:
     tier: str
     versions: Mapping[str, str]
     file_system: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     #: The fingerprint of the engine's code: a tier's settings stand there.
     code: str = ""
 

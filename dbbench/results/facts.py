@@ -74,7 +74,7 @@ class ToldFacts(TypedDict, total=False):
 
     title: Title
     versions: _Words
-    settings: dict[str, Any]
+    settings: dict[str, object]
     tier: str
     publication: str
     publication_note: str

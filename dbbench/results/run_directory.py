@@ -87,7 +87,7 @@ class Manifest(BaseModel):
     scale: float = Field(gt=0, le=10_000)
     seed: int = Field(ge=0, lt=2**63)
     #: Engine -> option -> value, as set with --set.
-    options: dict[EngineName, dict[str, Any]] = {}
+    options: dict[EngineName, dict[str, object]] = {}
     #: The engines that are variants (`ENGINE@LABEL`) and run here, not at a URL. Older runs have none.
     variants: dict[EngineName, VariantFacts] = {}
     limits: dict[str, Amount]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
 #: A plain name: it can be quoted in every SQL dialect and stand in a file name.
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,62}$")]
@@ -14,6 +15,8 @@ Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,47}$")]
 EngineName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}(@[A-Za-z0-9][A-Za-z0-9._-]{0,63})?$")]
 #: Titles stand on charts.
 Title = Annotated[str, Field(max_length=300)]
+#: Marks a field that dbbench sets, and suites don't.
+HIDDEN: JsonDict = {"hidden": True}
 
 
 class Model(BaseModel):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from dbbench.errors import Unsupported
-from dbbench.suite.base import Identifier, Model
+from dbbench.suite.base import HIDDEN, Identifier, Model
 from dbbench.suite.data_types import DataType, TypeText, parse_type
 from dbbench.suite.plain import mapping, sequence
 from dbbench.suite.values import Sequence, Values
@@ -70,17 +70,13 @@ Rows = Annotated[
 ]
 
 
-#: Of what dbbench fills in, and no suite writes.
-_FILLED: dict[str, Any] = {"hidden": True}
-
-
 class ForeignKey(Model):
     """Columns that hold the primary key of a table stated before; declared to the engine, which then checks them."""
 
     columns: tuple[Identifier, ...] = Field(min_length=1)
     table: Identifier
     #: The columns of that primary key.
-    key: tuple[Identifier, ...] = Field(default=(), json_schema_extra=_FILLED)
+    key: tuple[Identifier, ...] = Field(default=(), json_schema_extra=HIDDEN)
 
 
 class Table(Model):

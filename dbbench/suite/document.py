@@ -22,9 +22,8 @@ from ruamel.yaml.reader import ReaderError
 from dbbench.did_you_mean import nearest
 from dbbench.errors import Fault, SuiteError
 from dbbench.message import cleaned, printable
-from dbbench.suite.base import Model
+from dbbench.suite.base import HIDDEN, Model
 from dbbench.suite.model import FORMAT, Suite
-from dbbench.suite.steps.base import HIDDEN
 
 Path_ = tuple[str | int | float, ...]
 Position = tuple[int, int]

@@ -28,10 +28,16 @@ def items(thing: Any, key: str) -> list[tuple[int, Mapping]]:
     return [(index, item) for index, item in enumerate(sequence(thing, key)) if isinstance(item, dict)]
 
 
+def unknown(names: Any, known: Mapping | list[str], path: Path, what: str) -> Iterator[Dangling]:
+    """The faults of a name, or of those in a list, that isn't among the known ones."""
+    for place, name in enumerate(names) if isinstance(names, list) else [(None, names)]:
+        if isinstance(name, str) and name not in known:
+            yield path if place is None else (*path, place), f"{what} {listed(known)}", list(known)
+
+
 def unknown_table(name: Any, tables: Mapping, path: Path) -> Iterator[Dangling]:
     """The fault of a name that no table has."""
-    if isinstance(name, str) and name not in tables:
-        yield path, f"one of the tables {listed(tables)}", list(tables)
+    return unknown(name if isinstance(name, str) else None, tables, path, "one of the tables")
 
 
 def listed(names: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from dbbench.suite.data_types import parse_type
-from dbbench.suite.plain import Dangling, Mapping, Path, items, listed, mapping, sequence
+from dbbench.suite.plain import Dangling, Mapping, Path, items, listed, mapping, sequence, unknown
 from dbbench.suite.steps import KINDS
 from dbbench.suite.steps.base import Step, swept_names
 from dbbench.suite.values import ANY, WHOLE, named_in, parsed
@@ -30,7 +30,7 @@ def dangling(suite: Mapping) -> Iterator[Dangling]:
         yield from _once(scenario, names, path)
         dataset = scenario.get("dataset")
         if isinstance(dataset, str) and dataset not in datasets:
-            yield (*path, "dataset"), f"one of the datasets {listed(datasets)}", list(datasets)
+            yield from unknown(dataset, datasets, (*path, "dataset"), "one of the datasets")
             continue
         yield from _in_scenario(scenario, mapping(datasets, dataset), path)
 
@@ -41,8 +41,7 @@ def _published(suite: Mapping) -> Iterator[Dangling]:
     for what in ("figures", "ratios"):
         for index, published in items(mapping(suite, "source"), what):
             for key in ("step", "to_step"):
-                if isinstance(published.get(key), str) and published[key] not in steps:
-                    yield ("source", what, index, key), f"one of the steps {listed(steps)}", steps
+                yield from unknown(published.get(key), steps, ("source", what, index, key), "one of the steps")
 
 
 def _in_dataset(dataset: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
@@ -51,15 +50,9 @@ def _in_dataset(dataset: Mapping, path: tuple[str, ...]) -> Iterator[Dangling]:
         columns = mapping(table, "columns")
         here = (*path, "tables", table_name)
         key = table.get("primary_key") if isinstance(table, dict) else None
-        if isinstance(key, str) and key not in columns:
-            yield (*here, "primary_key"), f"one of its columns {listed(columns)}", list(columns)
-        for index, column in enumerate(sequence(table, "primary_key")):
-            if isinstance(column, str) and column not in columns:
-                yield (*here, "primary_key", index), f"one of its columns {listed(columns)}", list(columns)
+        yield from unknown(key, columns, (*here, "primary_key"), "one of its columns")
         yield from _foreign_keys(table_name, tables, here)
-        for index, column in enumerate(sequence(table, "indexes")):
-            if isinstance(column, str) and column not in columns:
-                yield (*here, "indexes", index), f"one of its columns {listed(columns)}", list(columns)
+        yield from unknown(sequence(table, "indexes"), columns, (*here, "indexes"), "one of its columns")
         for column_name in columns:
             column = mapping(columns, column_name)
             yield from _in_column(
@@ -75,9 +68,7 @@ def _foreign_keys(name: str, tables: Mapping, path: tuple[str, ...]) -> Iterator
         here: tuple[str | int, ...] = (*path, "foreign_keys", index)
         parent = each.get("table")
         mine = sequence(each, "columns")
-        for place, column in enumerate(mine):
-            if isinstance(column, str) and column not in columns:
-                yield (*here, "columns", place), f"one of its columns {listed(columns)}", list(columns)
+        yield from unknown(mine, columns, (*here, "columns"), "one of its columns")
         if not isinstance(parent, str) or parent not in earlier:
             yield (*here, "table"), f"one of the tables before it: {listed(earlier) or 'there is none'}", earlier
             continue
@@ -163,12 +154,8 @@ def _in_scenario(scenario: Mapping, dataset: Mapping, path: Path) -> Iterator[Da
             before.update(dict.fromkeys(swept_names(step), kind))
         names += [name for name in swept_names(step) if name not in names]
     for index, chart in items(scenario, "charts"):
-        for number, name in enumerate(sequence(chart, "steps")):
-            if name not in names:
-                yield (*path, "charts", index, "steps", number), f"one of the steps {listed(names)}", names
-        for key in ("step", "cold", "warm"):
-            if key in chart and chart[key] not in names:
-                yield (*path, "charts", index, key), f"one of the steps {listed(names)}", names
+        for key in ("steps", "step", "cold", "warm"):
+            yield from unknown(chart.get(key), names, (*path, "charts", index, key), "one of the steps")
 
 
 def _once(thing: Mapping, names: list[str], path: tuple[str | int, ...]) -> Iterator[Dangling]:

@@ -26,10 +26,9 @@ def in_transactions(step: Mapping, tables: Mapping) -> Iterator[Dangling]:
         yield from _in_transaction(transaction, tables, ("transactions", number))
     for number, invariant in items(step, "invariants"):
         path: Path = ("invariants", number)
-        yield from _unknown_tables(invariant, tables, path)
-        for place, sql in _texts(invariant, path):
-            if not is_select(sql):
-                yield place, ONE_SELECT, ()
+        yield from unknown_tables(invariant, tables, path)
+        yield from no_select(invariant, path)
+        for place, sql in texts(invariant, path):
             if split_parameters(sql)[1]:
                 yield place, "a query without parameters", ()
         yield from _in_grows(mapping(invariant, "grows"), step, (*path, "grows"))
@@ -102,7 +101,7 @@ def _unused(given: Mapping, scope: _Scope, path: Path) -> Iterator[Dangling]:
             yield (*path, name), f"a parameter that a statement uses, as :{name}", ()
 
 
-def _texts(statement: Mapping, path: Path) -> Iterator[tuple[Path, str]]:
+def texts(statement: Mapping, path: Path = ()) -> Iterator[tuple[Path, str]]:
     """A statement's text and its dialects', each with its path."""
     dialects = mapping(statement, "dialects")
     given = [((*path, "sql"), statement.get("sql"))]
@@ -110,18 +109,26 @@ def _texts(statement: Mapping, path: Path) -> Iterator[tuple[Path, str]]:
     return ((place, sql) for place, sql in given if isinstance(sql, str))
 
 
-def _unknown_tables(statement: Mapping, tables: Mapping, path: Path) -> Iterator[Dangling]:
-    for place, sql in _texts(statement, path):
+def no_select(query: Mapping, path: Path = ()) -> Iterator[Dangling]:
+    """A query's texts that are something else."""
+    return ((place, ONE_SELECT, ()) for place, sql in texts(query, path) if not is_select(sql))
+
+
+def unknown_tables(statement: Mapping, tables: Mapping, path: Path = ()) -> Iterator[Dangling]:
+    """Tables that a statement names and the dataset hasn't got. Some words of a FOR UPDATE stand where names do."""
+    for place, sql in texts(statement, path):
         for table in tables_of(sql):
             if table not in tables and table.lower() not in ("set", "skip", "share", "update"):
-                yield place, f"tables of the dataset ({listed(tables)}), not {table!r}", ()
+                near = [name for name in tables if str(name).lower() == table.lower()]
+                hint = f" (write {near[0]!r})" if near else ""
+                yield place, f"tables of the dataset ({listed(tables)}), not {table!r}{hint}", ()
 
 
 def _in_statement(statement: Mapping, tables: Mapping, scope: _Scope, path: Path) -> Iterator[Dangling]:
     row = sequence(statement, "row")
-    yield from _unknown_tables(statement, tables, path)
+    yield from unknown_tables(statement, tables, path)
     yield from _in_texts(statement, tables, scope, path, "the transaction")
-    for place, sql in _texts(statement, path):
+    for place, sql in texts(statement, path):
         if row and not returns_rows(sql):
             yield place, "a statement that returns rows, as `row` names what is in them", ()
     if "missing" in statement and not row:
@@ -133,7 +140,7 @@ def _in_statement(statement: Mapping, tables: Mapping, scope: _Scope, path: Path
 
 
 def _in_texts(statement: Mapping, tables: Mapping, scope: _Scope, path: Path, of: str) -> Iterator[Dangling]:
-    for place, sql in _texts(statement, path):
+    for place, sql in texts(statement, path):
         for name in split_parameters(sql)[1]:
             scope.used.add(name)
             if name not in scope.names:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, get_args
+from typing import ClassVar, NoReturn, get_args
 
 import psutil
 import pytest
@@ -52,7 +52,7 @@ def missing(engine: str, why: str) -> NoReturn:
     pytest.skip(f"{engine}: {why}", allow_module_level=True)
 
 
-def usable(name: str, options: Mapping[str, Any] | None = None, *, url: str = "") -> type[Engine]:
+def usable(name: str, options: Mapping[str, object] | None = None, *, url: str = "") -> type[Engine]:
     """An engine's class. Skips the test, or fails it if the engine must be there, where it can't be used."""
     try:
         engine = registry.load(name)
@@ -93,13 +93,13 @@ class EngineContract:
     #: The engine's name, as in its entry point.
     engine: ClassVar[str]
     #: Options to open it with, as after --set.
-    options: ClassVar[dict[str, Any]] = {}
+    options: ClassVar[Mapping[str, object]] = {}
     #: Where its database is, as after --url; `{tmp}` stands for the test's own folder.
     url: ClassVar[str] = ""
     #: Whether an engine joins the server that another one runs in its directory: then one serves most tests of the class.
     joins: ClassVar[bool] = False
 
-    def asked(self, tmp_path: Path, directory: Path, tier: Tier, options: dict[str, Any] | None = None) -> Setup:
+    def asked(self, tmp_path: Path, directory: Path, tier: Tier, options: Mapping[str, object] | None = None) -> Setup:
         """What the engine is made from."""
         return Setup(
             directory, tier, self.options if options is None else options, self.url.replace("{tmp}", str(tmp_path))

@@ -74,7 +74,7 @@ class Verdicts:
         self.found[verdict.clause] = verdict
         self._write(asdict(verdict))
 
-    def _write(self, line: Mapping[str, Any]) -> None:
+    def _write(self, line: Mapping[str, object]) -> None:
         if self.path:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")

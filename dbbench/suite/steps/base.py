@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, mo
 
 from dbbench.host.metric import BaseUnit
 from dbbench.suite.answer import KnownAnswer
-from dbbench.suite.base import Model, Slug, Title
+from dbbench.suite.base import HIDDEN, Model, Slug, Title
 from dbbench.suite.plain import Dangling, Mapping
 
 #: Stands beside a chart.
@@ -135,8 +135,6 @@ SomeClients = Annotated[
     BeforeValidator(_as_clients),
     WithJsonSchema({"anyOf": [_COUNT, _CLIENTS, {"type": "array", "items": {"anyOf": [_COUNT, _CLIENTS]}}]}),
 ]
-#: Of what dbbench keeps in a model and no suite writes.
-HIDDEN: dict[str, Any] = {"hidden": True}
 
 
 class ClientsStep(Step):

@@ -11,7 +11,8 @@ from pydantic import model_validator
 from dbbench.suite.answer import AnyAnswer, KnownAnswer, SqlAnswer
 from dbbench.suite.plain import Dangling, Mapping, mapping
 from dbbench.suite.steps.base import Step
-from dbbench.suite.steps.sql import SqlStep, no_select
+from dbbench.suite.steps.sql import SqlStep
+from dbbench.suite.transaction_names import no_select
 
 
 class QueryStep(SqlStep):

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
-from typing import Any
 
 from pydantic import Field
 
 from dbbench.suite.base import Identifier
 from dbbench.suite.parameters import Parameter
-from dbbench.suite.plain import Dangling, Mapping, listed, mapping
-from dbbench.suite.sql_text import ONE_SELECT, is_select, tables_of
+from dbbench.suite.plain import Dangling, Mapping, mapping
 from dbbench.suite.steps.base import Sql, Step
 from dbbench.suite.steps.timed import TimedStep, WarmUp
-from dbbench.suite.transaction_names import in_statement
+from dbbench.suite.transaction_names import in_statement, unknown_tables
 
 
 class SqlStep(TimedStep):
@@ -41,28 +39,6 @@ class SqlStep(TimedStep):
     def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
         """Tables that the statement names."""
         yield from super().dangling(step, tables, before)
-        yield from sql_dangling(step, tables)
+        yield from unknown_tables(step, tables)
         if mapping(step, "parameters"):
             yield from in_statement(step, tables)
-
-
-def sql_texts(step: Mapping) -> dict[tuple[str, ...], Any]:
-    """A statement's text and its dialects', by path."""
-    return {("sql",): step.get("sql")} | {("dialects", key): sql for key, sql in mapping(step, "dialects").items()}
-
-
-def no_select(query: Mapping, path: tuple[str, ...] = ()) -> Iterator[Dangling]:
-    """A query's texts that are something else."""
-    for place, sql in sql_texts(query).items():
-        if isinstance(sql, str) and not is_select(sql):
-            yield (*path, *place), ONE_SELECT, ()
-
-
-def sql_dangling(step: Mapping, tables: Mapping, path: tuple[str, ...] = ()) -> Iterator[Dangling]:
-    """Tables that a statement names and the dataset hasn't got."""
-    for place, sql in sql_texts(step).items():
-        for table in tables_of(sql) if isinstance(sql, str) else ():
-            if table not in tables:
-                near = [name for name in tables if str(name).lower() == table.lower()]
-                hint = f" (write {near[0]!r})" if near else ""
-                yield (*path, *place), f"tables of the dataset ({listed(tables)}), not {table!r}{hint}", ()

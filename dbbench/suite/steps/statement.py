@@ -13,7 +13,8 @@ from dbbench.suite.base import Identifier, Model
 from dbbench.suite.plain import Dangling, Mapping, mapping, sequence, unknown_table
 from dbbench.suite.sql_text import returns_rows
 from dbbench.suite.steps.base import Sql, Step
-from dbbench.suite.steps.sql import SqlStep, no_select, sql_dangling, sql_texts
+from dbbench.suite.steps.sql import SqlStep
+from dbbench.suite.transaction_names import no_select, texts, unknown_tables
 
 
 class Check(Model):
@@ -51,11 +52,11 @@ class StatementStep(SqlStep):
     def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
         """Tables and columns of the statement, its check and what it adds; rows that nobody would read."""
         yield from super().dangling(step, tables, before)
-        for place, sql in sql_texts(step).items():
-            if isinstance(sql, str) and returns_rows(sql):  # it may never be carried out, as nobody reads the rows
+        for place, sql in texts(step):
+            if returns_rows(sql):  # it may never be carried out, as nobody reads the rows
                 yield place, "a statement that returns no rows; use `kind: query` for one that does", ()
         check, columns = mapping(step, "check"), columns_of(tables, tables)
-        yield from sql_dangling(check, tables, ("check",))
+        yield from unknown_tables(check, tables, ("check",))
         yield from no_select(check, ("check",))
         for number, column in enumerate(sequence(check, "columns")):
             if column not in columns:

@@ -50,7 +50,7 @@ class StoreContract(EngineContract):
     #: The kit's records, in the order of their keys.
     pairs: ClassVar[Sequence[tuple[bytes, bytes]]] = PAIRS
     #: What the store is made for.
-    spec: ClassVar[Mapping[str, Any]] = {
+    spec: ClassVar[Mapping[str, object]] = {
         "count": 3_000,
         "key_bytes": WIDTH,
         "value_bytes": 64,
