@@ -80,7 +80,7 @@ def durability(
     from dbbench.errors import UserError
     from dbbench.host import atomic_json
     from dbbench.report.terminal import durability as shown
-    from dbbench.run.settings import parse_settings
+    from dbbench.run.request import parse_settings
 
     if everything == bool(engines):
         raise UserError("name engines, like `dbbench durability sqlite`, or give --all for every one that is installed")

@@ -65,7 +65,7 @@ def check(name: str, settings: tuple[str, ...]) -> int:
     from dbbench.engine import registry
     from dbbench.engine.probe import probe
     from dbbench.errors import UserError
-    from dbbench.run.settings import check_options, parse_settings
+    from dbbench.run.request import check_options, parse_settings
 
     if find_spec("pytest") is None:
         raise UserError("the kit is made of tests, and pytest is missing: pip install pytest")

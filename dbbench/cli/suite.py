@@ -235,9 +235,8 @@ def suite(
     from dbbench.report.terminal.listing import rights
     from dbbench.run.begin import new_run
     from dbbench.run.config import Config as Nothing
-    from dbbench.run.request import Request, with_sweeps
+    from dbbench.run.request import Request, parse_settings, with_sweeps
     from dbbench.run.resume import resumed_run
-    from dbbench.run.settings import parse_settings
     from dbbench.suite.loader import builtin_suites
 
     quick = asked["quick"]

@@ -22,7 +22,7 @@ from dbbench.host import atomic_json, machine
 from dbbench.host.processes import environment, python, stop
 from dbbench.results import crash_checks
 from dbbench.results.crash_checks import CrashCheck, Subject
-from dbbench.run.settings import check_options
+from dbbench.run.request import check_options
 from dbbench.run.supervisor import INTERRUPTED
 from dbbench.suite.model import Tier
 

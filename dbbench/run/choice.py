@@ -24,8 +24,7 @@ from dbbench.run.over_hosts import refuse
 from dbbench.run.plan import DEFAULT_ROUNDS
 from dbbench.run.releases import Releases, program_options
 from dbbench.run.releases import found as releases_of
-from dbbench.run.request import Request
-from dbbench.run.settings import check_options
+from dbbench.run.request import Request, check_options
 from dbbench.suite.model import Quick, Suite, Variant
 
 #: The most rounds of a run that goes on until a budget is reached.

@@ -14,7 +14,7 @@ from dbbench.errors import UserError
 from dbbench.host import atomic_json
 from dbbench.report.run_view import View, view
 from dbbench.results.run_directory import Run
-from dbbench.run import extension, resume, runner
+from dbbench.run import resume, runner
 from dbbench.run.plan import plan
 from dbbench.run.ready import Ready
 from dbbench.scripting import carry_out
@@ -33,9 +33,9 @@ def probed(name: str) -> Probed:
 def today(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The engines and the machine of today, which are those of the run unless a test changes them."""
     found: dict[str, Any] = {"machine": MACHINE, "a": probed("a"), "b": probed("b")}
-    monkeypatch.setattr(extension.machine, "describe", lambda _folder: found["machine"])
+    monkeypatch.setattr(resume.machine, "describe", lambda _folder: found["machine"])
     monkeypatch.setattr(
-        extension, "probe", lambda names, *_rest: {name: found.get(name) or probed(name) for name in names}
+        resume, "probe", lambda names, *_rest: {name: found.get(name) or probed(name) for name in names}
     )
     monkeypatch.setattr(resume, "drawn_again", lambda _run: {})
     monkeypatch.setattr(resume, "answers_again", lambda _run, _files: {"invoices": {}})

@@ -13,7 +13,7 @@ from dbbench.engine import Options, Program, ServerSetting, server_setting_names
 from dbbench.engine.options import misplaced, programs
 from dbbench.engine.probe import look
 from dbbench.errors import UserError
-from dbbench.run.settings import check_options
+from dbbench.run.request import check_options
 from dbbench_plugins.mysql.server import MySQLOptions
 from dbbench_plugins.postgresql.server import PostgreSQLOptions, PostgreSQLServer
 

@@ -12,8 +12,7 @@ from dbbench.engine.probe import probe
 from dbbench.errors import SuiteError, UserError
 from dbbench.run.begin import new_run
 from dbbench.run.plan import plan
-from dbbench.run.request import Request
-from dbbench.run.settings import parse_sweeps
+from dbbench.run.request import Request, parse_sweeps
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Suite
 
