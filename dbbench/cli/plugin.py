@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,10 @@ from dbbench.cli.common import columns, command, engine_names, examples
 
 if TYPE_CHECKING:
     from dbbench.testing.verdicts import Verdict
+
+
+#: Kind of engine -> a suite to try it on.
+_SUITES = {"sql": "invoices", "records": "mixes", "blocks": "virtual-file"}
 
 
 @click.group(epilog=examples("dbbench plugin new mine", "dbbench plugin check mine"))
@@ -39,13 +44,57 @@ def new(name: str, *, kind: Literal["sql", "records", "blocks"], out: Path | Non
 
     NAME is `engine`, or `engine+driver` where a database can be reached in several ways.
     """
-    from dbbench.cli.scaffold import write
-
-    paths = write(name, out, kind=kind)
+    paths = _package(name, out, kind=kind)
     for path in paths:
         click.echo(f"wrote {path}")
     click.echo(f"It runs unchanged: install it, check it, then put your driver into {paths[0].name}.")
     click.echo(f"  pip install -e '{paths[0].parent}[test]'\n  dbbench plugin check {name}")
+
+
+def _package(name: str, out: Path | None, *, kind: Literal["sql", "records", "blocks"]) -> list[Path]:
+    """Write the package of a new engine to `out`, or a folder of its own name; the paths, its module first.
+
+    Raises UserError if the name won't do or its folder already exists.
+    """
+    import jinja2
+
+    from dbbench.engine import registry
+    from dbbench.errors import UserError
+
+    if not re.fullmatch(r"[a-z][a-z0-9._-]*(\+[a-z0-9][a-z0-9._-]*)?", name):
+        raise UserError(
+            f"{name!r} can't be an engine's name: `engine` or `engine+driver`, of small letters, digits and . _ -"
+        )
+    if name in registry.names():
+        raise UserError(f"engine {name!r} already exists; choose another name, or uninstall its package")
+    words = re.findall(r"[a-z0-9]+", name)
+    engine, _, driver = name.partition("+")
+    facts = {
+        "name": name,
+        "title": engine.capitalize() + (f" ({driver})" if driver else ""),
+        "package": "-".join(["dbbench", *words]),
+        "module": "_".join(["dbbench", *words]),
+        "engine": "".join(word.capitalize() for word in words),
+        "suite": _SUITES[kind],
+    }
+    folder = out or Path(facts["package"])
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"{folder} is not empty; name another folder with --out")
+    files = {
+        f"{facts['module']}.py": f"{kind}.py",
+        "pyproject.toml": "pyproject.toml",
+        "README.md": "README.md",
+        ".github/workflows/tests.yml": "workflow.yml",
+        f"tests/test_{'_'.join(words)}.py": "test.py",
+    }
+    templates = jinja2.Environment(  # noqa: S701 - they are Python, TOML and Markdown, where nothing is escaped as in HTML
+        loader=jinja2.PackageLoader("dbbench.cli"), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
+    for path, template in files.items():
+        text = templates.get_template(f"{template}.jinja").render(facts)
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+    return [folder / path for path in files]
 
 
 @plugin.command(

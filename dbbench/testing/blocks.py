@@ -63,7 +63,7 @@ class BlocksContract(CommitContract):
     """The whole kit for an engine that keeps blocks, and says so: what holds for records, and what only blocks have."""
 
     pairs: ClassVar = [(key(number), block(number % 200 + 1)) for number in range(0, 40, 2)]
-    spec: ClassVar = {"count": COUNT, "key_bytes": 8, "value_bytes": SIZE, "key_order": "ascending"}
+    spec: ClassVar = Records(count=COUNT, value_bytes=SIZE)
 
     def value(self, text: bytes) -> bytes:
         """A block that begins with a text."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import pytest
@@ -50,12 +50,7 @@ class StoreContract(EngineContract):
     #: The kit's records, in the order of their keys.
     pairs: ClassVar[Sequence[tuple[bytes, bytes]]] = PAIRS
     #: What the store is made for.
-    spec: ClassVar[Mapping[str, object]] = {
-        "count": 3_000,
-        "key_bytes": WIDTH,
-        "value_bytes": 64,
-        "key_order": "scattered",
-    }
+    spec: ClassVar = Records(count=3_000, key_bytes=WIDTH, key_order="scattered", value_bytes=64)
 
     @pytest.fixture
     def store(self, opened: Opener) -> OpenStore:
@@ -77,7 +72,7 @@ class StoreContract(EngineContract):
 
     def records(self, **other: int) -> RecordSet:
         """The store's records, or other ones, also of lengths that a suite can't ask for."""
-        return RecordSet(Records.model_construct(**{**self.spec, **other}), 1)
+        return RecordSet(self.spec.model_copy(update=other), 1)
 
     def value(self, text: bytes) -> bytes:
         """A value of the store that begins with a text."""
