@@ -11,7 +11,7 @@ from dbbench.cli.common import command, examples
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dbbench.host.cache_contents import Kept
+    from dbbench.host.kept_folder import Kept
 
 _DAY = 24 * 3600
 
@@ -51,8 +51,7 @@ def cache(context: click.Context, names: tuple[str, ...], prune: bool, unused: i
     from click.core import ParameterSource
 
     from dbbench.errors import UserError
-    from dbbench.host.cache_contents import contents
-    from dbbench.host.kept_folder import cache_folder
+    from dbbench.host.kept_folder import cache_folder, contents
 
     if names and prune:
         raise UserError("--remove names what to remove, and --prune finds it; omit one of them")
@@ -76,7 +75,7 @@ def cache(context: click.Context, names: tuple[str, ...], prune: bool, unused: i
 def _named(found: Sequence[Kept], names: Sequence[str]) -> list[Kept]:
     from dbbench.did_you_mean import did_you_mean
     from dbbench.errors import UserError
-    from dbbench.host.cache_contents import named
+    from dbbench.host.kept_folder import named
 
     chosen: dict[Kept, None] = {}
     for name in names:
@@ -96,7 +95,7 @@ def _remove(chosen: Sequence[Kept], *, yes: bool) -> int:
     import sys
 
     from dbbench.errors import UserError
-    from dbbench.host.cache_contents import remove
+    from dbbench.host.kept_folder import discard
 
     if not yes:
         if not sys.stdin.isatty():
@@ -106,7 +105,7 @@ def _remove(chosen: Sequence[Kept], *, yes: bool) -> int:
     status, freed = 0, 0
     for entry in chosen:
         try:
-            remove(entry)
+            discard(entry)
             freed += entry.bytes
         except OSError as exc:
             click.echo(f"{entry.path} can't be removed: {exc.strerror or exc}", err=True)

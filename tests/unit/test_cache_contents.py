@@ -15,7 +15,7 @@ from dbbench.datasets.cache import materialise
 from dbbench.engine import environments
 from dbbench.engine.template import Template
 from dbbench.host import kept_folder
-from dbbench.host.cache_contents import Kept, contents, named, remove
+from dbbench.host.kept_folder import Kept, contents, discard, named
 from dbbench.suite.model import Suite
 
 Cache = Callable[..., Result]
@@ -113,7 +113,7 @@ def test_a_folder_that_became_a_link_before_it_is_removed_stays(full: Path, tmp_
     (dataset,) = [kept for kept in contents(full) if kept.kind == "dataset"]
     dataset.path.rename(tmp_path / "moved")
     dataset.path.symlink_to(tmp_path / "moved")
-    remove(dataset)
+    discard(dataset)
     assert (tmp_path / "moved" / "dataset.json").exists()
 
 
