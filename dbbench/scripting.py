@@ -18,7 +18,7 @@ from dbbench.report.write import write_report
 from dbbench.results.trial import Progress
 from dbbench.run.begin import new_run
 from dbbench.run.fleet import run_fleet
-from dbbench.run.ready import Ready
+from dbbench.run.plan import Ready
 from dbbench.run.request import Request, with_sweeps
 from dbbench.run.runner import run_trials
 

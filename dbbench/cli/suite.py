@@ -33,7 +33,7 @@ from dbbench.host.metric import Metric
 if TYPE_CHECKING:
     from dbbench.results.run_directory import Run
     from dbbench.run.config import Config
-    from dbbench.run.ready import Ready
+    from dbbench.run.plan import Ready
 
 #: What --resume takes beside itself: all else was settled when the run began.
 WITH_RESUME = frozenset(

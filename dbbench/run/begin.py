@@ -24,7 +24,7 @@ from dbbench.run.answers import answers_of, doubtful
 from dbbench.run.choice import choose
 from dbbench.run.data import check_room, draw, existing, facts_of
 from dbbench.run.over_hosts import look_at_hosts
-from dbbench.run.ready import Ready, trials_of
+from dbbench.run.plan import Ready, trials_of
 from dbbench.run.request import Request, check
 from dbbench.suite.loader import find_suite, parse_suite, read_text
 

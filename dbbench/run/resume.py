@@ -18,7 +18,7 @@ from dbbench.run.answers import answers_again
 from dbbench.run.choice import check_clients
 from dbbench.run.data import drawn_again
 from dbbench.run.over_hosts import again
-from dbbench.run.ready import Ready, trials_of
+from dbbench.run.plan import Ready, trials_of
 from dbbench.run.releases import found_again, program_options
 
 

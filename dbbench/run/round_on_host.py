@@ -24,7 +24,7 @@ from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import Progress, Trial
 from dbbench.run.answers import answers_again
 from dbbench.run.data import drawn_again
-from dbbench.run.ready import Ready
+from dbbench.run.plan import Ready
 from dbbench.run.releases import found_again
 from dbbench.run.runner import run_trials
 from dbbench.run.supervisor import INTERRUPTED

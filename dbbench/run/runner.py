@@ -22,7 +22,7 @@ from dbbench.host.processes import ended, environment, python, stop, stop_with_i
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import Progress, StepResult, Trial, TrialResult
 from dbbench.run.order import TrialOrder
-from dbbench.run.ready import Ready
+from dbbench.run.plan import Ready
 from dbbench.run.record import RunningStep
 from dbbench.run.seal import Seal
 from dbbench.run.supervisor import INTERRUPTED, Supervisor

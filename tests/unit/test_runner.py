@@ -18,7 +18,7 @@ from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
 from dbbench.run import runner
-from dbbench.run.ready import Ready, trials_of
+from dbbench.run.plan import Ready, trials_of
 from tests.fabricated import Fake, fabricate, result_of
 from tests.unit.orders import FILL, order
 
