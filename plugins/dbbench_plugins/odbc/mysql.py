@@ -10,7 +10,7 @@ from dbbench_plugins.dbapi import CONNECT_SECONDS
 from dbbench_plugins.mysql.address import Address
 from dbbench_plugins.mysql.server import MySQLServer, MySQLSession
 from dbbench_plugins.odbc import connection
-from dbbench_plugins.odbc.session import ODBCSession
+from dbbench_plugins.odbc.session import ODBCServer, ODBCSession
 
 _DRIVER = "MariaDB Unicode"
 _IN_ONE_PIECE = 2**30
@@ -20,26 +20,14 @@ class MySQLODBCSession(ODBCSession, MySQLSession):
     """Over ODBC; errors are the server's."""
 
 
-class MySQLODBC(MySQLServer):
+class MySQLODBC(ODBCServer, MySQLServer):
     name = "mysql+pyodbc"
     title = "MariaDB/MySQL (ODBC)"
     license = "GPL-2.0; MariaDB Connector/ODBC: LGPL-2.1; pyodbc: MIT"
-    modules = ("pyodbc",)
+    driver = _DRIVER
     debian = (*MySQLServer.debian, "unixodbc", "odbc-mariadb")
     sql = replace(MySQLServer.sql, placeholder="?")
     session_class: ClassVar[type[SQLSession]] = MySQLODBCSession
-
-    @classmethod
-    def available(cls) -> None:
-        super().available()
-        connection.driver(_DRIVER)
-
-    @classmethod
-    def versions(cls) -> dict[str, str]:
-        return {**super().versions(), **connection.versions()}
-
-    def server_versions(self) -> dict[str, str]:
-        return {**super().server_versions(), **connection.told(self.session.connection)}
 
     def raw(self, address: Address) -> Any:
         where = {"SOCKET": address.socket} if address.socket else {"SERVER": address.host, "PORT": str(address.port)}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from dbbench_plugins.odbc import connection
-from dbbench_plugins.odbc.session import ODBCSession
+from dbbench_plugins.odbc.session import ODBCServer, ODBCSession
 from dbbench_plugins.postgresql.server import PostgreSQLServer, PostgreSQLSession
 
 _DRIVER = "PostgreSQL Unicode"
@@ -20,26 +20,14 @@ class PostgreSQLODBCSession(PostgreSQLSession, ODBCSession):
     """Over ODBC, and the planner told what is in the tables."""
 
 
-class PostgreSQLODBC(PostgreSQLServer):
+class PostgreSQLODBC(ODBCServer, PostgreSQLServer):
     name = "postgresql+pyodbc"
     title = "PostgreSQL (ODBC)"
     license = "PostgreSQL: PostgreSQL Licence; psqlODBC: LGPL-2.0; pyodbc: MIT"
-    modules = ("pyodbc",)
+    driver = _DRIVER
     debian = (*PostgreSQLServer.debian, "unixodbc", "odbc-postgresql")
     sql = replace(PostgreSQLServer.sql, placeholder="?")
     session_class: ClassVar[type[PostgreSQLSession]] = PostgreSQLODBCSession
-
-    @classmethod
-    def available(cls) -> None:
-        super().available()
-        connection.driver(_DRIVER)
-
-    @classmethod
-    def versions(cls) -> dict[str, str]:
-        return {**super().versions(), **connection.versions()}
-
-    def server_versions(self) -> dict[str, str]:
-        return {**super().server_versions(), **connection.told(self.session.connection)}
 
     def raw(self) -> Any:
         return connection.connect(keywords(self.address))

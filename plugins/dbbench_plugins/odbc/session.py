@@ -1,15 +1,16 @@
-"""A client over pyodbc, and its way to load rows."""
+"""A client over pyodbc with its way to load rows, and what the engines have in common whose servers it reaches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench_plugins.dbapi import SwitchedSession
+from dbbench_plugins.dbapi import ClientServer, SwitchedSession
+from dbbench_plugins.odbc import connection
 
 if TYPE_CHECKING:
-    from dbbench.engine import Table
+    from dbbench.engine import SQLSession, Table
 
 #: Parameters of one statement: SQL Server takes the fewest, 2,100.
 _MOST_PARAMETERS = 2_000
@@ -43,3 +44,24 @@ class ODBCSession(SwitchedSession):
                 execute_rest(one + more * (len(rest) - 1), list(chain.from_iterable(rest)))
 
         return insert
+
+
+class ODBCServer(ClientServer):
+    """Before a server's own engine among the bases: the server is reached by an ODBC driver."""
+
+    modules = ("pyodbc",)
+    #: The driver's name among those that are installed.
+    driver: ClassVar[str]
+    session: SQLSession
+
+    @classmethod
+    def available(cls) -> None:
+        super().available()
+        connection.driver(cls.driver)
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {**super().versions(), **connection.versions()}
+
+    def server_versions(self) -> dict[str, str]:
+        return {**super().server_versions(), **connection.told(self.session.connection)}
