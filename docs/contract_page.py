@@ -22,7 +22,8 @@ from dbbench.engine.operations import FAMILIES, LoadFormat, LoadPart, ResultForm
 from dbbench.engine.private_server import PrivateServer
 from dbbench.engine.setup import Setup
 from dbbench.engine.size import File, FileRole, Size
-from dbbench.engine.sql.session import Dialect, SQLEngine, SQLSession
+from dbbench.engine.sql.dialect import Dialect
+from dbbench.engine.sql.session import SQLEngine, SQLSession
 from dbbench.engine.traits import MISSING_FEATURES, Concurrency, EngineInfo, Publication, Traits
 from dbbench.suite.data_types import TYPES, DataType, parse_type
 from dbbench.suite.dataset import Column, Records, Table

@@ -14,7 +14,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.dialects import Postgres
 
-from dbbench.engine.sql.session import Dialect
+from dbbench.engine.sql.dialect import Dialect
 from dbbench.suite.dataset import Table
 
 Kind = tuple[str, tuple[int, ...]]

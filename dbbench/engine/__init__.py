@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from dbbench.engine.private_server import PrivateServer, program
     from dbbench.engine.setup import Setup
     from dbbench.engine.size import File, FileRole, Size
-    from dbbench.engine.sql.keyvalue import RECORD_KEY, RECORD_TABLE, RECORD_VALUE, WithoutRecords
-    from dbbench.engine.sql.session import STANDARD_TYPES, Dialect, SQLEngine, SQLSession, fetch
+    from dbbench.engine.sql.dialect import RECORD_KEY, RECORD_TABLE, RECORD_VALUE, STANDARD_TYPES, Dialect
+    from dbbench.engine.sql.keyvalue import WithoutRecords
+    from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
     from dbbench.engine.traits import Concurrency, EngineInfo, MissingFeature, Publication, Traits
     from dbbench.errors import ServerFailed, Unavailable, Unsupported, UserError
     from dbbench.host.kept_folder import cache_folder

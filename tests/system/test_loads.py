@@ -9,7 +9,7 @@ import pytest
 
 from dbbench.datasets.cache import materialise
 from dbbench.engine.setup import Setup
-from dbbench.engine.sql.session import Dialect
+from dbbench.engine.sql.dialect import Dialect
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.load import LoadStep

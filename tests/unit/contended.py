@@ -11,7 +11,8 @@ from unittest.mock import Mock
 
 from dbbench.engine.operations import Retry
 from dbbench.engine.setup import Setup
-from dbbench.engine.sql.session import Dialect, SQLEngine, SQLSession
+from dbbench.engine.sql.dialect import Dialect
+from dbbench.engine.sql.session import SQLEngine, SQLSession
 from dbbench.engine.traits import Concurrency
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dbbench.engine import registry
-from dbbench.engine.sql.session import Dialect
+from dbbench.engine.sql.dialect import Dialect
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.suite.dataset import Table
 from dbbench_plugins.dbapi import address, failed

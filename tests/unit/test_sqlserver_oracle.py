@@ -16,8 +16,7 @@ import sqlglot
 from sqlglot import ErrorLevel, exp
 
 from dbbench.engine.setup import Setup
-from dbbench.engine.sql.keyvalue import RECORD_TABLE
-from dbbench.engine.sql.session import Dialect
+from dbbench.engine.sql.dialect import RECORD_TABLE, Dialect
 from dbbench.engine.traits import Publication
 from dbbench.errors import Unsupported
 from dbbench.suite.dataset import Records, Table

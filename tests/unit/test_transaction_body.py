@@ -10,7 +10,8 @@ from unittest.mock import ANY
 import pytest
 
 from dbbench.engine.setup import Setup
-from dbbench.engine.sql.session import Dialect, SQLEngine, SQLSession
+from dbbench.engine.sql.dialect import Dialect
+from dbbench.engine.sql.session import SQLEngine, SQLSession
 from dbbench.errors import WrongAnswer
 from dbbench.loadgen.transaction_body import RolledBack, body
 from dbbench.loadgen.transaction_plan import Group, Plan, Text

@@ -4,36 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from dbbench.engine.base import Session
+from dbbench.engine.sql.dialect import RECORD_KEY, RECORD_TABLE, RECORD_VALUE, Dialect
 
-RECORD_TABLE, RECORD_KEY, RECORD_VALUE = "Records", "RecordKey", "RecordValue"
 Call = Callable[..., Any]
 Pair = tuple[bytes, bytes]
-
-
-class Language(Protocol):
-    """What of a dialect is needed here."""
-
-    @property
-    def placeholder(self) -> str:
-        """What stands for a value."""
-        ...
-
-    def quoted(self, name: str) -> str:
-        """An identifier, quoted."""
-        ...
-
-    def limited(self, query: str, count: int) -> str:
-        """A query for its first rows."""
-        ...
 
 
 class SQLKeyValue(Session):
     """The key-value operations, over what a SQL session has: `prepare_call`, `prepare_many`, begin and commit."""
 
-    sql: Language
+    #: That of the engine.
+    sql: Dialect
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Call:
         """A statement with placeholders -> call(*values). It commits by itself and gives nothing if `rows` is 0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from dbbench.engine.objects import object_getter, object_maker
@@ -22,11 +22,11 @@ class SQLObjects(SQLKeyValue):
         """A callable that gives the object with a key, or None."""
         key = self.sql.quoted(table.single_key)
         read = self.prepare_call(f"{self._select(name, table)} WHERE {key} = {self.sql.placeholder}", 1)
-        return object_getter(name, table, self._given, read)
+        return object_getter(name, table, self.declared, read)
 
     def prepare_get_many(self, name: str, table: Table) -> Callable[[list[Any] | None], list[Any]]:
         """A callable that gives the objects with some keys, by one IN for all of them; or all objects."""
-        select, made = self._select(name, table), object_maker(name, table, self._given)
+        select, made = self._select(name, table), object_maker(name, table, self.declared)
         every = self.prepare_call(select)
         prepared: dict[int, Callable[..., Iterable[Any]]] = {}
 
@@ -44,10 +44,6 @@ class SQLObjects(SQLKeyValue):
     def watch(self, timer: DriverTimer) -> None:
         """Have the driver's calls seen."""
         self.connection = timer.over(self.connection)
-
-    @property
-    def _given(self) -> Mapping[str, str]:
-        return self.bind if self.reads is None else self.reads
 
     def _select(self, name: str, table: Table) -> str:
         return f"SELECT {', '.join(map(self.sql.quoted, table.columns))} FROM {self.sql.quoted(name)}"

@@ -1,19 +1,17 @@
-"""What SQL engines share: a table of types, DDL, and a session over any DB-API connection.
+"""What SQL engines share: a session over any DB-API connection, and tables made, looked for and dropped.
 
 A new SQL engine gives its types and settings and, where it has one, a better way to load; it copies nothing.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import LoadPart, Retry, Rows
-from dbbench.engine.sql.keyvalue import RECORD_KEY, RECORD_TABLE, RECORD_VALUE
+from dbbench.engine.sql.dialect import RECORD_TABLE, Dialect
 from dbbench.engine.sql.objects import SQLObjects
 from dbbench.errors import Unsupported
 
@@ -22,111 +20,11 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from dbbench.datasets.records import RecordSet
-    from dbbench.suite.dataset import Records, Table
-
-STANDARD_TYPES: Mapping[str, str] = {
-    "integer": "INTEGER",
-    "bigint": "BIGINT",
-    "real": "REAL",
-    "double": "DOUBLE PRECISION",
-    "decimal": "DECIMAL({0}, {1})",
-    "char": "CHAR({0})",
-    "varchar": "VARCHAR({0})",
-    "date": "DATE",
-    "datetime": "TIMESTAMP",
-}
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How a system writes types and names."""
-
-    #: Type of a suite -> how the system writes it; {0} and {1} are its arguments.
-    types: Mapping[str, str] = field(default_factory=lambda: STANDARD_TYPES)
-    #: What stands before and after a name.
-    quotes: tuple[str, str] = ('"', '"')
-    #: What stands for a value.
-    placeholder: str = "?"
-    #: The types of a key and of a value in bytes; `{0}` is the longest length.
-    binary: tuple[str, str] = ("VARBINARY({0})", "VARBINARY({0})")
-    #: What is put after a query for its first rows.
-    limit: str = "LIMIT {0}"
-    #: What is put before a query to get its plan as rows; empty if that isn't how.
-    explain: str = ""
-    #: A query of the system's catalogue for the first column of each index of a table. {0}: the table's name, as text.
-    indexed: str = ""
-
-    def quoted(self, name: str) -> str:
-        """An identifier, quoted."""
-        left, right = self.quotes
-        return f"{left}{name.replace(right, right * 2)}{right}"
-
-    def translate(self, sql: str, tables: Mapping[str, Table]) -> str:
-        """A suite's statement with every name of a table or column quoted; text in quotes stays as it is."""
-        names = {*tables, *(column for table in tables.values() for column in table.columns)}
-
-        def word(match: re.Match[str]) -> str:
-            return self.quoted(match[0]) if match[0] in names else match[0]
-
-        return re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"|\w+", word, sql)
-
-    def total(self, column: str, type_name: str) -> str:
-        """The sum of a column. A real is cast first: some systems add up numbers of 4 bytes in 4 bytes."""
-        name = self.quoted(column)
-        if type_name == "real" and self.types["real"] != self.types["double"]:
-            name = f"CAST({name} AS {self.types['double']})"
-        return f"SUM({name})"
-
-    def create_table(self, name: str, table: Table) -> str:
-        """CREATE TABLE with its primary key and foreign keys."""
-        lines = []
-        for column_name, column in table.columns.items():
-            type_name = self.types[column.data_type.name].format(*column.data_type.arguments)
-            null = " NOT NULL" if column_name in table.key_columns else ""
-            lines.append(f"{self.quoted(column_name)} {type_name}{null}")
-        lines.append(f"PRIMARY KEY ({self._listed(table.key_columns)})")
-        lines += [
-            f"FOREIGN KEY ({self._listed(each.columns)}) REFERENCES {self.quoted(each.table)} ({self._listed(each.key)})"
-            for each in table.foreign_keys
-        ]
-        return f"CREATE TABLE {self.quoted(name)} ({', '.join(lines)})"
-
-    def _listed(self, names: Iterable[str]) -> str:
-        return ", ".join(map(self.quoted, names))
-
-    def create_indexes(self, name: str, table: Table) -> list[str]:
-        """CREATE INDEX for each of its indexes."""
-        return [
-            f"CREATE INDEX {self.quoted(f'ix_{name}_{column}')} ON {self.quoted(name)} ({self.quoted(column)})"
-            for column in table.indexes
-        ]
-
-    def create_records(self, records: Records) -> str:
-        """CREATE TABLE of records under keys."""
-        key, value = (
-            kind.format(size) for kind, size in zip(self.binary, (records.key_bytes, records.value_bytes), strict=True)
-        )
-        return (
-            f"CREATE TABLE {self.quoted(RECORD_TABLE)} ({self.quoted(RECORD_KEY)} {key} NOT NULL, {self.quoted(RECORD_VALUE)} {value} NOT NULL, "
-            f"PRIMARY KEY ({self.quoted(RECORD_KEY)}))"
-        )
-
-    def limited(self, query: str, count: int) -> str:
-        """A query for its first rows."""
-        return f"{query} {self.limit.format(count)}"
-
-    def insert(self, name: str, table: Table) -> str:
-        """INSERT of one row with placeholders."""
-        columns = ", ".join(map(self.quoted, table.columns))
-        values = ", ".join([self.placeholder] * len(table.columns))
-        return f"INSERT INTO {self.quoted(name)} ({columns}) VALUES ({values})"
+    from dbbench.suite.dataset import Table
 
 
 class SQLSession(SQLObjects):
     """A client over a DB-API connection in autocommit mode whose `execute` returns an iterable cursor."""
-
-    #: That of the engine.
-    sql: Dialect
 
     def __init__(self, connection: Any, dialect: Dialect) -> None:
         self.connection = connection

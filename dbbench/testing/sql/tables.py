@@ -15,7 +15,7 @@ from dbbench.answers.compare import check_batches, check_rows
 from dbbench.datasets import driver_rows
 from dbbench.datasets.generate import arrow_schema
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.sql.keyvalue import RECORD_TABLE
+from dbbench.engine.sql.dialect import RECORD_TABLE
 from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.suite.dataset import Table
 from dbbench.testing.clause import needs
