@@ -87,8 +87,8 @@ def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = (
     if unknown := [part for part in key if part not in table.model()]:
         raise UserError(f"--key: {name} has no column {unknown[0]!r}")
     for made, known in table.model().items():
-        if known.type == "datetime" and columns[known.source].beyond:
-            deque(rows_from({made: known}, paths), maxlen=0)  # it says where
+        if columns[known.source].doubtful:
+            deque(rows_from({made: known}, paths), maxlen=0)  # it says where, if the column's type can't have the value
     if not key:
         table.key = _key(columns, table) or key_of_several(table.model(), paths, rows)
         if any(re.search(_LIKELY, part) for part in table.key):
@@ -155,7 +155,9 @@ class _Column:
         self.nulls = self.values = self.longest = self.digits = 0
         self.places: set[int] = set()
         self.least = self.most = 0
-        self.fractions = self.zoned = self.beyond = False
+        self.fractions = self.zoned = False
+        #: Whether there is a moment or a text that no suite may have.
+        self.doubtful = False
         #: Whether each value is greater than the one before, so that it is a key.
         self.ascending = True
         self.last: Any = None
@@ -181,10 +183,11 @@ class _Column:
         elif pa.types.is_timestamp(self.kind):
             self.fractions |= not pc.all(pc.equal(values, pc.floor_temporal(values, unit="second"))).as_py()
             self.zoned |= self.kind.tz is not None
-            self.beyond |= pc.any(beyond(values)).as_py()
+            self.doubtful |= pc.any(beyond(values)).as_py()
 
     def _add_texts(self, texts: pa.Array) -> None:
         self.longest = max(self.longest, pc.max(pc.utf8_length(texts)).as_py())
+        self.doubtful |= pc.any(pc.match_substring(texts, "\0")).as_py()
         numbers = {"integer", "decimal", "double"} & {*self.forms}
         if numbers and pc.any(pc.match_substring_regex(texts, _CODE)).as_py():
             self.forms = [form for form in self.forms if form not in ("integer", "decimal", "double")]
@@ -210,7 +213,7 @@ class _Column:
             if form == "date":
                 texts.cast(pa.date32())
             elif form == "datetime":
-                self.beyond |= pc.any(beyond(moments(texts))).as_py()
+                self.doubtful |= pc.any(beyond(moments(texts))).as_py()
         except pa.ArrowInvalid:
             return False
         return True

@@ -326,6 +326,12 @@ def test_moments_that_nobody_loads_are_refused_with_their_row(tmp_path: Path) ->
         look(tmp_path, "t.parquet")
 
 
+def test_texts_that_no_suite_may_have_are_refused_with_their_row(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,name\n1,a\n2,b\0\n")
+    with pytest.raises(UserError, match=r"t\.csv, row 2, column name: .* is a text with a NUL in it"):
+        look(tmp_path)
+
+
 def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(",x\n0,5\n1,6\n")
     found = look(tmp_path)
