@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from dbbench.analysis.dependence import INDEPENDENT, stretched
 from dbbench.analysis.ranking import ranks, told_apart
 from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
@@ -28,7 +29,11 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
     full = [row for row in good if len(row.trial_means) == most]
     common = set.intersection(*(set(row.of_rounds) for row in full)) if full else set()
     whole = {row.engine: _means(row, common) for row in full}
-    apart = told_apart(whole, higher=higher, exact=all(row.unit == "B" for row in good)) if whole else None
+    exact = all(row.unit == "B" for row in good)
+    depends = good[0].dependence if good else INDEPENDENT
+    apart = None
+    if whole and (exact or depends.ranks):
+        apart = told_apart(whole, higher=higher, exact=exact, inflation=depends.pairs)
     found = {} if apart is None else ranks(whole, apart)
     ratios = {row.engine: _ratio(row, good[0]) for row in good}
     good = [
@@ -78,7 +83,7 @@ def _ratio(row: Row, best: Row) -> Estimate | None:
     if row.engine == best.engine:
         return Estimate(1.0, None, None)
     value = best.value / row.value if row.direction == "higher" else row.value / best.value
-    return replace(paired_ratio(above, below), value=value)
+    return stretched(replace(paired_ratio(above, below), value=value), row.dependence.pairs)
 
 
 def _doubt(row: Row, best: Row) -> Remark | None:

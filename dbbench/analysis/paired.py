@@ -38,7 +38,14 @@ def paired(rows: Sequence[Row], new: str, old: str, margin: float = MARGIN) -> l
     sides = [{(row.scenario, row.step): row for row in rows if row.engine == name} for name in (new, old)]
     both = [key for key in sides[0] if key in sides[1]]
     found = {key: means for key in both if (means := _means(sides[0][key], sides[1][key])) is not None}
-    apart = separated({key: paired_chance(*means) for key, means in found.items() if len(means[0]) >= LEAST_ROUNDS})
+    depends = {key: sides[0][key].dependence for key in found}
+    apart = separated(
+        {
+            key: paired_chance(*means, depends[key].pairs)
+            for key, means in found.items()
+            if len(means[0]) >= LEAST_ROUNDS and depends[key].ranks
+        }
+    )
     pairs = []
     for key in both:
         mine, theirs = sides[0][key], sides[1][key]
@@ -116,7 +123,7 @@ def _measure(row: Row) -> tuple[str, str, str]:
 def _timed(
     mine: Row, theirs: Row, ours: Sequence[float], others: Sequence[float], tests: int, margin: float, *, apart: bool
 ) -> Pair:
-    found = _contrast(ours, others)
+    found = _contrast(ours, others, mine.dependence.pairs)
     ratio = found.ratio
     needed = LEAST_ROUNDS if len(ours) < LEAST_ROUNDS else None
     verdict = ComparisonVerdict.UNSURE
@@ -124,6 +131,7 @@ def _timed(
         verdict = changed(ratio.value, mine.unit)
     elif (
         needed is None
+        and mine.dependence.ranks
         and ratio.low is not None
         and ratio.high is not None
         and 1 / (1 + margin) <= ratio.low <= ratio.high <= 1 + margin
@@ -137,13 +145,13 @@ def _timed(
     )  # fmt: skip
 
 
-def _contrast(ours: Sequence[float], others: Sequence[float]) -> Contrast:
+def _contrast(ours: Sequence[float], others: Sequence[float], inflation: float) -> Contrast:
     """The mean of the rounds' logarithms, and its interval by Student's distribution."""
     gaps = [math.log(one) - math.log(other) for one, other in zip(ours, others, strict=True)]
     middle = fmean(gaps)
     if len(gaps) < 2:
         return Contrast(Estimate(math.exp(middle), None, None), 1.0, None)
-    error = stdev(gaps) / math.sqrt(len(gaps))
+    error = stdev(gaps) * inflation / math.sqrt(len(gaps))
     reach = student_quantile((1 + CONFIDENCE) / 2, len(gaps) - 1) * error
     ratio = Estimate(*(math.exp(middle + part) for part in (0, -reach, reach)))
-    return Contrast(ratio, paired_chance(ours, others), error, len(gaps) - 1)
+    return Contrast(ratio, paired_chance(ours, others, inflation), error, len(gaps) - 1)

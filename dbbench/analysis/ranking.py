@@ -54,12 +54,13 @@ def ranks(engines: Collection[str], apart: Collection[Pair]) -> dict[str, Rank]:
 
 
 def told_apart(
-    trial_means: Mapping[str, Sequence[float]], *, higher: bool = False, exact: bool = False
+    trial_means: Mapping[str, Sequence[float]], *, higher: bool = False, exact: bool = False, inflation: float = 1.0
 ) -> set[Pair] | None:
     """The pairs of engines that are told apart by their trial means; None if there are too few. `higher`: more is better.
 
     The trial means of all engines are of the same rounds, in the same order. `exact` says that the values are no
-    measurements (sizes): they are told apart by the 2 % alone.
+    measurements (sizes): they are told apart by the 2 % alone. `inflation`: how much greater errors are than those of
+    independent rounds (see `dependence`).
     """
     medians = {engine: median(values) for engine, values in trial_means.items()}
     order = sorted(trial_means, key=lambda engine: (-medians[engine] if higher else medians[engine], engine))
@@ -68,7 +69,7 @@ def told_apart(
     apart = {
         (first, second) for first, second in combinations(order, 2) if _gap(medians[first], medians[second]) >= BAND
     }
-    return apart if exact else apart & separated(_chances({engine: trial_means[engine] for engine in order}))
+    return apart if exact else apart & separated(_chances({engine: trial_means[engine] for engine in order}, inflation))
 
 
 def _gap(first: float, second: float) -> float:
@@ -77,13 +78,15 @@ def _gap(first: float, second: float) -> float:
     return (high - low) / low if low else math.inf if high else 0.0
 
 
-def _chances(trial_means: Mapping[str, Sequence[float]]) -> dict[Pair, float]:
+def _chances(trial_means: Mapping[str, Sequence[float]], inflation: float) -> dict[Pair, float]:
     """The p value of the paired test for each pair of engines, in their order."""
     order, values = [*trial_means], np.array([*trial_means.values()], dtype=float)
     return {
         (first, second): found
         for place, first in enumerate(order[:-1])
-        for second, found in zip(order[place + 1 :], _paired_chances(values[place], values[place + 1 :]), strict=True)
+        for second, found in zip(
+            order[place + 1 :], _paired_chances(values[place], values[place + 1 :], inflation), strict=True
+        )
     }
 
 
@@ -97,18 +100,18 @@ def separated(chances: Mapping[tuple[str, str], float]) -> set[tuple[str, str]]:
     return found
 
 
-def paired_chance(first: Sequence[float], second: Sequence[float]) -> float:
+def paired_chance(first: Sequence[float], second: Sequence[float], inflation: float = 1.0) -> float:
     """The two-sided p value of the paired t test (Student 1908) on logarithms; 1 where a trial mean has none."""
-    (found,) = _paired_chances(np.asarray(first, dtype=float), np.asarray([second], dtype=float))
+    (found,) = _paired_chances(np.asarray(first, dtype=float), np.asarray([second], dtype=float), inflation)
     return found
 
 
-def _paired_chances(ours: Values, others: Values) -> Iterator[float]:
+def _paired_chances(ours: Values, others: Values, inflation: float) -> Iterator[float]:
     """The paired test of an engine's trial means against those of each of some others: `others` is engines by rounds."""
     fit = (others.min(axis=1) > 0) & np.isfinite(others).all(axis=1) & (ours.min() > 0) & np.isfinite(ours).all()
     with np.errstate(divide="ignore", invalid="ignore"):  # of those that aren't fit
         gaps = np.log(ours) - np.log(others)
-        middles, errors = np.abs(gaps.mean(axis=1)), gaps.std(axis=1, ddof=1) / math.sqrt(len(ours))
+        middles, errors = np.abs(gaps.mean(axis=1)), gaps.std(axis=1, ddof=1) * inflation / math.sqrt(len(ours))
     for known, middle, error in zip(fit.tolist(), middles.tolist(), errors.tolist(), strict=True):
         if not known:
             yield 1.0

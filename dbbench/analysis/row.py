@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dbbench.analysis import recorded
+from dbbench.analysis.dependence import INDEPENDENT, Dependence
 from dbbench.analysis.footprint import size_parts
 from dbbench.analysis.ranking import Rank
 from dbbench.analysis.remarks import Remark
@@ -50,6 +51,8 @@ class Row:
     #: Where the ratio's interval and the test differ.
     doubt: Remark | None = None
     harness_share: float | None = None
+    #: How much the run's rounds depend on each other.
+    dependence: Dependence = INDEPENDENT
     #: By the method of the benchmark that is reproduced, where the suite asks for it and has the rounds.
     original: float | None = None
     #: The facts of the last round.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean
 
+from dbbench.analysis.dependence import stretched
 from dbbench.analysis.ordering import paired_means
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, paired_mean
@@ -64,7 +65,8 @@ def _mean(steps: Sequence[tuple[Row, Row]]) -> Estimate | None:
     # Some steps may lack rounds that others have, and a size of 0 has no logarithm.
     if len({len(above) for above, _ in pairs}) > 1 or min(min(above) for above, _ in pairs) <= 0:
         return Estimate(geometric_mean(ratios), None, None)
-    return replace(paired_mean(pairs), value=geometric_mean(ratios))
+    mean = replace(paired_mean(pairs), value=geometric_mean(ratios))
+    return stretched(mean, steps[0][0].dependence.pairs)
 
 
 def across(scenarios: Sequence[Sequence[Standing]]) -> list[tuple[Standing | None, ...]]:

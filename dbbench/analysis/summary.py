@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dbbench.analysis.agreement import agreed, confirmed, disputed
+from dbbench.analysis.dependence import Dependence, dependence, stretched
 from dbbench.analysis.ordering import ordered
 from dbbench.analysis.remarks import About, Remark, of_failed, remarks
 from dbbench.analysis.row import Row
@@ -20,7 +21,7 @@ from dbbench.suite.model import Scenario, Suite, WorstOfLast
 
 def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult]) -> list[Row]:
     """All rows, in the order of scenarios and steps, each step best to worst and then the failed ones."""
-    rows: list[Row] = []
+    steps: list[list[Row]] = []
     called = titles(manifest, results)
     for scenario in suite.scenarios:
         mine: dict[str, list[TrialResult]] = {}
@@ -32,8 +33,21 @@ def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult]) 
                 _row(scenario, step.name, engine, called[engine], manifest, mine.get(engine, []), results)
                 for engine in manifest.engines
             ]
-            rows += ordered(agreed(disputed([row for row in found if row is not None], results)))
-    return rows
+            steps.append(agreed(disputed([row for row in found if row is not None], results)))
+    depends = dependence([[row.trial_means for row in rows if _timed(row)] for rows in steps])
+    return [row for rows in steps for row in ordered([_widened(row, depends) for row in rows])]
+
+
+def _timed(row: Row) -> bool:
+    return row.ranked and row.value is not None and row.unit != "B"
+
+
+def _widened(row: Row, depends: Dependence) -> Row:
+    """A row with its interval as wide as the dependence of rounds makes it; sizes don't depend on the machine's mood."""
+    if row.value is None or row.unit == "B":
+        return row
+    interval = stretched(Estimate(row.value, row.low, row.high), depends.figures)
+    return replace(row, low=interval.low, high=interval.high, dependence=depends)
 
 
 def _row(

@@ -46,6 +46,11 @@ def run_warnings(run: Run, found: Figures) -> list[str]:
     )
     if few := too_few_rounds(most, manifest.rounds):
         words.append(few)
+    if any(not row.dependence.ranks for row in rows):
+        words.append(
+            f"neighbouring rounds are alike (autocorrelation {rows[0].dependence.own:.2f}): times get no ranks; "
+            "run again on a quieter machine"
+        )
     bound = sorted({row.step for row in rows if (row.harness_share or 0) > NOTABLE_SHARE})
     if bound:
         words.append(f"the harness is more than {NOTABLE_SHARE:.0%} of some results in {', '.join(bound)}")

@@ -15,7 +15,7 @@ from dbbench.results.trial import Trial
 from dbbench.suite.model import Suite
 
 #: Rounds by default, if the number of engines doesn't need more.
-DEFAULT_ROUNDS = 5
+DEFAULT_ROUNDS = 8
 
 
 @dataclass(frozen=True)

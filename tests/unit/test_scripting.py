@@ -36,7 +36,7 @@ def test_the_name_is_there_and_costs_nothing() -> None:
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
     from dbbench.run import plan
 
-    assert plan.DEFAULT_ROUNDS == 5
+    assert plan.DEFAULT_ROUNDS == 8
     assert callable(dbbench.run)
 
 
