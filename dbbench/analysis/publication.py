@@ -32,6 +32,9 @@ from dbbench.suite.steps import AnyStep
 #: What an engine says of itself, as `engine.Publication` has it.
 ALLOWED, CONDITIONS, FORBIDDEN = "allowed", "with conditions", "forbidden"
 
+#: Outcomes of an engine that nobody named, for want of a feature.
+_MAY_LACK = (Outcome.UNSUPPORTED, Outcome.NOT_RUN)
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -99,8 +102,11 @@ def figures(run: Run, *, publish: bool = False) -> Figures:
 
 
 def _counts(manifest: Manifest, row: Row) -> bool:
-    """True if a row makes the run unsuccessful. An engine that nobody named may lack what a step asks for."""
-    if row.outcome is Outcome.UNSUPPORTED and manifest.named is not None and row.engine not in manifest.named:
+    """True if a row makes the run unsuccessful. An engine that nobody named may lack what a step asks for.
+
+    What isn't run after a step does not count either: that step does, unless it is unsupported.
+    """
+    if row.outcome in _MAY_LACK and manifest.named is not None and row.engine not in manifest.named:
         return False
     return row.ranked and row.outcome is not Outcome.OK
 

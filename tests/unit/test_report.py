@@ -187,10 +187,22 @@ def test_an_engine_that_nobody_named_may_be_unsupported(tmp_path: Path, named: A
     def refused(result: dict[str, Any]) -> None:
         if result["engine_name"] == "a":
             result["steps"][1] |= {"outcome": Outcome.UNSUPPORTED, "detail": "no transactions"}
+            result["steps"][2] |= {"outcome": Outcome.NOT_RUN, "detail": "join-1 unsupported: no transactions"}
 
     run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B")}, rounds=1, change=refused)
     run.manifest.named = named
     assert view(run).unsuccessful is unsuccessful
+
+
+def test_a_failure_counts_of_any_engine_and_what_follows_it_by_it(tmp_path: Path) -> None:
+    def failed(result: dict[str, Any]) -> None:
+        if result["engine_name"] == "a":
+            result["steps"][1] |= {"outcome": Outcome.FAILED, "detail": "no more room"}
+            result["steps"][2] |= {"outcome": Outcome.NOT_RUN, "detail": "join-1 failed: no more room"}
+
+    run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B")}, rounds=1, change=failed)
+    run.manifest.named = []
+    assert view(run).unsuccessful
 
 
 # Plans
