@@ -30,6 +30,8 @@ SECONDS = {
     "bulk-insert": 0.9, "join-1": 0.06, "join-2": 0.08, "insert-1": 0.0002, "scan-1": 0.02, "scan-2": 0.018,
     "scan-3": 0.004, "persist": 0.2,
 }  # fmt: skip
+#: Those of steps of other suites.
+OTHER_SECONDS = 0.05
 OPERATION = 4e-6
 DATASETS: dict[str, dict[str, Any]] = {
     "invoices": {"rows": {"Invoice": 106, "Shipment": 57579}, "csv_bytes": 17_200_000},
@@ -217,7 +219,7 @@ def _step(step: AnyStep, fake: Fake, chance: random.Random, noise: float, rows: 
                 "facts": {"before_flush": fake.size * 1.1, "index": fake.size * 0.2, "heap": fake.heap, "rows": rows, "files": files}}  # fmt: skip
     if isinstance(step, KeyValueStep | MixStep):
         return {**known, **_rate(step, OPERATION * fake.factor(step.name) * chance.uniform(1, 1 + noise))}
-    usual = OPERATION if step.kind == "objects" else SECONDS["-".join(step.name.split("-")[:2])]
+    usual = OPERATION if step.kind == "objects" else SECONDS.get("-".join(step.name.split("-")[:2]), OTHER_SECONDS)
     value = usual * fake.factor(step.name) * chance.uniform(1, 1 + noise)
     facts: dict[str, Any] = {}
     if step.kind == "query":

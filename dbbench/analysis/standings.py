@@ -78,9 +78,14 @@ def across(scenarios: Sequence[Sequence[Standing]]) -> list[tuple[Standing | Non
     rows = [
         tuple(found.get(engine) for found in by_engine) for engine in dict.fromkeys(e for f in by_engine for e in f)
     ]
+    return sorted(rows, key=lambda row: (len(row) - len(_means(row)), geometric_mean(_means(row) or [1.0])))
 
-    def place(row: tuple[Standing | None, ...]) -> tuple[int, float]:
-        means = [standing.mean_ratio for standing in row if standing is not None and standing.mean_ratio]
-        return len(row) - len(means), geometric_mean(means) if means else 0.0
 
-    return sorted(rows, key=place)
+def mean_over(row: Sequence[Standing | None]) -> float | None:
+    """The geometric mean of an engine's means in all scenarios; None if it lacks one."""
+    means = _means(row)
+    return geometric_mean(means) if means and len(means) == len(row) else None
+
+
+def _means(row: Sequence[Standing | None]) -> list[float]:
+    return [standing.mean_ratio for standing in row if standing is not None and standing.mean_ratio]

@@ -4,27 +4,98 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from dbbench.analysis.standings import Standing
-from dbbench.report.run_view import ScenarioView
+from dbbench.analysis.standings import Standing, mean_over
+from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import Line, StepView, joined, times
 
 #: The most engines that a sentence names one by one.
 _NAMED = 3
 
 
+@dataclass(frozen=True)
+class Win:
+    """The timed steps that one engine was fastest in, or that some engines tie in."""
+
+    titles: tuple[str, ...]
+    #: Each step with how many times as long the next engine takes, in words; that may be empty.
+    steps: tuple[tuple[ScenarioView, StepView, str], ...]
+
+    @property
+    def words(self) -> str:
+        """The engine, or those that tie."""
+        return self.titles[0] if len(self.titles) == 1 else f"Tie: {_named(self.titles)}"
+
+
+def wins(scenarios: Sequence[ScenarioView]) -> list[Win]:
+    """Who was fastest in which steps, the engine with most steps first. A step without two engines to compare is left out."""
+    found: dict[tuple[str, ...], list[tuple[ScenarioView, StepView, str]]] = {}
+    for scenario in scenarios:
+        for step in _timed(scenario):
+            if leading := _leading(step):
+                titles = tuple(line.row.title for line in leading)
+                margin = _margin(step, leading)
+                found.setdefault(titles, []).append((scenario, step, margin))
+    order = sorted(found, key=lambda titles: (len(titles) > 1, -len(found[titles])))
+    return [Win(titles, tuple(found[titles])) for titles in order]
+
+
+def _leading(step: StepView) -> list[Line]:
+    """The first engine, or those that tie with it; without ranks the one with the best figure. Empty where none can be named."""
+    known = _known(step)
+    if len(known) < 2 or any(line.withheld for line in step.lines):
+        return []
+    ranked = [line for line in known if line.row.rank]
+    if not ranked:
+        return known[:1]
+    return [line for line in ranked if not line.row.better] if known[0] in ranked else []
+
+
+def _margin(step: StepView, leading: Sequence[Line]) -> str:
+    after = [line.row.ratio for line in _known(step) if line not in leading and line.row.ratio]
+    return f"{times(after[0].value)}×" if len(leading) == 1 and after else ""
+
+
+def _known(step: StepView) -> list[Line]:
+    """The lines of engines whose work was verified, best first."""
+    return [line for line in step.best_first if line.row.value is not None and line.row.verified]
+
+
 def verdict(scenario: ScenarioView) -> str:
     """Sentences: the fastest engine over all steps, the clear wins and ties, the smallest database."""
     if len(scenario.standings) == 1:
-        return f"{scenario.standings[0].title} was run alone, so there is nothing to compare it with."
+        return _alone(scenario)
     return " ".join(filter(None, (_overall(scenario), _wins(scenario), _smallest(scenario))))
+
+
+def summary(scenario: ScenarioView) -> str:
+    """The verdict without the wins, where a list of them stands below."""
+    if len(scenario.standings) == 1:
+        return _alone(scenario)
+    return " ".join(filter(None, (_overall(scenario), _smallest(scenario))))
+
+
+def overall(shown: View) -> str:
+    """Sentence on the fastest engines over several scenarios."""
+    known = [(line, mean) for line in shown.across if (mean := mean_over(line))]
+    if not known:
+        return "No engine has a figure in every timed step of every scenario."
+    named = [f"{next(item.title for item in line if item)}, {times(mean)}×" for line, mean in known[:_NAMED]]
+    if len(known) == 1:
+        return f"Only {named[0].rpartition(',')[0]} has a figure in every timed step of every scenario."
+    return f"Fastest over {len(shown.scenarios)} scenarios: {'; then '.join(named)} the best result on average."
+
+
+def _alone(scenario: ScenarioView) -> str:
+    return f"{scenario.standings[0].title} was run alone, so there is nothing to compare it with."
 
 
 def finding(step: StepView) -> str:
     """One sentence on a step: who is ahead of the next and how far, or whom the rounds can't tell apart; empty for one engine."""
     if len(step.lines) + len(step.failed) < 2:
         return ""
-    known = [line for line in step.best_first if line.row.value is not None and line.row.verified]
+    known = _known(step)
     if any(line.withheld for line in step.lines):
         return _shown(step, known)
     if not known:

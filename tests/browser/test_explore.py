@@ -6,8 +6,9 @@ import csv
 import html
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from dbbench.report.run_view import View, view
 from dbbench.report.sorting import sorted_by
 from dbbench.report.write import write_report
 from tests.browser.conftest import Visit, serious_faults, smallest_text
-from tests.fabricated import FORBIDDEN, MANY, Fake, fabricate, longer_invoices
+from tests.fabricated import FORBIDDEN, MANY, STORES, Fake, fabricate, longer_invoices
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -40,7 +41,14 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> View:
 def open_page(visit: Visit, shown: View) -> Open:
     """Opens the page, with a fragment and with what the browser is to be like."""
     path = shown.folder / "report" / "index.html"
-    return lambda fragment="", **like: visit(path, fragment, **like)
+
+    def opened(fragment: str = "", **like: Any) -> Page:
+        page = visit(path, fragment, **like)
+        if like.get("java_script_enabled", True):
+            page.locator(".choose > summary").press("Enter")  # a click would leave the mouse over a bar
+        return page
+
+    return opened
 
 
 def bar_names(page: Page, step: str = "invoices.join-1") -> list[str]:
@@ -252,9 +260,30 @@ def test_texts_are_large_enough_and_nothing_overflows(open_page: Open, width: in
     page = open_page(viewport={"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert smallest_text(page) >= 12
-    verdict = page.locator(".verdict").bounding_box()
-    assert verdict is not None
-    assert verdict["y"] + verdict["height"] < 800
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+@pytest.mark.parametrize("suite", ["invoices", "mixes", "decision-support", "lifecycle"])
+def test_the_answer_is_within_the_first_screen_and_the_next_chart_a_screen_away(
+    visit: Visit, tmp_path: Path, suite: str, width: int, height: int
+) -> None:
+    names = ("lmdb", "rocksdb", "sqlite", "duckdb") if suite == "mixes" else ("sqlite", "duckdb", "postgresql", "h2")
+    fakes = STORES if suite == "mixes" else MANY
+    found = view(fabricate(tmp_path / "run", {name: fakes[name] for name in names}, suite=suite, rounds=6))
+    write_report(found, ("html",))
+    page = visit(found.folder / "report" / "index.html", viewport={"width": width, "height": height})
+    assert page.locator(".wins a").count() == sum(not step.counted for each in found.scenarios for step in each.steps)
+    for part in (".verdict", ".wins"):
+        box = page.locator(part).bounding_box()
+        assert box is not None
+        assert 0 < box["y"] < box["y"] + box["height"] < height
+    page.mouse.wheel(0, 3000)
+    page.wait_for_function("scrollY > 1000")
+    assert page.locator("nav").evaluate("(nav) => nav.getBoundingClientRect().top") == 0
+    charts = page.locator(".live:not(.copy), .chart:visible").evaluate_all(
+        "(boxes) => boxes.map((box) => box.getBoundingClientRect()).map((box) => [box.top, box.bottom])"
+    )
+    assert max(below[0] - above[1] for above, below in pairwise(charts)) <= height
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -273,6 +302,7 @@ def test_a_page_that_was_sorted_begins_so_and_can_be_sorted_otherwise(visit: Vis
     page = visit(found.folder / "report" / "index.html")
     assert bar_names(page) == ["A", "C", "B"]
     assert page.locator(".heat tbody th").all_text_contents() == ["A", "C", "B"]
+    page.locator(".choose > summary").click()
     page.get_by_label("Sort by").select_option("best")
     assert bar_names(page) == ["C", "B", "A"]
     assert page.url.endswith("#sort=best")

@@ -254,8 +254,8 @@
       state = kept;
       return `<iframe src="${place.replace(/&/g, "&amp;")}" title="dbbench" width="100%" height="600"></iframe>`;
     }
-    const table = box.querySelector(".heat") || doc.querySelector(`[data-live="${id}"] ~ .wide table`);
-    const lines = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => escaped[kind](cell.innerText.replace(/\s+/g, " ").trim())));
+    const table = box.querySelector(".heat") || doc.querySelector(`[data-live="${id}"] ~ * table`);
+    const lines = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => escaped[kind](cell.textContent.replace(/\s+/g, " ").trim())));
     if (kind === "CSV") return lines.join("\n");
     lines.splice(1, 0, lines[0].map(() => "---"));
     return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
