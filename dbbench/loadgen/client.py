@@ -21,6 +21,7 @@ from dbbench.errors import Unsupported
 from dbbench.host.meters import CallMeter, DelayMeter
 from dbbench.loadgen.arrivals import constant, growing, poisson
 from dbbench.loadgen.job import ClientTimings, Job, Kept
+from dbbench.loadgen.kept_calls import KeptCalls
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.loops import LATE, Around, Record, open_loop, paced, stream, stream_until
 from dbbench.loadgen.transactions import Pool
@@ -88,13 +89,16 @@ class _Client:
             if job.ramp_up:
                 begin = self._grow(begin, warm)
             found.begin = begin
-            self._measured(begin)
+            kept = None if work.returns is None else KeptCalls(work.returns)
+            self._measured(begin, kept)
             found.end = perf_counter_ns()
         found.counts, found.spans = work.counts, [found.end - found.begin]
         found.made = [(self.number, found.calls)]
         if job.rate is None:  # at a rate the moments are waited for by reading the clock
             found.usage = self.meter.usage(found.service.total / 1e9)
         found.kept = [Kept(self.number, place, rows) for place, rows in work.kept]
+        if work.rows_of and kept and kept.calls:
+            found.kept.append(Kept(self.number, 0, partial(work.rows_of, kept.calls)))
         return found
 
     def _grow(self, begin: int, warm: Record) -> int:
@@ -113,7 +117,7 @@ class _Client:
         self.sleep(max(end - perf_counter_ns(), 0) / 1e9)
         return end
 
-    def _measured(self, begin: int) -> None:
+    def _measured(self, begin: int, kept: KeptCalls | None) -> None:
         job, found, work = self.job, self.found, self.work
         record = work.recorder(found.service, found.by)
 
@@ -123,12 +127,12 @@ class _Client:
         if job.rate is not None:
             moments = _moments(job, self.number, self.of)
             give_up = round(job.seconds * (1 + _EXTRA_TIME) * 1e9)
-            found.schedule = self._at(moments, begin, give_up, record, seen)
+            found.schedule = self._at(moments, begin, give_up, record, seen, kept=kept)
         elif job.duration is not None:
-            self._until(begin + round(job.duration * 1e9), record, seen, self.meter)
+            self._until(begin + round(job.duration * 1e9), record, seen, self.meter, kept)
         else:
             calls = islice(self.given, self._share()) if job.endless else self.given
-            self._made(work.run, calls, record, seen, self.meter)
+            self._made(work.run, calls, record, seen, self.meter, kept)
 
     def _share(self) -> int:
         """The calls of this client: `job.calls` divided among the clients if they take inputs, else all of them."""
@@ -144,25 +148,30 @@ class _Client:
         record: Record,
         seen: Any = None,
         around: Around | None = None,
+        kept: KeptCalls | None = None,
     ) -> None:
         """One call after another, to the last of them."""
-        work, around = self.work, around or nullcontext()
+        work = self.work
+        more: Any = {"at_once": work.at_once, "seen": seen, "around": around or nullcontext(), "kept": kept}
         if work.pauses is not None:
-            paced(run, calls, work.pauses, record, sleep=work.pause, at_once=work.at_once, seen=seen, around=around)
+            paced(run, calls, work.pauses, record, sleep=work.pause, **more)
         else:
-            stream(run, calls, record, through=work.through, at_once=work.at_once, seen=seen, around=around)
+            stream(run, calls, record, through=work.through, **more)
 
-    def _until(self, end: int, record: Record, seen: Any = None, around: Around | None = None) -> None:
-        work, around = self.work, around or nullcontext()
+    def _until(
+        self,
+        end: int,
+        record: Record,
+        seen: Any = None,
+        around: Around | None = None,
+        kept: KeptCalls | None = None,
+    ) -> None:
+        work = self.work
+        more: Any = {"at_once": work.at_once, "seen": seen, "around": around or nullcontext(), "kept": kept}
         if work.pauses is not None:
-            paced(
-                work.run, self.given, work.pauses, record, end,
-                sleep=work.pause, at_once=work.at_once, seen=seen, around=around,
-            )  # fmt: skip
-            return
-        stream_until(
-            work.run, self.given, record, end, through=work.through, at_once=work.at_once, seen=seen, around=around
-        )
+            paced(work.run, self.given, work.pauses, record, end, sleep=work.pause, **more)
+        else:
+            stream_until(work.run, self.given, record, end, through=work.through, **more)
 
     def _at(
         self,
@@ -172,6 +181,7 @@ class _Client:
         record: Record,
         seen: Any,
         left: list[Any] | None = None,
+        kept: KeptCalls | None = None,
     ) -> Any:
         job, work = self.job, self.work
         assert job.rate is not None
@@ -193,6 +203,7 @@ class _Client:
             sleep=self.sleep,
             seen=seen,
             left=left,
+            kept=kept,
         )
 
 

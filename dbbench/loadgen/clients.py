@@ -12,7 +12,7 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported
 from dbbench.loadgen.client import client_run
-from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.job import ClientTimings, Job, together
 from dbbench.loadgen.loops import collector_off
 from dbbench.loadgen.process import in_this_process, together_until
 from dbbench.loadgen.processes import in_processes
@@ -27,7 +27,7 @@ def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> Clien
         if clients.count == 1:
             with together_until(job) as failed:
                 try:
-                    return client_run(engine, session, job, 0, 1, perf_counter_ns)
+                    return together([client_run(engine, session, job, 0, 1, perf_counter_ns)])
                 except Ended:
                     raise failed[0] from None
         if clients.processes == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 import pyarrow as pa
@@ -109,7 +109,10 @@ def _as_rows(text: str) -> pa.Table:
 
 @dataclass(frozen=True)
 class Kept:
-    """What one call of a client returned: of the client's calls the one with the number `place`, from 0."""
+    """What one call of a client returned: of the client's calls the one with the number `place`, from 0.
+
+    Of calls that read records the rows are all calls', and made only when no client calls any longer.
+    """
 
     client: int
     place: int
@@ -119,6 +122,10 @@ class Kept:
     def table(self) -> pa.Table:
         """The rows with the types that came. Raises WrongAnswer if a column has none."""
         return _as_table(self.rows)
+
+    def made(self) -> Kept:
+        """The same with its rows made."""
+        return replace(self, rows=self.rows()) if callable(self.rows) else self
 
 
 @dataclass
@@ -186,10 +193,11 @@ class ClientTimings:
 
 
 def together(found: list[ClientTimings]) -> ClientTimings:
-    """What some clients measured, as one: the first one's, that the others' are merged into."""
+    """What some clients measured, as one: the first one's, that the others' are merged into. Raises WrongAnswer."""
     whole, *rest = found
     for each in rest:
         whole.merge(each)
+    whole.kept = [each.made() for each in whole.kept]
     return whole
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count, starmap
 from operator import call
@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from dbbench.datasets.records import Numbers, RecordSet, Zipfian, shuffled
 from dbbench.engine.base import Engine, Session
+from dbbench.engine.null import does_work
 from dbbench.engine.operations import prepared
+from dbbench.errors import WrongAnswer
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.loops import CHUNK, Record
 from dbbench.suite.dataset import Records
@@ -45,6 +47,64 @@ _NEEDS = {
 }
 
 
+#: Of a call that reads: its number among those kept, the key that it took, how many records it asked for, and one that it returned.
+ReadRow = tuple[int, bytes, int, bytes | None, bytes | None]
+#: A call's key, the records that it asked for, and those that it returned.
+_Read = tuple[bytes, int, Sequence[Any]]
+
+
+def _read_rows(
+    engine: Engine, read: Callable[[Any, Any], _Read | None]
+) -> Callable[[Sequence[tuple[Any, Any]]], list[ReadRow]] | None:
+    """What takes apart calls that were kept, for an engine that has something to return."""
+    if not does_work(engine):
+        return None
+
+    def rows(calls: Sequence[tuple[Any, Any]]) -> list[ReadRow]:
+        found: list[ReadRow] = []
+        for number, (taken, returned) in enumerate(calls):
+            if (one := read(taken, returned)) is not None:
+                key, wanted, pairs = one
+                pairs = [(_as_bytes(each), _as_bytes(value)) for each, value in pairs] or [(None, None)]
+                found += [(number, key, wanted, *pair) for pair in pairs]
+        return found
+
+    return rows
+
+
+def _as_bytes(given: Any) -> bytes:
+    if not isinstance(given, bytes | bytearray | memoryview):
+        raise WrongAnswer(f"a timed call returned {type(given).__name__} in place of bytes")
+    return bytes(given)
+
+
+def _of_a_read(taken: bytes, returned: Any) -> _Read:
+    """The value of the key, or a pair of key and value."""
+    if returned is None:
+        return taken, 1, ()
+    return taken, 1, [returned if isinstance(returned, tuple | list) else (taken, returned)]
+
+
+def _reading(calls: Mapping[str, Any]) -> dict[Any, str]:
+    """What is called by those operations of a mix that read; a partial of a partial is one of the innermost function."""
+    functions = {name: run.func if isinstance(run, partial) else run for name, run in calls.items()}
+    writes = {functions.get(name) for name in ("update", "insert")}
+    return {functions[name]: name for name in ("read", "scan", "modify") if functions.get(name) not in {None, *writes}}
+
+
+def _of_a_mix(reading: Mapping[Any, str], taken: Any, returned: Any) -> _Read | None:
+    """What a call of a mix has read; None of one that only writes."""
+    match reading.get(taken.func):
+        case "scan":
+            key, wanted = taken.args[-2:]
+            return key, wanted, list(returned or ())
+        case "read":
+            return _of_a_read(taken.args[-1], returned)
+        case "modify":
+            return _of_a_read(taken.args[0], returned)
+    return None
+
+
 @dataclass(frozen=True)
 class CallStream:
     """One client's calls: `run` is called `through` what is `given`."""
@@ -66,6 +126,10 @@ class CallStream:
     names: Sequence[str] = OPERATIONS
     #: Of calls whose answers are compared afterwards: the number of each from 0, and the rows that it returned.
     kept: list[tuple[int, Any]] = field(default_factory=list)
+    #: The bytes that a call returns, about, where results of some calls are kept; None where there is nothing to keep.
+    returns: int | None = None
+    #: The rows of calls that were kept by what they took and returned. Raises WrongAnswer for what is no record.
+    rows_of: Callable[[Sequence[tuple[Any, Any]]], list[ReadRow]] | None = None
     #: Seconds for which the client pauses after each call, given out with the calls; None if it never does.
     pauses: Iterator[float] | None = None
     #: How it pauses.
@@ -132,7 +196,12 @@ class KeySequence:
         spread = self._pairs and self.transaction == 1
         at_once = max(min(CHUNK, self._at_once // self.transaction), 1)
         through = starmap if spread else map
-        return CallStream(run, self._share(number, of), through, at_once, premade=self._premade // self.transaction)
+        stream = CallStream(run, self._share(number, of), through, at_once, premade=self._premade // self.transaction)
+        return replace(stream, returns=self._length, rows_of=_read_rows(engine, _of_a_read)) if reads else stream
+
+    @property
+    def _length(self) -> int:
+        return self.records.key_bytes + self.records.value_bytes
 
     @property
     def _premade(self) -> int:
@@ -226,16 +295,22 @@ class OperationMix:
         for name in {needed for operation in self.weights for needed in _NEEDS[operation]}:
             runs[name] = prepared(engine, session, name)()
 
-        def modify(key: bytes, value: bytes) -> None:
-            runs["read"](key)
+        def modify(key: bytes, value: bytes) -> object:
+            found = runs["read"](key)
             runs["update"](key, value)
+            return found
 
         calls = {"scan": runs.get("range"), "modify": modify}
         calls |= {name: run for name, run in runs.items() if name != "range"}
         codes: deque[NDArray[np.int64]] = deque()
         premade = int(_HELD // (self.records.value_bytes + _OBJECT))
         share = self._share(calls, codes, number, of)
-        return CallStream(call, share, at_once=self._at_once, codes=codes, premade=premade)
+        rows_of = _read_rows(engine, partial(_of_a_mix, _reading(calls)))
+        longest = self.scan_length if "scan" in self.weights else 1
+        returns = longest * (self.records.key_bytes + self.records.value_bytes)
+        return CallStream(
+            call, share, at_once=self._at_once, codes=codes, premade=premade, returns=returns, rows_of=rows_of
+        )
 
     def _share(self, calls: Mapping[str, Any], codes: deque[NDArray[np.int64]], number: int, of: int) -> Iterator[Any]:
         records = RecordSet(self.records, self.seed, self.scale)

@@ -21,13 +21,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import count, islice, tee
 from operator import itemgetter
 from time import perf_counter_ns
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dbbench.loadgen.kept_calls import KeptCalls
 
 Clock = Callable[[], int]
 #: Takes the nanoseconds of some calls, in order.
@@ -93,16 +95,17 @@ def stream(
     at_once: int = CHUNK,
     seen: Seen | None = None,
     around: Around = _NOTHING,
+    kept: KeptCalls | None = None,
 ) -> None:
     """One call for each key, one clock reading each: the end of one is the start of the next.
 
     So the harness's own few nanoseconds between two calls count too; the null engine shows how many. `through`
     is `map`, or `starmap` where what a call takes is spread over its arguments. The keys of `at_once` calls are held.
-    `around` is entered before the first reading of each chunk, and left after the last.
+    `around` is entered before the first reading of each chunk, and left after the last. `kept` takes some calls' results.
     """
     rest = iter(keys)
-    while chunk := list(islice(rest, at_once)):
-        _chunk(operation, chunk, record, clock, through, seen, around)
+    while (taken := _taken(rest, at_once, kept))[0]:
+        _chunk(operation, taken, record, clock, through, seen, around)
 
 
 def stream_until(
@@ -116,6 +119,7 @@ def stream_until(
     at_once: int = CHUNK,
     seen: Seen | None = None,
     around: Around = _NOTHING,
+    kept: KeptCalls | None = None,
 ) -> None:
     """Calls as `stream` makes them, until the clock reads `end`, or the keys are over.
 
@@ -123,17 +127,28 @@ def stream_until(
     last 10 ms then; so the loop is over at most so long, or one call, after `end`.
     """
     rest, size = iter(keys), 1
-    while clock() < end and (chunk := list(islice(rest, size))):
-        took = _chunk(operation, chunk, record, clock, through, seen, around)
+    while clock() < end and (taken := _taken(rest, size, kept))[0]:
+        took = _chunk(operation, taken, record, clock, through, seen, around)
         if took < PIECE // 2:
             size = min(size * 2, at_once)
         elif took > PIECE:
             size = max(size // 2, 1)
 
 
+#: What the calls of a chunk take, and what keeps their results if they are kept.
+_Taken = tuple[list[Any], KeptCalls | None]
+
+
+def _taken(rest: Iterator[Any], size: int, kept: KeptCalls | None) -> _Taken:
+    if kept is None:
+        return list(islice(rest, size)), None
+    chunk, keeps = kept.take(rest, size)
+    return chunk, kept if keeps else None
+
+
 def _chunk(
     operation: Callable[..., object],
-    chunk: list[Any],
+    taken: _Taken,
     record: Record,
     clock: Clock,
     through: Callable[[Callable[..., object], Iterable[Any]], Iterable[object]],
@@ -141,14 +156,20 @@ def _chunk(
     around: Around,
 ) -> int:
     """The calls of one chunk, and then the books; the nanoseconds of all of them."""
+    chunk, kept = taken
+    results: Iterable[object] = through(operation, chunk)
+    if kept is not None:
+        results, returned = tee(results)
     with around:
         readings = [clock()]
-        readings += [clock() for _ in through(operation, chunk)]
+        readings += [clock() for _ in results]
+    if kept is not None:
+        kept.add(chunk, returned)
     times = np.fromiter(readings, np.int64, len(readings))
-    taken = times[1:] - times[:-1]
-    record(taken)
+    durations = times[1:] - times[:-1]
+    record(durations)
     if seen is not None:
-        seen(times[1:], taken)
+        seen(times[1:], durations)
     gc.collect(0)
     return readings[-1] - readings[0]
 
@@ -165,6 +186,7 @@ def paced(
     at_once: int = CHUNK,
     seen: Seen | None = None,
     around: Around = _NOTHING,
+    kept: KeptCalls | None = None,
 ) -> None:
     """One call for each key, and after it a pause in seconds; until the clock reads `end`, if it is given.
 
@@ -174,19 +196,22 @@ def paced(
 
     def books() -> None:
         times = np.array(readings, np.int64).reshape(-1, 2)
-        taken = times[:, 1] - times[:, 0]
-        record(taken)
+        durations = times[:, 1] - times[:, 0]
+        record(durations)
         if seen is not None:
-            seen(times[:, 1], taken)
+            seen(times[:, 1], durations)
         readings.clear()
         gc.collect(0)
 
     rest = iter(keys)
-    while (end is None or clock() < end) and (one := list(islice(rest, 1))):
+    while (end is None or clock() < end) and (taken := _taken(rest, 1, kept))[0]:
+        one, keeping = taken
         with around:
             start = clock()
-            operation(one[0])
+            returned = operation(one[0])
             now = clock()
+        if keeping is not None:
+            keeping.add(one, [returned])
         readings.append((start, now))
         resume = now + round(next(pauses) * 1e9)
         if len(readings) == at_once:
@@ -231,6 +256,7 @@ def open_loop(
     sleep: Callable[[float], object] = time.sleep,
     seen: Seen | None = None,
     left: list[K] | None = None,
+    kept: KeptCalls | None = None,
 ) -> ScheduleStats:
     """A call at each moment (nanoseconds after the reading `begin`), at once if the one before it took longer.
 
@@ -244,6 +270,7 @@ def open_loop(
     last, kept_up = 0, -1  # the last moment so far, and the last that was met
     for chunk in moments:
         starts, ends = [], []
+        last_results = deque[object](maxlen=kept.most if kept is not None else 0)
         taken = [] if dropped else list(islice(rest, len(chunk)))  # after a dropped call none is made
         now = clock()
         for moment, key in zip((chunk + begin).tolist(), taken, strict=not dropped):
@@ -253,9 +280,12 @@ def open_loop(
             if now >= end:
                 break
             starts.append(now)
-            operation(key)
+            returned = operation(key)
             now = clock()
             ends.append(now)
+            last_results.append(returned)
+        if kept is not None:
+            kept.after(taken[: len(ends)], last_results)
         made = np.array([starts, ends], np.int64) - begin
         waited = made[0] - chunk[: len(starts)]
         service(made[1] - made[0])
@@ -301,6 +331,11 @@ def read_batches(batches: Iterable[Any], column: int) -> int:
     return rows
 
 
+def read_batches_column(batches: Iterable[Any], column: int) -> list[Any]:
+    """Take each Arrow batch and keep one of its columns."""
+    return [batch.column(column) for batch in batches]
+
+
 def read_own_column(rows: Any, column: int) -> Any:
     """Have rows that can do so step to their end and read one column: the values, which become Python's when they are asked for."""
     return rows.column(column)
@@ -316,4 +351,10 @@ COUNTING: Mapping[str, Callable[[Any, int], int]] = {
     "rows": read_rows,
     "batches": read_batches,
     "columns": read_own_rows,
+}
+#: The same, for what keeps that column: its values, or of batches its Arrow arrays.
+KEEPING: Mapping[str, Callable[[Any, int], Any]] = {
+    "rows": read_column,
+    "batches": read_batches_column,
+    "columns": read_own_column,
 }

@@ -227,7 +227,7 @@ class StepMeasurement:
 
     @property
     def value(self) -> float | None:
-        """The block's figure; None only for a result that is saturated, or where no rate keeps a limit."""
-        if self.outcome in (Outcome.SATURATED, Outcome.NO_RATE):
+        """The block's figure; None only for a result that is saturated, or where no rate keeps a limit, be it wrong or not."""
+        if self.outcome in (Outcome.SATURATED, Outcome.NO_RATE) or (self.mean is None and not self.samples):
             return None
         return sum(self.samples) / len(self.samples) if self.mean is None else self.mean

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +18,8 @@ from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
 from dbbench.loadgen.histogram import Samples
-from dbbench.loadgen.job import ClientTimings, Job
-from dbbench.loadgen.key_streams import KeySequence
+from dbbench.loadgen.job import ClientTimings, Job, Kept
+from dbbench.loadgen.key_streams import KeySequence, ReadRow
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.base import Clients
@@ -58,7 +60,9 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
     clients = context.engine.info().concurrency.arranged(step.clients)
     if step.timed:
         return _timed(step, context, records, replace(job, calls=-(-count // step.transaction)), clients)
-    found = throughput(context.drive(job, clients), count, clients)
+    timings = context.drive(job, clients)
+    check_read(timings.kept, context, expected)
+    found = throughput(timings, count, clients)
     left = replace(expected)
     if step.operation == "insert":
         left.next += count
@@ -85,6 +89,7 @@ def _timed(step: KeyValueStep, context: StepContext, records: RecordSet, job: Jo
         first = max(expected.next, beyond) if step.operation == "insert" else job.inputs.first
         inputs = replace(job.inputs, first=first, version=expected.newest + 1, endless=True)
         found = context.drive(replace(job, inputs=inputs), clients)
+        check_read(found.kept, context, expected)
         if step.fills:
             taken = {number: inputs.taken(made, number, clients.count) for number, made in found.made}
             expected = _left(expected, inputs, taken, clients.count)
@@ -169,15 +174,62 @@ def refuse_too_long(engine: Engine, records: RecordSet) -> None:
 
 
 def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
-    """All records, drained by one call in C."""
+    """All records, drained by one call in C but for the last one, which is compared."""
     scan = prepared(context.engine, context.session, "scan")()
     existing = expected.next - expected.first
+
+    def drain() -> list[Any]:
+        rest = iter(scan())
+        deque(islice(rest, before_last), maxlen=0)
+        return list(rest)
+
+    count = existing + sum(map(len, expected.further))
+    before_last = max(count - 1, 0)
     with collector_off(), CallMeter(context.engine) as meter:
-        nanoseconds, _ = timed(lambda: deque(scan(), maxlen=0))
+        nanoseconds, last = timed(drain)
+    if context.does_work and len(last) != min(count, 1):
+        many = f"{before_last + len(last):,}" if last else "fewer"
+        raise WrongAnswer(f"the timed scan returned {many} records instead of {count:,}")
+    if context.does_work and last:
+        _check_versions(expected, *_records(context).named([(bytes(key), bytes(value)) for key, value in last]))
     samples = Samples()
     samples.record(np.array([nanoseconds], np.int64))
     found = ClientTimings(service=samples, begin=0, end=nanoseconds, usage=meter.usage(nanoseconds / 1e9))
-    return throughput(found, existing + sum(map(len, expected.further)), Clients())
+    return throughput(found, count, Clients())
+
+
+def check_read(kept: Sequence[Kept], context: StepContext, expected: ExpectedRecords) -> None:
+    """Compare what timed calls have read of records that are there. Raises WrongAnswer."""
+    with context.aside():
+        for each in kept:
+            rows = list(zip(*each.table.to_pydict().values(), strict=True))
+            if nothing := next((key for _, key, _, found, _ in rows if found is None), None):
+                raise WrongAnswer(f"a timed call returned nothing for the key {nothing.hex()}, which is there")
+            if rows:
+                _check_versions(expected, *_records(context).named([(key, value) for *_, key, value in rows]))
+            for _, pairs in groupby(rows, itemgetter(0)):
+                _check_call([*pairs], context, expected)
+
+
+def _check_call(rows: Sequence[ReadRow], context: StepContext, expected: ExpectedRecords) -> None:
+    """One call's keys begin with the one that it took, ascend, and are as many as it asked for, if there are as many."""
+    _, asked, wanted, first, _ = rows[0]
+    if first != asked:
+        raise WrongAnswer(f"a timed call with the key {asked.hex()}, which is there, returned another's")
+    keys = [key for *_, key, _ in rows if key is not None]
+    if len(keys) > wanted or any(one >= other for one, other in pairwise(keys)):
+        raise WrongAnswer(f"a timed call returned {len(keys)} records of {wanted}, or not in order")
+    if len(keys) < wanted:
+        records = _records(context)
+        existing = _chunks(range(expected.first, expected.next))
+        after = sum(key >= asked for numbers in existing for key in records.keys(numbers))
+        if len(keys) < min(wanted, after):
+            raise WrongAnswer(f"a timed call returned {len(keys)} of {min(wanted, after)} records")
+
+
+def _records(context: StepContext) -> RecordSet:
+    assert context.records is not None
+    return context.records
 
 
 def check(step: KeyValueStep, context: StepContext) -> None:

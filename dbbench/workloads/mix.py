@@ -16,7 +16,7 @@ from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.mix import MixStep
 from dbbench.workloads import load_control
 from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
-from dbbench.workloads.keyvalue import SAMPLE, everything, refuse_too_long, throughput
+from dbbench.workloads.keyvalue import SAMPLE, check_read, everything, refuse_too_long, throughput
 
 _WRITES = [OPERATIONS.index(name) for name in ("update", "modify")]
 
@@ -33,8 +33,10 @@ def measure(step: MixStep, context: StepContext) -> StepMeasurement:
     job = Job("mix", (), 0, operations.operations, seed=records.seed, inputs=operations)
     if step.timed:
         return _timed(step, context, job, clients)
-    measured = throughput(context.drive(job, clients), operations.operations, clients)
-    return replace(measured, leaves=Leaves(records=_left(expected, operations, clients.count)))
+    found = context.drive(job, clients)
+    left = _left(expected, operations, clients.count)
+    check_read(found.kept, context, left)
+    return replace(throughput(found, operations.operations, clients), leaves=Leaves(records=left))
 
 
 def _timed(step: MixStep, context: StepContext, job: Job, clients: Clients) -> StepMeasurement:
@@ -47,6 +49,7 @@ def _timed(step: MixStep, context: StepContext, job: Job, clients: Clients) -> S
         inputs = replace(job.inputs, next=expected.next, version=expected.newest, endless=True)
         found = context.drive(replace(job, inputs=inputs), clients)
         expected = _left(expected, inputs, clients.count, dict(found.made))
+        check_read(found.kept, context, expected)
         return found
 
     measured = load_control.measure(step, job, clients, driven, context.note, records=1)

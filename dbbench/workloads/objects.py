@@ -8,14 +8,18 @@ Connecting, and preparing up to the first object, happen once and are timed by t
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dbbench.datasets.records import shuffled
@@ -27,6 +31,7 @@ from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
 from dbbench.loadgen.histogram import Samples
+from dbbench.loadgen.kept_calls import KeptCalls
 from dbbench.loadgen.loops import Around, Clock, collector_off, stream, timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.objects import ObjectStep
@@ -34,6 +39,8 @@ from dbbench.workloads.context import StepContext, StepMeasurement
 
 #: How often a connection is made, and the operation prepared on it, for the middle of their times.
 FRESH = 5
+#: Objects of a timed pass that are compared.
+_COMPARED = 64
 
 
 @dataclass(frozen=True)
@@ -45,27 +52,39 @@ class Loading:
     run: Callable[[Any], Any]
     timer: DriverTimer | None = None
 
-    def load(self, keys: Sequence[Any], samples: Samples | None, clock: Clock, around: Around) -> float:
+    def load(
+        self,
+        keys: Sequence[Any],
+        samples: Samples | None,
+        clock: Clock,
+        around: Around,
+        look: Callable[[Sequence[Any], Sequence[Any]], None] | None = None,
+    ) -> float:
         """Nanoseconds of an object over one pass; each call by key goes to `samples`, too, if there are some.
 
-        `around` is entered for what is timed.
+        `around` is entered for what is timed. `look` takes some keys and what was returned for them.
         """
         if self.step.operation == "get_many":
             given = list(keys) if self.step.count else None
             self._begin()
             with around:
-                nanoseconds, found = timed(lambda: self.run(given), clock)
+                nanoseconds, found = timed(lambda: list(self.run(given)), clock)
+            if look:
+                look(keys, found)
             del found  # taking the objects apart is not loading them
             self.session.forget()
             return nanoseconds / len(keys)
         objects = [self.run(key) for key in keys] if self.step.identity_map == "warm" else []
         taken: list[NDArray[np.int64]] = []
         self._begin()
-        stream(self.run, keys, taken.append, clock, around=around)
+        kept = KeptCalls() if look else None
+        stream(self.run, keys, taken.append, clock, around=around, kept=kept)
         times = np.concatenate(taken)
         if samples is not None:
             samples.record(times)
         objects.clear()
+        if look and kept:
+            look(*zip(*kept.calls, strict=True))
         self.session.forget()
         return float(times.sum()) / len(keys)
 
@@ -85,6 +104,7 @@ def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_
     watched = _watched(step, context, whys, clock)
     meter = CallMeter(context.engine)
     own = watched.timer.own if watched and watched.timer else (0.0, 0.0)
+    look = partial(_look, step, context) if context.does_work else None
     try:
         with collector_off():
             for number in range(step.warm_up + step.iterations):
@@ -92,7 +112,7 @@ def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_
                 if number < step.warm_up:
                     passes.append(plain.load(keys, None, clock, nullcontext()))
                 else:
-                    passes.append(plain.load(keys, samples, clock, meter))
+                    passes.append(plain.load(keys, samples, clock, meter, look))
                 if watched and watched.timer:
                     whole = watched.load(keys, None, clock, nullcontext()) * count
                     parts.append(_shares(whole, watched.timer, own))
@@ -118,6 +138,23 @@ def measure(step: ObjectStep, context: StepContext, clock: Clock = perf_counter_
         "time", "s", figures[step.warm_up :], figures[: step.warm_up], facts,
         usage=shared(meter.usage(mean / 1e9 * made), made),
     )  # fmt: skip
+
+
+def _look(step: ObjectStep, context: StepContext, keys: Sequence[Any], given: Sequence[Any]) -> None:
+    """Compare what a timed pass has returned for some keys: how many, and some of the objects. Raises WrongAnswer."""
+    table, rows = context.tables[step.table], context.files.table(step.table)
+    if any(each is None for each in given) or len(given) != len(keys):
+        objects = sum(each is not None for each in given)
+        raise WrongAnswer(f"timed calls returned {objects:,} objects for {len(keys):,} keys")
+    chosen = random.sample(range(len(keys)), min(_COMPARED, len(keys)))
+    some = [given[at] for at in chosen]
+    wanted = {getattr(each, table.single_key, None) for each in some}
+    if not wanted <= {*keys}:
+        raise WrongAnswer("timed calls returned objects that were not asked for")
+    picked = rows.filter(
+        pc.is_in(rows.column(table.single_key), pa.array(wanted, rows.schema.field(table.single_key).type))
+    )
+    check_objects(some, {row[table.single_key]: tuple(row.values()) for row in picked.to_pylist()}, table)
 
 
 def _watched(step: ObjectStep, context: StepContext, whys: list[str], clock: Clock) -> Loading | None:

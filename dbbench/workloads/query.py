@@ -22,8 +22,8 @@ from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
 from dbbench.host.page_cache import Dropped
-from dbbench.loadgen.job import Job
-from dbbench.loadgen.loops import COUNTING, collector_off, read_column, read_own_column, timed
+from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.loops import COUNTING, KEEPING, collector_off, timed
 from dbbench.loadgen.query_calls import QueryCalls
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
@@ -33,8 +33,9 @@ from dbbench.workloads import cold_start, drawn_query, load_control, stale_answe
 from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.known import checked_by, known_answers
 
-#: Answers of more rows are counted in the timed calls, without keeping the column that is read.
-KEPT_ROWS = 1_000_000
+#: Answers of more rows are counted in the timed calls, without keeping the column that is read. A column of an Arrow
+#: batch may keep all of the batch in memory.
+KEPT_ROWS = {"rows": 1_000_000, "columns": 1_000_000, "batches": 100_000}
 
 
 class Call(Enum):
@@ -101,12 +102,21 @@ def _under_load(step: QueryStep, context: StepContext) -> StepMeasurement:
                 answer.compare(run())
 
     engine, seed = context.engine, context.files.manifest["seed"]
-    inputs = QueryCalls(context.statement(step), answer.column, row_count(expected[0]))
+    keeps = answer.compares and answer.keeps
+    inputs = QueryCalls(context.statement(step), answer.column, row_count(expected[0]), keeps, seed)
     job = Job("query", (), 0, step.iterations, seed=seed, inputs=inputs, each=True)
     clients = engine.info().concurrency.arranged(step.clients)
+
+    def driven(job: Job) -> ClientTimings:
+        found = context.drive(job, clients)
+        with context.aside():
+            for each in found.kept:
+                answer.look(each.table)
+        return found
+
     compare()
     try:
-        measured = load_control.measure(step, job, clients, lambda job: context.drive(job, clients), context.note)
+        measured = load_control.measure(step, job, clients, driven, context.note)
     except WrongAnswer as exc:
         answer.wrong = answer.wrong or str(exc)
         facts |= answer.facts
@@ -178,10 +188,9 @@ class _Answer:
         #: Of an answer that an engine computed nobody knows the types.
         self.declared = None if isinstance(step.answer, EngineAnswer) else context.session.declared
         self.compares = context.does_work
-        self.keeps = self.rows and self.count <= KEPT_ROWS
-        self.read: Callable[[Any, int], Any] = COUNTING[context.session.result_format]
-        if self.keeps:
-            self.read = read_own_column if context.session.result_format == "columns" else read_column
+        form = context.session.result_format
+        self.keeps = self.count <= KEPT_ROWS[form]
+        self.read: Callable[[Any, int], Any] = (KEEPING if self.keeps else COUNTING)[form]
         self.wrong = ""
         self.facts = StepFacts()
         self._group = (
@@ -189,6 +198,8 @@ class _Answer:
         )
         #: Hashes of columns that were right, in their order.
         self._right: set[int] = set()
+        #: The latest column that was right.
+        self._seen: pa.Table | None = None
 
     def compare(self, given: Any) -> None:
         """Compare every column of every row."""
@@ -201,6 +212,17 @@ class _Answer:
             self.wrong = self.wrong or str(found)
             if self._group:
                 self.facts |= {"disputes": self._group(as_table(batches)), "differs": [*found.rows]}
+
+    def look(self, column: pa.Table) -> None:
+        """Compare a column that a timed call has read, as a table of it alone."""
+        if column.num_rows != self.count:
+            self.wrong = self.wrong or f"{column.num_rows:,} rows instead of {self.count:,}"
+        elif self.compares and not (self._seen and column.equals(self._seen)):
+            columns = [only_column(each, self.column) for each in self.expected]
+            if wrong := self._fault(column.to_batches(), columns):
+                self.wrong = self.wrong or str(wrong)
+            else:
+                self._seen = column
 
     def _fault(self, batches: Sequence[pa.RecordBatch], expected: Sequence[pa.Table]) -> WrongAnswer | None:
         """What is wrong with rows, if none of the answers is theirs."""
@@ -218,6 +240,9 @@ class _Answer:
 
     def glance(self, given: Any) -> None:
         """Compare what a timed call has left: the number of rows, and the column that it read."""
+        if self.keeps and not self.rows:
+            self.look(_as_column(given))
+            return
         count = len(given) if self.keeps else given
         if count != self.count:
             self.wrong = self.wrong or f"{count:,} rows instead of {self.count:,}"
@@ -228,6 +253,10 @@ class _Answer:
                 self.wrong = self.wrong or str(wrong)
             else:
                 self._right.add(found)
+
+
+def _as_column(arrays: Sequence[pa.Array]) -> pa.Table:
+    return pa.table([pa.chunked_array(arrays)] if arrays else [pa.nulls(0)], names=["1"])
 
 
 def _hash(values: list[Any]) -> int:

@@ -6,7 +6,7 @@ import re
 
 from dbbench_plugins.sqlite import SQLite
 
-FAMILIES = {"books": "books", "loads": "loads", "promises": "promises", "stores": "store"}
+FAMILIES = {"books": "books", "loads": "loads", "promises": "promises", "stores": "store", "timed": "timed"}
 
 
 class Named:

@@ -1,0 +1,53 @@
+"""Draws the calls whose results are kept within the clock, by reference, to be compared when it has stopped.
+
+An engine can't foresee them: the first few, and of each twice as many calls after them as few, from a place drawn at random.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+#: Nobody can foretell its numbers.
+_CHANCE = random.SystemRandom()
+#: Calls that are kept one after another, and the bytes that they may return: of more, new memory would cost time.
+_MOST, _BYTES = 64, 2**18
+
+
+class KeptCalls:
+    """`calls` are pairs of what a call took and what it returned; `each` is the bytes that one returns, about."""
+
+    def __init__(self, each: int = 1, randrange: Callable[[int], int] = _CHANCE.randrange) -> None:
+        self.calls: list[tuple[Any, Any]] = []
+        self.most = max(min(_MOST, _BYTES // each), 1)
+        self._randrange = randrange
+        self._made = self._first = self._start = 0
+        self._span = self._stop = self.most
+
+    def take(self, rest: Iterator[Any], size: int) -> tuple[list[Any], bool]:
+        """What the next calls take, at most `size` of them, and whether all their results are kept."""
+        if self._made == self._stop:
+            self._draw()
+        keeps = self._made >= self._start
+        chunk = list(islice(rest, min(size, (self._stop if keeps else self._start) - self._made)))
+        self._made += len(chunk)
+        return chunk, keeps
+
+    def after(self, taken: Sequence[Any], last: Iterable[Any]) -> None:
+        """Keep the `last` results of some calls, at most `most`, if one that was drawn is among the calls."""
+        before, self._made = self._made, self._made + len(taken)
+        if before <= self._start < self._made:
+            self.add(taken[-self.most :], last)
+        while self._made >= self._stop:
+            self._draw()
+
+    def add(self, taken: Iterable[Any], returned: Iterable[Any]) -> None:
+        """Keep what some calls took and returned."""
+        self.calls.extend(zip(taken, returned, strict=False))
+
+    def _draw(self) -> None:
+        self._first, self._span = self._first + self._span, self._span * 2
+        self._start = self._first + self._randrange(self._span - self.most + 1)
+        self._stop = self._start + self.most

@@ -1,0 +1,110 @@
+"""SQLite that answers rightly whenever it is checked, and lies in calls that are timed: Python's collector is off then."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+
+from dbbench.engine import Rows
+from dbbench_faulty.family import Faulty, Named
+from dbbench_plugins.duckdb import DuckDBArrow
+from dbbench_plugins.sqlite import SQLiteSession
+
+
+def timed(lie: Callable[..., Any], truth: Callable[..., Any]) -> Callable[..., Any]:
+    """What lies while the clock runs."""
+    return lambda *given: truth(*given) if gc.isenabled() else lie(*given)
+
+
+class Reads(Faulty):
+    """Reads nothing, also where a mix reads before it writes."""
+
+    class session_class(SQLiteSession):
+        def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+            return timed(lambda _key: None, super().prepare_read(snapshot=snapshot))
+
+
+class Regenerates(Faulty):
+    """Returns a value of the right length that is none of the dataset."""
+
+    class session_class(SQLiteSession):
+        def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+            return timed(lambda key: key.ljust(32, b"."), super().prepare_read(snapshot=snapshot))
+
+
+class Seeks(Faulty):
+    """Comes to another key."""
+
+    class session_class(SQLiteSession):
+        def prepare_seek(self, *, snapshot: bool = False) -> Callable[[bytes], Any]:
+            seek = super().prepare_seek(snapshot=snapshot)
+            first = b"\0" * 8
+            return timed(lambda _key: seek(first), seek)
+
+
+class Scans(Faulty):
+    """Scans half of the records."""
+
+    class session_class(SQLiteSession):
+        def prepare_scan(self) -> Callable[[], Iterable[Any]]:
+            scan = super().prepare_scan()
+            return timed(lambda: islice(scan(), 0, None, 2), scan)
+
+
+class Ranges(Faulty):
+    """Gives half of a range."""
+
+    class session_class(SQLiteSession):
+        def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], Any]:
+            find = super().prepare_range(snapshot=snapshot)
+            return timed(lambda key, count: find(key, -(-count // 2)), find)
+
+
+class Columns(Faulty):
+    """Queries under load give another number in the column that is read."""
+
+    class session_class(SQLiteSession):
+        def prepare_query(self, sql: str) -> Callable[[], Rows]:
+            run = super().prepare_query(sql)
+            return timed(lambda: ((key, None) for key, _ in run()), run) if "Thing" in sql else run
+
+
+class Objects(Faulty):
+    """Gives no objects."""
+
+    class session_class(SQLiteSession):
+        def prepare_get(self, name: str, table: Any) -> Callable[[Any], Any]:
+            return timed(lambda _key: None, super().prepare_get(name, table))
+
+        def prepare_get_many(self, name: str, table: Any) -> Callable[[Any], Any]:
+            return timed(lambda _keys: (), super().prepare_get_many(name, table))
+
+
+class Same(Faulty):
+    """Gives one object for every key."""
+
+    class session_class(SQLiteSession):
+        def prepare_get(self, name: str, table: Any) -> Callable[[Any], Any]:
+            get = super().prepare_get(name, table)
+            return timed(lambda _key: get(1), get)
+
+        def prepare_get_many(self, name: str, table: Any) -> Callable[[Any], Any]:
+            many = super().prepare_get_many(name, table)
+            return timed(lambda keys: list(many([1])) * len(keys), many)
+
+
+class Batches(Named, DuckDBArrow):
+    """Gives Arrow batches of nulls, as many as it should."""
+
+    class session_class(DuckDBArrow.session_class):
+        def prepare_query(self, sql: str) -> Callable[[], Rows]:
+            run = super().prepare_query(sql)
+
+            def nulls() -> Any:
+                return [pa.record_batch([pa.nulls(batch.num_rows)] * 2, names=["a", "b"]) for batch in run()]
+
+            return timed(nulls, run) if "Thing" in sql else run

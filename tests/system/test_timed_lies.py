@@ -1,0 +1,105 @@
+"""Engines that are right whenever they are checked, and lie in the calls that are timed; beside honest ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import run_dbbench, summary
+
+pytestmark = pytest.mark.matrix
+
+SUITE = """
+dbbench: 1
+name: timed
+title: Timed
+description: What timed calls return.
+datasets:
+  records:
+    records: {count: 600, key_bytes: 8, key_order: ascending, value_bytes: 32}
+  things:
+    seed: 7
+    tables:
+      Thing:
+        rows: 300
+        primary_key: Id
+        columns:
+          Id: {type: integer, values: {kind: sequence}}
+          Name: {type: varchar(6), values: {kind: pattern, text: "N-####"}}
+scenarios:
+  - name: records
+    title: Records
+    dataset: records
+    durability: memory
+    steps:
+      - {kind: keyvalue, name: insert, title: Insert, operation: insert, transaction: 100}
+      - {kind: keyvalue, name: read, title: Read, operation: read, order: random}
+      - {kind: keyvalue, name: paced, title: Read at a rate, operation: read, rate: {per_second: 500, seconds: 0.5}}
+      - {kind: keyvalue, name: lasting, title: Read for a time, operation: read, duration: 0.2}
+      - {kind: keyvalue, name: seek, title: Seek, operation: seek, order: random}
+      - {kind: keyvalue, name: scan, title: Scan, operation: scan}
+      - {kind: mix, name: scans, title: Scans, weights: {scan: 50, update: 50}, operations: 400, scan_length: 9}
+      - {kind: mix, name: modifies, title: Modify, weights: {modify: 50, insert: 50}, operations: 400}
+    charts: [{kind: overview}]
+  - name: things
+    title: Things
+    dataset: things
+    durability: memory
+    steps:
+      - {kind: load, name: load, title: Load}
+      - {kind: query, name: query, title: Query, sql: "SELECT Id, Name FROM Thing", read: Name}
+      - {kind: query, name: loaded, title: Under load, sql: "SELECT Id, Name FROM Thing", read: Name, duration: 0.2}
+      - kind: query
+        name: highest
+        title: Highest rate
+        sql: SELECT Id, Name FROM Thing
+        read: Name
+        find: {p90: 1 s, trial: 0.3}
+      - {kind: objects, name: get, title: Get, table: Thing, operation: get, count: 100}
+      - {kind: objects, name: many, title: Get many, table: Thing, operation: get_many, count: 100}
+    charts: [{kind: overview}]
+"""
+NOTHING = "a timed call returned nothing for the key "
+#: Engine -> each step that it lies in, and words of what is said of it.
+LIES = {
+    "timed-reads": dict.fromkeys(("read", "paced", "lasting", "modifies"), NOTHING),
+    "timed-regenerates": dict.fromkeys(("read", "paced", "lasting", "modifies"), "is none of this dataset"),
+    "timed-seeks": {"seek": "which is there, returned another's"},
+    "timed-scans": {"scan": "the timed scan returned fewer records instead of 600"},
+    "timed-ranges": {"scans": "a timed call returned "},
+    "timed-columns": dict.fromkeys(("query", "loaded", "highest"), "column "),
+    "timed-objects": dict.fromkeys(("get", "many"), "timed calls returned 0 objects for "),
+    "timed-same": dict.fromkeys(("get", "many"), "object"),
+    "timed-batches": dict.fromkeys(("query", "loaded", "highest"), "column "),
+}
+HONEST = ("sqlite", "duckdb+arrow")
+#: What a step may come to that nobody lies in: a busy machine keeps no rate, and what follows a wrong step isn't run.
+FREE = ("ok", "unsupported", "saturated", "no rate", "not run")
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, str]]:
+    folder = tmp_path_factory.mktemp("timed")
+    (folder / "suite.yaml").write_text(SUITE, "utf-8")
+    engines = [word for name in (*HONEST, *LIES) for word in ("--engine", name)]
+    command = ["suite", "suite.yaml", "--quick", "--format", "csv", "--out", "run"]
+    done = run_dbbench(folder, *command, *engines, plugins=("faulty",))
+    assert done.returncode == 1, done.stdout + done.stderr
+    return summary(folder / "run")
+
+
+@pytest.mark.parametrize("engine", LIES)
+def test_a_lie_in_timed_calls_alone_is_wrong(rows: dict[tuple[str, str], dict[str, str]], engine: str) -> None:
+    for (step, name), row in rows.items():
+        if name == engine and step in LIES[engine]:
+            assert row["outcome"] == "wrong", (step, row["detail"])
+            assert LIES[engine][step] in row["detail"]
+            assert not row["rank"]
+        elif name == engine:
+            assert row["outcome"] in FREE, (step, row["detail"])
+
+
+@pytest.mark.parametrize("engine", HONEST)
+def test_an_honest_engine_is_not_accused(rows: dict[tuple[str, str], dict[str, str]], engine: str) -> None:
+    for (step, name), row in rows.items():
+        if name == engine:
+            assert row["outcome"] in FREE, (step, row["detail"])
