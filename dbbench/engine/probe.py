@@ -119,9 +119,9 @@ def probe(
         for name in names
     }
     parts: list[tuple[Sequence[str], Packages | None]] = [
-        (part, None) for part in _parts([name for name in names if name not in elsewhere])
+        (part, None) for part in _parts([name for name in requests if name not in elsewhere])
     ]
-    parts += [([name], elsewhere[name]) for name in names if name in elsewhere]
+    parts += [([name], elsewhere[name]) for name in requests if name in elsewhere]
     children = _Children()
     with ThreadPoolExecutor(2) as pool:
         try:

@@ -70,6 +70,10 @@ def test_an_interruption_of_dbbench_alone_ends_what_looks_at_engines(
     assert not psutil.pid_exists(int(started.name))
 
 
+def test_an_engine_that_is_named_twice_is_looked_at_once() -> None:
+    assert [engine.status for engine in probe(["dict", "null", "dict"]).values()] == ["available", "available"]
+
+
 def test_an_engine_whose_name_is_none_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "names", lambda: ["my engine!"])
     why = "'my engine!' can't be an engine's name: it has letters, digits and + . _ -, and at most 64"
