@@ -10,7 +10,7 @@ from dbbench.analysis.row import Row
 from dbbench.report.charts.palette import engine_order
 from dbbench.report.remarks import unsteady
 from dbbench.report.run_view import ScenarioView, View
-from dbbench.report.step_view import StepView
+from dbbench.report.step_view import Line, StepView
 from dbbench.suite.charts import Bars
 
 #: The most bytes that it takes. The rounds are left out where they would make it more.
@@ -87,7 +87,7 @@ def _step(
                 _short(line.row.value, 5, size),
                 _short(line.row.low, 4, size),
                 _short(line.row.high, 4, size),
-                line.rank,
+                _better(line, numbers),
                 unsteady(line.row) if line.row.value is not None else line.value,
                 line.row.verified,
                 _rounds(line.row, size, rounds, digits) if digits and line.row.unit != "B" else [],
@@ -96,6 +96,13 @@ def _step(
             if line.row.engine in numbers
         ],
     }
+
+
+def _better(line: Line, numbers: dict[str, int]) -> str | list[int]:
+    """The engines that are shown to be better, from which the script makes ranks; the rank in words if it can't be."""
+    if line.row.rank is None or line.row.rank.best != len(line.row.better) + 1:
+        return line.rank
+    return sorted(numbers[engine] for engine in line.row.better)
 
 
 def _rounds(row: Row, size: float, rounds: int, digits: int) -> Sequence[float | None]:

@@ -83,6 +83,43 @@
     }
     return count ? Math.exp(sum / count) : null;
   };
+  // Ranks and leaders among those chosen, from the pairs that the whole run tells apart. A rank that is a text stays one.
+  const isRanked = (row) => Array.isArray(row[4]);
+  const rank = (step, row) => {
+    if (!isRanked(row)) return row[4];
+    const others = chosen(step).filter(isRanked), best = 1 + row[4].filter((other) => state.e.has(names[other])).length;
+    const worst = others.length - others.filter((other) => other[4].includes(row[0])).length;
+    return best < worst ? `${best}-${worst}` : `${best}`;
+  };
+  const leaders = (step) => {  // the first, or those that tie; and the best of the rest
+    const known = chosen(step).filter((row) => row[1] && row[6]).sort((a, b) => cost(step, a[1]) - cost(step, b[1]));
+    if (known.length < 2) return null;
+    const ranked = known.filter(isRanked), first = ranked.length ? ranked.filter((row) => !row[4].some((other) => state.e.has(names[other]))) : [known[0]];
+    const next = known.find((row) => !first.includes(row));
+    return { who: (first.length > 1 ? "Tie: " : "") + first.map((row) => title(row[0])).join(", "), gap: first.length > 1 || !next ? "" : times(ratio(step, next, first[0][1])), next };
+  };
+  const finding = (step) => {
+    const found = leaders(step);
+    if (!found) return "";
+    return (found.who + (found.next ? "; then " + `${title(found.next[0])} ${found.gap}`.trim() : "")) + ".";
+  };
+  const summary = (scenarios) => {
+    const means = names.map((_, engine) => {
+      const each = scenarios.map((scenario) => mean(scenario, engine, new Map(scenario.steps.map((step) => [step, against(step)]))));
+      return [engine, each.every((found) => found) ? Math.exp(each.reduce((sum, found) => sum + ln(found), 0) / each.length) : null];
+    }).filter(([engine, found]) => found && state.e.has(names[engine])).sort((a, b) => a[1] - b[1]);
+    if (means.length < 2) return "";
+    const first = means.slice(0, 3).map(([engine, found]) => title(engine) + " " + times(found)).join("; then ");
+    return `Of those chosen, by the mean over the steps shown: ${first} ${state.base ? "of " + state.base : "the best result"}.`;
+  };
+  const wins = () => {
+    const found = new Map();
+    for (const step of run.scenarios.flatMap((scenario) => scenario.steps)) {
+      const first = step.mean && state.s.has(step.id) && leaders(step);
+      if (first) found.set(first.who, [...(found.get(first.who) || [make("b", first.who)]), make("a", { href: "#" + step.id }, step.name.replace(/-/g, " "), first.gap && make("i", " " + first.gap))]);
+    }
+    return [...found.values()].map((parts) => make("p", {}, ...parts));
+  };
   const BYTES = [[1, " B"], [1e3, " kB"], [1e6, " MB"], [1e9, " GB"]];
   const USED = { memory: 1, cpu: 2, written: 3, size: 4 };
   const order = (scenario, rows, engine, best) => {
@@ -93,13 +130,13 @@
   };
 
   const said = (step, row, found) => {
-    const [engine, value, low, high, rank, words, verified, rounds] = row, lines = [title(engine)];
+    const [engine, value, low, high, , words, verified, rounds] = row, lines = [title(engine)];
     if (value === null) lines.push(words);
     else {
       lines.push(withUnit(value, step) + (verified ? "" : ", not verified"));
       if (low !== null) lines.push(`${step.interval}: ${figure(low)} to ${withUnit(high, step)}`);
       if (found) lines.push(`${times(found)} of ${state.base || "the best shown"}`);
-      if (rank) lines.push(`rank ${rank} of all engines`);
+      if (rank(step, row)) lines.push(`rank ${rank(step, row)}`);
       if (rounds.length > 1) lines.push(`${rounds.filter((each) => each !== null).length} rounds`);
       if (words) lines.push(words);
     }
@@ -118,10 +155,10 @@
     if (step.key !== key) for (const row of step.rows) row.li = null;
     step.key = key;
     for (const row of rows) if (!row.li) {
-      const [engine, value, low, high, rank, words, , rounds] = row, found = ratio(step, row, best);
-      const item = make("li", { tabIndex: 0, "aria-label": said(step, row, found).replace(/\n/g, "; ") });
+      const [engine, value, low, high, , words, , rounds] = row, found = ratio(step, row, best);
+      const item = make("li", { tabIndex: 0 });
       item.tip = () => said(step, row, found);
-      item.append(make("span.k.n", rank), make("span.name", title(engine)));
+      item.append(make("span.k.n"), make("span.name", title(engine)));
       if (value === null) item.append(make("span.failed", words));
       else {
         const paths = log ? [["l", `M0 12H${x(value)}`, "var(--line)"], ["v", `M${x(value)} 12h.01`, colour(engine)]] : [["b", `M0 12H${x(value)}`, colour(engine)]];
@@ -133,7 +170,11 @@
       }
       row.li = item;
     }
-    const what = `${step.measure}${log ? " (logarithmic)" : ""}.${rows.some((row) => row[7].length > 1) ? " Dots are rounds." : ""}${all() ? "" : " Ratios are of those chosen; ranks, headlines and tables of all."}`;
+    for (const row of rows) {  // the choice changes ranks
+      row.li.firstChild.textContent = rank(step, row);
+      row.li.setAttribute("aria-label", row.li.tip().replace(/\n/g, "; "));
+    }
+    const what = `${step.measure}${log ? " (logarithmic)" : ""}.${rows.some((row) => row[7].length > 1) ? " Dots are rounds." : ""}`;
     return [make("p.note", what), make("ul.bars" + (names.length * steps.length > 99 ? ".many" : ""), { style: `contain-intrinsic-size:auto ${rows.length * 1.74}rem` }, ...rows.map((row) => row.li)), strip(step, rows)];
   };
 
@@ -194,6 +235,23 @@
     return found;
   };
 
+  // What was worded of the whole run: worded of the choice, or left out where it names an engine that isn't shown.
+  const worded = [...every(".verdict, .wins, .finding")].map((box) => [box, [...box.childNodes]]), remarks = [...every("main > p, section > p, details > p, main tr, section details")];
+  const retell = () => {
+    const whole = all() && state.s.size === steps.length && !state.base;
+    for (const [box, nodes] of worded) {
+      const id = box.parentNode.querySelector("h2")?.id, step = box.closest("section") && run.scenarios.flatMap((each) => each.steps).find((each) => each.id === id);
+      const of = box.dataset.of ? run.scenarios.filter((each) => each.id === box.dataset.of) : run.scenarios;
+      box.replaceChildren(...(whole ? nodes : box.matches(".wins") ? wins() : [step ? finding(step) : summary(of)]));
+    }
+    const hidden = run.engines.filter(([name]) => !state.e.has(name));
+    for (const box of remarks) {
+      if (box.dataset.engine || worded.some(([each]) => each === box)) continue;
+      const words = box.textContent.split(/[^\w+@.-]+/);
+      box.hidden = !box.querySelector("table") && hidden.some(([name, called]) => words.includes(name) || box.textContent.includes(called));
+    }
+    for (const box of every(".chart:not(.replaced)")) box.hidden = !all();
+  };
   const places = [];
   const show = () => {
     for (const [box, build, step] of places) {
@@ -202,6 +260,7 @@
       if (seen) box.replaceChildren(...build());
     }
     for (const each of every("[data-engine]")) each.hidden = !state.e.has(each.dataset.engine);
+    retell();
     for (const box of every("#explore [name]")) {
       if (box.type === "checkbox") box.checked = state[box.name].has(box.value);
       else box.value = state[box.name];
