@@ -30,11 +30,16 @@ class Footprint:
     #: Of the total, what is no cost of the data. None in runs that kept no parts, whose figure is the total.
     reserved: float | None
     empty: float | None
-    #: By how much the data cost more than at the size step before, where there is one.
+    #: By how much the data cost more than at the size step before, where there is one, and as a share of that.
     grown: float | None
+    grown_share: float | None
+    #: Bytes that each row costs that was added since then; None where none was, or there is no size before.
+    per_added_row: float | None
     before_flush: float | None
     #: What the flush took, which is not in any step's time.
     flush_seconds: float | None
+    #: What the engine's own compaction took, where the step has one.
+    compact_seconds: float | None
     #: Bytes in use by the count of a runtime's collector.
     heap: float | None
     rows: float | None
@@ -46,11 +51,6 @@ class Footprint:
     def per_row(self) -> float | None:
         """Bytes that each row costs."""
         return self.value / self.rows if self.rows else None
-
-    @property
-    def grown_per_row(self) -> float | None:
-        """Bytes that each row costs more than at the size step before."""
-        return self.grown / self.rows if self.rows and self.grown is not None else None
 
     @property
     def csv_ratio(self) -> float | None:
@@ -84,7 +84,7 @@ def footprint(
     facts = [size.facts for _, size in found]
     shares = [fact.get("size_parts", {}) for fact in facts]
     before = names[sizes[-1]] if sizes else None
-    grown = [_grown(result.step(before) if before else None, size) for result, size in found]
+    growth = [each for result, size in found if before and (each := _growth(result.step(before), size))]
     return Footprint(
         engine=engine,
         title=title,
@@ -92,10 +92,13 @@ def footprint(
         total=median(sum(file["apparent"] for file in fact.get("files", ())) for fact in facts),
         reserved=known_median(share.get("reserved") for share in shares),
         empty=known_median(share.get("empty") for share in shares),
-        grown=known_median(grown),
+        grown=known_median(each.bytes for each in growth),
+        grown_share=known_median(each.share for each in growth),
+        per_added_row=known_median(each.per_added_row for each in growth),
         allocated=median(sum(file["allocated"] for file in fact.get("files", ())) for fact in facts),
         before_flush=known_median(fact.get("before_flush") for fact in facts),
         flush_seconds=known_median(fact.get("flush_seconds") for fact in facts),
+        compact_seconds=known_median(fact.get("compact_seconds") for fact in facts),
         heap=known_median(fact.get("heap") for fact in facts),
         rows=known_median(fact.get("rows") for fact in facts),
         csv_bytes=csv_bytes,
@@ -112,11 +115,21 @@ def footprints(
     return {engine: known for engine, known in found.items() if known is not None}
 
 
-def _grown(before: StepResult | None, size: StepResult) -> float | None:
-    """Return growth in bytes since the size before; None where that has no figure, or they are totals, with logs in them."""
+@dataclass(frozen=True)
+class _Growth:
+    """Growth of a size since the one before it, in one round."""
+
+    bytes: float
+    share: float | None
+    per_added_row: float | None
+
+
+def _growth(before: StepResult | None, size: StepResult) -> _Growth | None:
+    """Return the growth since the size before; None where that has no figure, or they are totals, with logs in them."""
     if before is None or before.value is None or size.value is None or "size_parts" not in size.facts:
         return None
-    return size.value - before.value
+    grown, added = size.value - before.value, size.facts.get("rows", 0) - before.facts.get("rows", 0)
+    return _Growth(grown, grown / before.value if before.value else None, grown / added if added > 0 else None)
 
 
 def size_parts(facts: StepFacts) -> Mapping[str, float]:

@@ -26,8 +26,8 @@ class Resources:
 
 
 def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str) -> list[Resources]:
-    """What each engine's trials used, by name. Memory and bytes written of a server at a URL aren't seen: they are None
-    beside private servers' and engines' in the process.
+    """What each engine's trials used, by name. What a server at a URL uses isn't seen: it is None beside private servers'
+    and engines' in the process.
     """
     found = []
     nulls = [result for result in results if not ranked(manifest, result.engine_name)]
@@ -45,7 +45,7 @@ def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str)
                 engine=name,
                 title=title,
                 peak_memory=None if memory is None else max(0.0, memory - (base or 0)),
-                cpu_seconds=known_median(result.cpu_seconds for result in mine),
+                cpu_seconds=None if unseen else known_median(result.cpu_seconds for result in mine),
                 written_bytes=None if unseen else known_median(result.written_bytes for result in mine),
                 seconds=known_median(result.seconds for result in mine if result.seconds),
                 remarks=(*of_trials(mine, manifest.rounds), *[Remark(About.USES_UNSEEN)] * unseen),

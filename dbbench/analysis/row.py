@@ -104,6 +104,11 @@ class Row:
         """Parts that the run kept; empty where they are only known from its files, with logs in its figure."""
         return (self.facts or {}).get("size_parts", {})
 
+    @property
+    def compact_seconds(self) -> float | None:
+        """What the engine's own compaction before a size took."""
+        return (self.facts or {}).get("compact_seconds")
+
     @cached_property
     def client_stats(self) -> recorded.ClientStats | None:
         """How clients that got into each other's way were served."""

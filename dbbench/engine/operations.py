@@ -124,13 +124,24 @@ class ObjectOperations(Protocol):
         """get_many(keys): the objects with these primary keys, in any order; those of all rows if `keys` is None."""
 
 
+class CompactOperations(Protocol):
+    """The system's own way to give unused room back, as its documentation names it: what a step `size` with `compact` calls."""
+
+    def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
+        """compact(): makes the files as small as it can, like VACUUM; of `tables` where it works on tables.
+
+        Afterwards the engine is closed and opened anew: the call may replace the file that is open.
+        """
+
+
 #: The families in the order of the documentation.
-FAMILIES = (SQLOperations, TransactionOperations, KeyValueOperations, ObjectOperations)
+FAMILIES = (SQLOperations, TransactionOperations, KeyValueOperations, ObjectOperations, CompactOperations)
 #: Every operation that a suite can ask for. The other methods of the families only serve these.
 OPERATIONS = (
     *("load", "query", "statement"),
     *("insert", "update", "delete", "read", "seek", "range", "scan", "insert_many", "update_many", "delete_many"),
     *("get", "get_many"),
+    "compact",
 )
 
 

@@ -317,6 +317,7 @@ class SizeFacts(TypedDict, total=False):
     heap: _Number | None
     before_flush: _Number | None
     flush_seconds: _Number
+    compact_seconds: _Number
     outside: OutsideFacts
 
 

@@ -172,10 +172,10 @@ class Suite(Model):
 
     @property
     def operations(self) -> set[str]:
-        """What its steps ask of a session. A load alone is no reason to take part, unless it is all there is."""
+        """What its steps ask of a session. A load or a compaction is no reason to take part, unless it is all there is."""
         steps = (step for scenario in self.scenarios for step in scenario.steps)
         asked = {operation for step in steps for operation in step.required_operations}
-        return asked - {"load"} or asked
+        return asked - {"load", "compact"} or asked
 
     def first_look(self) -> Suite:
         """The suite with its clients as `--quick` has them."""

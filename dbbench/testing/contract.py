@@ -33,7 +33,9 @@ from dbbench.testing.expect import expect, expect_equal, expect_error, panics_as
 
 #: Of a session on records under keys.
 ON_RECORDS = tuple(
-    operation for operation in OPERATIONS if operation not in ("load", "query", "statement", "get", "get_many")
+    operation
+    for operation in OPERATIONS
+    if operation not in ("load", "query", "statement", "get", "get_many", "compact")
 )
 Opener = Callable[..., Engine]
 WholeTrial = Callable[[str], TrialResult]

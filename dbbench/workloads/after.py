@@ -31,12 +31,13 @@ def check(context: StepContext, wrote: Sequence[str], again: Again) -> dict[str,
     engine = context.engine
     if not engine.url and engine.info().tier is not Tier.MEMORY and page_cache.present(engine.directory):
         context.restart(lambda: None)
-        return _checked(context, wrote, again)
+        return compared(context, wrote, again)
     with context.new_session():
-        return _checked(context, wrote, again)
+        return compared(context, wrote, again)
 
 
-def _checked(context: StepContext, wrote: Sequence[str], again: Again) -> dict[str, str]:
+def compared(context: StepContext, wrote: Sequence[str], again: Again) -> dict[str, str]:
+    """What is wrong with the data that the session sees; all else as for `check`."""
     found = {}
     for name, compare in again.items():
         try:

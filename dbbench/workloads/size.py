@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from dbbench.engine.operations import prepared
 from dbbench.engine.size import FileRole, Size
+from dbbench.engine.sql.dialect import RECORD_TABLE
 from dbbench.errors import WrongAnswer
+from dbbench.host import page_cache
 from dbbench.loadgen.loops import timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.size import SizeStep
+from dbbench.workloads import after
 from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.ondisk import on_disk, summed_by_role
 
@@ -17,6 +21,7 @@ from dbbench.workloads.ondisk import on_disk, summed_by_role
 def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
     """Apparent bytes that the data cost, after a flush; the other parts of all files, and the size before it, in the facts."""
     before = on_disk(context.engine)
+    compaction: StepFacts = {"compact_seconds": _compact(context)} if step.compact else {}
     flush, _ = timed(context.engine.flush)
     size = on_disk(context.engine)
     expected = context.data.expected_records
@@ -24,6 +29,7 @@ def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
     facts: StepFacts = {
         "before_flush": before.total,
         "flush_seconds": flush / 1e9,
+        **compaction,
         "index": size.index,
         "size_parts": shares,
         "heap": size.heap,
@@ -37,6 +43,16 @@ def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
         facts["outside"] = {"bytes": sum(file.apparent for file in elsewhere), "files": [f.name for f in elsewhere]}
     cost = size.total - shares["reserved"] - shares["empty"]
     return StepMeasurement("data size", "B", [float(cost)], facts=facts)
+
+
+def _compact(context: StepContext) -> float:
+    """Seconds of the engine's own compaction. It is opened anew then, since its file may be another one by now."""
+    with context.beneath() as (engine, session):
+        compact = prepared(engine, session, "compact")(list(context.tables) or [RECORD_TABLE])
+        nanoseconds, _ = timed(compact)
+    if not context.engine.url and page_cache.present(context.engine.directory):
+        context.restart(lambda: None)
+    return nanoseconds / 1e9
 
 
 def parts(size: Size, empty: Mapping[FileRole, int]) -> dict[str, int]:
@@ -57,6 +73,8 @@ def parts(size: Size, empty: Mapping[FileRole, int]) -> dict[str, int]:
 
 
 def check(step: SizeStep, context: StepContext) -> None:
-    """A database with rows in it has a size. Raises WrongAnswer."""
+    """A database with rows in it has a size, and a compaction leaves the rows what they were. Raises WrongAnswer."""
     if on_disk(context.engine).total == 0 and any(context.data.rows.values()):
         raise WrongAnswer("no bytes on disk, though rows were loaded")
+    if step.compact and (wrong := after.compared(context, [step.name], {})):
+        raise WrongAnswer(f"after the compaction: {'; '.join(wrong.values())}")

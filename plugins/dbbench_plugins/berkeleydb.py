@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -92,6 +93,12 @@ class BerkeleyDBSession(Session):
                 cursor.close()
 
         return scan
+
+    def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
+        """Compact, and give the pages that are free then back to the file system."""
+        from berkeleydb import db
+
+        return partial(self.database.compact, flags=db.DB_FREE_SPACE)
 
     def close(self) -> None:
         if self.cursor is not None:

@@ -49,6 +49,7 @@ class ClickHouseDialect(Dialect):
     """Each table is a MergeTree in the order of its key, with `settings` that decide on its syncs."""
 
     types: Mapping[str, str] = field(default_factory=lambda: _TYPES)
+    compact: str = "OPTIMIZE TABLE {table} FINAL"
     settings: Mapping[str, int] = field(default_factory=dict)
 
     def create_table(self, name: str, table: Table) -> str:

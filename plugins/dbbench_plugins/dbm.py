@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -65,6 +65,9 @@ class GDBMSession(DBMSession):
                 key = following(key)
 
         return scan
+
+    def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
+        return self.database.reorganize  # type: ignore[no-any-return]
 
 
 class DBM(Engine):

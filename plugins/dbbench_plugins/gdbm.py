@@ -46,6 +46,7 @@ def _typed(found: Any) -> Any:
         ("open", handle, (ctypes.c_char_p, integer, integer, integer, handle)),
         ("close", None, (handle,)),
         ("sync", integer, (handle,)),
+        ("reorganize", integer, (handle,)),
         ("store", integer, (handle, _Given, _Given, integer)),
         ("fetch", _Got, (handle, _Given)),
         ("delete", integer, (handle, _Given)),
@@ -108,6 +109,11 @@ class Database:
     def sync(self) -> None:
         """Have it all on the disk."""
         if self._gdbm.gdbm_sync(self._handle):
+            raise OSError(self._fault())
+
+    def reorganize(self) -> None:
+        """Write the file anew, without the room of what was deleted."""
+        if self._gdbm.gdbm_reorganize(self._handle):
             raise OSError(self._fault())
 
     def close(self) -> None:

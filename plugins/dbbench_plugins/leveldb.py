@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice, starmap
 from typing import Any, ClassVar, Literal
@@ -83,6 +83,9 @@ class LevelDBSession(Session):
 
     def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
         return self.database.iterator  # type: ignore[no-any-return]
+
+    def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
+        return self.database.compact_range  # type: ignore[no-any-return]
 
 
 class LevelDB(Engine):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
@@ -126,6 +128,17 @@ class LMDBSession(Session):
         """A cursor that is gone when it has been drained, and its transaction with it."""
         begin = self.environment.begin
         return lambda: begin().cursor()
+
+    def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
+        """Copy without the free pages, as `mdb_copy -c` does, and put the copy in the place of the file."""
+        copy, file = self.environment.copy, Path(self.environment.path(), "data.mdb")
+
+        def run() -> None:
+            with TemporaryDirectory(dir=file.parent) as folder:
+                copy(folder, compact=True)
+                Path(folder, file.name).replace(file)
+
+        return run
 
 
 class LMDB(Engine):

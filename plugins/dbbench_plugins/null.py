@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dbbench.engine import Concurrency, Engine, LoadPart, Publication, Rows, Session, Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from dbbench.engine import Table
 
@@ -57,6 +57,9 @@ class NullSession(Session):
 
     def prepare_get_many(self, name: str, table: Table) -> Callable[[object], Iterable[object]]:
         return lambda _keys: ()
+
+    def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
+        return lambda: None
 
     # Records: what takes as many arguments and does nothing.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 Pair = tuple[bytes, bytes]
 
 _SOCKET = "redis.sock"
+#: Between two looks at a rewrite that goes on.
+_BETWEEN_SECONDS = 0.01
 #: Keys in one command.
 _AT_ONCE = 1_000
 _URL_EXAMPLE = "redis://user:password@host:6379/0"
@@ -98,6 +101,19 @@ class RedisSession(Session):
                     yield from zip(keys, values(keys), strict=True)
 
         return scan
+
+    def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
+        """Have a process of the server write the file anew from memory, and wait for it."""
+        client = self.client
+
+        def run() -> None:
+            client.bgrewriteaof()
+            while (state := client.info("persistence"))["aof_rewrite_in_progress"] or state["aof_rewrite_scheduled"]:
+                time.sleep(_BETWEEN_SECONDS)
+            if state["aof_last_bgrewrite_status"] != "ok":
+                raise RuntimeError(f"BGREWRITEAOF ended with {state['aof_last_bgrewrite_status']}")
+
+        return run
 
     def close(self) -> None:
         self.client.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib.metadata import version
 from itertools import islice, starmap
@@ -91,6 +91,14 @@ class RocksDBSession(Session):
 
     def prepare_scan(self) -> Callable[[], Iterable[Pair]]:
         return self.database.items  # type: ignore[no-any-return]
+
+    def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
+        """Compact all keys, in the lowest level too, which it leaves alone unless asked."""
+        import rocksdict
+
+        options = rocksdict.CompactOptions()
+        options.set_bottommost_level_compaction(rocksdict.BottommostLevelCompaction.force())
+        return partial(self.database.compact_range, None, None, options)
 
 
 class RocksDB(Engine):

@@ -101,6 +101,7 @@ class SQLite(SQLEngine):
     dialect = "sqlite"
     sql = Dialect(
         types={**STANDARD_TYPES, "datetime": "DATETIME"},
+        compact="VACUUM",
         indexed="SELECT i.name FROM pragma_index_list('{0}') AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0",
     )
     options_class: ClassVar[type[Options]] = SQLiteOptions

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Any, ClassVar
 
 from dbbench.engine import Concurrency, Tier
 from dbbench_plugins.sqlite import CommonOptions, SQLite, SQLiteSession
 
 
 class TursoSession(SQLiteSession):
+    prepare_compact: ClassVar[Any] = None
+
     def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
         return self.prepare_call(sql)  # what is left unread of a cursor hinders the commit
 
@@ -26,6 +28,7 @@ class Turso(SQLite):
     session_class = TursoSession
     options_class = CommonOptions
     modules = ("turso",)
+    unsupported_reasons: ClassVar = {"compact": "its VACUUM is an experiment, which its driver doesn't offer"}
     concurrency = Concurrency(threads=None, processes=1)  # it locks its file against other processes
     # It has no journal in memory: another journal_mode than WAL is passed over in silence.
     durability = {tier: SQLite.durability[tier] for tier in (Tier.POWER, Tier.PROCESS)}

@@ -92,7 +92,11 @@ class UnQLite(Engine):
     session_class = UnQLiteSession
     concurrency = Concurrency(threads=1, processes=1)  # a transaction is one of the database, not of a client
     ordered = False
-    unsupported_reasons: ClassVar = {"seek": "a hash has no order of keys", "range": "a hash has no order of keys"}
+    unsupported_reasons: ClassVar = {
+        "seek": "a hash has no order of keys",
+        "range": "a hash has no order of keys",
+        "compact": "nothing gives room of its file back",
+    }
     # Nothing turns the syncs of a commit off. Without one, records stay in memory until the database is closed.
     durability: ClassVar = {Tier.POWER: {"commit": "each write"}, Tier.MEMORY: {"commit": "when it is closed"}}
 

@@ -22,7 +22,7 @@ from tests.conftest import TESTS, run_dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
-STEPS = ("load", "size-loaded", "churn", "size-churned", "sums-warm", "sums-cold")
+STEPS = ("load", "size-loaded", "churn", "size-churned", "sums-warm", "sums-cold", "size-compacted")
 ENGINES = ("sqlite", "duckdb")
 
 
@@ -62,6 +62,17 @@ def test_a_cold_read_is_cold_or_says_that_it_is_not(run: tuple[Path, str], engin
         )  # SQLite has no decimals
     else:
         assert detail.startswith("lukewarm: ")
+
+
+def test_a_compaction_gives_the_room_of_the_churn_back_and_says_how_long_it_took(run: tuple[Path, str]) -> None:
+    found = steps(run, "sqlite")
+    compacted = found["size-compacted"]
+    assert compacted["value"] == found["size-loaded"]["value"] <= found["size-churned"]["value"]
+    assert compacted["facts"]["compact_seconds"] > 0
+    assert "compaction took" in run[1]
+    document = json.loads((run[0] / "results.json").read_text("utf-8"))
+    (step,) = [step for step in document["scenarios"][0]["steps"] if step["name"] == "size-compacted"]
+    assert [row["compact_seconds"] > 0 for row in step["rows"] if row["engine"] in ENGINES] == [True, True]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -113,12 +124,12 @@ def test_a_churn_that_harmed_the_rows_is_wrong(harm: str, words: str, tmp_path: 
 
 
 def test_the_report_tells_sizes_in_full_and_cold_from_warm(run: tuple[Path, str]) -> None:
-    assert run[1].count("before flush") == 2
+    assert run[1].count("before flush") == 3
     assert run[1].count("cold caches") == 1
     assert max(len(line) for line in run[1].splitlines()) <= 80
     for page in ("index.md", "index.html"):
         text = (run[0] / "report" / page).read_text()
-        assert text.count("Before flush") == 2
+        assert text.count("Before flush") == 3
         assert "cold caches" in text
     assert (run[0] / "report" / "lifecycle-size-churned.png").is_file()
 

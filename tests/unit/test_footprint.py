@@ -101,8 +101,19 @@ def test_growth_is_that_of_what_the_data_cost() -> None:
     first, second = (footprint(LIFE, name, "a", "A", results, 400) for name in ("first", "second"))
     assert first is not None
     assert second is not None
-    assert (first.grown, second.grown, second.grown_per_row) == (None, 100, 2)
+    assert (first.grown, second.grown, second.grown_share, second.per_added_row) == (None, 100, 0.1, None)
     assert (second.reserved, second.empty) == (9000, 8)
+
+
+def test_an_added_row_costs_what_the_data_grew_by() -> None:
+    def sized(name: str, value: int, rows: int) -> Any:
+        return size(name, value, 0, size_parts={"both": value}, rows=rows, compact_seconds=0.5)
+
+    second = footprint(
+        LIFE, "second", "a", "A", [trial("a", 1, sized("first", 1000, 50), sized("second", 1300, 60))], 400
+    )
+    assert second is not None
+    assert (second.grown, second.per_added_row, second.compact_seconds) == (300, 30, 0.5)
 
 
 def test_a_run_without_parts_has_its_files_and_no_growth() -> None:

@@ -40,6 +40,9 @@ class Dialect:
     limit: str = "LIMIT {0}"
     #: What is put before a query to get its plan as rows; empty if that isn't how.
     explain: str = ""
+    #: The documented statement that gives unused room back; run for each table where it names one, as {table} or as text,
+    #: {name}. Empty if there is none.
+    compact: str = ""
     #: A query of the system's catalogue for the first column of each index of a table. {0}: the table's name, as text.
     indexed: str = ""
 

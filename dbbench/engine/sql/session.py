@@ -124,6 +124,13 @@ class SQLSession(SQLObjects):
         """A statement with placeholders for many values, inside a transaction."""
         return partial(self.connection.cursor().executemany, sql)
 
+    def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
+        """A callable that runs the dialect's statement. Raises Unsupported if it has none."""
+        if not self.sql.compact:
+            raise Unsupported("no statement that compacts its tables is known")
+        texts = [self.sql.compact.format(table=self.sql.quoted(name), name=name) for name in tables]
+        return self.each(list(dict.fromkeys(texts)))
+
     def explain(self, sql: str) -> str:
         """The engine's own plan of a query, in its own words. Raises Unsupported if it tells none."""
         if not self.sql.explain:

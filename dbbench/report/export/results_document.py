@@ -57,6 +57,9 @@ class ResultRow(_Part):
         description="Bytes on disk in the last round: data, index (both: not told apart), journal and other are the "
         "value; reserved (log) and empty (database) are not in it. Null where no parts were kept"
     )
+    compact_seconds: float | None = Field(
+        description="What the engine's own compaction before a size took in the last round; null without one"
+    )
 
 
 class ResultStep(_Part):

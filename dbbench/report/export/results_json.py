@@ -116,6 +116,7 @@ def _row(row: Row) -> ResultRow:
             "rank_worst": row.rank.worst if row.rank else None,
             "value": row.value, "interval": _interval(row.low, row.high), "blocks": row.trial_means,
             "ratio": ratio, "harness_share": row.harness_share, "size_parts": row.kept_size_parts or None,
+            "compact_seconds": row.compact_seconds,
         }
     )  # fmt: skip
 

@@ -44,6 +44,9 @@ def write(shown: View, _stems: Sequence[str] = ()) -> Path:
         for part, count in row.kept_size_parts.items():
             start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, f"{row.metric}, {part}"]
             rows.append([*start, row.unit, row.direction, 1, _figure(count), *[""] * 7])
+        if row.compact_seconds is not None:
+            start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, "compaction time", "s", "lower"]
+            rows.append([*start, 1, _figure(row.compact_seconds), *[""] * 7])
     for scenario in shown.scenarios:
         for used in scenario.resources:
             for metric, unit, value in (

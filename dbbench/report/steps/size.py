@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from dbbench.analysis.footprint import Footprint
@@ -16,8 +17,10 @@ PARTS = ("total on disk", "log reserved", "empty")
 SIZES = ("allocated", "before flush", "flush took", "per row", "of CSV", "written")
 #: Those of records: kilobytes for 1,000 of them.
 RECORD_SIZES = ("allocated", "before flush", "flush took", "disk/1,000", "written", "memory/1,000")
-#: By how much a row, or a record, costs more than at the size before.
-GROWN = "grown/row"
+#: By how much the data cost more than at the size before, and what each row or record that was added since then costs.
+GROWN, ADDED = "grown", "per added row"
+#: What the engine's own compaction took.
+COMPACTED = "compaction took"
 #: After those, where the memory of an engine has a collector.
 HEAP = "heap/1,000"
 
@@ -32,14 +35,18 @@ _TOTAL_NOTE = "This run kept no parts of sizes: ranked is the total of all files
 class Wording(step_view.Wording[SizeStep]):
     """A size, with what lies behind it."""
 
+    def work(self, step: SizeStep) -> str:
+        """Whether the engine compacts before it."""
+        return "after the engine's own compaction" if step.compact else ""
+
     def detailed(self, step: SizeStep, view: StepView) -> StepView:
         """The parts of each size, and what was written for it."""
         data, lines = view.data, []
         names: tuple[str, ...] = RECORD_SIZES if data.records else SIZES
         if view.in_parts:
             names = (*PARTS, *names)
-        if with_grown := any(found.grown is not None for found in view.footprints.values()):
-            names += (GROWN,)
+        further = {name: word for name, word in _FURTHER.items() if any(map(word, view.footprints.values()))}
+        names += tuple(further)
         if with_heap := any(found.heap is not None for found in view.footprints.values()):
             names += (HEAP,)
         for line in view.lines:
@@ -50,8 +57,7 @@ class Wording(step_view.Wording[SizeStep]):
                 cells = _of_records(found, view.unit, data.each(memory)) if data.records else _of_rows(found, view.unit)
                 if view.in_parts:
                     cells = (*(_amount(part) for part in (found.total, found.reserved, found.empty)), *cells)
-                if with_grown:
-                    cells += ("–" if found.grown_per_row is None else f"{found.grown_per_row:+,.1f} B",)
+                cells += tuple(word(found) or "–" for word in further.values())
                 if with_heap:
                     cells += (data.each(found.heap),)
                 line = replace(line, details=cells)  # noqa: PLW2901
@@ -62,7 +68,7 @@ class Wording(step_view.Wording[SizeStep]):
         """What the parts are; what was written, and for what."""
         written = _PARTS_NOTE if view.in_parts else _TOTAL_NOTE
         if GROWN in view.details:
-            written += "Grown: since the size before. "
+            written += "Grown: what the data cost more than at the size before. "
         written += "Written: write amplification, the bytes written since the size before per byte of data"
         if view.data.records:
             heap = "; heap: what a runtime's collector counts as used, after a collection" * (HEAP in view.details)
@@ -89,6 +95,27 @@ def _flush(found: Footprint) -> tuple[str, str]:
     """The size before the flush, and how long that took."""
     seconds = found.flush_seconds
     return _amount(found.before_flush), "–" if seconds is None else fitting("s", [seconds]).text(seconds)
+
+
+def _grown(found: Footprint) -> str:
+    if found.grown is None:
+        return ""
+    sign = "+" if found.grown > 0 else "−" if found.grown < 0 else ""
+    share = "" if found.grown_share is None else f" ({sign}{abs(found.grown_share):.1%})"
+    return f"{sign}{_amount(abs(found.grown))}{share}"
+
+
+def _added(found: Footprint) -> str:
+    return "" if found.per_added_row is None else f"{found.per_added_row:,.1f} B"
+
+
+def _compacted(found: Footprint) -> str:
+    seconds = found.compact_seconds
+    return "" if seconds is None else fitting("s", [seconds]).text(seconds)
+
+
+#: Figures that not every size has -> how they are worded; empty where one has none.
+_FURTHER: Mapping[str, Callable[[Footprint], str]] = {GROWN: _grown, ADDED: _added, COMPACTED: _compacted}
 
 
 def _amount(count: float | None) -> str:

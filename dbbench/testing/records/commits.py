@@ -12,6 +12,7 @@ import numpy as np
 from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import offers, prepared
+from dbbench.engine.sql.dialect import RECORD_TABLE
 from dbbench.errors import Unsupported
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
@@ -118,10 +119,21 @@ class CommitContract(StoreContract):
         fill(engine, session, self.pairs[1:])
         call(engine, session, "insert")(*self.pairs[0])
         session.close()
-        again = self.reopened(engine, opened)
-        other = again.connect()
-        expect_stored(again, other, dict(self.pairs), "after reopening")
-        other.close()
+        self._expect_records(self.reopened(engine, opened), "after reopening")
+
+    @clause("compaction")
+    def test_a_compaction_changes_no_record(self, store: OpenStore, opened: Opener) -> None:
+        """The size after it is ranked. One that does nothing gains nothing; one that loses records would win."""
+        engine, session = store("own")
+        fill(engine, session, self.pairs)
+        prepared(engine, session, "compact")([RECORD_TABLE])()
+        session.close()
+        self._expect_records(self.reopened(engine, opened), "after a compaction")
+
+    def _expect_records(self, engine: Engine, when: str) -> None:
+        session = engine.connect()
+        expect_stored(engine, session, dict(self.pairs), when)
+        session.close()
 
     @clause("records-under-keys")
     def test_sees_what_another_session_has_committed(self, filled: Store) -> None:

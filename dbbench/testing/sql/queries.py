@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pyarrow as pa
 
 from dbbench.engine.base import Engine
-from dbbench.engine.operations import LoadFormat, ResultFormat
+from dbbench.engine.operations import LoadFormat, ResultFormat, prepared
 from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
 from dbbench.testing.clause import clause, left_out, needs
 from dbbench.testing.contract import Opener
@@ -193,8 +193,19 @@ class QueryContract(TableContract):
         engine, session = filled(opened("own"))
         session.close()
         engine.flush()
-        again = sql_engine(self.reopened(engine, opened))
-        expect_rows(again, BATCH.num_rows, "after reopening")
+        self._expect_table(self.reopened(engine, opened), "after reopening")
+
+    @clause("compaction")
+    def test_a_compaction_changes_no_row(self, opened: Opener) -> None:
+        """The size after it is ranked. One that does nothing gains nothing; one that loses rows would win."""
+        engine, session = filled(opened("own"))
+        prepared(engine, session, "compact")(list(TABLES))()
+        session.close()
+        self._expect_table(self.reopened(engine, opened), "after a compaction")
+
+    def _expect_table(self, engine: Engine, when: str) -> None:
+        again = sql_engine(engine)
+        expect_rows(again, BATCH.num_rows, when)
         other = again.connect()
         check(again, other, "SELECT * FROM Order ORDER BY Id", pa.Table.from_batches([BATCH]))
         other.close()

@@ -177,6 +177,7 @@ class BlockFile(Engine):
     unsupported_reasons: ClassVar = {
         "delete": "a block of a file can be written anew, but not taken out",
         "delete_many": "a block of a file can be written anew, but not taken out",
+        "compact": "a block of a file has its place in it",
     }
     #: How the file is opened.
     flags: ClassVar[int] = 0

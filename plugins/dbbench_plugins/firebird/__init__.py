@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
@@ -165,6 +166,24 @@ class FirebirdSession(SQLSession):
     def explain(self, sql: str) -> str:
         with self.connection.cursor() as cursor, cursor.prepare(sql) as statement:
             return str(statement.detailed_plan).strip()
+
+    def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
+        """Back up and restore as gbak does, and put the new file in the old one's place: a database's file never shrinks."""
+        from firebird import driver
+
+        file = Path(self.connection.dsn)
+        backup, restored = file.with_suffix(".fbk"), file.with_suffix(".new")
+
+        def run() -> None:
+            with driver.connect_server("", user="SYSDBA") as server:
+                server.database.backup(database=str(file), backup=str(backup))
+                server.wait()
+                server.database.restore(database=str(restored), backup=str(backup))
+                server.wait()
+            backup.unlink()
+            restored.replace(file)
+
+        return run
 
     def close(self) -> None:
         """Free what was prepared, then the connection."""

@@ -10,7 +10,7 @@ from dbbench.engine import Dialect, FileRole, Tier
 from dbbench_plugins.jdbc.session import JDBCEngine, JDBCOptions, JDBCSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 class H2Options(JDBCOptions):
@@ -22,6 +22,10 @@ class H2Session(JDBCSession):
     reasons: ClassVar = {"40001": "deadlock", "50200": "lock timeout", "90131": "conflict"}
     #: Run after each commit, where the tier asks for it.
     sync: Callable[[], object] | None = None
+
+    def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
+        """Close the database as well: nothing may be synced after it."""
+        return self.connection.prepareStatement("SHUTDOWN COMPACT").execute  # type: ignore[no-any-return]
 
     def settle(self) -> None:
         if self.sync and not self.begun:

@@ -26,7 +26,7 @@ class HSQLDB(JDBCEngine):
     title = "HSQLDB (JDBC)"
     license = "HSQLDB licence (BSD); JPype: Apache-2.0"
     dialect = "hsqldb"
-    sql = Dialect(explain="EXPLAIN PLAN FOR")
+    sql = Dialect(explain="EXPLAIN PLAN FOR", compact="CHECKPOINT DEFRAG")
     options_class = HSQLDBOptions
     session_class = HSQLDBSession
     # A commit is a line in data.log, synced at once or, with a delay, twice a second.

@@ -140,7 +140,13 @@ class PostgreSQLServer(ClientServer):
     license = "PostgreSQL: PostgreSQL Licence"
     publication = Publication.ALLOWED
     dialect = "postgresql"
-    sql = Dialect(placeholder="%s", binary=("BYTEA", "BYTEA"), explain="EXPLAIN", indexed=_INDEXED)
+    sql = Dialect(
+        placeholder="%s",
+        binary=("BYTEA", "BYTEA"),
+        explain="EXPLAIN",
+        indexed=_INDEXED,
+        compact="VACUUM FULL {table}",
+    )
     options_class = PostgreSQLOptions
     session_class: ClassVar[type[PostgreSQLSession]] = PostgreSQLSession
     debian: ClassVar[Sequence[str]] = ("postgresql",)

@@ -106,6 +106,7 @@ class VirtualFile(Engine):
     unsupported_reasons: ClassVar = {
         "delete": "a block of a file can be written anew, but not taken out",
         "delete_many": "a block of a file can be written anew, but not taken out",
+        "compact": "a block of a file has its place in it",
     }
 
     store: Store | None = None

@@ -121,6 +121,15 @@ class ClaimsLimit(Store):
     longest_key = 100
 
 
+class CompactsRecordsAway(Store):
+    clause = "a compaction changes no record"
+
+    class session_class(Records):
+        def prepare_compact(self, tables):
+            sql = "DELETE FROM records WHERE key = (SELECT MAX(key) FROM records)"
+            return lambda: self.connection.execute(sql)
+
+
 class Unordered(Store):
     clause = "a scan is complete"
 

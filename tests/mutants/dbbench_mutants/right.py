@@ -58,7 +58,8 @@ class Table(SQLiteFile, SQLEngine):
     dialect = "sqlite"
     session_class = Client
     sql = Dialect(
-        indexed="SELECT i.name FROM pragma_index_list('{0}') AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0"
+        compact="VACUUM",
+        indexed="SELECT i.name FROM pragma_index_list('{0}') AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0",
     )
     sync_queries = {"synchronous": "SELECT synchronous FROM pragma_synchronous"}
 
@@ -105,6 +106,9 @@ class Records(Session):
 
     def prepare_delete_many(self):
         return lambda keys: self.many("DELETE FROM records WHERE key = ?", [(key,) for key in keys])
+
+    def prepare_compact(self, tables):
+        return lambda: self.connection.execute("VACUUM")
 
     def many(self, sql, values):
         self.connection.execute("BEGIN IMMEDIATE")

@@ -257,6 +257,14 @@ class NoSize(Table):
         return Size(())
 
 
+class CompactsRowsAway(Table):
+    clause = "a compaction changes no row"
+
+    class session_class(Client):
+        def prepare_compact(self, tables):
+            return lambda: self.connection.execute('DELETE FROM "Order" WHERE Id = (SELECT MAX(Id) FROM "Order")')
+
+
 class LosesLastRow(Table):
     """The last of a full chunk, which the kit's small table never fills."""
 
