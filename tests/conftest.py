@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.selection import Selection
-from tests.sharing import Sharing
+from tests.sharing import Sharing, together
 from tests.skips import Skips
 
 TESTS = Path(__file__).parent
@@ -40,14 +40,24 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mono last, in the order they were in: a Java machine that starts in a process with Mono in it may crash."""
+    """Files that stay in one process first, since they are the longest; Mono last, else in the order they were in.
+
+    A Java machine that starts in a process with Mono in it may crash.
+    """
     points = metadata.entry_points(group="dbbench.engines")
-    mono = {point.name for point in points if point.value.startswith("dbbench_plugins.dotnet.")}
-    items.sort(
-        key=lambda item: (
-            item.path.name == "test_dotnet.py" or getattr(getattr(item, "cls", None), "engine", None) in mono
+    mono = {
+        point.name for point in points if point.value.startswith(("dbbench_plugins.dotnet.", "dbbench_plugins.ado."))
+    }
+
+    def place(item: pytest.Item) -> tuple[bool, bool]:
+        runs_mono = (
+            item.path.name in ("test_dotnet.py", "test_ado.py")
+            or getattr(getattr(item, "cls", None), "engine", None) in mono
+            or (item.path.name == "test_mutants.py" and "ado" in item.name)
         )
-    )
+        return runs_mono, "::" in together(item.nodeid)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session", autouse=True)

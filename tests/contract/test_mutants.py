@@ -17,7 +17,7 @@ pytestmark = pytest.mark.matrix
 RIGHT, MUTANTS = load()
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(autouse=True)
 def _on_path() -> Iterator[None]:
     with on_path():
         yield

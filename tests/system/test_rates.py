@@ -199,7 +199,7 @@ def test_nothing_is_left_behind(run: Path) -> None:
     ],
 )
 def test_a_rate_that_is_none_is_a_fault_with_its_place(
-    dbbench: Dbbench, tmp_path: Path, old: str, new: str, place: str
+    dbbench_here: Dbbench, tmp_path: Path, old: str, new: str, place: str
 ) -> None:
     text = SUITE.replace(old, new, 1)
     assert text != SUITE
@@ -207,7 +207,7 @@ def test_a_rate_that_is_none_is_a_fault_with_its_place(
     pairs = enumerate(zip(text.split("\n"), SUITE.split("\n"), strict=False), 1)
     line = next(number for number, (ours, theirs) in pairs if ours != theirs)
     for command in (("check", "bad.yaml"), ("suite", "bad.yaml", "--quick", "--engine", "sqlite")):
-        done = dbbench(*command)
+        done = dbbench_here(*command)
         assert done.returncode == 2
         assert place in done.stdout + done.stderr
         assert f"bad.yaml:{line}:" in done.stdout + done.stderr
