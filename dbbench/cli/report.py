@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,8 @@ class Looks:
     width: int | None = None
     #: What engines are sorted by: "time", which is best first, or a key of `report.sorting`.
     sort: str = "time"
+    #: The engine that has a colour; empty if all have theirs.
+    highlight: str = ""
 
 
 def _print_schema(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
@@ -66,7 +68,8 @@ def _print_schema(context: click.Context, parameter: click.Parameter, asked: boo
     help="Order engines by time (best first in each step), peak memory, CPU time, bytes written, or size.",
 )
 @click.option("--theme", type=click.Choice(["light", "dark", "transparent"]), default="light", help="Of the pictures.")
-@click.option("--width", type=click.IntRange(200, 4000), help="Of the pictures, in pixels.")
+@click.option("--width", type=click.IntRange(400, 1600), help="Of the pictures, in pixels; letters keep their size.")
+@click.option("--highlight", default="", metavar="ENGINE", help="Only this engine in colour, the others grey.")
 @click.option("--out", type=click.Path(path_type=Path), help="A new folder to write to, instead of the run's own.")
 @click.option(
     "--schema",
@@ -91,6 +94,7 @@ def report(
     sort: str,
     theme: str,
     width: int | None,
+    highlight: str,
     out: Path | None,
     gates: tuple[PairGate, ...],
     fail_on_unknown: bool,
@@ -99,7 +103,7 @@ def report(
 ) -> int:
     """Show a RUN again and draw its charts anew; no engine needs to be installed.
 
-    With --sort the figures, ranks and ratios stay what they are. What chooses or changes anything (--engine, --step, --label, --title, --theme, --width) needs --out: the run's own
+    With --sort the figures, ranks and ratios stay what they are. What chooses or changes anything (--engine, --step, --label, --title, --theme, --width, --highlight) needs --out: the run's own
     report stays whole. Ranks and ratios are then among what is chosen. With --out and --metric they are by that metric.
 
     Exit status: 0 all went well in the run; 1 something was unsuccessful or failed its --gate; 2 usage error; 3 the run
@@ -119,11 +123,11 @@ def report(
     if metric not in (None, Metric.WALL) and not (out or gates):
         raise UserError("--metric needs --out DIR, for a report by it, or a --gate")
     gates = chosen_gates(gates, metric, fail_on_unknown=fail_on_unknown)
-    if out is None and (part or theme != "light" or width):
-        raise UserError("choosing engines, steps, labels, a title, a theme or a width needs --out DIR")
+    if out is None and (part or theme != "light" or width or highlight):
+        raise UserError("choosing engines, steps, labels, a title, a theme, a width or a highlight needs --out DIR")
     check_gates(opened, gates)
     shown = show_report(
-        part or opened, console, chosen, publish=publish, looks=Looks(out, theme, width, sort), whole=opened
+        part or opened, console, chosen, publish=publish, looks=Looks(out, theme, width, sort, highlight), whole=opened
     )
     return status(opened, console, shown, gates, publish=publish)
 
@@ -163,6 +167,10 @@ def show_report(
     from dbbench.report.write import write_report
 
     shown = view(run, publish=publish, out=looks.out)
+    if looks.highlight:
+        if looks.highlight not in {system.name for system in shown.systems}:
+            raise UserError(f"--highlight {looks.highlight}: the report has no such engine")
+        shown = replace(shown, highlight=looks.highlight)
     if looks.sort != "time":
         shown = sorted_by(shown, looks.sort, view(whole or run, publish=publish))
     try:

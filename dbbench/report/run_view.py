@@ -96,10 +96,14 @@ class View:
     series: tuple[tuple[Series, Mapping[tuple[str, str, str], ComparisonVerdict]], ...] = ()
     #: What has to stand under it: what engines lack that others have, and what publishing asks for.
     remarks: tuple[str, ...] = ()
+    #: Those of them that stand under each picture: what its figures are of, and what licences ask for.
+    conditions: tuple[str, ...] = ()
     #: The folder to write to, if it isn't the run's own. Its pictures go out alone, and so name the systems.
     out: Path | None = None
     #: What the engines are sorted by, a key of `sorting.KEYS`; empty for best first.
     sort: str = ""
+    #: The engine that has a colour, while the others are grey; empty if all have theirs.
+    highlight: str = ""
     #: Of each engine its standings in the scenarios, best first, where there are several scenarios.
     across: tuple[tuple[Standing | None, ...], ...] = ()
 
@@ -129,12 +133,17 @@ class View:
         return f"{words} · memory limit {_bytes(manifest.memory_limit)}" if manifest.memory_limit else words
 
     @property
+    def alone(self) -> bool:
+        """Whether its pictures go out alone, without the page."""
+        return self.published or self.out is not None
+
+    @property
     def folder(self) -> Path:
         """Folder of its files."""
         return self.out or (self.run.publish if self.published else self.run.path)
 
     def captions(self, scenario: Scenario) -> tuple[str, ...]:
-        """What every chart carries under it. One that is published goes out alone, so it names the systems too."""
+        """What every chart carries under it. One that goes out alone has versions and conditions; settings are on the page."""
         manifest = self.run.manifest
         found = next(view for view in self.scenarios if view.scenario.name == scenario.name)
         line = (
@@ -144,20 +153,22 @@ class View:
         )
         if found.order:
             line += f" · engines by {found.order}"
-        if self.warnings:
-            line += f" · ! {len(self.warnings)} warning{'s' if len(self.warnings) > 1 else ''}: see the page"
-        if not self.published and not self.out:
-            return (line,)
-        what = " · ".join(
-            f"{system.title}: {'; '.join(filter(None, (system.versions, system.settings)))}" for system in self.systems
-        )
-        return (*self.remarks, what, line)
+        count = len(self.warnings)
+        notes = ["settings", "method"] if self.alone else []
+        notes += [f"! {count} warning{'s' if count > 1 else ''}"] if count else []
+        seen = f" · {', '.join(notes)}: see the page" if notes else ""
+        if not self.alone:
+            return (f"{line}{seen}",)
+        versions = " · ".join(f"{system.title}: {system.versions}" for system in self.systems if system.versions)
+        return (*self.conditions, versions, f"{line}{seen}")
 
 
 def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
     """All that is to be shown of a run, or to be published of it. Raises RunError if one of its trials is damaged."""
     found = figures(run, publish=publish)
     scenarios = tuple(_scenario(run, scenario, found) for scenario in run.suite.scenarios)
+    meanings = sorted({meaning for row in found.rows if (meaning := metric_of(row.metric).meaning)})
+    conditions = (*meanings, *(publication_remarks(run.manifest, found.results) if publish else ()))
     return View(
         run=run,
         rows=tuple(found.rows),
@@ -181,10 +192,10 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
         across=found.across,
         remarks=(
             *_lacks(run, found.results),
-            *sorted({meaning for row in found.rows if (meaning := metric_of(row.metric).meaning)}),
             *upper_limits(run.manifest),
-            *(publication_remarks(run.manifest, found.results) if publish else ()),
+            *conditions,
         ),
+        conditions=conditions,
     )
 
 

@@ -18,7 +18,7 @@ def write_report(
 ) -> list[Path]:
     """Write the formats asked for; the pages and tables written. Raises UserError if they can't be.
 
-    `theme` and `width`, in pixels, are those of the pictures: see `charts.theme` and `charts.layout`.
+    `theme` and `width`, in pixels, are those of the pictures: see `charts.palette` and `charts.layout`.
     """
     exporters = [exporter for name, exporter in EXPORTERS.items() if name in formats or exporter.always]
     try:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import matplotlib as mpl
 import pytest
 
 from dbbench.analysis.standings import Standing, across
 from dbbench.report.charts import overview
-from dbbench.report.charts.layout import STYLE
+from dbbench.report.charts.layout import Look
 from dbbench.report.run_view import View, view
 from dbbench.report.write import write_report
 from tests.fabricated import Fake, fabricate
+from tests.scenes import texts
 
 ENGINES = {"a": Fake("A", {"bulk-insert": 1.0, "join-1": 3.0}), "b": Fake("B", 2.0), "c": Fake("C", 3.0)}
 
@@ -52,17 +52,14 @@ def shown(tmp_path: Path) -> View:
 
 
 def test_a_cell_is_a_mean_with_its_interval_or_says_that_there_is_none(shown: View) -> None:
-    with mpl.rc_context(STYLE):
-        figure = overview.across(shown, ["caption"], {})
-    texts = [text.get_text() for text in figure.findobj(mpl.text.Text)]
-    assert texts.count("–") == 1
-    assert "The second of" in texts
-    assert "two long …" in texts
+    said = texts(overview.across(shown, Look({}, ["caption"])))
+    assert said.count("–") == 1
+    assert "The second of two long titles of scenarios" in " ".join(said)
     means = [item for each in shown.scenarios for item in each.standings if item.mean_ratio]
     assert len(means) == 5
-    assert {f"×{item.mean_ratio:.2f}" for item in means} <= {*texts}
-    assert f"{means[0].low:.2f}–{means[0].high:.2f}" in texts
-    assert "with its interval" in " ".join(texts)
+    assert {f"×{item.mean_ratio:.2f}" for item in means} <= {*said}
+    assert f"{means[0].low:.2f}–{means[0].high:.2f}" in said
+    assert "with its interval" in " ".join(said)
 
 
 def test_the_pages_begin_with_it(shown: View) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
@@ -15,7 +14,6 @@ from dbbench.errors import SuiteError, Unsupported, WrongAnswer
 from dbbench.host import machine, page_cache
 from dbbench.host.page_cache import Dropped
 from dbbench.report.charts.draw import figures
-from dbbench.report.charts.layout import STYLE
 from dbbench.report.run_view import view
 from dbbench.suite.dataset import Records
 from dbbench.suite.loader import parse_suite
@@ -25,6 +23,7 @@ from dbbench.workloads import keyvalue
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.dict import Dict
 from tests.fabricated import Fake, fabricate
+from tests.scenes import intervals, texts
 
 RECORDS = RecordSet(Records(count=1_000, value_bytes=32), 1)
 
@@ -159,18 +158,14 @@ def test_each_figure_is_told_as_a_multiple_of_the_yardsticks(tmp_path: Path) -> 
 def test_cold_and_warm_are_the_ends_of_one_bar(tmp_path: Path) -> None:
     shown = view(fabricate(tmp_path / "run", ENGINES, suite="virtual-file"))
     (scenario,) = shown.scenarios
-    with mpl.rc_context(STYLE):
-        drawn = dict(figures(shown, scenario))
+    drawn = dict(figures(shown, scenario))
     assert sum(stem.endswith("-span") for stem in drawn) == 8
-    axes = drawn["blocks-random-write-1-warm-span"].axes[0]
+    scene = drawn["blocks-random-write-1-warm-span"]
     warm = scenario.step("random-write-1-warm")
-    texts = [text.get_text() for text in axes.texts]
     names = [line.row.title for line in warm.lines]
-    assert [text for text in texts if text in names] == names
-    assert {"cold", "warm", "of rawfile+direct", "×1.00"} <= {*texts}
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["cold start", "warm caches"]
-    ends = [int(np.isnan(line.get_xdata()).sum()) // 3 for line in axes.lines]  # an interval has three gaps
-    assert [count for count in ends if count] == [len(ENGINES)] * 2
+    assert [text for text in texts(scene) if text in names] == names
+    assert {"cold", "warm", "of rawfile+direct", "×1.00", "cold start", "warm caches"} <= {*texts(scene)}
+    assert intervals(scene) == 2 * len(ENGINES)
 
 
 def test_then_and_now_has_both_ends() -> None:

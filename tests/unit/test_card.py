@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib as mpl
 import pytest
-from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from dbbench.cli.report import chosen_formats
 from dbbench.report.charts import draw
+from dbbench.report.charts.bars import bars
 from dbbench.report.charts.card import card
-from dbbench.report.charts.layout import STYLE
+from dbbench.report.charts.layout import Look
+from dbbench.report.charts.scene import Scene
 from dbbench.report.run_view import View, view
 from dbbench.report.write import write_report
 from dbbench.results.chosen_run import Choice, ChosenRun
 from dbbench.results.run_directory import Run
 from tests.fabricated import MANY, Fake, fabricate
-from tests.unit.test_report import covered, drawn
+from tests.scenes import covered, dots, texts
 
 
 @pytest.fixture(scope="module")
@@ -26,23 +26,22 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return fabricate(tmp_path_factory.mktemp("card") / "run", MANY, rounds=12)
 
 
-def drawn_card(shown: View) -> tuple[Figure, list[str]]:
-    with mpl.rc_context(STYLE):
-        figure = card(shown)
-        assert figure is not None
-        assert covered(figure) == []
-        return figure, [text.get_text() for text in drawn(figure)]
+def drawn_card(shown: View) -> tuple[Scene, list[str]]:
+    scene = card(shown, Look())
+    assert scene is not None
+    assert covered(scene) == []
+    return scene, texts(scene)
 
 
 @pytest.mark.parametrize("publish", [False, True])
 def test_it_says_what_when_where_and_how_sure(run: Run, publish: bool) -> None:
     shown = view(ChosenRun(run, Choice(steps=("join-2",))), publish=publish)
-    _, texts = drawn_card(shown)
-    said = " ".join(" ".join(texts).split())
+    _, drawn = drawn_card(shown)
+    said = " ".join(" ".join(drawn).split())
     for words in ("Invoices", "Join 2:", "21 November 2026", "AMD EPYC 9B14", "95 % interval"):
         assert words in said
     step = shown.scenarios[0].step("join-2")
-    places = [texts.index(line.row.title) for line in step.lines[:8] if line.row.title in texts]
+    places = [drawn.index(line.row.title) for line in step.lines[:8] if line.row.title in drawn]
     assert len(places) > 5
     assert places == sorted(places)
     assert f"{len(step.lines) - 8} more engines are not shown." in said
@@ -63,26 +62,25 @@ def test_charts_and_card_name_the_memory_limit_beside_the_machine(tmp_path: Path
     assert all("CPython 3.12.11 · memory limit 1.5 GiB" in footer for footer in footers())
     limited = view(made)
     assert dict(limited.facts)["Memory limit"].startswith("1.5 GiB for each trial")
-    with mpl.rc_context(STYLE):
-        for stem, figure in draw.figures(limited, limited.scenarios[0]):
-            assert "memory limit 1.5 GiB" in " ".join(" ".join(text.get_text() for text in drawn(figure)).split()), stem
-            assert covered(figure) == [], stem
+    for stem, scene in draw.figures(limited, limited.scenarios[0]):
+        assert "memory limit 1.5 GiB" in " ".join(texts(scene)), stem
+        assert covered(scene) == [], stem
 
 
 def test_a_wide_range_is_on_a_logarithmic_axis(run: Run) -> None:
     for engines, wide in ((("sqlite", "access"), True), (("sqlite", "firebird"), False)):
-        figure, texts = drawn_card(view(ChosenRun(run, Choice(engines=engines, steps=("join-1",)))))
-        assert figure.axes[0].get_xscale() == ("log" if wide else "linear")
-        assert any("(logarithmic axis)" in text for text in texts) is wide
+        scene, said = drawn_card(view(ChosenRun(run, Choice(engines=engines, steps=("join-1",)))))
+        assert len(dots(scene)) == (2 if wide else 0)
+        assert ("(logarithmic axis)" in " ".join(said)) is wide
 
 
 def test_a_logarithmic_axis_begins_before_the_lowest_interval(tmp_path: Path) -> None:
     made = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 900.0)}, rounds=3, noise=40.0)
     shown = view(ChosenRun(made, Choice(steps=("join-1",))))
     step = shown.scenarios[0].step("join-1")
-    figure, _ = drawn_card(shown)
-    assert figure.axes[0].get_xscale() == "log"
-    assert figure.axes[0].get_xlim()[0] < min(line.row.low or 0 for line in step.lines) / step.unit.size
+    assert len(dots(drawn_card(shown)[0])) == 2
+    axis = bars(step, "auto", Look()).axis
+    assert axis.low < min(line.row.low or 0 for line in step.lines) / step.unit.size
 
 
 def test_it_has_the_size_that_sites_ask_for_and_the_theme(run: Run, tmp_path: Path) -> None:
@@ -102,7 +100,7 @@ def test_it_is_of_a_step_that_sets_engines_against_each_other(run: Run, tmp_path
     nothing = fabricate(
         tmp_path / "run", {"a": Fake("A", probed={"status": "unavailable", "detail": "no driver"})}, rounds=1
     )
-    assert card(view(nothing)) is None
+    assert card(view(nothing), Look()) is None
     write_report(view(nothing), ("card",))
     assert not (nothing.report / "card.png").exists()
 

@@ -1,26 +1,25 @@
-"""One engine has one colour in all charts of a report; what the colours mean is said; pictures are as matplotlib draws them."""
+"""One engine has one colour in all charts of a report; what the colours mean is said; both kinds of files have them."""
 
 from __future__ import annotations
 
+import io
 import re
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import PathCollection, PolyCollection
-from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
+from matplotlib.colors import to_rgb
+from matplotlib.image import imread
 
-from dbbench.report.charts.canvas import Canvas
+from dbbench.report.charts import png, svg
 from dbbench.report.charts.draw import figures
-from dbbench.report.charts.layout import STYLE
-from dbbench.report.charts.palette import COLOURS, ON_DARK, engine_colours
+from dbbench.report.charts.palette import COLOURS, ON_DARK, THEMES, colour_name, engine_colours
+from dbbench.report.charts.scene import Scene
 from dbbench.report.run_view import View, view
 from tests.fabricated import Fake, fabricate
+from tests.scenes import boxes, dots, texts
 
 ENGINES = {
     "a": Fake("A", {"bulk-insert": 1.0, "join-1": 3.0, "insert-1": 900.0}),
@@ -29,9 +28,8 @@ ENGINES = {
 }
 
 
-def drawn(shown: View) -> dict[str, Figure]:
-    with mpl.rc_context(STYLE):
-        return dict(figures(shown, shown.scenarios[0]))
+def drawn(shown: View) -> dict[str, Scene]:
+    return dict(figures(shown, shown.scenarios[0]))
 
 
 @pytest.fixture(scope="module")
@@ -39,32 +37,14 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> View:
     return view(fabricate(tmp_path_factory.mktemp("colours") / "run", ENGINES, rounds=6))
 
 
-def colours_by_row(figure: Figure) -> dict[int, set[str]]:
-    """Row -> the colours of what is drawn in it, but white."""
-    found: dict[int, set[str]] = {}
-    for part in figure.axes[0].collections:
-        edges, faces = part.get_edgecolor(), part.get_facecolor()
-        if isinstance(part, PolyCollection):
-            rows = [round(float(path.vertices[:4, 1].mean())) for path in part.get_paths()]
-        elif isinstance(part, PathCollection):
-            rows = [round(float(y)) for _, y in part.get_offsets()]
-            faces = edges
-        else:
-            continue
-        for place, row in enumerate(rows):
-            found.setdefault(row, set()).add(to_hex(faces[place % len(faces)]))
-    return {row: found[row] - {"#ffffff"} for row in found}
-
-
 def test_an_engine_has_its_colour_in_each_chart_wherever_it_stands(shown: View) -> None:
     charts, colours = drawn(shown), engine_colours(shown)
     assert len({*colours.values()}) == 3
     orders = set()
     for step in shown.scenarios[0].steps:
-        assert {
-            line.row.engine: colours_by_row(charts[f"invoices-{step.step.name}"])[row]
-            for row, line in enumerate(step.lines)
-        } == {engine: {colour} for engine, colour in colours.items()}, step.step.name
+        marks = [*boxes(charts[f"invoices-{step.step.name}"]), *dots(charts[f"invoices-{step.step.name}"])]
+        inks = dict.fromkeys(mark.ink for mark in marks if mark.ink[0] in "ct")
+        assert [*inks] == [colours[line.row.engine] for line in step.lines], step.step.name
         orders.add(tuple(line.row.engine for line in step.lines))
     assert len(orders) > 1
 
@@ -76,8 +56,13 @@ def test_the_page_has_the_same_colours_for_the_same_engines() -> None:
     assert [colour for _, colour in sorted(named[8:])] == [*ON_DARK]
 
 
-def texts(figure: Figure) -> list[str]:
-    return [text.get_text() for text in figure.findobj(mpl.text.Text)]
+def test_a_family_has_a_colour_and_its_members_a_tint_in_every_run() -> None:
+    known = ("sqlite", "sqlite+apsw", "libsql", "turso", "odbc+sqlite", "duckdb", "duckdb@1.4", "duckdb+arrow")
+    assert [*map(colour_name, known)] == ["c0", "t0", "t0", "t0", "t0", "c4", "t4", "t4"]
+
+
+def test_one_engine_may_be_highlighted(shown: View) -> None:
+    assert {*engine_colours(replace(shown, highlight="a")).values()} == {"c3", "grey"}
 
 
 def test_what_the_ratios_are_stands_over_them(shown: View, tmp_path: Path) -> None:
@@ -90,10 +75,9 @@ def test_what_the_ratios_are_stands_over_them(shown: View, tmp_path: Path) -> No
 
 def test_arrow_batches_are_hatched_or_hollow(shown: View) -> None:
     charts = drawn(shown)
-    hatches = [part.get_hatch() for part in charts["invoices-join-1"].axes[0].collections]
-    assert "////" in hatches
+    assert [box.hatch for box in boxes(charts["invoices-join-1"])].count("slash") == 1
     assert any("Hatched or hollow: Arrow" in text for text in texts(charts["invoices-join-1"]))
-    assert "////" not in [part.get_hatch() for part in charts["invoices-bulk-insert"].axes[0].collections]
+    assert not any(box.hatch for box in boxes(charts["invoices-bulk-insert"]))
 
 
 def test_data_with_the_indexes_in_it_are_hatched(tmp_path: Path) -> None:
@@ -102,22 +86,26 @@ def test_data_with_the_indexes_in_it_are_hatched(tmp_path: Path) -> None:
             if step["name"] == "database-size" and result["engine_name"] == "b":
                 del step["facts"]["index"]
 
-    figure = drawn(view(fabricate(tmp_path / "run", ENGINES, rounds=1, change=unknown)))["invoices-database-size"]
-    (hatched,) = [part for part in figure.axes[0].collections if part.get_hatch()]
-    assert len(hatched.get_paths()) == 1
-    assert {"data", "data with indexes", "indexes"} <= {*texts(figure)}
+    scene = drawn(view(fabricate(tmp_path / "run", ENGINES, rounds=1, change=unknown)))["invoices-database-size"]
+    assert sum(bool(box.hatch) for box in boxes(scene)) == 2  # with the key's
+    assert {"data", "data with indexes", "indexes"} <= {*texts(scene)}
 
 
-@pytest.mark.parametrize("stem", ["invoices-join-1", "invoices-overview"])
-def test_a_picture_is_what_matplotlib_draws(shown: View, stem: str) -> None:
-    """But for texts at whole dots."""
-    with mpl.rc_context(STYLE):
-        pictures = []
-        for kind in (Canvas, FigureCanvasAgg):
-            canvas = kind(drawn(shown)[stem])
-            canvas.draw()
-            pictures.append(np.asarray(canvas.buffer_rgba(), dtype=float))
-    ours, theirs = pictures
-    blank = np.abs(theirs - 255).mean()
-    assert np.abs(ours - theirs).mean() < 0.25 * blank
-    assert np.abs(ours[::-1] - theirs).mean() > 0.5 * blank
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("stem", ["invoices-join-1", "invoices-database-size"])
+def test_a_png_has_each_bar_in_its_colour_at_its_place(shown: View, stem: str, theme: str) -> None:
+    scene = drawn(shown)[stem]
+    picture = imread(io.BytesIO(png.written(scene, THEMES[theme], 1600)))
+    plain = [box for box in boxes(scene) if box.tone == 1 and not box.hatch]
+    assert len(plain) >= 2
+    for box in plain:
+        x, y = box.x + box.width * 0.8, box.y + 3  # beside an interval
+        assert picture[round(y * 2), round(x * 2), :3] == pytest.approx(to_rgb(THEMES[theme][box.ink]), abs=0.01)
+    assert picture[2, 2, 3] == (0 if theme == "transparent" else 1)
+
+
+def test_an_svg_has_a_hatch_as_one_pattern_whatever_the_number_of_bars(shown: View) -> None:
+    text = svg.written(drawn(shown)["invoices-join-1"], "it", THEMES["light"]).decode()
+    assert text.count("<pattern") == 1
+    assert text.count("url(#it-slash)") == 1
+    assert len(text) < 8_000

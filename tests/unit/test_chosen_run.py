@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from dbbench.cli import main
 from dbbench.errors import UserError
+from dbbench.report.charts.palette import COLOURS
 from dbbench.report.run_view import view
 from dbbench.report.sorting import KEYS, sorted_by
 from dbbench.results.chosen_run import Choice, ChosenRun
@@ -142,3 +143,15 @@ def test_an_order_gives_away_nothing_that_is_withheld(tmp_path: Path) -> None:
         (scenario,) = sorted_by(published, key, published).scenarios
         assert scenario.standings[-1].engine == "d"
         assert all((*step.lines, *step.failed)[-1].row.engine == "d" for step in scenario.steps)
+
+
+def test_one_engine_in_colour_leaves_the_others_grey(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "post"
+    status, text = report(run, "--highlight", "a", "--step", "join-1", "--out", str(out), "--format", "svg")
+    assert status == 0, text
+    drawn = ElementTree.parse(out / "report" / "invoices-join-1.svg").getroot()
+    styles = [each.attrib.get("style") for each in drawn.iter("{http://www.w3.org/2000/svg}rect")]
+    assert f"fill:{COLOURS[3]}" in styles
+    status, text = report(run, "--highlight", "nobody", "--out", str(tmp_path / "other"))
+    assert status == 2
+    assert "the report has no such engine" in text

@@ -9,11 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-import matplotlib as mpl
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.text import Text
 from rich.console import Console
 
 from dbbench.analysis.queryplans import QueryPlan
@@ -21,7 +17,6 @@ from dbbench.analysis.systems import titles
 from dbbench.cli.report import report
 from dbbench.errors import UserError
 from dbbench.report.charts import draw
-from dbbench.report.charts.layout import STYLE
 from dbbench.report.export import markdown_page
 from dbbench.report.export.exporter import Exporter
 from dbbench.report.export.registry import EXPORTERS, check_formats
@@ -33,6 +28,7 @@ from dbbench.report.write import write_report
 from dbbench.results.outcome import Outcome
 from dbbench.suite.steps.statement import StatementStep
 from tests.fabricated import FORBIDDEN, MANY, NULLS, PLAN, Fake, fabricate
+from tests.scenes import covered, texts
 
 
 @pytest.fixture(scope="module")
@@ -79,32 +75,12 @@ def test_an_engine_is_called_after_the_server_that_answered_and_by_the_users_own
 # Many engines
 
 
-def drawn(figure: Figure) -> list[Text]:
-    """The texts of a figure that can be seen, laid out."""
-    FigureCanvasAgg(figure).draw()
-    return [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
-
-
-def covered(figure: Figure) -> list[str]:
-    """The texts of a figure that leave the sheet, or that another covers."""
-    boxes = [(text.get_text(), text.get_window_extent()) for text in drawn(figure)]
-    found = [text for text, box in boxes if box.x0 < 0 or box.x1 > figure.bbox.x1 or box.y0 < 0]
-    for index, (text, box) in enumerate(boxes):
-        for other, another in boxes[index + 1 :]:
-            width = min(box.x1, another.x1) - max(box.x0, another.x0)
-            height = min(box.y1, another.y1) - max(box.y0, another.y0)
-            if width > 1 and height > 3:
-                found.append(f"{text} / {other}")
-    return found
-
-
-def test_no_text_of_a_chart_covers_another_or_leaves_the_sheet(many: View) -> None:
-    with mpl.rc_context(STYLE):
-        figures = dict(draw.figures(many, many.scenarios[0]))
-        for stem in ("invoices-overview", "invoices-join-2", "invoices-database-size"):
-            figure = figures[stem]
-            assert len(drawn(figure)) > 60
-            assert covered(figure) == [], stem
+@pytest.mark.parametrize("width", [400, None, 1600])
+def test_no_text_of_a_chart_covers_another_or_leaves_the_sheet(many: View, width: int | None) -> None:
+    scenes = dict(draw.figures(many, many.scenarios[0], width))
+    for stem in ("invoices-overview", "invoices-join-2", "invoices-database-size"):
+        assert len(texts(scenes[stem])) > 60
+        assert covered(scenes[stem]) == [], stem
 
 
 def test_the_terminal_has_a_line_for_each_engine_within_80_columns(many: View) -> None:

@@ -6,14 +6,11 @@ import io
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-import numpy as np
 import pytest
 from rich.console import Console
 
 from dbbench.analysis.recorded import tails
 from dbbench.report.charts import draw
-from dbbench.report.charts.layout import STYLE
 from dbbench.report.run_view import View, view
 from dbbench.report.terminal import run
 from dbbench.report.write import write_report
@@ -22,7 +19,7 @@ from dbbench.results.run_directory import Run
 from dbbench.suite.model import Tier
 from dbbench.suite.references import dangling
 from tests.fabricated import FORBIDDEN, OPERATION, STORES, Fake, fabricate
-from tests.unit.test_report import covered
+from tests.scenes import covered, intervals, texts
 
 
 @pytest.fixture(scope="module")
@@ -150,9 +147,9 @@ def test_no_text_of_a_chart_covers_another_or_leaves_the_sheet(suite: str, step:
     scenario = run.suite.scenarios[0].model_copy(update={"charts": tuple(picked.values())})
     run.suite = run.suite.model_copy(update={"scenarios": (scenario, *run.suite.scenarios[1:])})
     shown = view(run, publish=True)
-    with mpl.rc_context(STYLE):
-        for stem, figure in draw.figures(shown, shown.scenarios[0]):
-            assert covered(figure) == [], stem
+    for width in (400, None, 1600):
+        for stem, scene in draw.figures(shown, shown.scenarios[0], width):
+            assert covered(scene) == [], (stem, width)
 
 
 def test_a_step_with_calls_enough_has_a_chart_of_percentiles(tmp_path: Path) -> None:
@@ -176,15 +173,14 @@ def test_the_key_of_percentiles_has_the_shapes_that_are_drawn(tmp_path: Path) ->
         run = fabricate(tmp_path / name, {"a": Fake("A")}, suite="esent", rounds=1, change=change)
         shown = view(run)
         drawn = dict(draw.figures(shown, shown.scenarios[0]))["esent-seek-percentiles"]
-        (key,) = [axes.get_legend() for axes in drawn.axes if axes.get_legend()] or drawn.legends
-        found[name] = [text.get_text() for text in key.get_texts()]
+        found[name] = [text for text in texts(drawn)[-12:] if text.startswith(("p", "max"))]
     assert found == {"all": ["p50", "p95", "p99", "p99.9", "max"], "fewer": ["p50", "p95", "p99", "max"]}
 
 
 def test_bars_in_parts_have_their_intervals(tmp_path: Path) -> None:
     shown = view(fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0)}, suite="object-load", rounds=6))
     drawn = dict(draw.figures(shown, shown.scenarios[0]))["objects-by-key-13-parts"]
-    assert sum(int(np.isnan(line.get_xdata()).sum()) for line in drawn.axes[0].lines) == 2 * 3  # three gaps each
+    assert intervals(drawn) == 2
 
 
 def without_percentiles(result: dict[str, Any]) -> None:

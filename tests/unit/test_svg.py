@@ -46,8 +46,8 @@ def test_hatched_bars_take_few_bytes(tmp_path: Path) -> None:
     run = fabricate(tmp_path / "run", engines, rounds=2, change=in_all_parts)
     write_report(view(run), ("svg", "html"))
     size = (run.report / "invoices-database-size.svg").read_text("utf-8")
-    assert size.count("<pattern") == 2 * len(engines) + 2  # with the key's
-    assert len(size) < 20_000
+    assert size.count("<pattern") == 2  # whatever the number of engines
+    assert len(size) < 15_000
     assert (run.report / "index.html").stat().st_size < 300_000
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import pytest
-from matplotlib.figure import Figure
 
 from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.errors import SuiteError
-from dbbench.report.charts.labelled import label_ends, styles
-from dbbench.report.charts.layout import STYLE
+from dbbench.report.charts.axis import Axis
+from dbbench.report.charts.layout import Frame, Look
+from dbbench.report.charts.plot import Curve, Plot, named, shapes
+from dbbench.report.charts.scene import Scene
 from dbbench.report.charts.sweep import sweep
 from dbbench.report.charts.timeline import has_timeline, timeline
 from dbbench.report.step_builder import step_view
@@ -24,6 +23,7 @@ from dbbench.report.step_view import Data, StepView
 from dbbench.results.outcome import Outcome
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Scenario, Suite
+from tests.scenes import covered, texts
 
 SUITE = """\
 dbbench: 1
@@ -142,33 +142,17 @@ def views(engines: int) -> Iterator[StepView]:
         yield step_view(scenario, step, rows, Data(), (), ())
 
 
-def words(figure: Figure) -> list[str]:
-    """All texts, once it has been drawn."""
-    with mpl.rc_context(STYLE):
-        figure.canvas.draw()
-    found = [text for text in figure.findobj(mpl.text.Text) if text.get_visible() and text.get_text()]
-    return [text.get_text() for text in found]
-
-
-def labels_of(figure: Figure) -> list[mpl.text.Annotation]:
-    return [text for text in figure.findobj(mpl.text.Annotation) if text.get_text() in TITLES]
-
-
-def assert_nothing_overlaps(figure: Figure) -> None:
-    figure.canvas.draw()
-    for axes in figure.axes:
-        boxes = sorted((text.get_window_extent() for text in axes.texts), key=lambda box: box.y0)
-        assert all(below.y1 <= above.y0 + 3 for below, above in pairwise(boxes))
-        assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+def words(scene: Scene) -> list[str]:
+    return [*texts(scene), " ".join(texts(scene))]
 
 
 def test_the_chart_of_a_sweep_has_a_curve_for_each_engine_and_says_who_is_missing() -> None:
-    figure = sweep(list(views(3)), ["caption"], {})
-    found = words(figure)
+    scene = sweep(list(views(3)), Look({}, ["caption"]))
+    found = words(scene)
     assert {"Q", "clients", *TITLES[:3]} <= set(found)
     assert any("calls per second" in text for text in found)
     assert any("Engine number 0: can't serve that many (4 clients)." in text for text in found)
-    assert_nothing_overlaps(figure)
+    assert covered(scene) == []
 
 
 def test_the_chart_of_a_sweep_has_the_note_of_its_step() -> None:
@@ -176,47 +160,49 @@ def test_the_chart_of_a_sweep_has_the_note_of_its_step() -> None:
         replace(view, step=view.step.model_copy(update={"note": "Derived from another benchmark."}))
         for view in views(3)
     ]
-    assert "Derived from another benchmark." in words(sweep(noted, [], {}))
+    assert "Derived from another benchmark." in words(sweep(noted, Look()))
 
 
 def test_more_engines_than_can_be_told_apart_are_named_beneath() -> None:
-    figure = sweep(list(views(10)), [], {})
-    assert len(labels_of(figure)) == 8
-    assert any("Not drawn, as they are slower:" in text for text in words(figure))
-    assert_nothing_overlaps(figure)
+    scene = sweep(list(views(10)), Look())
+    assert sum(text in TITLES for text in texts(scene)) == 8
+    assert any("Not drawn, as they are slower:" in text for text in words(scene))
+    assert covered(scene) == []
 
 
 def test_the_chart_over_seconds_has_calls_above_and_p99_below() -> None:
     view = next(views(8))
     assert has_timeline(view)
-    figure = timeline(view, [], {})
-    found = words(figure)
-    assert len(figure.axes) == 2
-    assert len(labels_of(figure)) == 16
+    scene = timeline(view, Look())
+    found = words(scene)
+    assert sum(text in TITLES for text in texts(scene)) == 16
     assert any(text.startswith("p99 of a call in ms, less is better") for text in found)
     assert "seconds from the start" in found
-    assert_nothing_overlaps(figure)
+    assert covered(scene) == []
 
 
-def test_an_engine_has_its_own_colour_and_shape_wherever_it_stands() -> None:
-    shown, colours = list(views(3)), {"0": "#000000", "1": "#111111", "2": "#222222"}
-    first = styles(shown, TITLES[:3], colours)
-    assert styles(shown, TITLES[2::-1], colours) == first
-    assert len({each["marker"] for each in first.values()}) == 3
+ENGINES = {title: str(number) for number, title in enumerate(TITLES)}
+
+
+def test_an_engine_has_its_own_shape_wherever_it_stands() -> None:
+    look = Look({"0": "c0", "1": "c1", "2": "c2"})
+    first = shapes(TITLES[:3], ENGINES, look)
+    assert shapes(TITLES[2::-1], ENGINES, look) == first
+    assert len({*first.values()}) == 3
 
 
 def test_two_curves_of_a_chart_never_have_one_shape() -> None:
-    colours = {str(number): "#000000" for number in range(10)}  # the ninth has the first's shape elsewhere
-    drawn = styles(list(views(10)), [*TITLES[2:9], TITLES[0]], colours)
-    assert len({each["marker"] for each in drawn.values()}) == 8
+    look = Look({str(number): "c0" for number in range(10)})  # the ninth has the first's shape elsewhere
+    drawn = shapes([*TITLES[2:9], TITLES[0]], ENGINES, look)
+    assert len({*drawn.values()}) == 8
 
 
 def test_names_at_the_ends_of_curves_keep_apart() -> None:
-    figure = Figure(figsize=(6, 3))
-    axes = figure.add_axes((0.1, 0.1, 0.5, 0.8))
-    axes.set_ylim(0, 10)
-    label_ends(axes, [(title, 9.99) for title in TITLES[:6]], 2.4, {title: {"color": "#000000"} for title in TITLES})
-    assert_nothing_overlaps(figure)
+    scene = Scene(600, 320, "", "")
+    curves = [Curve(title, "c0", "circle", [(0, 1), (1, 9.99)]) for title in TITLES[:6]]
+    named(Plot(curves, Axis(0, 1), Axis(0, 10), [], ""), scene, Frame(60, 30, 450, 280))
+    assert len(texts(scene)) == 6
+    assert covered(scene) == []
 
 
 def test_an_empty_chart_can_be_drawn(tmp_path: Path) -> None:
@@ -225,5 +211,5 @@ def test_an_empty_chart_can_be_drawn(tmp_path: Path) -> None:
         step_view(scenario, step, [row(scenario, step.name, 0, 1, Outcome.UNSUPPORTED)], Data(), (), ())
         for step in scenario.steps[:3]
     ]
-    assert "Q" in words(sweep(none, [], {}))
+    assert "Q" in words(sweep(none, Look()))
     assert not has_timeline(none[0])

@@ -1,102 +1,79 @@
-"""Best-to-worst bars of one step."""
+"""Best-to-worst bars of one step, and what all charts of a step's rows have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
-from matplotlib.transforms import blended_transform_factory
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
 from dbbench.analysis.units import Unit
-from dbbench.report.charts.layout import (
-    BAR,
-    BLUE,
-    FAINT,
-    GREY,
-    INK,
-    MARGIN,
-    WIDTH,
-    Sheet,
-    inches,
-    name_size,
-    names,
-    row_height,
-)
-from dbbench.report.charts.marks import Label, Span, boxes, intervals
-from dbbench.report.charts.palette import Colours
+from dbbench.report.charts.axis import fitting_axis
+from dbbench.report.charts.layout import Look, Texts
+from dbbench.report.charts.rows import Interval, Part, Row, RowChart, Value, drawn
+from dbbench.report.charts.scene import Scene
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import BOUND_SHARE, NOTABLE_SHARE, Line, StepView
+from dbbench.report.verdict import finding
 from dbbench.suite.charts import Bars
 
-#: Inches for the ratios on the right, after the values, and for their heading.
-RATIOS, HEAD = 0.85, 0.16
 ARROW_NOTE = "Hatched or hollow: Arrow batches. Plain: rows."
 
 
-def figures(
-    chart: Bars, scenario: ScenarioView, captions: Sequence[str], colours: Colours
-) -> Iterator[tuple[str, Figure]]:
+def figures(chart: Bars, scenario: ScenarioView, look: Look) -> Iterator[tuple[str, Scene]]:
     """A chart for each step named, or for each that isn't a size."""
     for view in scenario.named(chart.steps):
         if chart.steps or not view.counted:
-            yield view.step.name, bars(view, chart.axis, captions, colours)
+            yield view.step.name, drawn(bars(view, chart.axis, look), look)
 
 
-def bars(view: StepView, axis: str, captions: Sequence[str], colours: Colours) -> Figure:
+def bars(view: StepView, axis: str, look: Look) -> RowChart:
     """One step: a bar for each engine with its interval, the failed ones named under them."""
     lines = view.lines
     logarithmic = any(line.row.value for line in lines) and (axis == "logarithmic" or (axis == "auto" and view.wide))
-    sheet = Sheet(
-        view.step.title,
-        view.measure + (" (logarithmic axis)" if logarithmic else ""),
-        rows(view),
-        notes(view),
-        captions,
-        label_width(view),
-        right=values_width(view) + RATIOS + 0.6 * any(map(harness, lines)) + 0.75 * any(line.retries for line in lines),
-        row=row_height(rows(view)),
-        head=HEAD * has_ratios(view),
+    scale = fitting_axis(reach(lines, view.unit), logarithmic=logarithmic)
+    rows = step_rows(view, look)
+    for place, line in enumerate(lines):
+        value, arrow = (line.row.value or 0.0) / view.unit.size, view.mixed and line.arrow
+        if value and logarithmic:
+            marks: Any = {
+                "parts": [Part(scale.low, value, ink="line", height=0.06)],
+                "values": [Value(value, hollow=arrow)],
+            }
+        else:
+            marks = {"parts": [Part(0, value, hatch="slash" if arrow else "")] if value else []}
+        rows[place] = replace(rows[place], **marks, intervals=intervals(line, view.unit))
+    return RowChart(texts(view, logarithmic=logarithmic), rows, scale, heads(view))
+
+
+def texts(view: StepView, *, title: str = "", logarithmic: bool = False) -> Texts:
+    """What stands over and under a chart of a step; its finding only where the title is the step's own."""
+    subtitle = view.measure + (" (logarithmic axis)" if logarithmic else "")
+    said = "; ".join(
+        f"{line.row.title} {line.value if line.withheld else view.unit.text(line.row.value or 0)}"
+        for line in (*view.lines, *view.failed)
     )
-    axes = sheet.axes
-    draw_values(axes, view, colours, logarithmic=logarithmic, beyond=1.5 if logarithmic else 1.04)
-    if not logarithmic:
-        axes.xaxis.set_major_locator(MaxNLocator(6))
-    intervals(axes, known_intervals(enumerate(lines), view.unit), color=INK)
-    values(sheet, view)
-    dress(sheet, view)
-    return sheet.figure
+    return Texts(title or view.step.title, subtitle, notes(view), "" if title else finding(view), said)
 
 
-def draw_values(
-    axes: Axes, view: StepView, colours: Colours, *, logarithmic: bool, beyond: float, dot: float = 52, line: float = 1
-) -> None:
-    """A step's figures as bars, or as points of `dot` square points where the axis is logarithmic.
+def step_rows(view: StepView, look: Look) -> list[Row]:
+    """A row for each engine with its rank, name and figures, or with the words that stand in place of a bar."""
+    return [step_row(view, line, look) for line in (*view.lines, *view.failed)]
 
-    The axis ends at `beyond` times the greatest.
-    """
-    shown = [(each.row.value or 0.0) / view.unit.size for each in view.lines]
-    colour = [colours.get(each.row.engine, BLUE) for each in view.lines]
-    arrow = [view.mixed and each.arrow for each in view.lines]
-    greatest = max(ends(view), default=0.0)
-    places = [place for place, value in enumerate(shown) if value > 0]
-    if logarithmic and places:
-        axes.set_xscale("log")
-        known = [shown[place] for place in places]
-        lows = (low for _, low, _ in known_intervals(enumerate(view.lines), view.unit) if low > 0)
-        least = min([*known, *lows]) / 1.8
-        axes.set_xlim(least, greatest * beyond)
-        axes.hlines(places, least, known, color=FAINT, linewidth=line)
-        edges = [colour[place] for place in places]
-        faces = ["white" if arrow[place] else colour[place] for place in places]
-        axes.scatter(known, places, s=dot, facecolors=faces, edgecolors=edges, linewidths=1.4, zorder=2)
-        return
-    axes.set_xlim(0, greatest * beyond or 1)
-    for hatched in (False, True):
-        mine = [place for place in range(len(shown)) if arrow[place] is hatched]
-        spans = [(place, 0, shown[place]) for place in mine]
-        boxes(axes, spans, BAR, [colour[place] for place in mine], hatch="////" if hatched else None)
+
+def step_row(view: StepView, line: Line, look: Look) -> Row:
+    """The row of one engine, without a bar."""
+    ink, title = look.colour(line.row.engine), line.row.title
+    faint = line.row.value is None
+    if line.withheld or line in view.failed:
+        return Row(title, ink, line.rank, words=f"{line.value}{superscript(line.mark)}", faint=faint)
+    value = f"{view.unit.text(line.row.value or 0)}{superscript(line.mark)}"
+    return Row(title, ink, line.rank, (value, _ratio(line), harness(line), line.retries))
+
+
+def heads(view: StepView) -> tuple[str, str, str, str]:
+    """What stands over the columns of `step_rows`."""
+    ratio = f"times {'larger' if view.counted else 'slower'}\nthan best" if any(map(_ratio, view.lines)) else ""
+    return "", ratio, "", ""
 
 
 def notes(view: StepView, *, marked: bool = True) -> list[str]:
@@ -114,66 +91,17 @@ def notes(view: StepView, *, marked: bool = True) -> list[str]:
     return found
 
 
-def known_intervals(lines: Iterable[tuple[float, Line]], unit: Unit) -> list[Span]:
-    """The intervals of some rows, for `intervals`."""
+def intervals(line: Line, unit: Unit, beside: float = 0.0, ink: str = "ink") -> list[Interval]:
+    """The interval of a row's figure; none where it has none."""
+    low, high = line.row.low, line.row.high
+    return [] if low is None or high is None else [Interval(low / unit.size, high / unit.size, beside, ink)]
+
+
+def reach(lines: Iterable[Line], unit: Unit) -> list[float]:
+    """Figures and ends of intervals, in the unit of the step."""
     return [
-        (place, line.row.low / unit.size, line.row.high / unit.size)
-        for place, line in lines
-        if line.row.low is not None and line.row.high is not None
+        each / unit.size for line in lines for each in (line.row.value, line.row.low, line.row.high) if each is not None
     ]
-
-
-def rows(view: StepView) -> float:
-    """Rows of a chart: a line for each engine, also for those that failed."""
-    return max(len(view.lines) + len(view.failed), 1)
-
-
-def ends(view: StepView) -> list[float]:
-    """How far each bar or its interval reaches, in the unit of the step."""
-    return [max(line.row.value or 0, line.row.high or 0) / view.unit.size for line in view.lines]
-
-
-def label_width(view: StepView) -> float:
-    """Inches for the ranks and names on the left."""
-    size = name_size(rows(view))
-    titles = names([line.row.title for line in (*view.lines, *view.failed)])
-    return MARGIN + inches([line.rank for line in view.lines], size) + 0.15 + inches(titles, size) + 0.12
-
-
-def _text(line: Line, view: StepView) -> str:
-    """A value, its unit and its footnote."""
-    return f"{view.unit.text(line.row.value or 0)}{superscript(line.mark)}"
-
-
-def values_width(view: StepView) -> float:
-    """Inches for the values."""
-    return max(inches([_text(line, view) for line in view.lines if not line.withheld], 9) + 0.3, 1)
-
-
-def has_ratios(view: StepView) -> bool:
-    """Whether ratios stand beside the values."""
-    return any(_ratio(line) for line in view.lines)
-
-
-def values(sheet: Sheet, view: StepView) -> None:
-    """Values in the column right of the bars, and ratios after them: beside a bar they would cover its interval.
-
-    Where one is withheld, or there is none, words stand in the place of the bar.
-    """
-    beyond = values_width(view) * 72
-    for y, line in enumerate(view.lines):
-        if line.withheld:
-            words(sheet.axes, y, line)
-        else:
-            sheet.write(1, y, _text(line, view), 8, fontsize=9)
-    for y, line in enumerate(view.lines):
-        if faint := "  ".join(filter(None, (_ratio(line), harness(line).strip(), line.retries))):
-            sheet.write(1, y, faint, beyond, fontsize=8, color=GREY)
-    if has_ratios(view):
-        for drop, text in ((-1.5, f"times {'larger' if view.counted else 'slower'}"), (-0.35, "than best")):
-            sheet.write(1, -0.5, text, beyond, fontsize=6.8, color=GREY, drop=drop)
-    for y, line in enumerate(view.failed, len(view.lines)):
-        words(sheet.axes, y, line)
 
 
 def _ratio(line: Line) -> str:
@@ -182,43 +110,10 @@ def _ratio(line: Line) -> str:
     return "" if best or line.withheld else line.ratio
 
 
-def words(axes: Axes, y: float, line: Line) -> None:
-    """What stands where a bar would be."""
-    axes.annotate(
-        f"{line.value}{superscript(line.mark)}",
-        (0, y),
-        (6, 0),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        va="center",
-        fontsize=9,
-        color=GREY,
-        style="italic",
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-    )
-
-
 def harness(line: Line) -> str:
     """The harness's share, where it is more than a trifle; `!` marks what is bound by it."""
     share = line.row.harness_share or 0.0
-    return f"  harness {share:.0%}{'!' if share > BOUND_SHARE else ''}" if share > NOTABLE_SHARE else ""
-
-
-def dress(sheet: Sheet, view: StepView) -> None:
-    """Ranks and names on the left, a light grid, no frame."""
-    axes = sheet.axes
-    lines = (*view.lines, *view.failed)
-    axes.set_ylim(rows(view) - 0.5, -0.5)
-    size = name_size(rows(view))
-    sheet.names([line.row.title for line in lines], size, [line.row.value is not None for line in lines])
-    ranks = blended_transform_factory(sheet.figure.transFigure, axes.transData)
-    for place, line in enumerate(lines):
-        if line.rank:
-            axes.add_artist(Label(MARGIN / WIDTH, place, line.rank, transform=ranks, fontsize=size))
-    axes.xaxis.set_major_formatter("{x:,.10g}")
-    sheet.ground()
-    if not view.lines:
-        axes.set_xticks([])
+    return f"harness {share:.0%}{'!' if share > BOUND_SHARE else ''}" if share > NOTABLE_SHARE else ""
 
 
 def superscript(number: str) -> str:

@@ -3,73 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil, isnan, nan, radians, sin
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from dbbench.analysis.series import Series
-from dbbench.analysis.units import Unit
 from dbbench.analysis.verdicts import ComparisonVerdict
-from dbbench.report.charts.layout import BLUE, FAINT, GREY, INK, MARGIN, SKY, VERMILION, WIDTH, Sheet, inches
+from dbbench.report.charts.axis import Axis, fitting_axis
+from dbbench.report.charts.layout import MARGIN, NARROW, SMALL, Frame, Look, Sheet, Texts
+from dbbench.report.charts.measure import wrap
+from dbbench.report.charts.plot import Curve, Plot, placed
+from dbbench.report.charts.scene import Dot, Scene
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import StepView
 
-_COLUMNS = 2
-#: Inches of a panel without the labels of its axis, of its title, of the plot itself, and of the figures left of it.
-_PANEL, _TITLE, _PLOT, _LEFT = 1.6, 0.3, 1.02, 0.62
-_GAP = 0.3
-#: Points and characters of a label, inches between two of them, and degrees by which those that are too wide are turned.
-_SIZE, _LONGEST, _APART, _TURN = 8, 14, 0.08, 35
+#: Pixels of a plot, between two panels, and of the figures at the left of a plot.
+_PLOT, _GAP, _LEFT = 110.0, 28.0, 52.0
+#: The most letters of a release's name.
+_LONGEST = 14
 
 Marks = Mapping[tuple[str, str, str], ComparisonVerdict]
 
 
-def curves(scenario: ScenarioView, found: Series, marks: Marks, captions: Sequence[str]) -> Figure | None:
+def curves(scenario: ScenarioView, found: Series, marks: Marks, look: Look) -> Scene | None:
     """A panel for each step with a figure; None if there is none. Panels have an axis each, from zero on."""
     engines = [point.engine for point in found.points]
     views = [view for view in scenario.steps if any(value is not None for value, *_ in _values(view, engines))]
     if not views:
         return None
-    width = (WIDTH - 2 * MARGIN - _GAP * (_COLUMNS - 1)) / _COLUMNS
-    widest = inches([_short(point.label, _LONGEST) for point in found.points], _SIZE)
-    turned = widest + _APART > (width - _LEFT) / len(found.points)
-    panel = _PANEL + (widest * sin(radians(_TURN)) if turned else _SIZE / 72)
-    rows = ceil(len(views) / _COLUMNS)
     called = next(
         (line.row.title.partition(" [")[0] for view in views for line in view.lines if line.row.engine in engines),
         found.engine,
     )
     what = "its releases" if found.axis == "release" else f"the values of its option {found.axis}"
+    title = f"{scenario.suite_title}: {called} over {what}"
+    sheet = Sheet(Texts(title, "A panel for each step; median of the rounds", _notes(marks)), look)
+    columns = 1 if look.width < NARROW else 2
+    across = (look.width - 2 * MARGIN - _GAP * (columns - 1)) / columns
+    for first in range(0, len(views), columns):
+        ends = []
+        for column, view in enumerate(views[first : first + columns]):
+            left = MARGIN + column * (across + _GAP)
+            scene = sheet.scene
+            scene.text(left, sheet.y + 14, wrap(view.step.title, SMALL, across, lines=1, bold=True), SMALL, bold=True)
+            frame = Frame(left + _LEFT, sheet.y + 46, left + across - 10, sheet.y + 46 + _PLOT)
+            ends.append(_panel(view, found, marks, scene, frame, look))
+        sheet.y = max(ends) + 4
+    return sheet.finished()
+
+
+def _notes(marks: Marks) -> list[str]:
     notes = []
     if marks:
         timed = {ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER} & {*marks.values()}
         notes.append(
             f"{'▲ slower, ▼ faster' if timed else '▲ larger, ▼ smaller'} than the point before it, told apart by the paired test."
         )
-    notes.append("Lines: 95 % intervals. A gap: no figure; the tables say why.")
-    sheet = Sheet(
-        f"{scenario.suite_title}: {called} over {what}",
-        "A panel for each step; median of the rounds",
-        rows,
-        notes,
-        captions,
-        MARGIN,
-        row=panel,
-        axis=0.05,
-    )
-    box = sheet.axes.get_position()
-    sheet.axes.remove()
-    for place, view in enumerate(views):
-        left = MARGIN + (place % _COLUMNS) * (width + _GAP) + _LEFT
-        top = box.y1 - ((place // _COLUMNS) * panel + _TITLE) / sheet.height
-        axes = sheet.figure.add_axes(
-            (left / WIDTH, top - _PLOT / sheet.height, (width - _LEFT) / WIDTH, _PLOT / sheet.height)
-        )
-        _panel(axes, view, found, marks, turned=turned)
-    return sheet.figure
+    return [*notes, "Lines: 95 % intervals. A gap: no figure; the tables say why."]
 
 
 def _values(view: StepView, engines: Sequence[str]) -> list[tuple[float | None, float | None, float | None]]:
@@ -80,40 +67,35 @@ def _values(view: StepView, engines: Sequence[str]) -> list[tuple[float | None, 
     ]
 
 
-def _panel(axes: Axes, view: StepView, found: Series, marks: Marks, *, turned: bool) -> None:
-    engines = [point.engine for point in found.points]
-    unit: Unit = view.unit
-    values = [tuple(nan if each is None else each / unit.size for each in one) for one in _values(view, engines)]
-    places = range(len(values))
-    axes.plot(places, [value for value, *_ in values], color=BLUE, linewidth=1.4, marker="o", markersize=4, zorder=3)
-    for place, (_, low, high) in zip(places, values, strict=True):
-        axes.plot([place, place], [low, high], color=INK, linewidth=1.2, solid_capstyle="butt", zorder=2)
-    for place, name in zip(places, engines, strict=True):
+def _panel(view: StepView, found: Series, marks: Marks, scene: Scene, frame: Frame, look: Look) -> float:
+    """The figures of one step; where its texts end."""
+    engines, unit = [point.engine for point in found.points], view.unit
+    values = [[None if each is None else each / unit.size for each in one] for one in _values(view, engines)]
+    ink = look.colour(engines[0])
+    ink = f"c{ink[1:]}" if ink.startswith("t") else ink
+    runs: list[list[tuple[float, float]]] = [[]]
+    for place, (value, _, _) in enumerate(values):
+        if value is None:
+            runs.append([])
+        else:
+            runs[-1].append((place, value))
+    whiskers = [
+        (place, low, high) for place, (_, low, high) in enumerate(values) if low is not None and high is not None
+    ]
+    x = Axis(-0.4, len(values) - 0.6)
+    y = fitting_axis([each for one in values for each in one if each], logarithmic=False, beyond=1.12)
+    pieces = [Curve("", ink, "circle", run, whiskers if not at else ()) for at, run in enumerate(runs)]
+    labels = [(place, _short(point.label)) for place, point in enumerate(found.points)]
+    heading = unit.symbol + (", more is better" if view.higher else "")
+    end = placed(Plot(pieces, x, y, labels, heading, "{:,.10g}".format), scene, frame)
+    for place, (name, (value, _, _)) in enumerate(zip(engines, values, strict=True)):
         verdict = marks.get((view.scenario.name, view.step.name, name))
-        if verdict is not None:
+        if verdict is not None and value is not None:
             worse = verdict in (ComparisonVerdict.SLOWER, ComparisonVerdict.LARGER)
-            axes.plot(
-                place,
-                values[place][0],
-                marker="^" if worse else "v",
-                markersize=8,
-                color=VERMILION if worse else SKY,
-                zorder=4,
-            )
-    tops = [each for one in values for each in one if not isnan(each)]
-    axes.set_ylim(0, max(tops) * 1.12 or 1)
-    axes.set_xlim(-0.4, len(values) - 0.6)
-    axes.set_title(_short(view.step.title), fontsize=9, loc="left", color=INK, pad=6)
-    axes.set_ylabel(unit.symbol + (", more is better" if view.higher else ""), fontsize=8, color=GREY)
-    axes.yaxis.set_major_locator(MaxNLocator(4))
-    axes.yaxis.set_major_formatter("{x:,.10g}")
-    style: dict[str, Any] = {"rotation": _TURN, "ha": "right", "rotation_mode": "anchor"} if turned else {}
-    axes.set_xticks(places, [_short(point.label, _LONGEST) for point in found.points], fontsize=_SIZE, **style)
-    axes.tick_params(axis="both", length=0, labelsize=8, colors=GREY)
-    axes.grid(axis="y", color=FAINT, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines["bottom"].set_color(FAINT)
+            shape, colour = ("up", "c4") if worse else ("down", "c0")
+            scene.marks.append(Dot(frame.across(x, place), frame.up(y, value), colour, shape, 12))
+    return end
 
 
-def _short(text: str, most: int = 46) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -2,76 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
 
-import matplotlib as mpl
-import numpy as np
-from matplotlib.artist import Artist
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
-
-from dbbench.report.charts.bars import HEAD, RATIOS, dress, has_ratios, label_width, notes, rows, values, values_width
-from dbbench.report.charts.layout import BAR, BLUE, GREY, INK, Sheet, row_height
-from dbbench.report.charts.marks import boxes
-from dbbench.report.charts.palette import Colours
+from dbbench.report.charts.axis import fitting_axis
+from dbbench.report.charts.bars import heads, step_rows, texts
+from dbbench.report.charts.layout import Look
+from dbbench.report.charts.rows import Part, RowChart, drawn
+from dbbench.report.charts.scene import Box, Mark, Scene, Stroke
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import StepView
 from dbbench.suite.charts import SizeChart
 
-#: Part of a size -> what the key calls it, and how it looks in its engine's colour.
-_PARTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "data": ("data", {}),
-    "both": ("data with indexes", {"hatch": "////"}),
-    "index": ("indexes", {"alpha": 0.5}),
-    "journal": ("log in use", {"alpha": 0.25}),
-    "other": ("other", {"alpha": 0.45, "hatch": "||||"}),
+#: Part of a size -> what the key calls it, and its tone and hatch.
+PARTS = {
+    "data": ("data", 1.0, ""),
+    "both": ("data with indexes", 1.0, "slash"),
+    "index": ("indexes", 0.5, ""),
+    "journal": ("log in use", 0.25, ""),
+    "other": ("other", 0.45, "bar"),
     # Not ranked: on disk, and no cost of the data.
-    "reserved": ("log reserved (not ranked)", {"alpha": 0.15, "hatch": "...."}),
-    "empty": ("empty database (not ranked)", {"alpha": 0.08}),
+    "reserved": ("log reserved (not ranked)", 0.18, "dot"),
+    "empty": ("empty database (not ranked)", 0.1, ""),
 }
+#: The least part of the greatest size that the key names.
+_SEEN = 0.005
 
 
-def figures(
-    chart: SizeChart, scenario: ScenarioView, captions: Sequence[str], colours: Colours
-) -> Iterator[tuple[str, Figure]]:
+def figures(chart: SizeChart, scenario: ScenarioView, look: Look) -> Iterator[tuple[str, Scene]]:
     """The chart of a size step."""
     for view in scenario.named([chart.step]):
-        yield view.step.name, sizes(view, captions, colours)
+        yield view.step.name, drawn(sizes(view, look), look)
 
 
-def sizes(view: StepView, captions: Sequence[str], colours: Colours) -> Figure:
+def sizes(view: StepView, look: Look) -> RowChart:
     """Sizes in parts, with the size of what the engine was given as a line."""
-    csv_bytes = view.data.csv_bytes
-    parts = [line.row.size_parts for line in view.lines]
-    unit = view.unit
-    row = row_height(rows(view))
-    sheet = Sheet(
-        view.step.title, view.measure, rows(view), notes(view), captions, label_width(view),
-        right=values_width(view) + RATIOS, axis=0.62, row=row, head=HEAD * has_ratios(view),
-    )  # fmt: skip
-    axes = sheet.axes
-    greatest = max((sum(part.values()) for part in parts), default=0)
-    left = np.zeros(len(parts))
-    keys: list[Artist] = []
-    for name, (text, look) in _PARTS.items():
-        widths = np.array([part.get(name, 0.0) for part in parts])
-        present = [place for place in range(len(parts)) if widths[place]]
-        spans = [(place, left[place] / unit.size, (left[place] + widths[place]) / unit.size) for place in present]
-        boxes(axes, spans, BAR, [colours.get(view.lines[place].row.engine, BLUE) for place in present], **look)
-        if present and widths.max() > 0.005 * greatest:
-            keys.append(Patch(facecolor=GREY, linewidth=0, label=text, **{"edgecolor": "white", **look}))
-        left = left + widths
-    values(sheet, view)
-    axes.set_xlim(0, max([*left, csv_bytes or 0], default=1.0) / unit.size * 1.04 or 1)
-    axes.xaxis.set_major_locator(MaxNLocator(6))
+    unit, csv_bytes = view.unit, view.data.csv_bytes
+    rows = step_rows(view, look)
+    ends = [0.0]
+    for place, line in enumerate(view.lines):
+        left, parts = 0.0, []
+        for name, (_, tone, hatch) in PARTS.items():
+            if part := line.row.size_parts.get(name, 0.0) / unit.size:
+                parts.append(Part(left, left + part, tone, hatch))
+                left += part
+        rows[place] = replace(rows[place], parts=parts)
+        ends.append(left)
+    keys = [key_of(text, tone, hatch) for name, (text, tone, hatch) in PARTS.items() if _seen(view, name, max(ends))]
     if csv_bytes:
-        text = f"{'keys and values' if view.data.records else 'as CSV'}: {unit.text(csv_bytes)}"
-        at, dashed = csv_bytes / unit.size, (0, (4, 3))
-        keys.append(axes.axvline(at, color=INK, linestyle=dashed, linewidth=1.2, label=text))
-    dress(sheet, view)
-    if view.lines:
-        with mpl.rc_context({"hatch.linewidth": 0.8}):
-            sheet.legend(handles=keys, ncols=4, columnspacing=1.2, handlelength=1.6)
-    return sheet.figure
+        dashed: Mark = Stroke((((0, -6), (0, 6)),), "grey", 1.2, (5, 2))
+        keys.append((dashed, f"{'keys and values' if view.data.records else 'as CSV'}: {unit.text(csv_bytes)}"))
+    marked = csv_bytes / unit.size if csv_bytes else None
+    axis = fitting_axis([*ends, marked or 0.0], logarithmic=False)
+    return RowChart(texts(view), rows, axis, heads(view), keys if view.lines else (), marked)
+
+
+def key_of(text: str, tone: float, hatch: str) -> tuple[Mark, str]:
+    """An entry of a key for a part of a bar."""
+    return Box(-8, -6, 16, 12, "grey", tone, hatch), text
+
+
+def _seen(view: StepView, name: str, greatest: float) -> bool:
+    return any(line.row.size_parts.get(name, 0) / view.unit.size > _SEEN * greatest for line in view.lines)

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullLocator
+from collections.abc import Iterator, Mapping, Sequence
 
 from dbbench.analysis.statistics import Estimate
-from dbbench.analysis.units import fitting
-from dbbench.report.charts.labelled import MOST, TOP, dress, label_ends, label_width, styles
-from dbbench.report.charts.layout import ROW, Sheet
-from dbbench.report.charts.palette import Colours
+from dbbench.analysis.units import Unit, fitting
+from dbbench.report.charts.axis import Axis, fitting_axis
+from dbbench.report.charts.layout import Frame, Look, Sheet, Texts
+from dbbench.report.charts.plot import MOST, Curve, Plot, named, placed, room, shapes
+from dbbench.report.charts.scene import Scene
 from dbbench.report.remarks import detail
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import WIDE_RANGE, StepView, joined
 from dbbench.suite.charts import Sweep
 
-#: Rows of the usual height that the curves take.
-_ROWS = 8
+#: Pixels that the curves take.
+_HEIGHT = 320.0
 #: From this many times the fewest clients on, doubling them is one step to the right.
 _DOUBLING = 8
 
 _Points = dict[int, Estimate]
 
 
-def figures(
-    chart: Sweep, scenario: ScenarioView, captions: Sequence[str], colours: Colours
-) -> Iterator[tuple[str, Figure]]:
+def figures(chart: Sweep, scenario: ScenarioView, look: Look) -> Iterator[tuple[str, Scene]]:
     """A chart for each sweep."""
     sweeps: dict[str, list[StepView]] = {}
     for view in scenario.steps:
@@ -35,60 +31,63 @@ def figures(
             sweeps.setdefault(swept, []).append(view)
     for name in chart.steps or sweeps:
         if name in sweeps:
-            yield f"{name}-sweep", sweep(sweeps[name], captions, colours)
+            yield f"{name}-sweep", sweep(sweeps[name], look)
 
 
-def sweep(views: Sequence[StepView], captions: Sequence[str], colours: Colours) -> Figure:
+def sweep(views: Sequence[StepView], look: Look) -> Scene:
     """One chart of the steps of a sweep, from few clients to many."""
-    curves = _curves(views)
-    shown = sorted(curves, key=lambda title: -max(point.value for point in curves[title].values()))[:MOST]
-    counts = sorted({count for title in shown for count in curves[title]}) or [1]
+    by_title = _curves(views)
+    shown = sorted(by_title, key=lambda title: -max(point.value for point in by_title[title].values()))[:MOST]
+    counts = sorted({count for title in shown for count in by_title[title]}) or [1]
     known = [
         value
         for title in shown
-        for point in curves[title].values()
+        for point in by_title[title].values()
         for value in (point.value, point.low, point.high)
         if value
     ]
-    unit = fitting("1/s", known)
-    first = views[0]
+    unit, first = fitting("1/s", known), views[0]
     rounds = f"medians of {first.rounds} rounds with {first.interval}" if first.rounds > 1 else "one round, no interval"
     wide = bool(known) and max(known) / min(known) > WIDE_RANGE
+    subtitle = f"more is better; {rounds}{' (logarithmic axis)' if wide else ''}"
+    curves = _drawn(views, {title: by_title[title] for title in shown}, unit, look)
+    said = "; ".join(f"{curve.title} {', '.join(f'{x:g}: {y:,.3g}' for x, y in curve.points)}" for curve in curves)
     sheet = Sheet(
-        first.step.title.rpartition(", ")[0],
-        f"more is better; {rounds}{' (logarithmic axis)' if wide else ''}",
-        _ROWS,
-        _notes(views, curves, shown),
-        captions,
-        left=0.8,
-        right=label_width(shown),
-        axis=0.55,
-        head=TOP,
+        Texts(first.step.title.rpartition(", ")[0], subtitle, _notes(views, by_title, shown), figures=said), look
     )
-    axes, drawn = sheet.axes, styles(views, shown, colours)
-    for title in shown:
-        points = sorted(curves[title].items())
-        x, y = [count for count, _ in points], [point.value / unit.size for _, point in points]
-        axes.plot(x, y, **drawn[title], zorder=3)
-        for count, point in points:
-            if point.low is not None and point.high is not None:
-                ends = [point.low / unit.size, point.high / unit.size]
-                axes.plot([count, count], ends, color=drawn[title]["color"], linewidth=1.2, marker="_", markersize=6)
-    if wide:
-        axes.set_yscale("log")
-    else:
-        axes.set_ylim(0, max(known, default=1) / unit.size * 1.08)
-    if max(counts) / min(counts) >= _DOUBLING:
-        axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator(counts))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter("{x:g}")
+    left, right = room(look, shown)
+    frame = Frame(left, sheet.y + 22, look.width - right, sheet.y + 22 + _HEIGHT)
+    doubling = max(counts) / min(counts) >= _DOUBLING
+    x = (
+        Axis(min(counts) / 1.1, max(counts) * 1.1, logarithmic=True)
+        if doubling
+        else Axis(min(counts) - 0.2, max(counts) + 0.2)
+    )
+    y = fitting_axis([value / unit.size for value in known], logarithmic=wide, beyond=1.08)
     what = "operations" if first.step.unit == "1/s" else "calls"
-    dress(axes, f"{unit.symbol.removesuffix('/s')} {what} per second".strip())
-    axes.set_xlabel("clients", fontsize=8.5)
-    last = [max(curves[title].items())[1].value / unit.size for title in shown]
-    label_ends(axes, list(zip(shown, last, strict=True)), _ROWS * ROW, drawn)
-    return sheet.figure
+    heading = f"{unit.symbol.removesuffix('/s')} {what} per second".strip()
+    plot = Plot(curves, x, y, [(count, f"{count:g}") for count in counts], heading, below="clients")
+    sheet.y = placed(plot, sheet.scene, frame)
+    named(plot, sheet.scene, frame)
+    return sheet.finished()
+
+
+def _drawn(views: Sequence[StepView], points: Mapping[str, _Points], unit: Unit, look: Look) -> list[Curve]:
+    """A curve for each title."""
+    engines = {line.row.title: line.row.engine for view in views for line in view.lines}
+    shape = shapes(list(points), engines, look)
+    return [
+        Curve(
+            title, look.colour(engines[title]), shape[title],
+            [(count, point.value / unit.size) for count, point in sorted(mine.items())],
+            [
+                (count, point.low / unit.size, point.high / unit.size)
+                for count, point in mine.items()
+                if point.low is not None and point.high is not None
+            ],
+        )
+        for title, mine in points.items()
+    ]  # fmt: skip
 
 
 def _curves(views: Sequence[StepView]) -> dict[str, _Points]:

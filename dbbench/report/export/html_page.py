@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from dbbench.report.charts.palette import COLOURS, ON_DARK
+from dbbench.report.charts.palette import THEMES
 from dbbench.report.export import page
 from dbbench.report.export.exporter import Exporter
 from dbbench.report.export.page_data import page_data, place
@@ -18,15 +18,7 @@ from dbbench.report.templating import inline
 from dbbench.report.verdict import finding, overall, summary, verdict, wins
 
 #: The charts' colours by their names in the style, which has others where the reader wants it dark.
-_COLOURS = {
-    "#ffffff": "page", "#1a1a1a": "ink", "#6b6b6b": "grey", "#d9d9d9": "line",
-    "#0072b2": "blue", "#56b4e9": "sky", "#e69f00": "orange", "#d55e00": "vermilion",
-    # Those of a chart that was drawn dark.
-    "#14171b": "page", "#e8e8e8": "ink", "#aab1b9": "grey", "#3d444d": "line",
-    "#3d9ad6": "blue", "#8fcdf2": "sky", "#f0793a": "vermilion",
-    # Those of the engines; the first is as above.
-    **{colour: f"c{number}" for colours in (COLOURS, ON_DARK) for number, colour in enumerate(colours)},
-}  # fmt: skip
+_COLOURS = {colour: name for theme in ("light", "dark") for name, colour in THEMES[theme].items()}
 _COLOUR = re.compile(rf"\b(fill|stroke):({'|'.join(_COLOURS)})\b")
 _COMMENT = re.compile(r"(^|  )// .*$")
 #: A text, a template or a pattern, which stay as they are; or what needs no space beside it.

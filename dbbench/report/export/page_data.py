@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dbbench.analysis.row import Row
-from dbbench.report.charts.palette import engine_order
+from dbbench.report.charts.palette import engine_colours, engine_order
 from dbbench.report.remarks import unsteady
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import Line, StepView
@@ -36,10 +36,11 @@ def place(scenario: ScenarioView, step: str = "") -> str:
 def _document(shown: View, digits: int) -> dict[str, Any]:
     titles = {item.engine: item.title for scenario in shown.scenarios for item in scenario.standings}
     versions = {system.name: system.versions for system in shown.systems}
+    colours = engine_colours(shown)
     numbers = {name: number for number, name in enumerate(engine_order(shown))}
     return {
         **({"sort": shown.sort} if shown.sort else {}),
-        "engines": [[name, titles[name], versions.get(name, "")] for name in numbers],
+        "engines": [[name, titles[name], versions.get(name, ""), colours[name]] for name in numbers],
         "scenarios": [_scenario(scenario, shown, numbers, digits) for scenario in shown.scenarios],
     }
 

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
 
 from dbbench.analysis.history import History, Series
-from dbbench.analysis.units import Unit, fitting
-from dbbench.report.charts.labelled import label_ends
-from dbbench.report.charts.layout import FAINT, GREY, INK, Sheet, inches
-from dbbench.report.charts.palette import COLOURS
+from dbbench.analysis.units import fitting
+from dbbench.report.charts.axis import Axis, fitting_axis
+from dbbench.report.charts.layout import Frame, Look, Sheet, Texts
+from dbbench.report.charts.palette import colour_name
+from dbbench.report.charts.plot import Curve, Plot, named, placed, room, shapes
+from dbbench.report.charts.scene import Scene
 from dbbench.report.history.words import change_lines, step_name
 from dbbench.report.step_view import SURE_ROUNDS
 from dbbench.results.chosen_run import metric_of
 
-#: One after another, so that no two engines next to each other differ by their colours alone.
-_MARKERS = ("o", "s", "D", "^", "v")
-#: Inches of the plot, and of each label at a line's end.
-_HEIGHT, _LABEL = 2.6, 0.17
+#: Pixels of the plot, and of each label at a line's end.
+_HEIGHT, _LABEL = 250.0, 17.0
 #: The greatest ratio of all figures that a linear axis shows well.
 _NARROW = 4
 
 
-def step_chart(shown: History, scenario: str, step: str) -> Figure:
+def step_chart(shown: History, scenario: str, step: str) -> Scene:
     """All engines' figures in a step, run by run."""
     series = [one for one in shown.series if (one.scenario, one.step) == (scenario, step)]
     values = [value for one in series for value in one.values if value]
     unit = fitting(series[0].unit, values)
-    labels = [one.title for one in series]
     better = "less is better" if series[0].direction == "lower" else "more is better"
     by = next((by for one in series for row in one.rows if row and (by := metric_of(row.metric).by)), "")
     what = f" of {by}" if by else ""
@@ -39,30 +34,28 @@ def step_chart(shown: History, scenario: str, step: str) -> Figure:
     spread = (
         "95 % intervals" if min(rounds, default=SURE_ROUNDS) >= SURE_ROUNDS else "the least and greatest of the rounds"
     )
-    sheet = Sheet(
-        step_name(series[0], shown),
-        f"{unit.symbol}{what}, {better}; medians with {spread}{', logarithmic axis' if logarithmic else ''}",
-        1,
-        _changes(series, shown),
+    # An engine has one shape in all charts.
+    look = Look(
+        {one.engine: colour_name(one.engine) for one in shown.series},
         [f"dbbench {shown.sides[-1].manifest.dbbench}, suite {shown.sides[-1].suite.name}"],
-        left=0.75,
-        right=inches(labels, 9) + 0.35,
-        axis=0.45,
-        row=max(_HEIGHT, _LABEL * len(series)),
     )
-    axes = sheet.axes
-    if logarithmic:
-        axes.set_yscale("log")
-    elif values:
-        axes.set_ylim(0, max(*values, *(row.high or 0 for one in series for row in one.rows if row)) * 1.08)
-    order = list(dict.fromkeys(one.engine for one in shown.series))  # an engine has one colour in all charts
-    for one in series:
-        _line(axes, one, order.index(one.engine))
-    _dress(axes, shown, unit, logarithmic=logarithmic)
-    ends = [(one.title, known[-1]) for one in series if (known := [value for value in one.values if value])]
-    colours = {one.title: {"color": COLOURS[order.index(one.engine) % len(COLOURS)]} for one in series}
-    label_ends(axes, ends, max(_HEIGHT, _LABEL * len(series)), colours)
-    return sheet.figure
+    subtitle = f"{unit.symbol}{what}, {better}; medians with {spread}{', logarithmic axis' if logarithmic else ''}"
+    sheet = Sheet(Texts(step_name(series[0], shown), subtitle, _changes(series, shown)), look)
+    left, right = room(look, [one.title for one in series])
+    height = max(_HEIGHT, _LABEL * len(series))
+    frame = Frame(left, sheet.y + 12, look.width - right, sheet.y + 12 + height)
+    reach = [*values, *(row.high or 0 for one in series for row in one.rows if row)]
+    plot = Plot(
+        _curves(series, look),
+        Axis(-0.3, len(shown.sides) - 0.7),
+        fitting_axis(reach, logarithmic=logarithmic, beyond=1.08),
+        [(at, f"{at + 1}\n{side.manifest.created:%-d %b %Y}") for at, side in enumerate(shown.sides)],
+        "",
+        unit.figure,
+    )
+    sheet.y = placed(plot, sheet.scene, frame)
+    named(plot, sheet.scene, frame)
+    return sheet.finished()
 
 
 def _changes(series: Sequence[Series], shown: History) -> list[str]:
@@ -75,32 +68,14 @@ def _changes(series: Sequence[Series], shown: History) -> list[str]:
     ]
 
 
-def _line(axes: Any, one: Series, number: int) -> None:
-    colour, marker = COLOURS[number % len(COLOURS)], _MARKERS[number % len(_MARKERS)]
-    known = [(at, row) for at, row in enumerate(one.rows) if row and row.value]
-    places = [at for at, _ in known]
-    axes.plot(places, [row.value for _, row in known], color=colour, marker=marker, markersize=4, linewidth=1.4)
-    for at, row in known:
-        if row.low and row.high:
-            axes.plot([at, at], [row.low, row.high], color=colour, linewidth=1, alpha=0.6)
-    for change in one.changes:
-        axes.plot(
-            [change.at], [one.values[change.at]], marker="o", markersize=11, markerfacecolor="none",
-            markeredgecolor=INK, markeredgewidth=1.2, linestyle="none",
-        )  # fmt: skip
-
-
-def _dress(axes: Any, shown: History, unit: Unit, *, logarithmic: bool) -> None:
-    axes.set_xlim(-0.3, len(shown.sides) - 0.7)
-    every = max(1, -(-len(shown.sides) // 10))
-    places = range(0, len(shown.sides), every)
-    axes.set_xticks(places, [f"{at + 1}\n{shown.sides[at].manifest.created:%-d %b %Y}" for at in places])
-    if logarithmic:
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(lambda value, _: unit.figure(value))
-    if logarithmic:
-        axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.tick_params(labelsize=8, colors=GREY, which="both")
-    axes.grid(axis="y", color=FAINT, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines["bottom"].set_color(FAINT)
+def _curves(series: Sequence[Series], look: Look) -> list[Curve]:
+    """The figures of each engine; a ring is about each that changed."""
+    shape = shapes([one.title for one in series], {one.title: one.engine for one in series}, look)
+    found = []
+    for one in series:
+        known = [(at, row) for at, row in enumerate(one.rows) if row and row.value]
+        rings = [(change.at, value) for change in one.changes if (value := one.values[change.at]) is not None]
+        intervals = [(at, row.low, row.high) for at, row in known if row.low and row.high]
+        points = [(at, row.value or 0.0) for at, row in known]
+        found.append(Curve(one.title, look.colour(one.engine), shape[one.title], points, intervals, rings))
+    return found

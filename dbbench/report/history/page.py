@@ -12,21 +12,18 @@ from dbbench.report.templating import inline, render
 
 def write(shown: History, folder: Path) -> list[Path]:
     """Write index.html and a chart of each step, as SVG and PNG, into the folder."""
-    import matplotlib as mpl
-
-    from dbbench.report.charts.layout import STYLE, save
+    from dbbench.report.charts.layout import save
     from dbbench.report.history.chart import step_chart
 
     changed = {(series.scenario, series.step) for series in shown.changed}
     steps = dict.fromkeys((series.scenario, series.step) for series in shown.series)
     charts, files = [], []
-    with mpl.rc_context(STYLE):
-        for scenario, step in sorted(steps, key=lambda step: step not in changed):
-            title = next(step_name(one, shown) for one in shown.series if (one.scenario, one.step) == (scenario, step))
-            stem = folder / f"{scenario}-{step}"
-            save(step_chart(shown, scenario, step), stem, ("svg", "png"))
-            charts.append((title, inline(stem.with_suffix(".svg"))))
-            files += [stem.with_suffix(".svg"), stem.with_suffix(".png")]
+    for scenario, step in sorted(steps, key=lambda step: step not in changed):
+        title = next(step_name(one, shown) for one in shown.series if (one.scenario, one.step) == (scenario, step))
+        stem = folder / f"{scenario}-{step}"
+        save(step_chart(shown, scenario, step), stem, ("svg", "png"))
+        charts.append((title, inline(stem.with_suffix(".svg"))))
+        files += [stem.with_suffix(".svg"), stem.with_suffix(".png")]
     values = {
         "suite": shown.sides[-1].suite,
         "summary": summary(shown),

@@ -31,7 +31,7 @@
     return found;
   };
   const title = (engine) => run.engines[engine][1];
-  const colour = (engine) => `var(--c${engine % 8})`;
+  const colour = (engine) => `var(--${run.engines[engine][3]})`;
   const formats = {};  // to make one takes far longer than to use it
   const figure = (value) => {  // three significant digits, thousands separated
     if (!value) return "0";
