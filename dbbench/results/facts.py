@@ -324,6 +324,8 @@ class SizeFacts(TypedDict, total=False):
 class CallFacts(TypedDict, total=False):
     """Facts of calls by one or more clients."""
 
+    #: What came of a copy of the engine's folder, taken right after the last call.
+    copy: str
     operations: _Count
     calls: _Count
     times: Annotated[dict[str, _Times], AfterValidator(lambda found: _with(found, "service time") if found else found)]

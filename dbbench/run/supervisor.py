@@ -31,6 +31,7 @@ from dbbench.host.control_group import Group
 from dbbench.host.processes import adopt_orphans, ended, environment, first_on_path, forbid_core_dumps, kill_all, python
 from dbbench.results.outcome import Outcome
 from dbbench.run.child_output import Output
+from dbbench.run.copies import Copies
 from dbbench.run.worker_process import WorkerProcess
 
 if TYPE_CHECKING:
@@ -103,20 +104,35 @@ class Supervisor:
     def _start(self, work: Path) -> subprocess.Popen[bytes]:
         work.mkdir(mode=0o700, parents=True)
         (work / "tmp").mkdir(mode=0o700)
+        copies = Copies(work / "data", self._check_copy)
         worker = subprocess.Popen(
             python("dbbench.run.worker", str(self.directory), program=self.process.python),
             stdin=subprocess.DEVNULL,
             stdout=self.output.writer,
             stderr=self.error.writer,
-            env=environment(TMPDIR=str(work / "tmp"), **self._packages(), **self.process.env),
+            env=environment(TMPDIR=str(work / "tmp"), **self._packages(), **self.process.env, **copies.variables),
             cwd=work / "tmp",  # drivers look for files of theirs in the current folder
             start_new_session=True,
+            pass_fds=copies.theirs,
         )
+        copies.serve(worker.pid)
         if self.group:
             self.group.add(worker.pid)  # it has hardly begun
         import dbbench.run.record  # noqa: F401 - it takes 0.2 s, which the worker now needs for its own imports, too
 
         return worker
+
+    def _check_copy(self) -> subprocess.CompletedProcess[bytes]:
+        """Have a new process check a copy of the engine's folder."""
+        return subprocess.run(
+            python("dbbench.run.worker", str(self.directory), "check-copy", program=self.process.python),
+            stdin=subprocess.DEVNULL,
+            stdout=self.output.writer,
+            stderr=self.error.writer,
+            env=environment(TMPDIR=str(Path(self.process.work) / "tmp"), **self._packages(), **self.process.env),
+            cwd=Path(self.process.work) / "tmp",
+            check=False,
+        )
 
     def _packages(self) -> dict[str, str]:
         """Path of another release of the engine's package, if the trial is of one."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import datetime
 import os
+import pickle
 import platform
+import shutil
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +42,8 @@ from dbbench.results import crash_checks, query_plan
 from dbbench.results.crash_checks import Subject
 from dbbench.results.outcome import UNVERIFIED, Outcome
 from dbbench.results.trial import StepResult
+from dbbench.run import copies
+from dbbench.run.copies import AskedCopies
 from dbbench.run.order import TrialOrder
 from dbbench.run.record import WorkerRecord
 from dbbench.suite.changes import before
@@ -51,6 +56,8 @@ from dbbench.workloads.context import StepContext
 if TYPE_CHECKING:
     from dbbench.cluster.hosts import Hosts
 
+#: What a copy is to hold, and what was found, in the trial's directory.
+_ASKED, _SAID = "copy.pickle", "copy.json"
 #: Outcomes of a step that did its work, whatever became of its figure.
 _WORKED = (Outcome.OK, Outcome.SATURATED, Outcome.NO_RATE)
 
@@ -75,6 +82,7 @@ class Worker:
         self.setup = Setup(work / "data", tier, order.options, url, order.process.memory_limit)
         self.hosts: Hosts | None = None
         self.record = WorkerRecord()
+        self.copies = AskedCopies(os.environ.pop(copies.VARIABLE, ""))
 
     def run(self) -> None:
         """Run all steps; what an engine may raise becomes an outcome."""
@@ -124,6 +132,63 @@ class Worker:
             engine.open()
             engine.remove(self.tables)
             engine.close()
+
+    def check_copy(self) -> None:
+        """Open a copy of the engine's folder and check a step's work in it. What is wrong is left in the trial's directory."""
+        with open(self.directory / _ASKED, "rb") as file:
+            name, data = pickle.load(file)  # noqa: S301 - this trial's own worker wrote it
+        (step,) = (each for each in self.scenario.steps if each.name == name)
+        wrong = why = ""
+        setup = replace(self.setup, directory=copies.copy_of(self.setup.directory))
+        engine = registry.load(self.order.plugin)(setup)
+        try:
+            engine.open()
+            session = engine.connect()
+        except Exception as exc:  # its port may be taken, or its folder's path be written somewhere: no proof of a loss
+            traceback.print_exc()
+            why = f"not opened: {described(exc)[1]}"
+        else:
+            context = StepContext(
+                engine, session, self.tables, self.files, self.order.answers, data, records=self.records
+            )
+            check = workload(step.kind).check
+            assert check is not None
+            try:
+                check(step, context)
+            except NotVerified as exc:
+                why = str(exc)
+            except Exception as exc:
+                traceback.print_exc()
+                wrong = described(exc)[1]
+        atomic_json.write(self.directory / _SAID, {"wrong": wrong, "why": why})
+        with suppress(Exception):  # a server of its own is to end; the verdict is there
+            engine.close()
+
+    def _copied(self, step: AnyStep, engine: Engine) -> bool | str:
+        """Whether the engine's folder was copied right after the step's last call, or why it wasn't.
+
+        In the first round, where the engine promises that a commit outlives its process.
+        """
+        promised = engine.info().tier is not Tier.MEMORY and does_work(engine) and not engine.url
+        if not (step.writes and promised and self.order.trial.round == 1 and self.copies.offered):
+            return False
+        return self.copies.take() or True
+
+    def _check_the_copy(self, step: AnyStep, context: StepContext) -> str:
+        """What came of checking the copy in a new process. Raises WrongAnswer."""
+        with open(self.directory / _ASKED, "wb") as file:
+            pickle.dump((step.name, replace(context.data, timed={})), file)
+        try:
+            if why := self.copies.check():
+                return f"not checked: {why}"
+            said = atomic_json.read(self.directory / _SAID)
+        finally:
+            shutil.rmtree(copies.copy_of(self.setup.directory), ignore_errors=True)
+            for name in (_ASKED, _SAID):
+                (self.directory / name).unlink(missing_ok=True)
+        if wrong := said["wrong"]:
+            raise WrongAnswer(f"copied when its last call had returned, and opened by a new process: {wrong}")
+        return str(said["why"] or "all there")
 
     def _make_tables(self, engine: Engine) -> None:
         try:
@@ -248,6 +313,7 @@ class Worker:
         try:
             before = usage(context.engine.processes())
             measured = work.measure(step, context)
+            copied = self._copied(step, context.engine) if work.check else False
             servers = context.engine.processes()
             written = usage(servers).since(before).written
             if self.hosts and (facts := self.hosts.take_facts()):
@@ -258,6 +324,9 @@ class Worker:
             self.record.peak_memory = max(peak, self.record.peak_memory or 0)
             if work.check and measured.outcome is not Outcome.WRONG:
                 result = self._checked(work.check, step, context, result)
+                if copied:
+                    found = f"not copied: {copied}" if copied is not True else self._check_the_copy(step, context)
+                    result = result.model_copy(update={"facts": {**result.facts, "copy": found}})
             if measured.unit == "s" and measured.value is not None and measured.outcome is not Outcome.WRONG:
                 context.data.timed[step.name] = result
         except Exception as exc:
@@ -376,7 +445,7 @@ def main() -> None:
     """Run the trial in the directory that the first argument names."""
     end_with_parent()  # the supervisor, should it be killed
     worker = Worker(Path(sys.argv[1]))
-    (worker.remove if sys.argv[2:] == ["remove"] else worker.run)()
+    {"remove": worker.remove, "check-copy": worker.check_copy}.get("".join(sys.argv[2:]), worker.run)()
     # The engine is closed. An interpreter would now take a tenth of a second to take itself apart.
     sys.stdout.flush()
     sys.stderr.flush()

@@ -6,7 +6,14 @@ import re
 
 from dbbench_plugins.sqlite import SQLite
 
-FAMILIES = {"books": "books", "loads": "loads", "promises": "promises", "stores": "store", "timed": "timed"}
+FAMILIES = {
+    "books": "books",
+    "loads": "loads",
+    "promises": "promises",
+    "stores": "store",
+    "timed": "timed",
+    "written": "written",
+}
 
 
 class Named:

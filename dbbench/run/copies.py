@@ -1,0 +1,137 @@
+"""Is it on disk when the call has returned? A copy of the engine's folder, taken while all of the trial stands still.
+
+The worker asks for it right after the last timed call of a step that writes, before it calls the plugin again. Its
+supervisor stops the worker and all that it has started, copies the folder, and lets them go on. Then a new process, which
+the trial has told nothing, opens the copy with the same plugin and makes the step's own check.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+from dbbench.host.processes import descendants
+
+#: The descriptors that a worker asks by, and hears the answer on.
+VARIABLE = "DBBENCH_COPIES"
+#: Larger folders, and ones of more files, take too long to copy.
+_MOST_BYTES, _MOST_FILES = 2**28, 1_000
+#: Files of a server that runs; in a copy none does.
+_OF_A_RUN = ("postmaster.pid", ".s.PGSQL.*.lock", "*.sock.lock", "*.lck")
+#: What the worker asks for.
+_COPY, _CHECK = b"copy\n", b"check\n"
+
+
+class Copies:
+    """The supervisor's end: a thread that copies and checks whenever the worker asks."""
+
+    def __init__(self, data: Path, check: Callable[[], subprocess.CompletedProcess[bytes]]) -> None:
+        self._data, self._check = data, check
+        self._asked, worker_asks = os.pipe()
+        worker_hears, self._answers = os.pipe()
+        self.theirs = (worker_asks, worker_hears)
+        self.variables = {VARIABLE: f"{worker_asks} {worker_hears}"}
+
+    def serve(self, worker: int) -> None:
+        """Answer the worker with this process id until it ends."""
+        for descriptor in self.theirs:
+            os.close(descriptor)
+        threading.Thread(target=self._serve, args=(worker,), daemon=True).start()
+
+    def _serve(self, worker: int) -> None:
+        with open(self._asked, "rb") as asked:
+            for line in asked:
+                try:
+                    said = self._copy(worker) if line == _COPY else self._checked()
+                except OSError as exc:  # a program is missing, or the trial is being ended
+                    said = str(exc)
+                with suppress(OSError):  # the worker is gone
+                    os.write(self._answers, f"{said}\n".encode())
+
+    def _copy(self, worker: int) -> str:
+        with _standing_still(worker):
+            return _copied(self._data, copy_of(self._data))
+
+    def _checked(self) -> str:
+        done = self._check()
+        return f"the process that opened it ended with {done.returncode}" if done.returncode else ""
+
+
+class AskedCopies:
+    """The worker's end. Without a supervisor nothing is copied."""
+
+    def __init__(self, variable: str) -> None:
+        self._pipes = [int(word) for word in variable.split()]
+        for descriptor in self._pipes:
+            os.set_inheritable(descriptor, False)
+        self._answers = open(self._pipes[1], encoding="utf-8") if self._pipes else None  # noqa: SIM115 - as long as the worker
+
+    @property
+    def offered(self) -> bool:
+        """Whether a supervisor makes copies."""
+        return self._answers is not None
+
+    def take(self) -> str:
+        """Have the folder copied; why not, or nothing."""
+        return self._ask(_COPY)
+
+    def check(self) -> str:
+        """Have the copy opened and checked; why that could not be done, or nothing."""
+        return self._ask(_CHECK)
+
+    def _ask(self, what: bytes) -> str:
+        assert self._answers
+        os.write(self._pipes[0], what)
+        return (self._answers.readline() or "the supervisor gave no answer").strip()
+
+
+def copy_of(data: Path) -> Path:
+    """The folder that a copy is in, beside the engine's own."""
+    return data.with_name("copy")
+
+
+@contextmanager
+def _standing_still(worker: int) -> Iterator[None]:
+    """Stop a process, and then all others that this one has to do with."""
+    os.kill(worker, signal.SIGSTOP)
+    others = descendants()
+    try:
+        for process in others.values():
+            with suppress(psutil.Error):
+                process.suspend()
+        yield
+    finally:
+        for process in others.values():
+            with suppress(psutil.Error):
+                process.resume()
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGCONT)
+
+
+def _copied(data: Path, copy: Path) -> str:
+    """Copy a folder, without what shows that a server runs; why not, or nothing."""
+    files = [path for path in data.rglob("*") if path.is_file()]
+    if any(path.is_symlink() for path in data.rglob("*")):
+        return "a link may lead out of its folder"
+    if len(files) > _MOST_FILES or sum(path.stat().st_size for path in files) > _MOST_BYTES:
+        return "it is too large to be copied"
+    shutil.rmtree(copy, ignore_errors=True)
+    command = ["cp", "-a", "--reflink=auto", "--sparse=always", str(data), str(copy)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode:
+        return f"cp: {done.stderr.decode(errors='replace').strip()[:200]}"
+    for pattern in _OF_A_RUN:
+        for path in copy.rglob(pattern):
+            path.unlink()
+    for path in copy.rglob("*"):
+        if path.is_socket():
+            path.unlink()
+    return ""

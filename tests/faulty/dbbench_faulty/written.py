@@ -1,0 +1,122 @@
+"""Stores with a log whose commits are to survive a loss of power. All but one write it at another time than they say."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from dbbench.engine import Session, Tier
+from dbbench_faulty.family import Named
+from dbbench_plugins.dict import Dict, DictSession
+
+
+class LogSession(DictSession):
+    def __init__(self, store: Honest) -> None:
+        super().__init__(store.held)
+        self.store = store
+
+    def prepare_insert(self) -> Callable[[bytes, bytes], object]:
+        store = self.store
+
+        def insert(key: bytes, value: bytes) -> None:
+            store.held[key] = value
+            store.queue.append((key, value))
+            store.wrote()
+
+        return insert
+
+    prepare_update = prepare_insert
+
+
+class Honest(Named, Dict):
+    """Writes and syncs each commit before it returns."""
+
+    durability: ClassVar = {Tier.POWER: {}}
+    session_class = LogSession
+
+    def open(self) -> None:
+        super().open()
+        self.queue: list[Any] = []
+        self.log = open(self.directory / "log", "a+b")  # noqa: SIM115 - until it is closed
+        self.log.seek(0)
+        while self.log.peek(1):
+            self.held.update(pickle.load(self.log))
+
+    def connect(self) -> Session:
+        return LogSession(self)
+
+    def wrote(self) -> None:
+        self.settle()
+
+    def settle(self) -> None:
+        if self.queue:
+            pickle.dump(dict(self.queue), self.log)
+            self.queue.clear()
+            self.log.flush()
+            os.fdatasync(self.log.fileno())
+
+    def close(self) -> None:
+        self.settle()
+        self.log.close()
+
+
+class Queues(Honest):
+    """Writes when the next session is opened."""
+
+    def wrote(self) -> None: ...
+
+    def connect(self) -> Session:
+        self.settle()
+        return super().connect()
+
+
+class Closes(Honest):
+    """Writes when it is closed."""
+
+    def wrote(self) -> None: ...
+
+
+class Fiftieth(Queues):
+    """Writes each fiftieth commit, and the rest when the next session is opened."""
+
+    def wrote(self) -> None:
+        if len(self.queue) == 50:
+            self.settle()
+
+
+class Behind(Queues):
+    """Writes in a thread of its own, half a second later; a new session waits for it."""
+
+    writing: threading.Thread | None = None
+
+    def wrote(self) -> None:
+        if self.writing is None:
+            self.writing = threading.Thread(target=self.write)
+            self.writing.start()
+
+    def write(self) -> None:
+        time.sleep(0.5)
+        self.settle()
+
+    def connect(self) -> Session:
+        if self.writing is not None:
+            self.writing.join()
+            self.writing = None
+        return super().connect()
+
+
+class World(Honest):
+    """Keeps all in a dict of the process, which is there when it is opened again."""
+
+    world: ClassVar[dict[str, dict[bytes, bytes]]] = {}
+
+    def open(self) -> None:
+        super().open()
+        self.held = self.world.setdefault(str(self.directory), {})
+
+    def settle(self) -> None:
+        self.queue.clear()

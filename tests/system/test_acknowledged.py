@@ -1,0 +1,64 @@
+"""Stores that acknowledge a commit before it is in their files; beside one that doesn't, and two honest databases."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import run_dbbench, summary
+
+pytestmark = pytest.mark.matrix
+
+SUITE = """
+dbbench: 1
+name: written
+title: Written
+description: What is in the files when a call has returned.
+datasets:
+  records:
+    records: {count: 120, key_bytes: 8, key_order: ascending, value_bytes: 32}
+scenarios:
+  - name: records
+    title: Records
+    dataset: records
+    durability: power
+    steps:
+      - {kind: keyvalue, name: insert, title: Insert, operation: insert}
+      - {kind: keyvalue, name: update, title: Update, operation: update, order: random}
+      - {kind: keyvalue, name: read, title: Read, operation: read}
+    charts: [{kind: overview}]
+"""
+LIARS = ("written-queues", "written-closes", "written-fiftieth", "written-behind", "written-world")
+HONEST = ("written-honest", "sqlite", "lmdb")
+WORDS = "copied when its last call had returned, and opened by a new process: "
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("written")
+    (folder / "suite.yaml").write_text(SUITE, "utf-8")
+    engines = [word for name in (*HONEST, *LIARS) for word in ("--engine", name)]
+    command = ["suite", "suite.yaml", "--quick", "--format", "csv", "--out", "run"]
+    done = run_dbbench(folder, *command, *engines, plugins=("faulty",))
+    assert done.returncode == 1, done.stdout + done.stderr
+    return folder / "run"
+
+
+@pytest.mark.parametrize("engine", LIARS)
+def test_what_is_not_in_the_files_when_the_call_has_returned_is_lost(run: Path, engine: str) -> None:
+    row = summary(run)["insert", engine]
+    assert (row["outcome"], row["value"], row["rank"]) == ("wrong", "", "")
+    assert row["detail"].startswith(WORDS)
+
+
+@pytest.mark.parametrize("engine", HONEST)
+def test_all_that_an_honest_engine_acknowledged_is_there(run: Path, engine: str) -> None:
+    (path,) = run.glob(f"trials/*-{engine}/result.json")
+    steps = {step["name"]: step for step in json.loads(path.read_text())["steps"]}
+    assert {name: (step["outcome"], step["facts"].get("copy")) for name, step in steps.items()} == {
+        "insert": ("ok", "all there"),
+        "update": ("ok", "all there"),
+        "read": ("ok", None),
+    }
