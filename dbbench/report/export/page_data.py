@@ -64,6 +64,7 @@ def _step(
     step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str, int], digits: int, axis: str
 ) -> dict[str, Any]:
     size, rounds = step.unit.size, shown.run.manifest.rounds
+    parts = _parts(step)
     nulls = [
         row
         for row in shown.rows
@@ -92,6 +93,7 @@ def _step(
                 unsteady(line.row) if line.row.value is not None else line.value,
                 line.row.verified,
                 _rounds(line.row, size, rounds, digits) if digits and line.row.unit != "B" else [],
+                *([parts[line.row.engine]] if line.row.engine in parts else []),
             ]
             for line in (*step.best_first, *step.failed)
             if line.row.engine in numbers
@@ -104,6 +106,22 @@ def _better(line: Line, numbers: dict[str, int]) -> str | list[int]:
     if line.row.rank is None or line.row.rank.best != len(line.row.better) + 1:
         return line.rank
     return sorted(numbers[engine] for engine in line.row.better)
+
+
+def _parts(step: StepView) -> dict[str, list[list[float | str | None]]]:
+    """Engine -> the parts of its bar as the picture has them, each with its end, tone and hatch; not of a plain bar."""
+    # They load matplotlib, which html_page's users may not need; the charts are drawn by now.
+    from dbbench.report.charts.bars import bars
+    from dbbench.report.charts.layout import Look
+    from dbbench.report.charts.size import sizes
+
+    chart = sizes(step, Look()) if step.counted else bars(step, "linear", Look())
+    known = {line.row.engine: row.parts for line, row in zip(step.lines, chart.rows, strict=False)}
+    return {
+        engine: [[_short(part.high, 4), part.tone, part.hatch] for part in mine]
+        for engine, mine in known.items()
+        if len(mine) > 1 or any(part.hatch for part in mine)
+    }
 
 
 def _rounds(row: Row, size: float, rounds: int, digits: int) -> Sequence[float | None]:

@@ -22,10 +22,11 @@
   const draw = (paths) => {
     const found = svg("svg");
     for (const [key, value] of [["viewBox", "0 0 100 24"], ["preserveAspectRatio", "none"], ["aria-hidden", "true"]]) found.setAttribute(key, value);
-    for (const [name, d, stroke] of paths) {
+    for (const [name, d, stroke, tone] of paths) {
       const path = svg("path");
       path.setAttribute("class", name); path.setAttribute("d", d);
       if (stroke) path.style.stroke = stroke;
+      if (tone < 1) path.style.strokeOpacity = tone;
       found.append(path);
     }
     return found;
@@ -144,9 +145,32 @@
     return lines.join("\n");
   };
 
+  const parted = (parts, x, stroke) => {  // each part of a bar in its tone, with a hatch in the colour of the page
+    let left = 0;
+    return parts.flatMap(([end, tone, hatch]) => {
+      const d = `M${x(left)} 12H${x(end)}`;
+      left = end;
+      return [["b", d, stroke, tone], ...(hatch ? [["b h", d]] : [])];
+    });
+  };
+  const ticks = (log, from, most) => {
+    if (!(most > 0)) return [];
+    if (log) {
+      const first = Math.ceil(Math.log10(from)), count = Math.floor(Math.log10(most)) - first + 1, every = Math.ceil(count / 6);
+      return [...Array(max(count, 0)).keys()].filter((place) => place % every === 0).map((place) => Number(`1e${first + place}`));
+    }
+    const rough = most / 5, power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((each) => each * power >= rough) * power;
+    return [...Array(Math.floor(most / step) + 1).keys()].map((place) => Number((place * step).toPrecision(10)));
+  };
+  const axis = (values, x) => {
+    const found = make("span.ticks");
+    for (const value of values) found.append(make("span", { textContent: value.toLocaleString("en", { maximumSignificantDigits: 6 }), style: `left:${x(value)}%` }));
+    return make("div.axis", { "aria-hidden": "true" }, found);
+  };
+
   const bars = (scenario, step) => {
     const rows = order(scenario, chosen(step), (row) => row[0]), best = against(step);
-    const ends = rows.filter((row) => row[1]).flatMap((row) => [row[1], row[3] ?? row[1], ...row[7].filter((each) => each)]);
+    const ends = rows.filter((row) => row[1]).flatMap((row) => [row[1], row[3] ?? row[1], ...row[7].filter((each) => each), ...(row[8] || []).map((part) => part[0])]);
     const most = max(...ends, 0), least = min(...ends, most);
     const log = state.scale === "log" || (!state.scale && (step.log || (step.auto && least > 0 && most / least > 100)));
     const from = least / 1.8;
@@ -161,7 +185,8 @@
       item.append(make("span.k.n"), make("span.name", title(engine)));
       if (value === null) item.append(make("span.failed", words));
       else {
-        const paths = log ? [["l", `M0 12H${x(value)}`, "var(--line)"], ["v", `M${x(value)} 12h.01`, colour(engine)]] : [["b", `M0 12H${x(value)}`, colour(engine)]];
+        const paths = log ? [["l", `M0 12H${x(value)}`, "var(--line)"], ["v", `M${x(value)} 12h.01`, colour(engine)]] : parted(row[8] || [[value, 1, ""]], x, colour(engine));
+        if (log && (row[8] || []).some((part) => part[2])) paths.push(["o", `M${x(value)} 12h.01`]);
         const dots = rounds.filter((each) => each).map((each) => `M${x(each)} 12h.01`).join("");
         if (low !== null) paths.push(["w", `M${x(low)} 12H${x(high)}M${x(low)} 8V16M${x(high)} 8V16`]);
         if (rounds.length > 1) paths.push(["d", dots], ["e", dots]);
@@ -175,7 +200,7 @@
       row.li.setAttribute("aria-label", row.li.tip().replace(/\n/g, "; "));
     }
     const what = `${step.measure}${log ? " (logarithmic)" : ""}.${rows.some((row) => row[7].length > 1) ? " Dots are rounds." : ""}`;
-    return [make("p.note", what), make("ul.bars" + (names.length * steps.length > 99 ? ".many" : ""), { style: `contain-intrinsic-size:auto ${rows.length * 1.74}rem` }, ...rows.map((row) => row.li)), strip(step, rows)];
+    return [make("p.note", what), make("ul.bars" + (names.length * steps.length > 99 ? ".many" : ""), { style: `contain-intrinsic-size:auto ${rows.length * 1.74}rem` }, ...rows.map((row) => row.li)), axis(ticks(log, from, most), x), strip(step, rows)];
   };
 
   const strip = (step, rows) => {  // the rounds in their order, each engine's about its own median
@@ -230,7 +255,7 @@
       if (!rows.length) continue;
       const most = max(...rows.map((each) => each[USED[key]])), [size, unit] = units.filter(([least]) => most >= least).pop() || units[0];
       const step = { rows: rows.map((each) => [each[0], each[USED[key]] / size, null, null, "", "", true, []]).sort((a, b) => a[1] - b[1]), unit, higher: false, measure: "Less is better; medians over the rounds", interval: "", nulls: [], auto: true };
-      found.push(make("h3", name), ...bars(scenario, step).slice(0, 2));
+      found.push(make("h3", name), ...bars(scenario, step).slice(0, 3));
     }
     return found;
   };
