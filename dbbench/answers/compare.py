@@ -10,7 +10,7 @@ Both sides are brought to the types of the right answer and compared column by c
 - a date or time may come as ISO text or YYYYMMDD; a date is its midnight;
 - spaces at the end of a text are ignored (CHAR columns are padded by some systems);
 - a fraction that was computed, such as a mean or a sum, is the same within one part in 10^9, or in 10^12 of the column's
-  largest value (what is left of a sum whose parts cancel out); with other numbers of decimal places, within a unit of the
+  largest value, or of the largest sum of magnitudes behind it (what is left of a sum whose parts cancel out); with other numbers of decimal places, within a unit of the
   last place of the coarser if that is the fourth or a later one (MySQL has four of a mean, and some cut off, others round);
   where it was divided or is a mean, with the same number of places too.
 
@@ -30,7 +30,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbbench.answers.stored import COMPUTED, COMPUTED_KEY, ranks_of, row_count
+from dbbench.answers.stored import COMPUTED, COMPUTED_KEY, MAGNITUDE, ranks_of, row_count
 from dbbench.answers.value_types import Declared, other_form
 from dbbench.datasets.generate import arrow_type
 from dbbench.errors import WrongAnswer
@@ -111,7 +111,7 @@ def _comparable(field: pa.Field, found: pa.DataType) -> pa.Field:
             return field
         places = min(places, field.type.scale)
     places = min(places, int(known.get(b"places", places)))
-    return pa.field(field.name, pa.float64(), metadata={**COMPUTED, "places": str(places)})
+    return pa.field(field.name, pa.float64(), metadata={**known, **COMPUTED, "places": str(places)})
 
 
 def normal(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array | pa.ChunkedArray:
@@ -291,7 +291,8 @@ def _tolerance(field: pa.Field, size: _Floats) -> _Floats:
         unit = 1.000001 * 10.0**-places
     else:
         unit = 0.5 * 10.0**-places if is_decimal and b"places" not in known else 0.0
-    largest = np.max(size, where=np.isfinite(size), initial=0.0) if computed else 0.0
+    added = float(known.get(MAGNITUDE, 0.0))
+    largest = np.max(size, where=np.isfinite(size), initial=added) if computed else 0.0
     return np.maximum(np.maximum(unit, largest * 1e-12), size * 1e-9)
 
 

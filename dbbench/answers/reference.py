@@ -7,6 +7,7 @@ read nothing else, and write nothing: statements other than queries are refused.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import random
@@ -18,13 +19,26 @@ from typing import IO
 
 import datafusion
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from sqlglot import exp
 
 from dbbench.answers import ranks, rewrite
+from dbbench.answers.magnitudes import adds_inexactly, magnitudes
 from dbbench.answers.question import MORE_MEMORY, REQUEST, Question, Request
 from dbbench.answers.replay import asked, replay
-from dbbench.answers.stored import BY, FINAL, LEFT_OUT, marked, reference_name, refusal, stored, write_answers
+from dbbench.answers.stored import (
+    BY,
+    COMPUTED_KEY,
+    FINAL,
+    LEFT_OUT,
+    MAGNITUDE,
+    marked,
+    reference_name,
+    refusal,
+    stored,
+    write_answers,
+)
 from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import arrow_schema
 from dbbench.host.processes import end_with_parent
@@ -95,11 +109,49 @@ def answered(
     if without:
         table_name, key, value = without
         changes = [*changes, (rewrite.parsed(f"DELETE FROM {table_name} WHERE {key} = {value}", tables), 1)]
-    found = ranks.answers(
-        readings, columns, question.ordered, lambda tree, computed: run(rewrite.written(tree), computed)
-    )
+
+    def ask(tree: exp.Query, computed: Sequence[str] = ()) -> pa.Table:
+        return run(rewrite.written(tree), computed)
+
+    found = ranks.answers(readings, columns, question.ordered, ask)
+
+    def has_capitals(name: str) -> bool:
+        own = [copy for table, copy in used.items() if name in columns[table]]
+        return bool(question.changes) or not own or any(_has_capitals(copy, name) for copy in own)
+
+    for match in rewrite.other_matches(readings[0], has_capitals):
+        others = ranks.answers([match(tree) for tree in readings], columns, question.ordered, ask)
+        found += [each for each in others if not any(each.equals(known) for known in found)]
+    if adds_inexactly(readings[0], tables):
+        ranked = ranks.ranked(readings[0], columns, question.ordered)
+        found = [_with_magnitudes(each, ranked, ask) for each in found]
     written = [_as_written(each, question.sql, tables) for each in found]
     return [marked(each, LEFT_OUT, json.dumps(without)) for each in written] if without else written
+
+
+@functools.cache
+def _has_capitals(copy: Path, name: str) -> bool:
+    """Whether a column of a table's copy has texts with capitals."""
+    columns = (batch.column(0).cast(pa.string()) for batch in pq.ParquetFile(copy).iter_batches(columns=[name]))
+    return any(pc.any(pc.not_equal(column, pc.utf8_lower(column))).as_py() for column in columns)
+
+
+def _with_magnitudes(answer: pa.Table, ranked: ranks.Ranked, ask: ranks.Ask) -> pa.Table:
+    """An answer with the largest sum of magnitudes behind each number that is computed."""
+    schema = answer.schema
+    places = [
+        place
+        for place, (field, _) in enumerate(zip(schema, ranked.names, strict=False))
+        if COMPUTED_KEY in (field.metadata or {})
+        and (pa.types.is_floating(field.type) or pa.types.is_decimal(field.type))
+    ]
+    if not places:
+        return answer
+    sizes = ask(magnitudes(ranked.tree, [ranked.names[place] for place in places]), ())
+    for place, (size,) in zip(places, sizes.to_pydict().values(), strict=True):
+        field = schema.field(place)
+        schema = schema.set(place, field.with_metadata({**field.metadata, MAGNITUDE: repr(float(size or 0))}))
+    return answer.cast(schema)
 
 
 def _as_written(answer: pa.Table, sql: str, tables: Mapping[str, Table]) -> pa.Table:

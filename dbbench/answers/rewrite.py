@@ -6,8 +6,9 @@ Each rewriting here is one of DataFusion's faults, with a test of its own that f
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import sqlglot
@@ -39,7 +40,39 @@ def readings(sql: str, tables: Mapping[str, Table], parameters: Mapping[str, Any
         if not isinstance(tree, exp.Query):
             raise ValueError("it is no query")  # noqa: TRY004 - a fault of the text, not of a type
         found.setdefault(written(tree), tree)
+        if not tree.find(exp.Ordered):
+            break
     return list(found.values())
+
+
+def other_matches(tree: exp.Query, has_capitals: Callable[[str], bool]) -> list[Callable[[exp.Query], exp.Query]]:
+    """How LIKE may match otherwise: it ignores capitals in some systems, and in some a backslash is one more character.
+
+    `has_capitals` says it of a column's name. Nothing is returned for what makes no difference.
+    """
+    likes = [*tree.find_all(exp.Like)]
+    texts = [str(each.expression.name) if each.expression.is_string else "A" for each in likes]
+    columns = (name for each in likes for name in _names(each.this) or ["?"])
+    any_case = any(text != text.lower() for text in texts) or (
+        any(text != text.upper() for text in texts) and any(has_capitals(name) for name in columns)
+    )
+    plain = any("\\" in each.expression.name and not isinstance(each.parent, exp.Escape) for each in likes)
+    ways = [(case, plainly) for plainly in {False, plain} for case in {False, any_case}]
+    return [partial(_matching, any_case=case, plain=plainly) for case, plainly in ways if case or plainly]
+
+
+def _matching(tree: exp.Query, *, any_case: bool, plain: bool) -> exp.Query:
+    def other(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Like):
+            return node
+        pattern = node.expression
+        if plain and pattern.is_string and not isinstance(node.parent, exp.Escape):
+            pattern = exp.Literal.string(pattern.name.replace("\\", "\\\\"))
+        return (exp.ILike if any_case else exp.Like)(**{**node.args, "expression": pattern})
+
+    made = tree.copy().transform(other, copy=False)
+    assert isinstance(made, exp.Query)
+    return made
 
 
 def parsed(
@@ -60,7 +93,9 @@ def parsed(
         raise ValueError(f"it has {len(trees)} statements")
     kinds = _kinds(tables)
     tree: exp.Expr = trees[0]
-    tree = tree.transform(lambda node: _bound(node, parameters) if isinstance(node, exp.Placeholder) else node)
+    tree = tree.transform(
+        lambda node: _bound(node, parameters) if isinstance(node, exp.Placeholder) else node, copy=False
+    )
     for name in tree.find_all(exp.Identifier):
         name.args |= {"this": name.this.lower(), "quoted": True}
     for rewrite in (_memberships, _numbered, lambda node: _exact(node, kinds)):

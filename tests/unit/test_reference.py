@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from dbbench.answers import child
+from dbbench.answers.compare import check_rows
 from dbbench.answers.question import REQUEST, Question, compute
 from dbbench.answers.stored import read_answers, refused, write_answers
 from tests.unit.asked import Ask, Content, Given, reference, rows_of, tables_of, values
@@ -112,6 +113,47 @@ def test_nulls_may_stand_where_systems_put_them(ask: Ask, text: str, answers: An
         assert len(found) == answers
     else:
         assert [each.column(0).to_pylist() for each in found] == answers
+
+
+TEXTS: Content = {
+    "T": {
+        "Id": ("integer", [1, 2, 3, 4, 5]),
+        "Name": ("varchar(9)", ["Abc", "abc", "a\\%c", "a%c", None]),
+        "Low": ("varchar(9)", ["ab", "b", "c", "d", "e"]),
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("condition", "answers"),
+    [
+        ("Name LIKE 'a%'", [[2, 3, 4], [1, 2, 3, 4]]),  # SQLite and MySQL ignore capitals
+        ("Name NOT LIKE 'A%'", [[2, 3, 4], []]),
+        (r"Name LIKE 'a\%c'", [[4], [3]]),  # in SQLite and DuckDB a backslash is one more character
+        (r"Name LIKE 'A\%C'", [[], [4], [3]]),
+        ("UPPER(Low) LIKE 'AB'", [[1]]),
+        ("Low || 'X' LIKE 'b%'", [[2]]),
+        ("Low LIKE 'b%'", [[2]]),
+        ("Name LIKE '%'", [[1, 2, 3, 4]]),
+        ("Name LIKE Low || '%'", [[], [1]]),
+    ],
+)
+def test_like_may_match_as_systems_have_it(tmp_path: Path, condition: str, answers: list[list[int]]) -> None:
+    found = reference(tmp_path, TEXTS)(f"SELECT Id FROM T WHERE {condition}")
+    assert [sorted(each.column(0).to_pylist()) for each in found] == answers
+
+
+def test_integers_and_bigints_may_be_joined(tmp_path: Path) -> None:
+    content: Content = {
+        "T": {"Id": ("integer", [1, 2, 3])},
+        "U": {"Id": ("bigint", [2, 3, 2**40]), "N": ("double", [0.5, None, 1.5])},
+    }
+    (found,) = reference(tmp_path, content)(
+        "SELECT T.Id AS a, U.Id AS b, N FROM T FULL JOIN U ON T.Id = U.Id ORDER BY COALESCE(T.Id, U.Id)"
+    )
+    right = [(1, None, None), (2, 2, 0.5), (3, 3, None), (None, 2**40, 1.5)]
+    assert values([found]) == right
+    check_rows(right, found)
 
 
 def test_what_needs_too_much_memory_says_so(tmp_path: Path) -> None:
