@@ -89,16 +89,16 @@ class _Client:
             if job.ramp_up:
                 begin = self._grow(begin, warm)
             found.begin = begin
-            kept = None if work.returns is None else KeptCalls(work.returns)
-            self._measured(begin, kept)
+            sample = None if work.returns is None else KeptCalls(work.returns)
+            self._measured(begin, sample)
             found.end = perf_counter_ns()
         found.counts, found.spans = work.counts, [found.end - found.begin]
         found.made = [(self.number, found.calls)]
         if job.rate is None:  # at a rate the moments are waited for by reading the clock
             found.usage = self.meter.usage(found.service.total / 1e9)
         found.kept = [Kept(self.number, place, rows) for place, rows in work.kept]
-        if work.rows_of and kept and kept.calls:
-            found.kept.append(Kept(self.number, 0, partial(work.rows_of, kept.calls)))
+        if work.rows_of and sample and sample.calls:
+            found.kept.append(Kept(self.number, 0, partial(work.rows_of, sample.calls)))
         return found
 
     def _grow(self, begin: int, warm: Record) -> int:
@@ -117,7 +117,7 @@ class _Client:
         self.sleep(max(end - perf_counter_ns(), 0) / 1e9)
         return end
 
-    def _measured(self, begin: int, kept: KeptCalls | None) -> None:
+    def _measured(self, begin: int, sample: KeptCalls | None) -> None:
         job, found, work = self.job, self.found, self.work
         record = work.recorder(found.service, found.by)
 
@@ -127,12 +127,12 @@ class _Client:
         if job.rate is not None:
             moments = _moments(job, self.number, self.of)
             give_up = round(job.seconds * (1 + _EXTRA_TIME) * 1e9)
-            found.schedule = self._at(moments, begin, give_up, record, seen, kept=kept)
+            found.schedule = self._at(moments, begin, give_up, record, seen, sample=sample)
         elif job.duration is not None:
-            self._until(begin + round(job.duration * 1e9), record, seen, self.meter, kept)
+            self._until(begin + round(job.duration * 1e9), record, seen, self.meter, sample)
         else:
             calls = islice(self.given, self._share()) if job.endless else self.given
-            self._made(work.run, calls, record, seen, self.meter, kept)
+            self._made(work.run, calls, record, seen, self.meter, sample)
 
     def _share(self) -> int:
         """The calls of this client: `job.calls` divided among the clients if they take inputs, else all of them."""
@@ -148,11 +148,11 @@ class _Client:
         record: Record,
         seen: Any = None,
         around: Around | None = None,
-        kept: KeptCalls | None = None,
+        sample: KeptCalls | None = None,
     ) -> None:
         """One call after another, to the last of them."""
         work = self.work
-        more: Any = {"at_once": work.at_once, "seen": seen, "around": around or nullcontext(), "kept": kept}
+        more: Any = {"at_once": work.at_once, "seen": seen, "around": around or nullcontext(), "sample": sample}
         if work.pauses is not None:
             paced(run, calls, work.pauses, record, sleep=work.pause, **more)
         else:
@@ -164,10 +164,10 @@ class _Client:
         record: Record,
         seen: Any = None,
         around: Around | None = None,
-        kept: KeptCalls | None = None,
+        sample: KeptCalls | None = None,
     ) -> None:
         work = self.work
-        more: Any = {"at_once": work.at_once, "seen": seen, "around": around or nullcontext(), "kept": kept}
+        more: Any = {"at_once": work.at_once, "seen": seen, "around": around or nullcontext(), "sample": sample}
         if work.pauses is not None:
             paced(work.run, self.given, work.pauses, record, end, sleep=work.pause, **more)
         else:
@@ -181,7 +181,7 @@ class _Client:
         record: Record,
         seen: Any,
         left: list[Any] | None = None,
-        kept: KeptCalls | None = None,
+        sample: KeptCalls | None = None,
     ) -> Any:
         job, work = self.job, self.work
         assert job.rate is not None
@@ -203,7 +203,7 @@ class _Client:
             sleep=self.sleep,
             seen=seen,
             left=left,
-            kept=kept,
+            sample=sample,
         )
 
 

@@ -95,16 +95,16 @@ def stream(
     at_once: int = CHUNK,
     seen: Seen | None = None,
     around: Around = _NOTHING,
-    kept: KeptCalls | None = None,
+    sample: KeptCalls | None = None,
 ) -> None:
     """One call for each key, one clock reading each: the end of one is the start of the next.
 
     So the harness's own few nanoseconds between two calls count too; the null engine shows how many. `through`
     is `map`, or `starmap` where what a call takes is spread over its arguments. The keys of `at_once` calls are held.
-    `around` is entered before the first reading of each chunk, and left after the last. `kept` takes some calls' results.
+    `around` is entered before the first reading of each chunk, and left after the last. `sample` takes some calls' results.
     """
     rest = iter(keys)
-    while (taken := _taken(rest, at_once, kept))[0]:
+    while (taken := _taken(rest, at_once, sample))[0]:
         _chunk(operation, taken, record, clock, through, seen, around)
 
 
@@ -119,7 +119,7 @@ def stream_until(
     at_once: int = CHUNK,
     seen: Seen | None = None,
     around: Around = _NOTHING,
-    kept: KeptCalls | None = None,
+    sample: KeptCalls | None = None,
 ) -> None:
     """Calls as `stream` makes them, until the clock reads `end`, or the keys are over.
 
@@ -127,7 +127,7 @@ def stream_until(
     last 10 ms then; so the loop is over at most so long, or one call, after `end`.
     """
     rest, size = iter(keys), 1
-    while clock() < end and (taken := _taken(rest, size, kept))[0]:
+    while clock() < end and (taken := _taken(rest, size, sample))[0]:
         took = _chunk(operation, taken, record, clock, through, seen, around)
         if took < PIECE // 2:
             size = min(size * 2, at_once)
@@ -139,11 +139,11 @@ def stream_until(
 _Taken = tuple[list[Any], KeptCalls | None]
 
 
-def _taken(rest: Iterator[Any], size: int, kept: KeptCalls | None) -> _Taken:
-    if kept is None:
+def _taken(rest: Iterator[Any], size: int, sample: KeptCalls | None) -> _Taken:
+    if sample is None:
         return list(islice(rest, size)), None
-    chunk, keeps = kept.take(rest, size)
-    return chunk, kept if keeps else None
+    chunk, keeps = sample.take(rest, size)
+    return chunk, sample if keeps else None
 
 
 def _chunk(
@@ -156,15 +156,15 @@ def _chunk(
     around: Around,
 ) -> int:
     """The calls of one chunk, and then the books; the nanoseconds of all of them."""
-    chunk, kept = taken
+    chunk, sample = taken
     results: Iterable[object] = through(operation, chunk)
-    if kept is not None:
+    if sample is not None:
         results, returned = tee(results)
     with around:
         readings = [clock()]
         readings += [clock() for _ in results]
-    if kept is not None:
-        kept.add(chunk, returned)
+    if sample is not None:
+        sample.add(chunk, returned)
     times = np.fromiter(readings, np.int64, len(readings))
     durations = times[1:] - times[:-1]
     record(durations)
@@ -186,7 +186,7 @@ def paced(
     at_once: int = CHUNK,
     seen: Seen | None = None,
     around: Around = _NOTHING,
-    kept: KeptCalls | None = None,
+    sample: KeptCalls | None = None,
 ) -> None:
     """One call for each key, and after it a pause in seconds; until the clock reads `end`, if it is given.
 
@@ -204,7 +204,7 @@ def paced(
         gc.collect(0)
 
     rest = iter(keys)
-    while (end is None or clock() < end) and (taken := _taken(rest, 1, kept))[0]:
+    while (end is None or clock() < end) and (taken := _taken(rest, 1, sample))[0]:
         one, keeping = taken
         with around:
             start = clock()
@@ -256,7 +256,7 @@ def open_loop(
     sleep: Callable[[float], object] = time.sleep,
     seen: Seen | None = None,
     left: list[K] | None = None,
-    kept: KeptCalls | None = None,
+    sample: KeptCalls | None = None,
 ) -> ScheduleStats:
     """A call at each moment (nanoseconds after the reading `begin`), at once if the one before it took longer.
 
@@ -270,7 +270,7 @@ def open_loop(
     last, kept_up = 0, -1  # the last moment so far, and the last that was met
     for chunk in moments:
         starts, ends = [], []
-        last_results = deque[object](maxlen=kept.most if kept is not None else 0)
+        last_results = deque[object](maxlen=sample.most if sample is not None else 0)
         taken = [] if dropped else list(islice(rest, len(chunk)))  # after a dropped call none is made
         now = clock()
         for moment, key in zip((chunk + begin).tolist(), taken, strict=not dropped):
@@ -284,8 +284,8 @@ def open_loop(
             now = clock()
             ends.append(now)
             last_results.append(returned)
-        if kept is not None:
-            kept.after(taken[: len(ends)], last_results)
+        if sample is not None:
+            sample.after(taken[: len(ends)], last_results)
         made = np.array([starts, ends], np.int64) - begin
         waited = made[0] - chunk[: len(starts)]
         service(made[1] - made[0])

@@ -29,7 +29,7 @@ class Win:
 
 
 def wins(scenarios: Sequence[ScenarioView]) -> list[Win]:
-    """Who was fastest in which steps, the engine with most steps first. A step without two engines to compare is left out."""
+    """Winners of steps, the engine with most steps first. A step without two engines to compare is left out."""
     found: dict[tuple[str, ...], list[tuple[ScenarioView, StepView, str]]] = {}
     for scenario in scenarios:
         for step in _timed(scenario):

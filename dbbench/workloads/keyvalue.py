@@ -198,10 +198,10 @@ def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
     return throughput(found, count, Clients())
 
 
-def check_read(kept: Sequence[Kept], context: StepContext, expected: ExpectedRecords) -> None:
+def check_read(calls: Sequence[Kept], context: StepContext, expected: ExpectedRecords) -> None:
     """Compare what timed calls have read of records that are there. Raises WrongAnswer."""
     with context.aside():
-        for each in kept:
+        for each in calls:
             rows = list(zip(*each.table.to_pydict().values(), strict=True))
             if nothing := next((key for _, key, _, found, _ in rows if found is None), None):
                 raise WrongAnswer(f"a timed call returned nothing for the key {nothing.hex()}, which is there")

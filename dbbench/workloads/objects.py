@@ -77,14 +77,14 @@ class Loading:
         objects = [self.run(key) for key in keys] if self.step.identity_map == "warm" else []
         taken: list[NDArray[np.int64]] = []
         self._begin()
-        kept = KeptCalls() if look else None
-        stream(self.run, keys, taken.append, clock, around=around, kept=kept)
+        sample = KeptCalls() if look else None
+        stream(self.run, keys, taken.append, clock, around=around, sample=sample)
         times = np.concatenate(taken)
         if samples is not None:
             samples.record(times)
         objects.clear()
-        if look and kept:
-            look(*zip(*kept.calls, strict=True))
+        if look and sample:
+            look(*zip(*sample.calls, strict=True))
         self.session.forget()
         return float(times.sum()) / len(keys)
 
