@@ -56,7 +56,7 @@ from dbbench.workloads.context import StepContext
 if TYPE_CHECKING:
     from dbbench.cluster.hosts import Hosts
 
-#: What a copy is to hold, and what was found, in the trial's directory.
+#: What a copy is to hold, and what its check said, in the work directory, which is private.
 _ASKED, _SAID = "copy.pickle", "copy.json"
 #: Outcomes of a step that did its work, whatever became of its figure.
 _WORKED = (Outcome.OK, Outcome.SATURATED, Outcome.NO_RATE)
@@ -134,8 +134,8 @@ class Worker:
             engine.close()
 
     def check_copy(self) -> None:
-        """Open a copy of the engine's folder and check a step's work in it. What is wrong is left in the trial's directory."""
-        with open(self.directory / _ASKED, "rb") as file:
+        """Open a copy of the engine's folder and check a step's work in it. What is wrong is left in the work directory."""
+        with open(self.setup.directory.with_name(_ASKED), "rb") as file:
             name, data = pickle.load(file)  # noqa: S301 - this trial's own worker wrote it
         (step,) = (each for each in self.scenario.steps if each.name == name)
         wrong = why = ""
@@ -160,7 +160,7 @@ class Worker:
             except Exception as exc:
                 traceback.print_exc()
                 wrong = described(exc)[1]
-        atomic_json.write(self.directory / _SAID, {"wrong": wrong, "why": why})
+        atomic_json.write(self.setup.directory.with_name(_SAID), {"wrong": wrong, "why": why})
         with suppress(Exception):  # a server of its own is to end; the verdict is there
             engine.close()
 
@@ -176,16 +176,16 @@ class Worker:
 
     def _check_the_copy(self, step: AnyStep, context: StepContext) -> str:
         """What came of checking the copy in a new process. Raises WrongAnswer."""
-        with open(self.directory / _ASKED, "wb") as file:
+        with open(self.setup.directory.with_name(_ASKED), "wb") as file:
             pickle.dump((step.name, replace(context.data, timed={})), file)
         try:
             if why := self.copies.check():
                 return f"not checked: {why}"
-            said = atomic_json.read(self.directory / _SAID)
+            said = atomic_json.read(self.setup.directory.with_name(_SAID))
         finally:
             shutil.rmtree(copies.copy_of(self.setup.directory), ignore_errors=True)
             for name in (_ASKED, _SAID):
-                (self.directory / name).unlink(missing_ok=True)
+                self.setup.directory.with_name(name).unlink(missing_ok=True)
         if wrong := said["wrong"]:
             raise WrongAnswer(f"copied when its last call had returned, and opened by a new process: {wrong}")
         return str(said["why"] or "all there")

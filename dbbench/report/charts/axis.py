@@ -12,14 +12,14 @@ _NARROW = 50
 
 @dataclass(frozen=True)
 class Axis:
-    """From `low` to `high`, even or logarithmic."""
+    """An axis from `low` to `high`, even or logarithmic."""
 
     low: float
     high: float
     logarithmic: bool = False
 
     def share(self, value: float) -> float:
-        """Where a value lies: from 0 at the low end to 1 at the high one; what is beyond them is at the end."""
+        """Return the place of a value: from 0 at the low end to 1 at the high one; what is beyond them is at the end."""
         if self.logarithmic:
             at = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
         else:
@@ -27,7 +27,7 @@ class Axis:
         return min(max(at, 0.0), 1.0)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """At most so many round values on it, in order; at least two on a logarithmic axis."""
+        """Round values on it, in order, `most` at most; at least two on a logarithmic axis."""
         return self._powers(most) if self.logarithmic else self._steps(most)
 
     def _steps(self, most: int) -> list[float]:

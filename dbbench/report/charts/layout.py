@@ -51,11 +51,11 @@ class Frame:
     bottom: float
 
     def across(self, axis: Axis, value: float) -> float:
-        """Where a value of the axis under it lies."""
+        """Return the place of a value on the axis under it."""
         return self.left + axis.share(value) * (self.right - self.left)
 
     def up(self, axis: Axis, value: float) -> float:
-        """Where a value of the axis at its left lies."""
+        """Return the place of a value on the axis at its left."""
         return self.bottom - axis.share(value) * (self.bottom - self.top)
 
 

@@ -51,7 +51,7 @@ def _broken(word: str, size: float, most: float, *, bold: bool) -> list[str]:
 
 @cache
 def _advance(character: str, bold: bool) -> float:
-    """From a character to the next, as a share of the size."""
+    """The width from a character to the next, as a share of the size."""
     return (_dots(f"H{character}H", bold) - _dots("HH", bold)) / (_DPI / 72 * _POINTS)
 
 
