@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dbbench.engine.setup import Setup
     from dbbench.engine.size import File, FileRole, Size
     from dbbench.engine.sql.dialect import RECORD_KEY, RECORD_TABLE, RECORD_VALUE, STANDARD_TYPES, Dialect
-    from dbbench.engine.sql.keyvalue import WithoutRecords
+    from dbbench.engine.sql.operations import WithoutRecords
     from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
     from dbbench.engine.traits import Concurrency, EngineInfo, MissingFeature, Publication, Traits
     from dbbench.errors import ServerFailed, Unavailable, Unsupported, UserError

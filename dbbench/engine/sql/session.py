@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import LoadPart, Retry, Rows
 from dbbench.engine.sql.dialect import RECORD_TABLE, Dialect
-from dbbench.engine.sql.objects import SQLObjects
+from dbbench.engine.sql.operations import SQLObjects
 from dbbench.errors import Unsupported
 
 if TYPE_CHECKING:
