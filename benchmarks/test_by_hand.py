@@ -26,7 +26,7 @@ def ours(engine: str, out: Path) -> dict[str, float]:
     command = [
         sys.executable,
         "-m",
-        "dbbench.cli",
+        "dbbench",
         "suite",
         "invoices",
         "--quick",

@@ -16,7 +16,7 @@ RUNS = 10
 
 def run(out: Path, *arguments: str) -> dict[str, dict[str, str]]:
     """Engine -> rank, for each step."""
-    command = [sys.executable, "-m", "dbbench.cli", "suite", "invoices", "--out", str(out)]
+    command = [sys.executable, "-m", "dbbench", "suite", "invoices", "--out", str(out)]
     done = subprocess.run(
         [*command, *arguments], env=environment("faulty"), capture_output=True, text=True, check=False
     )

@@ -97,7 +97,7 @@ def run_dbbench(
 ) -> subprocess.CompletedProcess[str]:
     """Run `dbbench ...` in a folder; `plugins` names folders of tests with more plugins in them."""
     return subprocess.run(
-        [sys.executable, "-m", "dbbench.cli", *arguments],
+        [sys.executable, "-m", "dbbench", *arguments],
         cwd=folder,
         env=environment(*plugins, **variables),
         capture_output=True,
@@ -119,7 +119,7 @@ def started(
     temporary = folder / "temporary"
     temporary.mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "dbbench.cli", *arguments],
+        [sys.executable, "-m", "dbbench", *arguments],
         cwd=folder,
         env=environment(*plugins, TMPDIR=str(temporary), **variables),
         stdout=subprocess.PIPE,

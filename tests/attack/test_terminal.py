@@ -14,7 +14,7 @@ from tests.conftest import environment
 
 def report(run: Path, shell: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
     """`dbbench report` in a shell's line, where $DBBENCH stands for it."""
-    script = f"{sys.executable} -m dbbench.cli report {run} --format csv"
+    script = f"{sys.executable} -m dbbench report {run} --format csv"
     return subprocess.run(
         ["bash", "-c", f"set -o pipefail; {shell.replace('$DBBENCH', script)}"],
         env=environment(**variables), capture_output=True, timeout=300, check=False,

@@ -75,7 +75,7 @@ def test_a_report_is_drawn_without_any_engine(run, tmp_path: Path) -> None:
     (run[0] / "summary.csv").unlink()
     env = environment()
     env["PYTHONPATH"] = str(tmp_path)
-    command = [sys.executable, "-m", "dbbench.cli", "report", str(run[0])]
+    command = [sys.executable, "-m", "dbbench", "report", str(run[0])]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (run[0] / "summary.csv").read_text() == before

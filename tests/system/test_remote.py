@@ -71,7 +71,7 @@ def test_the_same_server_near_and_far(network: Hosts, tmp_path: Path) -> None:
     (tmp_path / "remote.yaml").write_text(_SUITE)
     near = f"postgresql://bench@/postgres?host={tmp_path}/server/socket"
     far = f"postgresql://bench@{network.server_address}/postgres"
-    command = [sys.executable, "-m", "dbbench.cli", "suite", "remote.yaml", "--quick", "--out", "run"]
+    command = [sys.executable, "-m", "dbbench", "suite", "remote.yaml", "--quick", "--out", "run"]
     command += ["--format", "csv,md"]
     for name, url in (("postgresql@near", near), ("postgresql@far", far)):
         command += ["--engine", name, "--url", f"{name}={url}"]

@@ -1,5 +1,0 @@
-"""`python -m dbbench.cli`."""
-
-from dbbench.cli import main
-
-main()
