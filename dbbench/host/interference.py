@@ -54,7 +54,7 @@ def reading(root: Path = _ROOT) -> Reading | None:
     return Reading(total, busy, steal, sum(os.times()[:4]), _throttled(root))
 
 
-def between(earlier: Reading | None, later: Reading | None) -> dict[str, Any]:
+def between(earlier: Reading | None, later: Reading | None) -> dict[str, object]:
     """What happened between two readings of one process.
 
     `others` is the share of all cores that other processes used, `steal` the share that other virtual
@@ -72,7 +72,7 @@ def between(earlier: Reading | None, later: Reading | None) -> dict[str, Any]:
     }
 
 
-def before(directory: Path, *, root: Path = _ROOT) -> dict[str, Any]:
+def before(directory: Path, *, root: Path = _ROOT) -> dict[str, object]:
     """What a run starts with, for a run directory that is to lie in `directory`: all but the load, in base units."""
     disk = _disk(directory)
     return {

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import psutil
 
@@ -58,7 +57,7 @@ class Choice:
     absent: dict[str, Probed]
     idle: Sequence[str]
     #: How far other processes disturbed the machine meanwhile.
-    noise: dict[str, Any]
+    noise: dict[str, object]
 
 
 def choose(request: Request, suite: Suite, report: Callable[[str], None]) -> Choice:
@@ -137,7 +136,7 @@ def options_of(
 
 def _looked_at(
     names: Sequence[str], options: dict[str, dict[str, str]], request: Request, releases: Releases
-) -> tuple[dict[str, Probed], dict[str, Any]]:
+) -> tuple[dict[str, Probed], dict[str, object]]:
     """What is known of each engine, and how far other processes disturb the machine meanwhile."""
     at_first = interference.reading()
     with ThreadPoolExecutor(1) as pool:  # a process imports every driver meanwhile

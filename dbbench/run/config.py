@@ -71,7 +71,7 @@ def read(path: Path) -> Config:
     try:
         config = Config.model_validate(document)
     except ValidationError as exc:
-        faults = [_worded(document, error) for error in exc.errors()]
+        faults = [_worded(error) for error in exc.errors()]
         raise UserError("; ".join([f"{path}: {faults[0]}", *faults[1:5]])) from exc
     if variant := next((name for name in config.settings if "@" in name), ""):
         raise UserError(f'{path}: settings.{variant} is of a variant: write them as variants."{variant}".settings')
@@ -80,7 +80,7 @@ def read(path: Path) -> Config:
     return config
 
 
-def _worded(document: dict[str, Any], error: Any) -> str:
+def _worded(error: Any) -> str:
     """One fault: where, and what is wrong. An unknown key with the known one that is most like it."""
     place = [str(part) for part in error["loc"] if part != "[key]"]
     where = cleaned(".".join(place), 200)
