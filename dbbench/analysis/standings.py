@@ -11,6 +11,8 @@ from dbbench.analysis.ordering import paired_means
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, paired_mean
 from dbbench.suite.model import Scenario
+from dbbench.suite.steps.keyvalue import KeyValueStep
+from dbbench.suite.steps.mix import MixStep
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,11 @@ class Standing:
 def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
     """Engines by the geometric mean of their ratios; those that failed in a step come after the rest.
 
-    A step that was verified for no engine is not in the mean, and neither are sizes.
+    A step that was verified for no engine is not in the mean, and neither are sizes and what fills the store of a mix.
     """
     figures = [row for row in rows if row.scenario == scenario.name and row.ranked and row.measured]
     unverified = {row.step for row in figures} - {row.step for row in figures if row.verified}
+    left_out = unverified | fills_of_mixes(scenario)
     steps = [step.name for step in scenario.steps]
     bests = {row.step: row for row in reversed(rows) if row.scenario == scenario.name and row.ratio is not None}
     by_engine: dict[str, dict[str, Row]] = {}
@@ -48,12 +51,19 @@ def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
             by_engine.setdefault(row.engine, {})[row.step] = row
     found = []
     for engine, mine in by_engine.items():
-        timed = [step for step in steps if step in mine and mine[step].unit != "B" and step not in unverified]
+        timed = [step for step in steps if step in mine and mine[step].unit != "B" and step not in left_out]
         mean = _mean([(mine[step], bests[step]) for step in timed if step in bests])
         title = next(iter(mine.values())).title
         means = (None, None, None) if mean is None else (mean.value, mean.low, mean.high)
         found.append(Standing(engine, title, means[0], mine, *means[1:]))
     return sorted(found, key=lambda item: (item.mean_ratio is None, item.mean_ratio or 0, item.failures, item.engine))
+
+
+def fills_of_mixes(scenario: Scenario) -> set[str]:
+    """The steps that fill the store for a mix: its conditions, not its result."""
+    if not any(isinstance(step, MixStep) for step in scenario.steps):
+        return set()
+    return {step.name for step in scenario.steps if isinstance(step, KeyValueStep) and step.operation == "insert"}
 
 
 def _mean(steps: Sequence[tuple[Row, Row]]) -> Estimate | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dbbench.analysis.standings import Standing, mean_over
+from dbbench.analysis.standings import Standing, fills_of_mixes, mean_over
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import Line, StepView, joined, times
 
@@ -34,7 +34,7 @@ def wins(scenarios: Sequence[ScenarioView]) -> list[Win]:
     for scenario in scenarios:
         for step in _timed(scenario):
             if leading := _leading(step):
-                titles = tuple(line.row.title for line in leading)
+                titles = tuple(sorted(line.row.title for line in leading))
                 margin = _margin(step, leading)
                 found.setdefault(titles, []).append((scenario, step, margin))
     order = sorted(found, key=lambda titles: (len(titles) > 1, -len(found[titles])))
@@ -233,4 +233,5 @@ def _smallest(scenario: ScenarioView) -> str:
 
 
 def _timed(scenario: ScenarioView) -> list[StepView]:
-    return [step for step in scenario.steps if not step.counted]
+    left_out = fills_of_mixes(scenario.scenario)
+    return [step for step in scenario.steps if not step.counted and step.step.name not in left_out]

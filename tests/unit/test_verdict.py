@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.report.run_view import View, view
-from dbbench.report.verdict import finding, verdict
+from dbbench.report.verdict import finding, overall, verdict, wins
 from dbbench.results.outcome import Outcome
 from tests.fabricated import FORBIDDEN, Fake, fabricate
 
@@ -113,3 +113,17 @@ def test_nothing_withheld_is_told(tmp_path: Path) -> None:
 )
 def test_a_run_in_two_sentences(tmp_path: Path, fakes: list[Fake], start: str) -> None:
     assert verdict(shown(tmp_path, *fakes).scenarios[0]).startswith(start)
+
+
+def test_what_fills_the_store_of_a_mix_does_not_count(tmp_path: Path) -> None:
+    fakes = {"a": Fake("A", {"fill-session-store": 50.0}), "b": Fake("B", 2.0)}
+    found = view(fabricate(tmp_path / "run", fakes, suite="mixes", rounds=6, noise=0.0))
+    scenario = found.scenarios[0]
+    assert finding(scenario.step("fill-session-store")) == "B is 25.00 times as fast as the next, A."
+    assert verdict(scenario).startswith(
+        "Fastest overall: A, the best of each step; then B, 2.00×. Clear wins: A 1 of 1 step."
+    )
+    assert scenario.standings[0].mean_ratio == 1.0
+    assert overall(found) == "Fastest over 6 scenarios: A, 1.00×; then B, 2.00× the best result on average."
+    (win,) = wins(found.scenarios)
+    assert (win.words, [margin for _, _, margin in win.steps]) == ("A", ["2.00×"] * 6)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dbbench.analysis.row import Row
+from dbbench.analysis.standings import fills_of_mixes
 from dbbench.report.charts.palette import engine_colours, engine_order
 from dbbench.report.remarks import unsteady
 from dbbench.report.run_view import ScenarioView, View
@@ -78,8 +79,10 @@ def _step(
         "higher": step.higher,
         "measure": step.measure,
         "interval": step.interval,
-        # What counts for the mean over steps: times and rates that were verified for some engine.
-        "mean": step.step.unit != "B" and any(line.row.verified for line in step.lines),
+        # What counts for the mean over steps: times and rates that were verified for some engine, without a mix's fill.
+        "mean": step.step.unit != "B"
+        and step.step.name not in fills_of_mixes(scenario.scenario)
+        and any(line.row.verified for line in step.lines),
         "log": axis == "logarithmic",
         "auto": axis == "auto",
         "nulls": [[row.title, _rounds(row, size, rounds, digits)] for row in nulls] if digits else [],

@@ -97,7 +97,7 @@
     if (known.length < 2) return null;
     const ranked = known.filter(isRanked), first = ranked.length ? ranked.filter((row) => !row[4].some((other) => state.e.has(names[other]))) : [known[0]];
     const next = known.find((row) => !first.includes(row));
-    return { who: (first.length > 1 ? "Tie: " : "") + first.map((row) => title(row[0])).join(", "), gap: first.length > 1 || !next ? "" : times(ratio(step, next, first[0][1])), next };
+    return { who: (first.length > 1 ? "Tie: " : "") + first.map((row) => title(row[0])).sort().join(", "), gap: first.length > 1 || !next ? "" : times(ratio(step, next, first[0][1])), next };
   };
   const finding = (step) => {
     const found = leaders(step);
