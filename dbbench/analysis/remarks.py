@@ -57,6 +57,8 @@ class About(Enum):
     ALL_AGREE = auto()
     AGREES = auto()
     DIFFERS = auto()
+    #: A crash check of the same versions and options lost or tore a commit.
+    CRASH_CHECK_FAILED = auto()
     #: `count` of `of` rounds had another plan of the query.
     OTHER_PLANS = auto()
     #: The clause `text` forbids to publish it.
@@ -112,7 +114,14 @@ def remarks(
     if part and steps[0].unit != "B":  # a size is what it is
         given = next((str(result.engine["tier"]) for result in results if result.engine.get("tier")), "")
         yield from stronger(given, scenario.durability)
+        if failed_crash_check(results):
+            yield Remark(About.CRASH_CHECK_FAILED)
     yield from of_trials(results, len(results))
+
+
+def failed_crash_check(results: Sequence[TrialResult]) -> bool:
+    """Return whether a crash check of what these trials ran failed at their durability tier."""
+    return any(not check["passed"] for result in results if (check := result.engine.get("crash_check")))
 
 
 def of_trials(results: Sequence[TrialResult], rounds: int) -> Iterator[Remark]:

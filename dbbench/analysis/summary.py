@@ -8,7 +8,7 @@ from dataclasses import replace
 from dbbench.analysis.agreement import agreed, confirmed, disputed
 from dbbench.analysis.dependence import Dependence, dependence, stretched
 from dbbench.analysis.ordering import ordered
-from dbbench.analysis.remarks import About, Remark, of_failed, remarks
+from dbbench.analysis.remarks import About, Remark, failed_crash_check, of_failed, remarks
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, estimate
 from dbbench.analysis.steadiness import unsteady
@@ -99,7 +99,7 @@ def _row(
         low=middle.low,
         high=middle.high,
         original=_original(scenario.worst_of_last, trial_means, steps[0].direction),
-        verified=not unverified,
+        verified=not unverified and (steps[0].unit == "B" or not failed_crash_check(mine)),
         remarks=tuple(remarks(scenario, steps, mine, unverified, part=part)),
         unsteady=unsteady(trial_means) if part and steps[0].unit != "B" else (),
         facts=steps[-1].facts,

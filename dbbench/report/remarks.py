@@ -34,6 +34,7 @@ _WORDS = {
     About.ALL_AGREE: "all {0.of} engines agree on the answer",
     About.AGREES: "{0.count} of {0.of} engines agree on the answer",
     About.DIFFERS: "DIFFERS from the answer that {0.count} of {0.of} engines agree on",
+    About.CRASH_CHECK_FAILED: "no rank: a crash check of these versions and options failed, so commits may be lost",
     About.OTHER_PLANS: "another plan in {0.count} of {0.of} rounds",
     About.WITHHELD: "withheld: {0.text}",
     About.LEVELS: "{0.count} of {0.of} lie ×{0.amount:.2f} below the rest",

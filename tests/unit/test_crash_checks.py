@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dbbench.engine.registry import fingerprint
+from dbbench.report.remarks import detail
 from dbbench.report.run_view import view
 from dbbench.results import crash_checks
 from dbbench.results.crash_checks import CrashCheck, Subject
@@ -80,6 +81,16 @@ def words(tmp_path: Path, *told: dict[str, Any]) -> str:
     assert f"durability: {text} · " in shown.captions(run.suite.scenarios[0])[-1]
     assert ("Durability", f"invoices: {text}") in shown.facts
     return text
+
+
+def test_who_failed_a_crash_check_has_figures_and_sizes_but_no_rank(tmp_path: Path) -> None:
+    engines = {name: replace(MANY[name], told=checked(passed=name != "duckdb")) for name in ("sqlite", "duckdb", "h2")}
+    shown = view(fabricate(tmp_path / "run", engines, rounds=6))
+    rows = [row for row in shown.rows if row.engine == "duckdb"]
+    assert {row.rank is None for row in rows if row.unit != "B"} == {True}
+    assert all(row.value and "a crash check of these versions" in detail(row) for row in rows if row.unit != "B")
+    assert {row.rank is None for row in rows if row.unit == "B"} == {False}
+    assert {row.rank is None for row in shown.rows if row.engine == "sqlite"} == {False}
 
 
 def test_what_was_never_tried_is_declared(tmp_path: Path) -> None:
