@@ -21,8 +21,6 @@ Array = npt.NDArray[np.float64]
 
 #: Above this autocorrelation rounds of engines are too few, whatever their number, to tell them apart.
 TOO_DEPENDENT = 0.6
-#: The highest autocorrelation that is corrected for; above it the correction itself is unknown.
-_HIGHEST = 0.8
 #: How far above that of independent rounds the mean autocorrelation lies, in standard errors, before tests are corrected
 #: for it, and before they are given up. Without the first, two engines in one step lost a quarter of the power.
 _DOUBTFUL, _SHOWN = 1.0, 2.33
@@ -84,7 +82,7 @@ def stretched(estimate: Estimate, factor: float) -> Estimate:
 
 def inflation(autocorrelation: float, rounds: int) -> float:
     """The standard error of a mean of dependent rounds, as a multiple of the one that is computed as if they weren't."""
-    autocorrelation = min(autocorrelation, _HIGHEST)
+    autocorrelation = min(autocorrelation, TOO_DEPENDENT)  # above it the correction itself is unknown
     lags = np.arange(1, rounds)
     variance = 1 + 2 * float(((1 - lags / rounds) * autocorrelation**lags).sum())
     return math.sqrt(variance / ((1 - variance / rounds) / (1 - 1 / rounds)))

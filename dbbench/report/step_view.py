@@ -188,8 +188,10 @@ class StepView:
 
     @property
     def interval(self) -> str:
-        """What the interval is: with fewer than six rounds it can't cover the truth in 95 of 100 cases."""
-        return "95 % interval" if self.rounds >= SURE_ROUNDS else "the least and greatest"
+        """What the interval is: of fewer than six rounds, the range can't cover the truth in 95 of 100 cases."""
+        if self.rounds >= SURE_ROUNDS or any(line.row.dependence.figures > 1 for line in self.lines):
+            return "95 % interval"
+        return "the least and greatest"
 
     @property
     def conditions(self) -> str:

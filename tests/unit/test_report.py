@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,16 @@ def test_the_terminal_has_a_line_for_each_engine_within_80_columns(many: View) -
         line.row.engine for line in (*many.scenarios[0].step("join-1").lines, *many.scenarios[0].step("join-1").failed)
     ]
     assert "(log scale)" in " ".join(lines[title : start + 1])
+
+
+def test_one_figure_with_a_wide_interval_is_drawn_on_a_logarithmic_scale(tmp_path: Path) -> None:
+    """Its interval alone makes the scale wide: all figures are the same."""
+    shown = view(fabricate(tmp_path / "run", {"sqlite": MANY["sqlite"]}, rounds=6))
+    (step, *_) = shown.scenarios[0].steps
+    line = step.lines[0]
+    wide = replace(step, lines=(replace(line, row=replace(line.row, high=1000 * (line.row.value or 0))),))
+    assert wide.wide
+    assert run._Scale.of(wide).bar(line.row.value or 0, 10, ascii_only=True) == "---------o"
 
 
 @pytest.mark.parametrize(("engines", "width"), [(2, 40), (22, 60), (22, 120)])

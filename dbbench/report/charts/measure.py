@@ -14,7 +14,7 @@ _DPI, _POINTS = 720, 10
 
 def width(text: str, size: float, *, bold: bool = False) -> float:
     """The width of one line; kerning, which makes it narrower, isn't counted."""
-    return size * sum(_advance(character, bold) for character in text)
+    return size * sum(_advance(character, bold) for character in text.replace("\n", " "))
 
 
 def widest(texts: Sequence[str], size: float) -> float:

@@ -97,9 +97,10 @@ class _Board:
     def _text(self, mark: Text) -> None:
         gc = self._agg.new_gc()
         gc.set_foreground(self._colour(mark.ink) or (0, 0, 0))
-        x = mark.x - _SHARES[mark.anchor] * measure.width(mark.text, mark.size, bold=mark.bold)
+        text = mark.text.replace("\n", " ")  # Agg has no letter for a line's end, which a title of a suite may hold
+        x = mark.x - _SHARES[mark.anchor] * measure.width(text, mark.size, bold=mark.bold)
         font = _font(mark.size, mark.bold, mark.italic)
-        self._agg.draw_text(gc, round(x * self._scale), round(mark.y * self._scale), mark.text, font, 0)
+        self._agg.draw_text(gc, round(x * self._scale), round(mark.y * self._scale), text, font, 0)
 
     def _colour(self, name: str) -> tuple[float, float, float] | None:
         """Red, green and blue; None for what isn't drawn."""

@@ -113,7 +113,7 @@ def _better(line: Line, numbers: dict[str, int]) -> str | list[int]:
 
 def _parts(step: StepView) -> dict[str, list[list[float | str | None]]]:
     """Engine -> the parts of its bar as the picture has them, each with its end, tone and hatch; not of a plain bar."""
-    # They load matplotlib, which html_page's users may not need; the charts are drawn by now.
+    # They load matplotlib, which users of the page may not need; the charts are drawn by now.
     from dbbench.report.charts.bars import bars
     from dbbench.report.charts.layout import Look
     from dbbench.report.charts.size import sizes

@@ -30,10 +30,9 @@ def step_chart(shown: History, scenario: str, step: str) -> Scene:
     by = next((by for one in series for row in one.rows if row and (by := metric_of(row.metric).by)), "")
     what = f" of {by}" if by else ""
     logarithmic = bool(values) and max(values) > _NARROW * min(values)
-    rounds = [len(row.trial_means) for one in series for row in one.rows if row and row.low is not None]
-    spread = (
-        "95 % intervals" if min(rounds, default=SURE_ROUNDS) >= SURE_ROUNDS else "the least and greatest of the rounds"
-    )
+    rows = [row for one in series for row in one.rows if row and row.low is not None]
+    few = any(len(row.trial_means) < SURE_ROUNDS and row.dependence.figures == 1 for row in rows)
+    spread = "the least and greatest of the rounds" if few else "95 % intervals"
     # An engine has one shape in all charts.
     look = Look(
         {one.engine: colour_name(one.engine) for one in shown.series},

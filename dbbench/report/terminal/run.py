@@ -223,7 +223,9 @@ class _Scale:
         if not value or not self.greatest:
             return ""
         if self.wide:
-            share = math.log(value / self.least) / math.log(self.greatest / self.least)
+            # All figures can be the same, on such a scale for the sake of an interval.
+            span = math.log(self.greatest / self.least)
+            share = math.log(value / self.least) / span if span else 1.0
             line, point = ("-", "o") if ascii_only else ("─", "●")
             return f"{line * round(share * (width - 1))}{point}"
         share = value / self.greatest
