@@ -164,18 +164,16 @@ class Worker:
         with suppress(Exception):  # a server of its own is to end; the verdict is there
             engine.close()
 
-    def _copied(self, step: AnyStep, engine: Engine) -> bool | str:
-        """Whether the engine's folder was copied right after the step's last call, or why it wasn't.
+    def _wants_copy(self, step: AnyStep, engine: Engine) -> bool:
+        """Return whether the engine's folder is to be copied right after the step's last call.
 
         In the first round, where the engine promises that a commit outlives its process.
         """
         promised = engine.info().tier is not Tier.MEMORY and does_work(engine) and not engine.url
-        if not (step.writes and promised and self.order.trial.round == 1 and self.copies.offered):
-            return False
-        return self.copies.take() or True
+        return step.writes and promised and self.order.trial.round == 1 and self.copies.offered
 
     def _check_the_copy(self, step: AnyStep, context: StepContext) -> str:
-        """What came of checking the copy in a new process. Raises WrongAnswer."""
+        """Check the copy in a new process, and return what came of it. Raises WrongAnswer."""
         with open(self.setup.directory.with_name(_ASKED), "wb") as file:
             pickle.dump((step.name, replace(context.data, timed={})), file)
         try:
@@ -186,7 +184,9 @@ class Worker:
             shutil.rmtree(copies.copy_of(self.setup.directory), ignore_errors=True)
             for name in (_ASKED, _SAID):
                 self.setup.directory.with_name(name).unlink(missing_ok=True)
-        if wrong := said["wrong"]:
+        if (wrong := said["wrong"]) and ondisk.elsewhere(context.engine):
+            return "not checked: the engine has files outside of its folder"
+        if wrong:
             raise WrongAnswer(f"copied when its last call had returned, and opened by a new process: {wrong}")
         return str(said["why"] or "all there")
 
@@ -311,9 +311,10 @@ class Worker:
         started = time.perf_counter()
         result = StepResult(name=step.name, outcome=Outcome.OK, verified=False)
         try:
+            wants_copy = work.check is not None and self._wants_copy(step, context.engine)
             before = usage(context.engine.processes())
             measured = work.measure(step, context)
-            copied = self._copied(step, context.engine) if work.check else False
+            not_copied = self.copies.take() if wants_copy else ""  # before any of the plugin's code runs
             servers = context.engine.processes()
             written = usage(servers).since(before).written
             if self.hosts and (facts := self.hosts.take_facts()):
@@ -324,8 +325,8 @@ class Worker:
             self.record.peak_memory = max(peak, self.record.peak_memory or 0)
             if work.check and measured.outcome is not Outcome.WRONG:
                 result = self._checked(work.check, step, context, result)
-                if copied:
-                    found = f"not copied: {copied}" if copied is not True else self._check_the_copy(step, context)
+                if wants_copy:
+                    found = f"not copied: {not_copied}" if not_copied else self._check_the_copy(step, context)
                     result = result.model_copy(update={"facts": {**result.facts, "copy": found}})
             if measured.unit == "s" and measured.value is not None and measured.outcome is not Outcome.WRONG:
                 context.data.timed[step.name] = result

@@ -51,6 +51,14 @@ def _files(engine: Engine) -> tuple[File, ...]:
     return tuple(_summed(files) + outside(engine, seen))
 
 
+def elsewhere(engine: Engine) -> list[File]:
+    """Files of an engine that are not in its directory."""
+    seen: set[_Inode] = set()
+    for _ in _in_folder(engine.directory, seen):
+        pass
+    return outside(engine, seen)
+
+
 def outside(engine: Engine, seen: set[_Inode]) -> list[File]:
     """Files that are not in the engine's directory: in the rest of the trial's folder, or open for writing."""
     work = engine.directory.parent

@@ -24,7 +24,7 @@ LIES = {
     "loads-doubled": ("bulk-insert", "rows of Charges, read back: column "),
     "loads-uncommitted": ("bulk-insert", "COUNT(*) of Invoice: 0 instead of 2"),
     "loads-late": ("bulk-insert", "COUNT(*) of Invoice: 0 instead of 2"),
-    "loads-shared": ("bulk-insert", "after the last step, seen anew: COUNT(*) of Invoice: 0 instead of 53"),
+    "loads-shared": ("bulk-insert", "opened by a new process: COUNT(*) of Invoice: 0 instead of 2"),
     "inserts-one-transaction": ("insert-1", "COUNT(*) of Invoice: 2 instead of 53"),
     "inserts-uncommitted": ("insert-1", "COUNT(*) of Invoice: 2 instead of 53"),
     "inserts-wrong-keys": ("insert-1", "rows that insert-1 added to Invoice: "),
