@@ -49,6 +49,7 @@ _NEEDS = {
 
 #: Of a call that reads: its number among those kept, the key that it took, how many records it asked for, and one that it returned.
 ReadRow = tuple[int, bytes, int, bytes | None, bytes | None]
+_BYTES = bytes | bytearray | memoryview
 #: A call's key, the records that it asked for, and those that it returned.
 _Read = tuple[bytes, int, Sequence[Any]]
 
@@ -73,7 +74,7 @@ def _read_rows(
 
 
 def _as_bytes(given: Any) -> bytes:
-    if not isinstance(given, bytes | bytearray | memoryview):
+    if not isinstance(given, _BYTES):
         raise WrongAnswer(f"a timed call returned {type(given).__name__} in place of bytes")
     return bytes(given)
 
@@ -82,7 +83,13 @@ def _of_a_read(taken: bytes, returned: Any) -> _Read:
     """The value of the key, or a pair of key and value."""
     if returned is None:
         return taken, 1, ()
-    return taken, 1, [returned if isinstance(returned, tuple | list) else (taken, returned)]
+    if isinstance(returned, _BYTES):
+        return taken, 1, [(taken, returned)]
+    try:
+        key, value = returned  # a driver's row, which need not be a tuple
+    except (TypeError, ValueError):
+        raise WrongAnswer(f"a timed call returned {type(returned).__name__} in place of bytes") from None
+    return taken, 1, [(key, value)]
 
 
 def _reading(calls: Mapping[str, Any]) -> dict[Any, str]:
