@@ -10,9 +10,10 @@ Both sides are brought to the types of the right answer and compared column by c
 - a date or time may come as ISO text or YYYYMMDD; a date is its midnight;
 - spaces at the end of a text are ignored (CHAR columns are padded by some systems);
 - a fraction that was computed, such as a mean or a sum, is the same within one part in 10^9, or in 10^12 of the column's
-  largest value, or of the largest sum of magnitudes behind it (what is left of a sum whose parts cancel out); with other numbers of decimal places, within a unit of the
-  last place of the coarser if that is the fourth or a later one (MySQL has four of a mean, and some cut off, others round);
-  where it was divided or is a mean, with the same number of places too.
+  largest value, or of the largest sum of magnitudes behind it (what is left of a sum whose parts cancel out); with other
+  numbers of decimal places, within a unit of the last place of the coarser if that is the fourth or a later one (MySQL
+  has four of a mean, and some cut off, others round); where it was divided or is a mean, with the same number of places
+  too.
 
 Which types the values may come in is another question: see `forms`.
 """

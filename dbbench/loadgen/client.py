@@ -81,7 +81,8 @@ class _Client:
             if work.look and last:
                 work.look(last.pop())
         if job.warm_up_seconds:
-            self._until(perf_counter_ns() + round(job.warm_up_seconds * 1e9), warm)
+            until = perf_counter_ns() + round(job.warm_up_seconds * 1e9)
+            self._made(work.run, self.given, warm, end=until)
         with bound(self.number if job.affinity else None):
             begin = start()
             self.sleep(max(begin - perf_counter_ns(), 0) / 1e9)
@@ -107,7 +108,7 @@ class _Client:
         end = begin + round(ramp * 1e9)
         if self.job.rate is None:
             self.sleep(ramp * self.number / self.of)
-            self._until(end, warm)
+            self._made(self.work.run, self.given, warm, end=end)
         else:
             moments = growing(self.job.rate.per_second, ramp, self.number, self.of)
             left: list[Any] = []
@@ -129,7 +130,8 @@ class _Client:
             give_up = round(job.seconds * (1 + _EXTRA_TIME) * 1e9)
             found.schedule = self._at(moments, begin, give_up, record, seen, sample=sample)
         elif job.duration is not None:
-            self._until(begin + round(job.duration * 1e9), record, seen, self.meter, sample)
+            end = begin + round(job.duration * 1e9)
+            self._made(work.run, self.given, record, seen, self.meter, sample, end)
         else:
             calls = islice(self.given, self._share()) if job.endless else self.given
             self._made(work.run, calls, record, seen, self.meter, sample)
@@ -149,29 +151,17 @@ class _Client:
         seen: Any = None,
         around: Around | None = None,
         sample: KeptCalls | None = None,
+        end: int | None = None,
     ) -> None:
-        """One call after another, to the last of them."""
+        """One call after another, to the last of them or until the clock reads `end`."""
         work = self.work
         more: Any = {"at_once": work.at_once, "seen": seen, "around": around or nullcontext(), "sample": sample}
         if work.pauses is not None:
-            paced(run, calls, work.pauses, record, sleep=work.pause, **more)
-        else:
+            paced(run, calls, work.pauses, record, end, sleep=work.pause, **more)
+        elif end is None:
             stream(run, calls, record, through=work.through, **more)
-
-    def _until(
-        self,
-        end: int,
-        record: Record,
-        seen: Any = None,
-        around: Around | None = None,
-        sample: KeptCalls | None = None,
-    ) -> None:
-        work = self.work
-        more: Any = {"at_once": work.at_once, "seen": seen, "around": around or nullcontext(), "sample": sample}
-        if work.pauses is not None:
-            paced(work.run, self.given, work.pauses, record, end, sleep=work.pause, **more)
         else:
-            stream_until(work.run, self.given, record, end, through=work.through, **more)
+            stream_until(run, calls, record, end, through=work.through, **more)
 
     def _at(
         self,

@@ -8,16 +8,20 @@ the trial has told nothing, opens the copy with the same plugin and makes the st
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
+from dbbench.host import atomic_json
 from dbbench.host.processes import descendants
 
 #: The descriptors that a worker asks by, and hears the answer on.
@@ -28,6 +32,16 @@ _MOST_BYTES, _MOST_FILES = 2**28, 1_000
 _OF_A_RUN = ("postmaster.pid", ".s.PGSQL.*.lock", "*.sock.lock", "*.lck")
 #: What the worker asks for.
 _COPY, _CHECK = b"copy\n", b"check\n"
+#: What a copy is to hold, and what its check found, beside the engine's folder: in the work directory, which is private.
+_QUESTION, _ANSWER = "copy.pickle", "copy.json"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check of a copy found wrong, and why it could not check."""
+
+    wrong: str = ""
+    why: str = ""
 
 
 class Copies:
@@ -83,9 +97,17 @@ class AskedCopies:
         """Have the folder copied; why not, or nothing."""
         return self._ask(_COPY)
 
-    def check(self) -> str:
-        """Have the copy opened and checked; why that could not be done, or nothing."""
-        return self._ask(_CHECK)
+    def check(self, data: Path, what: object) -> Verdict:
+        """Have the copy of a folder opened and checked by what a new process is asked, and remove it."""
+        data.with_name(_QUESTION).write_bytes(pickle.dumps(what))
+        try:
+            if why := self._ask(_CHECK):
+                return Verdict(why=f"not checked: {why}")
+            return Verdict(**atomic_json.read(data.with_name(_ANSWER)))
+        finally:
+            shutil.rmtree(copy_of(data), ignore_errors=True)
+            for name in (_QUESTION, _ANSWER):
+                data.with_name(name).unlink(missing_ok=True)
 
     def _ask(self, what: bytes) -> str:
         assert self._answers
@@ -96,6 +118,16 @@ class AskedCopies:
 def copy_of(data: Path) -> Path:
     """The folder that a copy is in, beside the engine's own."""
     return data.with_name("copy")
+
+
+def question(data: Path) -> Any:
+    """What the process that checks a copy of this folder is asked."""
+    return pickle.loads(data.with_name(_QUESTION).read_bytes())  # noqa: S301 - this trial's own worker wrote it
+
+
+def answer(data: Path, verdict: Verdict) -> None:
+    """Leave the verdict to the trial that asked."""
+    atomic_json.write(data.with_name(_ANSWER), asdict(verdict))
 
 
 @contextmanager

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import datetime
 import os
-import pickle
 import platform
-import shutil
 import sys
 import time
 import traceback
@@ -43,7 +41,7 @@ from dbbench.results.crash_checks import Subject
 from dbbench.results.outcome import UNVERIFIED, Outcome
 from dbbench.results.trial import StepResult
 from dbbench.run import copies
-from dbbench.run.copies import AskedCopies
+from dbbench.run.copies import AskedCopies, Verdict
 from dbbench.run.order import TrialOrder
 from dbbench.run.record import WorkerRecord
 from dbbench.suite.changes import before
@@ -56,8 +54,6 @@ from dbbench.workloads.context import StepContext
 if TYPE_CHECKING:
     from dbbench.cluster.hosts import Hosts
 
-#: What a copy is to hold, and what its check said, in the work directory, which is private.
-_ASKED, _SAID = "copy.pickle", "copy.json"
 #: Outcomes of a step that did its work, whatever became of its figure.
 _WORKED = (Outcome.OK, Outcome.SATURATED, Outcome.NO_RATE)
 
@@ -135,8 +131,7 @@ class Worker:
 
     def check_copy(self) -> None:
         """Open a copy of the engine's folder and check a step's work in it. What is wrong is left in the work directory."""
-        with open(self.setup.directory.with_name(_ASKED), "rb") as file:
-            name, data = pickle.load(file)  # noqa: S301 - this trial's own worker wrote it
+        name, data = copies.question(self.setup.directory)
         (step,) = (each for each in self.scenario.steps if each.name == name)
         wrong = why = ""
         setup = replace(self.setup, directory=copies.copy_of(self.setup.directory))
@@ -160,7 +155,7 @@ class Worker:
             except Exception as exc:
                 traceback.print_exc()
                 wrong = described(exc)[1]
-        atomic_json.write(self.setup.directory.with_name(_SAID), {"wrong": wrong, "why": why})
+        copies.answer(self.setup.directory, Verdict(wrong, why))
         with suppress(Exception):  # a server of its own is to end; the verdict is there
             engine.close()
 
@@ -174,21 +169,12 @@ class Worker:
 
     def _check_the_copy(self, step: AnyStep, context: StepContext) -> str:
         """Check the copy in a new process, and return what came of it. Raises WrongAnswer."""
-        with open(self.setup.directory.with_name(_ASKED), "wb") as file:
-            pickle.dump((step.name, replace(context.data, timed={})), file)
-        try:
-            if why := self.copies.check():
-                return f"not checked: {why}"
-            said = atomic_json.read(self.setup.directory.with_name(_SAID))
-        finally:
-            shutil.rmtree(copies.copy_of(self.setup.directory), ignore_errors=True)
-            for name in (_ASKED, _SAID):
-                self.setup.directory.with_name(name).unlink(missing_ok=True)
-        if (wrong := said["wrong"]) and ondisk.elsewhere(context.engine):
+        verdict = self.copies.check(self.setup.directory, (step.name, replace(context.data, timed={})))
+        if verdict.wrong and ondisk.elsewhere(context.engine):
             return "not checked: the engine has files outside of its folder"
-        if wrong:
-            raise WrongAnswer(f"copied when its last call had returned, and opened by a new process: {wrong}")
-        return str(said["why"] or "all there")
+        if verdict.wrong:
+            raise WrongAnswer(f"copied when its last call had returned, and opened by a new process: {verdict.wrong}")
+        return verdict.why or "all there"
 
     def _make_tables(self, engine: Engine) -> None:
         try:
