@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -138,11 +138,11 @@ class SQLObjects(SQLKeyValue):
         """A callable that gives the object with a key, or None."""
         key = self.sql.quoted(table.single_key)
         read = self.prepare_call(f"{self._select(name, table)} WHERE {key} = {self.sql.placeholder}", 1)
-        return object_getter(name, table, self.declared, read)
+        return object_getter(name, table, self.column_forms, read)
 
     def prepare_get_many(self, name: str, table: Table) -> Callable[[list[Any] | None], list[Any]]:
         """A callable that gives the objects with some keys, by one IN for all of them; or all objects."""
-        select, made = self._select(name, table), object_maker(name, table, self.declared)
+        select, made = self._select(name, table), object_maker(name, table, self.column_forms)
         every = self.prepare_call(select)
         prepared: dict[int, Callable[..., Iterable[Any]]] = {}
 
@@ -160,6 +160,11 @@ class SQLObjects(SQLKeyValue):
     def watch(self, timer: DriverTimer) -> None:
         """Have the driver's calls seen."""
         self.connection = timer.over(self.connection)
+
+    @property
+    def column_forms(self) -> Mapping[str, str]:
+        """Types -> the form in which a table's own columns come back. Computed columns may have more: `declared`."""
+        return self.bind if self.reads is None else self.reads
 
     def _select(self, name: str, table: Table) -> str:
         return f"SELECT {', '.join(map(self.sql.quoted, table.columns))} FROM {self.sql.quoted(name)}"

@@ -108,7 +108,7 @@ class ADOSession(SQLSession):
         return self.connection.statement(sql).run_rows  # type: ignore[no-any-return]
 
     @property
-    def _given(self) -> Mapping[str, str]:
+    def column_forms(self) -> Mapping[str, str]:
         """A declared column has its own type, whatever those have that are computed."""
         return {}
 
