@@ -34,8 +34,8 @@ from dbbench.host.kept_folder import cache_folder
 from dbbench.suite.dataset import Dataset, FromFile, Table
 
 _MANIFEST = "dataset.json"
-#: Raised whenever the files of a dataset change their form; part of the cache's key.
-_FORMAT = 2
+#: Raised whenever the files of a dataset, or what is noted of them, change their form; part of the cache's key.
+_FORMAT = 3
 _log = logging.getLogger(__name__)
 
 

@@ -23,7 +23,7 @@ def csv_schema(schema: pa.Schema) -> pa.Schema:
 def csv_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """A batch as it goes into a CSV file.
 
-    A date, and a moment at midnight, is YYYYMMDD, any other moment in the form of ISO 8601; bytes are hexadecimal.
+    A date is YYYYMMDD, a datetime has the form of ISO 8601, midnight too; bytes are hexadecimal.
     """
     columns = [_as_text(column) if _is_text(column.type) else column for column in batch.columns]
     return pa.record_batch(columns, schema=csv_schema(batch.schema))
@@ -47,13 +47,9 @@ def _is_text(kind: pa.DataType) -> bool:
 def _as_text(column: pa.Array) -> pa.Array:
     if pa.types.is_binary(column.type):
         return pa.array([None if value is None else value.hex() for value in column.to_pylist()], pa.string())
-    day = pc.strftime(column, format="%Y%m%d")
     if pa.types.is_date(column.type):
-        return day
-    midnight = pc.equal(column, pc.floor_temporal(column, unit="day"))
-    if pc.all(midnight).as_py():
-        return day
-    return pc.if_else(midnight, day, pc.strftime(column.cast(pa.timestamp("s")), format="%Y-%m-%dT%H:%M:%S"))
+        return pc.strftime(column, format="%Y%m%d")
+    return pc.strftime(column.cast(pa.timestamp("s")), format="%Y-%m-%dT%H:%M:%S")
 
 
 def _bytes(column: pa.Array) -> int:
@@ -71,7 +67,7 @@ def _bytes(column: pa.Array) -> int:
         words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)[column.offset : column.offset + len(column)]
         if (words[:, 1] == words[:, 0] >> 63).all():  # all of them fit one word
             return _digits(words[:, 0], kind.scale)
-    if (pa.types.is_date(kind) or kind == pa.timestamp("s")) and (count := _days(column)) is not None:
+    if (count := _days(column)) is not None:
         return count
     if _is_text(kind):
         return _letters(_as_text(column)) + 2 * len(column)
@@ -108,14 +104,11 @@ def _digits(numbers: np.ndarray, places: int = 0) -> int:
 def _days(column: pa.Array) -> int | None:
     """Characters of dates or moments in quotes; None where a year has not four digits."""
     if pa.types.is_date32(column.type):
-        days, odd = np.from_dlpack(column.cast(pa.int32())), 0
-        least, greatest = int(days.min()), int(days.max())
+        numbers, day, size = np.from_dlpack(column.cast(pa.int32())), 1, 10
     elif column.type == pa.timestamp("s"):
-        seconds = np.from_dlpack(column.cast(pa.int64()))
-        odd = int(np.count_nonzero(seconds % _DAY))
-        least, greatest = int(seconds.min()) // _DAY, int(seconds.max()) // _DAY
+        numbers, day, size = np.from_dlpack(column.cast(pa.int64())), _DAY, 21
     else:
         return None
-    if least < _FIRST_DAY or greatest >= _END_DAY:
+    if int(numbers.min()) // day < _FIRST_DAY or int(numbers.max()) // day >= _END_DAY:
         return None
-    return 10 * len(column) + 11 * odd
+    return size * len(column)

@@ -183,7 +183,7 @@ def test_csv_bytes_are_the_bytes_that_export_writes(
     assert sum(path.stat().st_size for path, _ in written) == invoices_files.manifest["csv_bytes"]
 
 
-def test_csv_has_every_row_with_dates_as_yyyymmdd(
+def test_csv_has_every_row_with_each_datetime_in_one_form(
     invoices_data: Dataset, invoices_files: Files, tmp_path: Path
 ) -> None:
     written = dict(export(invoices_data, tmp_path, "csv", scale=0.03, seed=None))
@@ -192,7 +192,7 @@ def test_csv_has_every_row_with_dates_as_yyyymmdd(
     expected = invoices_files.table("Invoice").to_pylist()
     assert written[tmp_path / "Invoice.csv"] == len(found) == 3
     assert found == [
-        {name: f"{value:%Y%m%d}" if name == "InvoiceDate" else str(value) for name, value in row.items()}
+        {name: value.isoformat() if name == "InvoiceDate" else str(value) for name, value in row.items()}
         for row in expected
     ]
 
@@ -205,7 +205,7 @@ def test_a_moment_keeps_its_time_of_day_in_a_csv_and_a_missing_one_is_empty(tmp_
     with open(tmp_path / "T.csv", encoding="utf-8", newline="") as file:
         assert [row["At"] for row in csv.DictReader(file)] == [
             "2011-11-02T23:00:00",
-            "20111103",
+            "2011-11-03T00:00:00",
             "",
             "2011-11-03T02:00:00",
         ]
