@@ -12,18 +12,20 @@ from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, paired_ratio
 
 
-def ordered(rows: Sequence[Row]) -> list[Row]:
+def ordered(rows: Sequence[Row], *, mixed: bool = False) -> list[Row]:
     """Rows of one step with ranks, ratios and the harness's share, best first; the null engines' last.
 
-    After the ranked ones come sizes that were counted otherwise, those that were not verified, then the failed ones.
+    After the ranked ones come those of another sort, those that were not verified, then the failed ones. `mixed`: rank
+    Arrow batches with rows.
     """
+    rows = [_together(row) for row in rows]
     higher = any(row.direction == "higher" for row in rows)
     nulls = [row for row in rows if not row.ranked]
     good = [row for row in rows if row.value is not None and row.ranked and row.verified]
     good.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
     unverified = [row for row in rows if row.value is not None and row.ranked and not row.verified]
     unverified.sort(key=lambda row: ((-1 if higher else 1) * (row.value or 0.0), row.engine))
-    good, reported = _alike(good)
+    good, apart_rows = _alike(good, mixed=mixed)
     # An engine with fewer rounds than the others (one that came to harm) has a figure, but no rank.
     most = max((len(row.trial_means) for row in good), default=0)
     full = [row for row in good if len(row.trial_means) == most]
@@ -48,16 +50,29 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
     ]
     good = [replace(row, doubt=_doubt(row, good[0])) for row in good]
     failed = sorted((row for row in rows if row.value is None and row.ranked), key=_failed_order)
-    return good + reported + [replace(row, harness_share=_share(row, nulls)) for row in unverified] + failed + nulls
+    unranked = [replace(row, harness_share=_share(row, nulls)) for row in (*apart_rows, *unverified)]
+    return good + unranked + failed + nulls
 
 
-def _alike(rows: list[Row]) -> tuple[list[Row], list[Row]]:
-    """Split off sizes that servers at a URL count, where other sizes are of files."""
-    reported = [row for row in rows if row.at_url and row.unit == "B"]
-    if len(reported) in (0, len(rows)):
-        return rows, []
-    noted = [replace(row, remarks=(*row.remarks, Remark(About.COUNTED_ELSEWHERE))) for row in reported]
-    return [row for row in rows if row not in reported], noted
+def _alike(rows: list[Row], *, mixed: bool) -> tuple[list[Row], list[Row]]:
+    """Split off rows of another sort: sizes that servers at a URL count, beside sizes of files; Arrow batches, beside rows."""
+    sorts = {
+        About.COUNTED_ELSEWHERE: [row for row in rows if row.at_url and row.unit == "B"],
+        About.OTHER_RESULTS: [] if mixed else [row for row in rows if row.gives == "batches"],
+    }
+    for about, mine in sorts.items():
+        if len(mine) not in (0, len(rows)):
+            noted = [replace(row, apart=True, remarks=(*row.remarks, Remark(about))) for row in mine]
+            return [row for row in rows if row not in mine], noted
+    return rows, []
+
+
+def _together(row: Row) -> Row:
+    """A row as it was before it was set apart."""
+    if not row.apart:
+        return row
+    others = (each for each in row.remarks if each.about not in (About.COUNTED_ELSEWHERE, About.OTHER_RESULTS))
+    return replace(row, apart=False, remarks=tuple(others))
 
 
 def _means(row: Row, rounds: Collection[int]) -> list[float]:
@@ -100,7 +115,7 @@ def _share(row: Row, nulls: Sequence[Row]) -> float | None:
 
     All of it, if the null engine took longer than the system: its own turn was disturbed then.
     """
-    own = next((null.value for null in nulls if _form(null) == _form(row)), None)
+    own = next((null.value for null in nulls if null.gives == row.gives), None)
     if own is None or not row.value or row.unit == "B":
         return None
     if row.direction == "higher":  # a rate: the time for one operation is one by it
@@ -110,8 +125,3 @@ def _share(row: Row, nulls: Sequence[Row]) -> float | None:
 
 def _failed_order(row: Row) -> tuple[int, str]:
     return row.outcome.badness, row.engine
-
-
-def _form(row: Row) -> str:
-    """How a row's query gave its rows: a harness's share holds for its own form only."""
-    return str((row.facts or {}).get("gives", ""))

@@ -58,6 +58,19 @@ class Figures:
     stopped: str
     #: Whether anything of an engine, null engines apart, came out otherwise than ok.
     unsuccessful: bool
+    #: Whether Arrow batches are ranked with rows.
+    mixed: bool = False
+
+    @property
+    def otherwise(self) -> Mapping[tuple[str, str], Mapping[str, Row]]:
+        """Step -> engine -> its row if `mixed` were otherwise; only where that matters, and nothing is withheld."""
+        found = {}
+        for key, step in groupby(self.rows, key=lambda row: (row.scenario, row.step)):
+            rows = list(step)
+            forms = {row.gives == "batches" for row in rows if row.ranked and row.value is not None}
+            if len(forms) > 1 and not any(row.withheld for row in rows):
+                found[key] = {row.engine: row for row in ordered(rows, mixed=not self.mixed)}
+        return found
 
     @property
     def across(self) -> tuple[tuple[Standing | None, ...], ...]:
@@ -83,10 +96,13 @@ class Figures:
         return [row for row in self.rows if (row.scenario, row.step) == (scenario.name, step.name)]
 
 
-def figures(run: Run, *, publish: bool = False) -> Figures:
-    """Everything that a run found, or that may be published of it. Raises RunError if one of its trials is damaged."""
+def figures(run: Run, *, publish: bool = False, mixed: bool = False) -> Figures:
+    """Everything that a run found, or that may be published of it. Raises RunError if one of its trials is damaged.
+
+    `mixed`: rank Arrow batches with rows.
+    """
     results = run.results()
-    rows = summarise(run.suite, run.manifest, results)
+    rows = summarise(run.suite, run.manifest, results, mixed=mixed)
     called = titles(run.manifest, results)
     remarked = any(result.remarks for result in results if ranked(run.manifest, result.engine_name))
     whole = Figures(
@@ -97,6 +113,7 @@ def figures(run: Run, *, publish: bool = False) -> Figures:
         plans={scenario.name: query_plans(run, scenario, called, results) for scenario in run.suite.scenarios},
         stopped=run.manifest.stopped,
         unsuccessful=remarked or any(_counts(run.manifest, row) for row in rows),
+        mixed=mixed,
     )
     return _withheld(whole, run) if publish else whole
 
@@ -137,7 +154,7 @@ def _withheld(found: Figures, run: Run) -> Figures:
     if not clauses:
         return found
     by_step = groupby(found.rows, key=lambda row: (row.scenario, row.step))
-    rows = [row for _, step in by_step for row in _step(list(step), clauses)]
+    rows = [row for _, step in by_step for row in _step(list(step), clauses, mixed=found.mixed)]
     return replace(
         found,
         rows=rows,
@@ -151,11 +168,11 @@ def _withheld(found: Figures, run: Run) -> Figures:
     )
 
 
-def _step(rows: Sequence[Row], clauses: Mapping[str, str]) -> list[Row]:
+def _step(rows: Sequence[Row], clauses: Mapping[str, str], *, mixed: bool) -> list[Row]:
     """A step with ratios and ranks among the figures that are shown, and ranges that leave room for the others."""
-    shown = {row.engine: row for row in ordered([row for row in rows if row.engine not in clauses])}
+    shown = {row.engine: row for row in ordered([row for row in rows if row.engine not in clauses], mixed=mixed)}
     order = [row.engine for row in rows]
-    hidden = [at for at, row in enumerate(rows) if row.engine in clauses and row.value is not None]
+    hidden = [at for at, row in enumerate(rows) if row.engine in clauses and row.value is not None and not row.apart]
     return [
         _bare_row(row, clauses[row.engine])
         if row.engine in clauses
@@ -191,6 +208,7 @@ def _bare_row(row: Row, clause: str) -> Row:
         outcome=row.outcome,
         ranked=row.ranked,
         verified=row.verified,
+        apart=row.apart,
         metric=row.metric,
         unit=row.unit,
         direction=row.direction,

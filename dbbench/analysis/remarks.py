@@ -37,6 +37,8 @@ class About(Enum):
     #: A server at a URL counts its size itself, beside sizes of files; what it uses isn't seen.
     COUNTED_ELSEWHERE = auto()
     USES_UNSEEN = auto()
+    #: Its answers came as Arrow batches, beside others' rows.
+    OTHER_RESULTS = auto()
     #: `text` ended a search before it came as close as it was asked to.
     SEARCH_ENDED = auto()
     #: The host `text` of the clients was busy by `amount`; all their clocks are known to within `amount` of the span.

@@ -31,6 +31,8 @@ class Row:
     verified: bool = True
     #: Whether its server is at a URL, so that a size is what the server says of itself.
     at_url: bool = False
+    #: Whether it has a figure of another sort than those that are ranked, and so no rank and no ratio: see `ordering`.
+    apart: bool = False
     metric: str = ""
     unit: str = ""
     direction: str = "lower"
@@ -71,6 +73,11 @@ class Row:
     def checked(self) -> bool | None:
         """Whether its figure is of verified work; None where it has no figure, and for a null engine."""
         return self.verified if self.measured and self.ranked else None
+
+    @property
+    def gives(self) -> str:
+        """The form in which its query gave its rows, such as "batches"; empty for other steps."""
+        return str((self.facts or {}).get("gives", ""))
 
     # What its rounds recorded besides, for those that word or draw it. None or empty where they recorded nothing of it.
 

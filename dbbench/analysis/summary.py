@@ -19,8 +19,11 @@ from dbbench.results.trial import StepResult, TrialResult
 from dbbench.suite.model import Scenario, Suite, WorstOfLast
 
 
-def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult]) -> list[Row]:
-    """All rows, in the order of scenarios and steps, each step best to worst and then the failed ones."""
+def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult], *, mixed: bool = False) -> list[Row]:
+    """All rows, in the order of scenarios and steps, each step best to worst and then the failed ones.
+
+    `mixed`: rank Arrow batches with rows.
+    """
     steps: list[list[Row]] = []
     called = titles(manifest, results)
     for scenario in suite.scenarios:
@@ -35,7 +38,7 @@ def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult]) 
             ]
             steps.append(agreed(disputed([row for row in found if row is not None], results)))
     depends = dependence([[row.trial_means for row in rows if _timed(row)] for rows in steps])
-    return [row for rows in steps for row in ordered([_widened(row, depends) for row in rows])]
+    return [row for rows in steps for row in ordered([_widened(row, depends) for row in rows], mixed=mixed)]
 
 
 def _timed(row: Row) -> bool:

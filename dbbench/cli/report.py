@@ -30,6 +30,8 @@ class Looks:
     sort: str = "time"
     #: The engine that has a colour; empty if all have theirs.
     highlight: str = ""
+    #: Whether Arrow batches are ranked with rows.
+    mixed: bool = False
 
 
 def _print_schema(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
@@ -67,6 +69,9 @@ def _print_schema(context: click.Context, parameter: click.Parameter, asked: boo
     default="time",
     help="Order engines by time (best first in each step), peak memory, CPU time, bytes written, or size.",
 )
+@click.option(
+    "--mix-forms", "mixed", is_flag=True, help="Rank engines that return Arrow batches with those that return rows."
+)
 @click.option("--theme", type=click.Choice(["light", "dark", "transparent"]), default="light", help="Of the pictures.")
 @click.option("--width", type=click.IntRange(400, 1600), help="Of the pictures, in pixels; letters keep their size.")
 @click.option("--highlight", default="", metavar="ENGINE", help="Only this engine in colour, the others grey.")
@@ -92,6 +97,7 @@ def report(
     labels: tuple[str, ...],
     title: str,
     sort: str,
+    mixed: bool,
     theme: str,
     width: int | None,
     highlight: str,
@@ -127,7 +133,12 @@ def report(
         raise UserError("choosing engines, steps, labels, a title, a theme, a width or a highlight needs --out DIR")
     check_gates(opened, gates)
     shown = show_report(
-        part or opened, console, chosen, publish=publish, looks=Looks(out, theme, width, sort, highlight), whole=opened
+        part or opened,
+        console,
+        chosen,
+        publish=publish,
+        looks=Looks(out, theme, width, sort, highlight, mixed),
+        whole=opened,
     )
     return status(opened, console, shown, gates, publish=publish)
 
@@ -166,13 +177,13 @@ def show_report(
     from dbbench.report.terminal import run as terminal
     from dbbench.report.write import write_report
 
-    shown = view(run, publish=publish, out=looks.out)
+    shown = view(run, publish=publish, out=looks.out, mixed=looks.mixed)
     if looks.highlight:
         if looks.highlight not in {system.name for system in shown.systems}:
             raise UserError(f"--highlight {looks.highlight}: the report has no such engine")
         shown = replace(shown, highlight=looks.highlight)
     if looks.sort != "time":
-        shown = sorted_by(shown, looks.sort, view(whole or run, publish=publish))
+        shown = sorted_by(shown, looks.sort, view(whole or run, publish=publish, mixed=looks.mixed))
     try:
         written = write_report(shown, formats, theme=looks.theme, width=looks.width)
     except UserError:  # a run directory that can't be written to is shown all the same

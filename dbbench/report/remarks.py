@@ -20,6 +20,7 @@ _WORDS = {
     About.LUKEWARM: "lukewarm: {0.text}",
     About.OUTSIDE: "{0.count:,} bytes of it outside of the engine's directory ({names})",
     About.COUNTED_ELSEWHERE: "its server's own count, at a URL: not ranked with files that dbbench measured",
+    About.OTHER_RESULTS: "Arrow batches, without Python objects: not ranked with engines that return rows",
     About.USES_UNSEEN: "memory, CPU time and bytes written are its server's, at a URL: dbbench doesn't see them",
     About.SEARCH_ENDED: "{0.text}, before the rates that pass and fail were as close as `resolution` asks",
     About.BUSY_HOST: "a host of the clients was at {0.amount:.0%} CPU ({0.text}): it may limit the rate",

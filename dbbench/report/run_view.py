@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,9 @@ class View:
     highlight: str = ""
     #: Of each engine its standings in the scenarios, best first, where there are several scenarios.
     across: tuple[tuple[Standing | None, ...], ...] = ()
+    #: Whether Arrow batches are ranked with rows, and step -> engine -> its row if it were otherwise.
+    mixed: bool = False
+    otherwise: Mapping[tuple[str, str], Mapping[str, Row]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -163,9 +166,12 @@ class View:
         return (*self.conditions, versions, f"{line}{seen}")
 
 
-def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
-    """All that is to be shown of a run, or to be published of it. Raises RunError if one of its trials is damaged."""
-    found = figures(run, publish=publish)
+def view(run: Run, *, publish: bool = False, out: Path | None = None, mixed: bool = False) -> View:
+    """All that is to be shown of a run, or to be published of it. Raises RunError if one of its trials is damaged.
+
+    `mixed`: rank Arrow batches with rows.
+    """
+    found = figures(run, publish=publish, mixed=mixed)
     scenarios = tuple(_scenario(run, scenario, found) for scenario in run.suite.scenarios)
     meanings = sorted({meaning for row in found.rows if (meaning := metric_of(row.metric).meaning)})
     conditions = (*meanings, *(publication_remarks(run.manifest, found.results) if publish else ()))
@@ -190,7 +196,10 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None) -> View:
         series=found.series,
         out=out,
         across=found.across,
+        mixed=mixed,
+        otherwise=found.otherwise,
         remarks=(
+            *(["Arrow batches are ranked with rows, as asked for."] if mixed else []),
             *_lacks(run, found.results),
             *upper_limits(run.manifest),
             *conditions,

@@ -74,7 +74,7 @@ def _line(row: Row, unit: Unit, mark: str) -> Line:
     interval = ""
     if row.low is not None and row.high is not None and row.unit != "B":
         interval = f"{unit.figure(row.low)} to {unit.figure(row.high)}"
-    ratio, between = "", ""
+    ratio, between = "Arrow" if row.apart and row.gives == "batches" else "", ""
     if row.ratio is not None:
         ratio = f"×{times(row.ratio.value)}"
         if row.ratio.low is not None and row.ratio.high is not None and row.unit != "B":

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from dbbench.analysis.footprint import Footprint
 from dbbench.analysis.queryplans import QueryPlan
 from dbbench.analysis.recorded import Tail
+from dbbench.analysis.remarks import About
 from dbbench.analysis.row import Row
 from dbbench.analysis.units import Unit, duration
 from dbbench.report.host_words import host_notes
@@ -65,7 +66,17 @@ class Line:
     @property
     def arrow(self) -> bool:
         """Whether the rows of its query came as Arrow batches."""
-        return (self.row.facts or {}).get("gives") == "batches"
+        return self.row.gives == "batches"
+
+    @property
+    def tier(self) -> str:
+        """Its durability tier, if that promises more than was asked for."""
+        return next((each.names[0] for each in self.row.remarks if each.about is About.STRONGER_TIER), "")
+
+    @property
+    def called(self) -> str:
+        """What stands at its bar."""
+        return f"{self.row.title}, {self.tier}" if self.tier else self.row.title
 
 
 @dataclass(frozen=True)

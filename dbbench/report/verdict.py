@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dbbench.analysis.standings import Standing, fills_of_mixes, mean_over
@@ -58,22 +58,35 @@ def _margin(step: StepView, leading: Sequence[Line]) -> str:
 
 
 def _known(step: StepView) -> list[Line]:
-    """The lines of engines whose work was verified, best first."""
-    return [line for line in step.best_first if line.row.value is not None and line.row.verified]
+    """The lines of engines whose work was verified, best first, without those that stand apart."""
+    return [line for line in step.best_first if line.row.value is not None and line.row.verified and not line.row.apart]
 
 
 def verdict(scenario: ScenarioView) -> str:
     """Sentences: the fastest engine over all steps, the clear wins and ties, the smallest database."""
     if len(scenario.standings) == 1:
         return _alone(scenario)
-    return " ".join(filter(None, (_overall(scenario), _wins(scenario), _smallest(scenario))))
+    return " ".join(filter(None, (_overall(scenario), _wins(scenario), _smallest(scenario), _unlike(scenario))))
 
 
 def summary(scenario: ScenarioView) -> str:
     """The verdict without the wins, where a list of them stands below."""
     if len(scenario.standings) == 1:
         return _alone(scenario)
-    return " ".join(filter(None, (_overall(scenario), _smallest(scenario))))
+    return " ".join(filter(None, (_overall(scenario), _smallest(scenario), _unlike(scenario))))
+
+
+def _unlike(scenario: ScenarioView) -> str:
+    """Sentences on engines that did something else than the others."""
+    arrow = list(dict.fromkeys(line.row.title for line in _lines(scenario) if _is_arrow(line)))
+    words = (
+        f"Not ranked with rows: {_named(arrow)}, which return{'s' * (len(arrow) < 2)} Arrow batches." if arrow else ""
+    )
+    return " ".join(filter(None, (words, _durable(_lines(scenario)))))
+
+
+def _lines(scenario: ScenarioView) -> list[Line]:
+    return [line for step in _timed(scenario) for line in step.best_first]
 
 
 def overall(shown: View) -> str:
@@ -84,7 +97,9 @@ def overall(shown: View) -> str:
     named = [f"{next(item.title for item in line if item)}, {times(mean)}×" for line, mean in known[:_NAMED]]
     if len(known) == 1:
         return f"Only {named[0].rpartition(',')[0]} has a figure in every timed step of every scenario."
-    return f"Fastest over {len(shown.scenarios)} scenarios: {'; then '.join(named)} the best result on average."
+    sure = any(line.row.rank for each in shown.scenarios for step in _timed(each) for line in step.lines)
+    few = "" if sure else ", from too few rounds to be sure"
+    return f"Fastest over {len(shown.scenarios)} scenarios{few}: {'; then '.join(named)} the best result on average."
 
 
 def _alone(scenario: ScenarioView) -> str:
@@ -92,6 +107,31 @@ def _alone(scenario: ScenarioView) -> str:
 
 
 def finding(step: StepView) -> str:
+    """A step in words: its order, then what was not ranked with it or promises more; empty for one engine."""
+    return " ".join(filter(None, (_order(step), _arrow(step), _durable(step.lines))))
+
+
+def _arrow(step: StepView) -> str:
+    """Sentence on engines whose Arrow batches are not ranked with rows."""
+    apart = [f"{line.row.title}, {step.unit.text(line.row.value or 0)}" for line in step.best_first if _is_arrow(line)]
+    return f"Not ranked with rows: Arrow batches ({'; '.join(apart[:_NAMED])})." if apart else ""
+
+
+def _is_arrow(line: Line) -> bool:
+    return line.arrow and line.row.apart
+
+
+def _durable(lines: Iterable[Line]) -> str:
+    """Sentence on engines with figures that promise more durability than was asked for."""
+    tiers: dict[str, list[str]] = {}
+    for line in lines:
+        if line.tier and line.row.title not in (names := tiers.setdefault(line.tier, [])):
+            names.append(line.row.title)
+    found = "; ".join(f"{_named(names)} ({tier})" for tier, names in tiers.items())
+    return f"More durable than asked for: {found}." if found else ""
+
+
+def _order(step: StepView) -> str:
     """One sentence on a step: who is ahead of the next and how far, or whom the rounds can't tell apart; empty for one engine."""
     if len(step.lines) + len(step.failed) < 2:
         return ""
@@ -170,7 +210,10 @@ def _overall(scenario: ScenarioView) -> str:
     if scenario.withheld:
         among = " among the engines whose figures may be shown"
     elif len(known) < len(scenario.standings):
-        among = " among the engines with a figure in every timed step"
+        arrow = {line.row.engine for line in _lines(scenario) if _is_arrow(line)}
+        lacking = {item.engine for item in scenario.standings} - {item.engine for item in known}
+        among = f" among the engines{' that return rows' if arrow else ''}"
+        among += " with a figure in every timed step" if lacking - arrow else ""
     elif all(any(line.row.ratio for line in step.lines) for step in _timed(scenario)):
         among = ""
     else:

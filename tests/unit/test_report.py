@@ -154,6 +154,15 @@ def test_arrow_engines_are_named_and_told_apart(many: View) -> None:
     assert "Arrow" not in many.scenarios[0].step("bulk-insert").conditions
 
 
+def test_what_an_engine_does_otherwise_stands_at_its_bar_too(many: View, tmp_path: Path) -> None:
+    assert [line.ratio for line in many.scenarios[0].step("join-1").lines if line.arrow] == ["Arrow"] * 3
+    text = "\n".join(printed(many, 120))
+    assert re.search(r"^ +duckdb\+arrow .* Arrow( |$)", text, re.MULTILINE)
+    stores = {"lmdb": Fake("LMDB", 0.5), "dbm.gnu": Fake("GDBM", 2.0, told={"tier": "power"})}
+    text = "\n".join(printed(view(fabricate(tmp_path / "run", stores, suite="mixes", rounds=6)), 120))
+    assert re.search(r"^ *2 dbm.gnu, power ", text, re.MULTILINE)
+
+
 def test_engines_that_did_nothing_come_after_those_that_failed_in_a_step(many: View) -> None:
     assert [item.engine for item in many.scenarios[0].standings][-3:] == ["access", "turso", "oracle"]
 
@@ -207,12 +216,12 @@ def noted(plan: QueryPlan) -> str:
 def test_a_plan_stands_once_for_the_engines_that_share_it_the_best_first(many: View) -> None:
     plans = many.scenarios[0].step("join-1").plans
     assert [(plan.title, plan.text[:9], noted(plan)) for plan in plans] == [
-        (plans[0].title, "", "no query plan available"),
         ("SQLite (APSW), SQLite (sqlite3)", "SCAN B\nSE", ""),
-        ("PostgreSQL (ADBC, Arrow), PostgreSQL (psycopg, libpq prepared), PostgreSQL (psycopg)", PLAN[:9], ""),
+        (plans[1].title, "", "no query plan available"),
         ("SQL Server Express (mssql-python)", "", f"withheld: {FORBIDDEN['publication_note']}"),
+        ("PostgreSQL (psycopg, libpq prepared), PostgreSQL (psycopg), PostgreSQL (ADBC, Arrow)", PLAN[:9], ""),
     ]
-    assert plans[0].title.startswith("DuckDB (Arrow), chDB")
+    assert plans[1].title.endswith("DuckDB (Arrow), chDB (ClickHouse, Arrow)")
 
 
 def test_nothing_in_a_plan_becomes_markup(tmp_path: Path) -> None:

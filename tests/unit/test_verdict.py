@@ -9,6 +9,7 @@ import pytest
 from dbbench.report.run_view import View, view
 from dbbench.report.verdict import finding, overall, verdict, wins
 from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Run
 from tests.fabricated import FORBIDDEN, Fake, fabricate
 
 FAILED = {"join-1": (Outcome.FAILED, "no memory")}
@@ -91,6 +92,35 @@ def test_nothing_withheld_is_told(tmp_path: Path) -> None:
     assert finding(none.step("join-1")) == "No figure may be shown here."
 
 
+def test_arrow_batches_are_not_ranked_with_rows_and_the_answer_says_so(tmp_path: Path) -> None:
+    fakes = [Fake("A", 2.0), Fake("B", 5.0), Fake("C", gives="batches")]
+    found = shown(tmp_path, *fakes).scenarios[0]
+    assert finding(found.step("join-1")) == (
+        "A is 2.50 times as fast as the next, B. Not ranked with rows: Arrow batches (C, 60.0 ms)."
+    )
+    assert finding(found.step("bulk-insert")).startswith("C is 2.00 times as fast as the next, A.")
+    assert verdict(found).startswith("Fastest overall among the engines that return rows: A, on average 1.22× the best")
+    assert verdict(found).endswith("Not ranked with rows: C, which returns Arrow batches.")
+    one = shown(tmp_path / "one", *fakes, rounds=1).scenarios[0]
+    assert finding(one.step("join-1")).startswith("A was fastest in this single round (2.50× ahead). Not ranked")
+    mixed = view(Run.open(tmp_path / "run"), mixed=True)
+    assert finding(mixed.scenarios[0].step("join-1")) == "C is 2.00 times as fast as the next, A."
+    assert mixed.remarks[0] == "Arrow batches are ranked with rows, as asked for."
+
+
+def test_arrow_batches_alone_are_ranked(tmp_path: Path) -> None:
+    found = shown(tmp_path, Fake("A", gives="batches"), Fake("B", 2.0, gives="batches")).scenarios[0]
+    assert finding(found.step("join-1")) == "A is 2.00 times as fast as the next, B."
+
+
+def test_more_durability_than_asked_for_is_in_the_answer(tmp_path: Path) -> None:
+    stores = {"a": Fake("A"), "b": Fake("B", 2.0, told={"tier": "power"})}
+    found = view(fabricate(tmp_path / "run", stores, suite="mixes", rounds=6, noise=0.0)).scenarios[0]
+    step = next(step for step in found.steps if not step.counted)
+    assert finding(step) == "A is 2.00 times as fast as the next, B. More durable than asked for: B (power)."
+    assert verdict(found).endswith("More durable than asked for: B (power).")
+
+
 @pytest.mark.parametrize(
     ("fakes", "start"),
     [
@@ -125,5 +155,7 @@ def test_what_fills_the_store_of_a_mix_does_not_count(tmp_path: Path) -> None:
     )
     assert scenario.standings[0].mean_ratio == 1.0
     assert overall(found) == "Fastest over 6 scenarios: A, 1.00×; then B, 2.00× the best result on average."
+    few = view(fabricate(tmp_path / "few", {"a": Fake("A"), "b": Fake("B", 2.0)}, suite=found.run.suite.name, rounds=1))
+    assert overall(few).startswith("Fastest over 6 scenarios, from too few rounds to be sure: A, 1.00×; then B, ")
     (win,) = wins(found.scenarios)
     assert (win.words, [margin for _, _, margin in win.steps]) == ("A", ["2.00×"] * 6)

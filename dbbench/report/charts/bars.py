@@ -62,7 +62,7 @@ def step_rows(view: StepView, look: Look) -> list[Row]:
 
 def step_row(view: StepView, line: Line, look: Look) -> Row:
     """The row of one engine, without a bar."""
-    ink, title = look.colour(line.row.engine), line.row.title
+    ink, title = look.colour(line.row.engine), line.called
     faint = line.row.value is None
     if line.withheld or line in view.failed:
         return Row(title, ink, line.rank, words=f"{line.value}{superscript(line.mark)}", faint=faint)

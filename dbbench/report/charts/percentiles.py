@@ -58,7 +58,7 @@ def percentiles(view: StepView, look: Look) -> RowChart:
 
 
 def _row(line: Line, operation: str, look: Look) -> Row:
-    title, ink = line.row.title, look.colour(line.row.engine)
+    title, ink = line.called, look.colour(line.row.engine)
     mark = superscript(line.mark)
     if line.withheld or not operation:
         return Row(title, ink, words=f"{line.value}{mark}", faint=line.row.value is None)

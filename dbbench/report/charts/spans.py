@@ -51,7 +51,7 @@ def _row(warm: StepView, line: Line, at_start: Mapping[str, Line], unit: Unit, l
     """The row of an engine with what it has of both ends."""
     ends = (at_start.get(line.row.engine), line)
     values = [end.row.value if end else None for end in ends]
-    title, ink = f"{line.row.title}{superscript(line.mark)}", look.colour(line.row.engine)
+    title, ink = f"{line.called}{superscript(line.mark)}", look.colour(line.row.engine)
     faint = line.row.value is None
     if not any(values):
         return Row(title, ink, words=f"{line.value}{superscript(line.mark)}", faint=faint)

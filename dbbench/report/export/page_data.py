@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from dbbench.analysis.ranking import Rank
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import fills_of_mixes
 from dbbench.report.charts.palette import engine_colours, engine_order
 from dbbench.report.remarks import unsteady
 from dbbench.report.run_view import ScenarioView, View
-from dbbench.report.step_view import Line, StepView
+from dbbench.report.step_view import StepView
 from dbbench.suite.charts import Bars
 
 #: The most bytes that it takes. The rounds are left out where they would make it more.
@@ -41,6 +42,7 @@ def _document(shown: View, digits: int) -> dict[str, Any]:
     numbers = {name: number for number, name in enumerate(engine_order(shown))}
     return {
         **({"sort": shown.sort} if shown.sort else {}),
+        **({"mixed": True} if shown.mixed else {}),
         "engines": [[name, titles[name], versions.get(name, ""), colours[name]] for name in numbers],
         "scenarios": [_scenario(scenario, shown, numbers, digits) for scenario in shown.scenarios],
     }
@@ -66,6 +68,8 @@ def _step(
 ) -> dict[str, Any]:
     size, rounds = step.unit.size, shown.run.manifest.rounds
     parts = _parts(step)
+    otherwise = shown.otherwise.get((scenario.scenario.name, step.step.name), {})
+    tiers = {numbers[line.row.engine]: line.tier for line in step.lines if line.tier}
     nulls = [
         row
         for row in shown.rows
@@ -85,6 +89,20 @@ def _step(
         and any(line.row.verified for line in step.lines),
         "log": axis == "logarithmic",
         "auto": axis == "auto",
+        # Engines whose Arrow batches are ranked with rows only if the reader wants it, and what is shown to be better if so.
+        **(
+            {
+                "arrow": [numbers[line.row.engine] for line in step.lines if line.arrow],
+                "other": {
+                    numbers[name]: _better(row.rank, row.better, numbers)
+                    for name, row in otherwise.items()
+                    if name in numbers
+                },
+            }
+            if otherwise
+            else {}
+        ),
+        **({"tiers": tiers} if tiers else {}),
         "nulls": [[row.title, _rounds(row, size, rounds, digits)] for row in nulls] if digits else [],
         "rows": [
             [
@@ -92,7 +110,7 @@ def _step(
                 _short(line.row.value, 5, size),
                 _short(line.row.low, 4, size),
                 _short(line.row.high, 4, size),
-                _better(line, numbers),
+                line.rank if (known := _better(line.row.rank, line.row.better, numbers)) is None else known,
                 unsteady(line.row) if line.row.value is not None else line.value,
                 line.row.verified,
                 _rounds(line.row, size, rounds, digits) if digits and line.row.unit != "B" else [],
@@ -104,11 +122,11 @@ def _step(
     }
 
 
-def _better(line: Line, numbers: dict[str, int]) -> str | list[int]:
-    """The engines that are shown to be better, from which the script makes ranks; the rank in words if it can't be."""
-    if line.row.rank is None or line.row.rank.best != len(line.row.better) + 1:
-        return line.rank
-    return sorted(numbers[engine] for engine in line.row.better)
+def _better(rank: Rank | None, better: Collection[str], numbers: dict[str, int]) -> list[int] | None:
+    """The engines that are shown to be better, from which the script makes ranks; None if it can't."""
+    if rank is None or rank.best != len(better) + 1:
+        return None
+    return sorted(numbers[engine] for engine in better)
 
 
 def _parts(step: StepView) -> dict[str, list[list[float | str | None]]]:

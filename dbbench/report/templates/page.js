@@ -3,9 +3,10 @@
   const doc = document, run = JSON.parse(doc.getElementById("data").textContent);
   const svg = (name) => doc.createElementNS("http://www.w3.org/2000/svg", name);
   const SORTS = [["best", "best first"], ["name", "name"], ["memory", "memory"], ["cpu", "CPU time"], ["written", "bytes written"], ["size", "size"]];
+  const FORMS = [["", "rows with rows"], ["all", "rows with Arrow batches"]];
   const SCALES = [["", "as fits"], ["linear", "linear"], ["log", "logarithmic"]];
   const names = run.engines.map((e) => e[0]), steps = run.scenarios.flatMap((s) => s.steps.map((t) => t.id));
-  const usual = () => ({ e: new Set(names), s: new Set(steps), sort: run.sort || "best", scale: "", base: "", at: "" });
+  const usual = () => ({ e: new Set(names), s: new Set(steps), sort: run.sort || "best", scale: "", forms: run.mixed ? "all" : "", base: "", at: "" });
   const every = (what) => doc.querySelectorAll(what);
   const byId = (id) => doc.getElementById(id);
   const { max, min, log: ln } = Math, on = (target, kind, act) => target.addEventListener(kind, act);
@@ -51,7 +52,7 @@
     const asked = new URLSearchParams(text), found = usual();
     const pick = (key, known) => new Set(asked.has(key) ? asked.get(key).split(",").filter((name) => known.includes(name)) : known);
     found.e = pick("engines", names); found.s = pick("steps", steps);
-    for (const [key, known] of [["sort", SORTS], ["scale", SCALES], ["base", engines]]) if (known.some(([name]) => name === asked.get(key))) found[key] = asked.get(key);
+    for (const [key, known] of [["sort", SORTS], ["scale", SCALES], ["forms", FORMS], ["base", engines]]) if (known.some(([name]) => name === asked.get(key))) found[key] = asked.get(key);
     found.at = asked.get("at") || "";
     state = found;
   };
@@ -60,7 +61,7 @@
     if (!all()) found.set("engines", names.filter((name) => state.e.has(name)).join(","));
     if (state.s.size < steps.length) found.set("steps", steps.filter((name) => state.s.has(name)).join(","));
     if (state.sort !== usual().sort) found.set("sort", state.sort);
-    for (const key of ["scale", "base", "at"]) if (state[key]) found.set(key, state[key]);
+    for (const key of ["scale", "forms", "base", "at"]) if (state[key] !== usual()[key]) found.set(key, state[key]);
     return found.toString().replace(/%2C/g, ",");
   };
   const keep = () => history.replaceState(null, "", "#" + written());
@@ -68,12 +69,16 @@
   // By the rules of the report: a ratio is to the best that was verified, or to the engine chosen.
   const cost = (step, value) => (step.higher ? 1 / value : value);
   const chosen = (step) => step.rows.filter((row) => state.e.has(names[row[0]]));
+  // Like with like: Arrow batches stand apart from rows, unless the reader wants them together.
+  const isArrow = (step, row) => !!step.other && step.arrow.includes(row[0]);
+  const together = (step) => !!state.forms || !chosen(step).some((row) => row[1] && row[6] && !isArrow(step, row));
+  const apart = (step, row) => isArrow(step, row) && !together(step);
+  const verified = (step, rows) => rows.filter((row) => row[1] && row[6] && !apart(step, row));
   const against = (step) => {
-    if (state.base) return (step.rows.find((row) => names[row[0]] === state.base && row[1] && row[6]) || [])[1] || null;
-    const known = chosen(step).filter((row) => row[1] && row[6]).map((row) => row[1]);
+    const known = verified(step, state.base ? step.rows.filter((row) => names[row[0]] === state.base) : chosen(step)).map((row) => row[1]);
     return known.length ? (step.higher ? max(...known) : min(...known)) : null;
   };
-  const ratio = (step, row, best) => (row && row[1] && row[6] && best ? cost(step, row[1]) / cost(step, best) : null);
+  const ratio = (step, row, best) => (row && best && verified(step, [row]).length ? cost(step, row[1]) / cost(step, best) : null);
   const mean = (scenario, engine, bests) => {
     let sum = 0, count = 0;
     for (const step of scenario.steps) {
@@ -85,24 +90,30 @@
     return count ? Math.exp(sum / count) : null;
   };
   // Ranks and leaders among those chosen, from the pairs that the whole run tells apart. A rank that is a text stays one.
-  const isRanked = (row) => Array.isArray(row[4]);
+  const beats = (step, row) => (step.other && together(step) !== !!run.mixed ? step.other[row[0]] ?? "" : row[4]);
+  const isRanked = (step, row) => Array.isArray(beats(step, row));
   const rank = (step, row) => {
-    if (!isRanked(row)) return row[4];
-    const others = chosen(step).filter(isRanked), best = 1 + row[4].filter((other) => state.e.has(names[other])).length;
-    const worst = others.length - others.filter((other) => other[4].includes(row[0])).length;
+    const better = beats(step, row);
+    if (!isRanked(step, row)) return better;
+    const others = chosen(step).filter((other) => isRanked(step, other)), best = 1 + better.filter((other) => state.e.has(names[other])).length;
+    const worst = others.length - others.filter((other) => beats(step, other).includes(row[0])).length;
     return best < worst ? `${best}-${worst}` : `${best}`;
   };
+  const byCost = (step) => (a, b) => cost(step, a[1]) - cost(step, b[1]);
   const leaders = (step) => {  // the first, or those that tie; and the best of the rest
-    const known = chosen(step).filter((row) => row[1] && row[6]).sort((a, b) => cost(step, a[1]) - cost(step, b[1]));
+    const known = verified(step, chosen(step)).sort(byCost(step));
     if (known.length < 2) return null;
-    const ranked = known.filter(isRanked), first = ranked.length ? ranked.filter((row) => !row[4].some((other) => state.e.has(names[other]))) : [known[0]];
+    const ranked = known.filter((row) => isRanked(step, row)), first = ranked.length ? ranked.filter((row) => !beats(step, row).some((other) => state.e.has(names[other]))) : [known[0]];
     const next = known.find((row) => !first.includes(row));
     return { who: (first.length > 1 ? "Tie: " : "") + first.map((row) => title(row[0])).sort().join(", "), gap: first.length > 1 || !next ? "" : times(ratio(step, next, first[0][1])), next };
   };
+  const aside = (shown) => {  // who is not ranked with the others
+    const found = [...new Set(shown.filter((step) => state.s.has(step.id)).flatMap((step) => chosen(step).filter((row) => row[1] && apart(step, row)).map((row) => title(row[0]))))];
+    return found.length ? ` Not ranked with rows: Arrow batches (${found.join("; ")}).` : "";
+  };
   const finding = (step) => {
     const found = leaders(step);
-    if (!found) return "";
-    return (found.who + (found.next ? "; then " + `${title(found.next[0])} ${found.gap}`.trim() : "")) + ".";
+    return (found ? found.who + (found.next ? "; then " + `${title(found.next[0])} ${found.gap}`.trim() : "") + "." : "") + aside([step]);
   };
   const summary = (scenarios) => {
     const means = names.map((_, engine) => {
@@ -111,7 +122,7 @@
     }).filter(([engine, found]) => found && state.e.has(names[engine])).sort((a, b) => a[1] - b[1]);
     if (means.length < 2) return "";
     const first = means.slice(0, 3).map(([engine, found]) => title(engine) + " " + times(found)).join("; then ");
-    return `Of those chosen, by the mean over the steps shown: ${first} ${state.base ? "of " + state.base : "the best result"}.`;
+    return `Of those chosen, by the mean over the steps shown: ${first} ${state.base ? "of " + state.base : "the best result"}.${aside(scenarios.flatMap((scenario) => scenario.steps))}`;
   };
   const wins = () => {
     const found = new Map();
@@ -139,6 +150,7 @@
       if (found) lines.push(`${times(found)} of ${state.base || "the best shown"}`);
       if (rank(step, row)) lines.push(`rank ${rank(step, row)}`);
       if (rounds.length > 1) lines.push(`${rounds.filter((each) => each !== null).length} rounds`);
+      if (apart(step, row)) lines.push("Arrow batches: not ranked with rows");
       if (words) lines.push(words);
     }
     if (run.engines[engine][2]) lines.push(run.engines[engine][2]);
@@ -169,20 +181,22 @@
   };
 
   const bars = (scenario, step) => {
-    const rows = order(scenario, chosen(step), (row) => row[0]), best = against(step);
+    const group = (row) => (row[1] === null ? 3 : row[6] ? apart(step, row) : 2);
+    const again = step.other && together(step) !== !!run.mixed && ((a, b) => group(a) - group(b) || byCost(step)(a, b) || 0);
+    const rows = order(scenario, chosen(step), (row) => row[0], again), best = against(step);
     const ends = rows.filter((row) => row[1]).flatMap((row) => [row[1], row[3] ?? row[1], ...row[7].filter((each) => each), ...(row[8] || []).map((part) => part[0])]);
     const most = max(...ends, 0), least = min(...ends, most);
     const log = state.scale === "log" || (!state.scale && (step.log || (step.auto && least > 0 && most / least > 100)));
     const from = least / 1.8;
     const x = (value) => max(0, log ? (ln(value / from) / ln(most / from)) * 100 : (value / most) * 100 || 0).toFixed(2);
-    const key = [best, most, log && from, state.base].join();  // what all rows depend on: while it stays, so do they
+    const key = [best, most, log && from, state.base, together(step)].join();  // what all rows depend on: while it stays, so do they
     if (step.key !== key) for (const row of step.rows) row.li = null;
     step.key = key;
     for (const row of rows) if (!row.li) {
       const [engine, value, low, high, , words, , rounds] = row, found = ratio(step, row, best);
       const item = make("li", { tabIndex: 0 });
       item.tip = () => said(step, row, found);
-      item.append(make("span.k.n"), make("span.name", title(engine)));
+      item.append(make("span.k.n"), make("span.name", title(engine) + (step.tiers?.[engine] ? ", " + step.tiers[engine] : "")));
       if (value === null) item.append(make("span.failed", words));
       else {
         const paths = log ? [["l", `M0 12H${x(value)}`, "var(--line)"], ["v", `M${x(value)} 12h.01`, colour(engine)]] : parted(row[8] || [[value, 1, ""]], x, colour(engine));
@@ -191,7 +205,7 @@
         if (low !== null) paths.push(["w", `M${x(low)} 12H${x(high)}M${x(low)} 8V16M${x(high)} 8V16`]);
         if (rounds.length > 1) paths.push(["d", dots], ["e", dots]);
         item.append(make("span.bar", {}, draw(paths)), make("span.n", withUnit(value, step)),
-          make("span.r.n", found ? times(found) : ""));
+          make("span.r.n", found ? times(found) : apart(step, row) ? "Arrow" : ""));
       }
       row.li = item;
     }
@@ -263,7 +277,7 @@
   // What was worded of the whole run: worded of the choice, or left out where it names an engine that isn't shown.
   const worded = [...every(".verdict, .wins, .finding")].map((box) => [box, [...box.childNodes]]), remarks = [...every("main > p, section > p, details > p, main tr, section details")];
   const retell = () => {
-    const whole = all() && state.s.size === steps.length && !state.base;
+    const whole = all() && state.s.size === steps.length && !state.base && state.forms === usual().forms;
     for (const [box, nodes] of worded) {
       const id = box.parentNode.querySelector("h2")?.id, step = box.closest("section") && run.scenarios.flatMap((each) => each.steps).find((each) => each.id === id);
       const of = box.dataset.of ? run.scenarios.filter((each) => each.id === box.dataset.of) : run.scenarios;
@@ -313,6 +327,7 @@
   };
   const controls = () => byId("explore").append(
     make("div.row", {}, select("sort", "Sort by", SORTS), select("scale", "Scale", SCALES),
+      ...(run.scenarios.some((scenario) => scenario.steps.some((step) => step.other)) ? [select("forms", "Rank", FORMS)] : []),
       select("base", "Ratios to", [["", "the best"], ...engines]),
       button("Reset", () => changed(usual()))),
     choices("e", "Engines", engines), choices("s", "Steps", run.scenarios.flatMap((s) => s.steps.map((t) => [t.id, t.title]))));

@@ -100,7 +100,7 @@ def _step(view: StepView, missing: Collection[str], width: int, *, ascii_only: b
     *full, last = textwrap.wrap(measure, width - 2 - len(heading) - bool(heading))
     yield from (Text(f"  {line}", style="dim") for line in full)
     yield Text(f"  {last:<{width - 2 - len(heading)}}{heading}".rstrip(), style="dim")
-    names = max((len(line.row.engine) for line in (*view.lines, *view.failed)), default=4)
+    names = max((len(_name(line)) for line in (*view.lines, *view.failed)), default=4)
     values = max((len(line.value) for line in view.lines if not line.withheld), default=1)
     intervals = max((len(line.interval) for line in view.lines), default=0)
     shares = max((len(line.share) for line in view.lines), default=0)
@@ -113,11 +113,11 @@ def _step(view: StepView, missing: Collection[str], width: int, *, ascii_only: b
     scale = _Scale.of(view)
     for line in view.lines:
         if line.withheld:
-            start = f"{line.rank:>{ranks}} {line.row.engine:<{names}} "
+            start = f"{line.rank:>{ranks}} {_name(line):<{names}} "
             yield from _long(f"{start}{line.value}{_mark(line)}", len(start), width)
             continue
         bar = scale.bar(line.row.value or 0, bar_width, ascii_only=ascii_only)
-        text = Text(f"{line.rank:>{ranks}} {line.row.engine:<{names}} ")
+        text = Text(f"{line.rank:>{ranks}} {_name(line):<{names}} ")
         if bar_width:
             text.append(f"{bar:<{bar_width}}", style="blue")
         text.append(f" {line.value:>{values}}", style="bold")
@@ -128,7 +128,7 @@ def _step(view: StepView, missing: Collection[str], width: int, *, ascii_only: b
         yield text
     for line in view.failed:
         mark = "" if line.row.engine in missing else _mark(line)
-        yield Text(f"{'':{ranks}} {line.row.engine:<{names}} {line.value}{mark}", style="red")
+        yield Text(f"{'':{ranks}} {_name(line):<{names}} {line.value}{mark}", style="red")
     if view.rank_note:
         yield from _wrapped(f"  {view.rank_note}", width, "dim", "  ")
     if view.details:
@@ -233,6 +233,10 @@ class _Scale:
             return "#" * round(share * width)
         eighths = max(round(share * width * 8), 1)
         return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def _name(line: Line) -> str:
+    return f"{line.row.engine}, {line.tier}" if line.tier else line.row.engine
 
 
 def _mark(line: Line) -> str:
