@@ -20,6 +20,7 @@ from typing import Protocol, Self
 import psutil
 
 from dbbench.host.metric import Metric, Usage
+from dbbench.host.processes import descendants
 from dbbench.host.usage import written
 
 _LINUX = sys.platform == "linux"
@@ -54,9 +55,9 @@ class Count:
 
 
 class ProcessMeter:
-    """Adds up counts of processes over the blocks that it is entered for: of this one, if `own`, and of the servers'.
+    """Adds up counts of processes over the blocks that it is entered for: of the servers, and if `own` of this and its children.
 
-    What a process that a server has started used counts when it has ended, too.
+    What a process that one of them has started used counts when it has ended, too.
     """
 
     def __init__(
@@ -78,13 +79,13 @@ class ProcessMeter:
         }
 
     def look(self, served: Served | None) -> None:
-        """Look for the servers' processes, which takes milliseconds: again, where there may be others by now."""
+        """Look for the other processes, which takes milliseconds: again, where there may be others by now."""
         if served is None:
             return
         if served.url:
             self._unknown.update(self._sums)
         found = {}
-        for pid in served.processes():
+        for pid in {*served.processes(), *(descendants() if self._own else ())}:
             with contextlib.suppress(psutil.NoSuchProcess):
                 found[pid] = self._servers.get(pid) or psutil.Process(pid)
         self._servers = found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,18 @@ def test_the_servers_processes_count_too() -> None:
     with meter:
         pass
     assert nanoseconds(meter) == 21
+
+
+@pytest.mark.parametrize(("own", "used"), [(True, 7), (False, 0)])
+def test_a_child_that_the_engine_does_not_name_counts_too_but_not_a_client(own: bool, used: int) -> None:
+    with subprocess.Popen(["sleep", "60"]) as child:
+        counts = iter([5, 12])
+        of = Mock(side_effect=lambda process: next(counts) if process.pid == child.pid else 0)
+        meter = ProcessMeter(Served(), {Metric.CPU: Count(int, of, 1e9)}, own=own)
+        with meter:
+            pass
+        child.kill()
+    assert nanoseconds(meter) == used
 
 
 def test_a_process_that_has_ended_counts_no_more_by_itself() -> None:
