@@ -1,48 +1,77 @@
-"""What this process, and a server that works for it, has used: memory, CPU, bytes written. Read outside the clock."""
+"""What this process, and others that work for it, have used: memory, CPU, bytes written, waits. Read outside the clock."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 _SELF = psutil.Process()
+_WAITS = "voluntary_ctxt_switches:"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """CPU seconds of this process and its ended children; bytes it caused to be written to storage.
+    """CPU seconds of this process and its ended children; bytes it caused to be written to storage; how often it waited.
 
-    `written` is None where the system doesn't tell.
+    A wait is a voluntary context switch of any thread: for a disk, a lock, a socket. None where the system doesn't tell.
     """
 
     cpu: float
     written: int | None
+    waits: int | None
 
     def since(self, earlier: Reading) -> Reading:
         """What was used between two readings."""
-        both = self.written is not None and earlier.written is not None
-        return Reading(self.cpu - earlier.cpu, self.written - earlier.written if both else None)  # type: ignore[operator]
+        return Reading(self.cpu - earlier.cpu, _less(self.written, earlier.written), _less(self.waits, earlier.waits))
 
 
-def usage(servers: Iterable[int] = ()) -> Reading:
-    """A reading of this process and of `servers`, processes that work for it."""
-    readings = [_reading(_SELF)]
-    for pid in servers:
+def usage(others: Iterable[int] = ()) -> Reading:
+    """A reading of this process and of `others`, processes that work for it."""
+    readings = [Reading(_cpu(_SELF), written(_SELF), _own_waits())]
+    for pid in others:
         with contextlib.suppress(psutil.NoSuchProcess):
-            readings.append(_reading(psutil.Process(pid)))
-    amounts = [reading.written for reading in readings]
+            process = psutil.Process(pid)
+            readings.append(Reading(_cpu(process), written(process), _waits(pid)))
     return Reading(
-        sum(reading.cpu for reading in readings),
-        None if None in amounts else sum(filter(None, amounts)),
+        sum(each.cpu for each in readings),
+        _sum([each.written for each in readings]),
+        _sum([each.waits for each in readings]),
     )
 
 
-def _reading(process: psutil.Process) -> Reading:
-    return Reading(sum(process.cpu_times()[:4]), written(process))
+def _less(later: int | None, earlier: int | None) -> int | None:
+    return None if later is None or earlier is None else later - earlier
+
+
+def _sum(amounts: Sequence[int | None]) -> int | None:
+    return None if None in amounts else sum(filter(None, amounts))
+
+
+def _cpu(process: psutil.Process) -> float:
+    return float(sum(process.cpu_times()[:4]))
+
+
+def _own_waits() -> int | None:
+    """Waits of this process's threads, ended ones too, and of its ended children."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    return sum(resource.getrusage(who).ru_nvcsw for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def _waits(pid: int) -> int | None:
+    """Waits of the threads that another process has."""
+    threads = [*Path(f"/proc/{pid}/task").glob("*/status")]
+    found = []
+    for thread in threads:
+        with contextlib.suppress(OSError):  # it has ended
+            found += [line for line in thread.read_text("ascii", "replace").splitlines() if line.startswith(_WAITS)]
+    return sum(int(line.removeprefix(_WAITS)) for line in found) if threads else None
 
 
 def written(process: psutil.Process) -> int | None:

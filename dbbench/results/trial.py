@@ -67,6 +67,10 @@ class StepResult(BaseModel):
     facts: CheckedStepFacts = {}
     #: What the worker wrote to storage in the step itself, its check left out; None where the system doesn't tell.
     written_bytes: int | None = None
+    #: How often threads waited meanwhile (voluntary context switches); None where the system doesn't tell.
+    waits: int | None = None
+    #: Commits that changed something and came one after another: those of one client.
+    commits: int = 0
     #: What is known to be used for what `value` is of: for a call, for an operation where it is a rate.
     usage: Annotated[Mapping[Metric, Amount], BeforeValidator(_known)] = {}
     elapsed: Amount = 0.0

@@ -32,8 +32,8 @@ from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
 from dbbench.errors import HostLost, NotVerified, ServerFailed, TimedOut, Unavailable, Unsupported, WrongAnswer
 from dbbench.host import atomic_json
 from dbbench.host.machine import file_system
-from dbbench.host.processes import end_with_parent
-from dbbench.host.usage import forget_peak, peak_memory, resident, usage
+from dbbench.host.processes import descendants, end_with_parent
+from dbbench.host.usage import Reading, forget_peak, peak_memory, resident, usage
 from dbbench.loadgen.clients import drive
 from dbbench.message import clean
 from dbbench.results import crash_checks, query_plan
@@ -48,7 +48,7 @@ from dbbench.suite.changes import before
 from dbbench.suite.model import Tier
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.query import QueryStep
-from dbbench.workloads import after, ondisk, promises, workload
+from dbbench.workloads import after, floors, ondisk, promises, workload
 from dbbench.workloads.context import StepContext
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class Worker:
             "publication_note": info.publication_note,
         }
         self._note_crash_check(engine, versions)
-        start = usage(engine.processes())
+        start = _used(engine)
         forgets = forget_peak()
         self.record.memory_includes_checks = not forgets
         missing = ""  # why the data of later steps isn't what it should be
@@ -224,7 +224,7 @@ class Worker:
             self._start(step.name)
             result = self._run_step(step, context)
             self.engine = context.engine  # another one after a cold start
-            used = usage(self.engine.processes()).since(start)
+            used = _used(self.engine).since(start)
             self.record.cpu_seconds, self.record.written_bytes = used.cpu, used.written
             self._finish(result)
             explain = self.workloads[step.kind].explain
@@ -298,19 +298,25 @@ class Worker:
         result = StepResult(name=step.name, outcome=Outcome.OK, verified=False)
         try:
             wants_copy = work.check is not None and self._wants_copy(step, context.engine)
-            before = usage(context.engine.processes())
+            before = _used(context.engine)
             measured = work.measure(step, context)
             not_copied = self.copies.take() if wants_copy else ""  # before any of the plugin's code runs
-            servers = context.engine.processes()
-            written = usage(servers).since(before).written
+            used = _used(context.engine).since(before)
             if self.hosts and (facts := self.hosts.take_facts()):
                 measured.facts["cluster"] = facts
-            result = StepResult(name=step.name, verified=False, written_bytes=written, **measured.recorded)
+            result = StepResult(
+                name=step.name, verified=False, written_bytes=used.written, waits=used.waits, **measured.recorded
+            )
             context.data.accept(step, measured)
-            peak = max((peak_memory() or 0) + resident(servers), context.peak)
+            peak = max((peak_memory() or 0) + resident(_others(context.engine)), context.peak)
             self.record.peak_memory = max(peak, self.record.peak_memory or 0)
             if work.check and measured.outcome is not Outcome.WRONG:
                 result = self._checked(work.check, step, context, result)
+                if result.verified and (why := floors.below(step, context, measured.commits, used)):
+                    context.data.unverified.add(step.name)
+                    result = result.model_copy(
+                        update={"verified": False, "detail": _and(result.detail, f"no rank: {why}")}
+                    )
                 if wants_copy:
                     found = f"not copied: {not_copied}" if not_copied else self._check_the_copy(step, context)
                     result = result.model_copy(update={"facts": {**result.facts, "copy": found}})
@@ -339,8 +345,7 @@ class Worker:
                 check(step, context)
         except NotVerified as exc:
             context.data.unverified.add(step.name)
-            detail = "; ".join(filter(None, (result.detail, f"{UNVERIFIED}: {exc}")))
-            return result.model_copy(update={"detail": detail})
+            return result.model_copy(update={"detail": _and(result.detail, f"{UNVERIFIED}: {exc}")})
         return result.model_copy(update={"verified": True})
 
     def _keep_plan(self, result: StepResult, explain: Callable[[], str], context: StepContext) -> None:
@@ -407,6 +412,19 @@ class Worker:
     def _save(self) -> None:
         document = clean(scrubbed(self.record.model_dump(warnings=False), self.hidden))
         atomic_json.write(self.directory / "steps.json", document)
+
+
+def _others(engine: Engine) -> set[int]:
+    """The processes that work for an engine, besides this one: what it has started, and its servers."""
+    return {*engine.processes(), *descendants()}
+
+
+def _used(engine: Engine) -> Reading:
+    return usage(_others(engine))
+
+
+def _and(detail: str, more: str) -> str:
+    return "; ".join(filter(None, (detail, more)))
 
 
 def described(exc: BaseException) -> tuple[Outcome, str]:

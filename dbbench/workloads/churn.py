@@ -24,7 +24,7 @@ def measure(step: ChurnStep, context: StepContext) -> StepMeasurement:
     insert = prepared(engine, session, "load")(step.table, table)
     prepare_delete = prepared(engine, session, "statement")
     data = context.files.table(step.table)
-    passes, count, inserted = [], 0, 0
+    passes, count, inserted, commits = [], 0, 0, 0
     meter = CallMeter(engine)
     with collector_off():
         for picked in picks(data.num_rows, step, context.files.manifest["seed"]):
@@ -41,11 +41,13 @@ def measure(step: ChurnStep, context: StepContext) -> StepMeasurement:
                     pieces.append(timed(session.commit)[0])
                 count += batch.num_rows
                 inserted += csv_bytes(batch)
+                commits += 2
             passes.append(sum(pieces) / 1e9)
     facts: StepFacts = {"rows": count, "csv_bytes": inserted, "passes": passes, "takes": session.load_format}
     return StepMeasurement(
-        "time", "s", [sum(passes)], facts=facts, leaves=Leaves(filled=[step.table]), usage=meter.usage(sum(passes))
-    )
+        "time", "s", [sum(passes)], facts=facts, leaves=Leaves(filled=[step.table]), usage=meter.usage(sum(passes)),
+        commits=commits,
+    )  # fmt: skip
 
 
 def check(step: ChurnStep, context: StepContext) -> None:

@@ -57,7 +57,15 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
         "times": {"service time": found.service.to_json()},
     }
     # No undelayed time: the clients wait for each other, so that of their threads would not be of this figure.
-    return StepMeasurement("time", "s", [seconds + clearing], facts=facts, usage=total([used, found.usage]))
+    changes = counts["inserts"] // 3 + counts["updates"]
+    return StepMeasurement(
+        "time",
+        "s",
+        [seconds + clearing],
+        facts=facts,
+        usage=total([used, found.usage]),
+        commits=changes // clients.count,
+    )
 
 
 def check(step: ContentionStep, context: StepContext) -> None:

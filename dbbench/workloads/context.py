@@ -218,6 +218,8 @@ class StepMeasurement:
     leaves: Leaves = field(default_factory=Leaves)
     #: What is known to be used for what the figure is of: for a call, for an operation where it is a rate.
     usage: Usage = field(default_factory=dict)
+    #: Commits that changed something, which came one after another: those of one client, if there were several.
+    commits: int = 0
 
     @property
     def recorded(self) -> dict[str, Any]:

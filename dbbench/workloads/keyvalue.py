@@ -75,21 +75,27 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
         left.first += count
     if step.operation in ("insert", "update"):
         found.facts["csv_bytes"] = count * (records.spec.key_bytes + records.spec.value_bytes)
-    return replace(found, leaves=Leaves(records=left))
+    return replace(found, leaves=Leaves(records=left), commits=_commits(step, timings.calls, clients))
+
+
+def _commits(step: KeyValueStep, calls: int, clients: Clients) -> int:
+    """Commits of one client that changed something: the same record may have been written as it was."""
+    return calls // clients.count if step.writes and step.order != "same" else 0
 
 
 def _timed(step: KeyValueStep, context: StepContext, records: RecordSet, job: Job, clients: Clients) -> StepMeasurement:
     """Calls that go on until a time is over, or as many after a warm-up; what they leave counts after each drive."""
-    expected, written = context.data.expected_records, 0
+    expected, written, calls = context.data.expected_records, 0, 0
 
     def driven(job: Job) -> ClientTimings:
-        nonlocal expected, written
+        nonlocal expected, written, calls
         assert isinstance(job.inputs, KeySequence)
         beyond = max((numbers.stop for numbers in expected.further), default=0)
         first = max(expected.next, beyond) if step.operation == "insert" else job.inputs.first
         inputs = replace(job.inputs, first=first, version=expected.newest + 1, endless=True)
         found = context.drive(replace(job, inputs=inputs), clients)
         check_read(found.kept, context, expected)
+        calls += found.calls
         if step.fills:
             taken = {number: inputs.taken(made, number, clients.count) for number, made in found.made}
             expected = _left(expected, inputs, taken, clients.count)
@@ -100,7 +106,7 @@ def _timed(step: KeyValueStep, context: StepContext, records: RecordSet, job: Jo
     if step.fills:
         size = records.spec.key_bytes + records.spec.value_bytes
         measured = replace(measured, facts={**measured.facts, "csv_bytes": written * size})
-    return replace(measured, leaves=Leaves(records=expected))
+    return replace(measured, leaves=Leaves(records=expected), commits=_commits(step, calls, clients))
 
 
 def _left(before: ExpectedRecords, inputs: KeySequence, taken: Mapping[int, int], of: int) -> ExpectedRecords:

@@ -59,6 +59,7 @@ def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasure
         facts=facts,
         leaves=Leaves(rows, list(rows)),
         usage=meter.usage(seconds),
+        commits=1,
     )
 
 

@@ -19,6 +19,7 @@ from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
 from dbbench.workloads.keyvalue import SAMPLE, check_read, everything, refuse_too_long, throughput
 
 _WRITES = [OPERATIONS.index(name) for name in ("update", "modify")]
+_COMMITS = ("insert", "update", "modify")
 
 
 def measure(step: MixStep, context: StepContext) -> StepMeasurement:
@@ -36,7 +37,8 @@ def measure(step: MixStep, context: StepContext) -> StepMeasurement:
     found = context.drive(job, clients)
     left = _left(expected, operations, clients.count)
     check_read(found.kept, context, left)
-    return replace(throughput(found, operations.operations, clients), leaves=Leaves(records=left))
+    measured = throughput(found, operations.operations, clients)
+    return replace(measured, leaves=Leaves(records=left), commits=_commits(measured, clients))
 
 
 def _timed(step: MixStep, context: StepContext, job: Job, clients: Clients) -> StepMeasurement:
@@ -53,7 +55,13 @@ def _timed(step: MixStep, context: StepContext, job: Job, clients: Clients) -> S
         return found
 
     measured = load_control.measure(step, job, clients, driven, context.note, records=1)
-    return replace(measured, leaves=Leaves(records=expected))
+    return replace(measured, leaves=Leaves(records=expected), commits=_commits(measured, clients))
+
+
+def _commits(measured: StepMeasurement, clients: Clients) -> int:
+    """Writes of one client: a version is never written twice."""
+    times = measured.facts.get("times", {})
+    return sum(times[name]["count"] for name in _COMMITS if name in times) // clients.count
 
 
 def check(step: MixStep, context: StepContext) -> None:

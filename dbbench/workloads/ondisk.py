@@ -63,7 +63,7 @@ def outside(engine: Engine, seen: set[_Inode]) -> list[File]:
     """Files that are not in the engine's directory: in the rest of the trial's folder, or open for writing."""
     work = engine.directory.parent
     found = []
-    for process in _processes(engine):
+    for process in processes(engine):
         found += _open_files(process, seen)
     if engine.directory.name == "data" and (work / "tmp").is_dir():  # a trial's own, not a test's
         found += [replace(file, name=str(work / file.name)) for file in _in_folder(work, seen)]
@@ -109,15 +109,25 @@ def _open_files(process: psutil.Process, seen: set[_Inode]) -> list[File]:
     return found
 
 
+def opened_by(process: psutil.Process) -> Iterator[tuple[str, int]]:
+    """What a process has open: each file's name, and the flags that it was opened with."""
+    with contextlib.suppress(OSError):  # no /proc; or the process is gone, or another user's
+        for link in Path(f"/proc/{process.pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                yield os.readlink(link), _flags(process.pid, link.name)
+
+
 def _writes(pid: int, number: str) -> bool:
-    for line in Path(f"/proc/{pid}/fdinfo/{number}").read_text("ascii").splitlines():
-        name, _, value = line.partition(":")
-        if name == "flags":
-            return int(value, 8) & os.O_ACCMODE != os.O_RDONLY
-    return False
+    return _flags(pid, number) & os.O_ACCMODE != os.O_RDONLY
 
 
-def _processes(engine: Engine) -> Iterable[psutil.Process]:
+def _flags(pid: int, number: str) -> int:
+    text = Path(f"/proc/{pid}/fdinfo/{number}").read_text("ascii")
+    return int(text.partition("flags:")[2].split()[0], 8)
+
+
+def processes(engine: Engine) -> Iterable[psutil.Process]:
+    """Return this process, all that it has started, and the engine's servers."""
     me = psutil.Process()
     # Servers first: what they print goes to a file that this process has open, too.
     known = [psutil.Process(pid) for pid in engine.processes() if psutil.pid_exists(pid)]

@@ -60,7 +60,15 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
             samples=[each * share for each in measured.samples],
             usage=shared(measured.usage, share),
         )
-    return replace(measured, facts=facts, leaves=Leaves(numbers=numbers))
+    inserting = sum(done[each.name] for each in step.transactions if _inserts(each))
+    return replace(measured, facts=facts, leaves=Leaves(numbers=numbers), commits=inserting // clients.count)
+
+
+def _inserts(transaction: Transaction) -> bool:
+    """Whether a transaction adds a row whatever it finds. An update may match none, or leave it as it was."""
+    texts = [each.sql.upper().split() for each in transaction.statements if isinstance(each, Statement)]
+    sure = any(words[0] == "INSERT" and not {"SELECT", "CONFLICT"} & {*words} for words in texts)
+    return sure and not any(getattr(each, "missing", "") == "skip" for each in transaction.statements)
 
 
 def check(step: TransactionStep, context: StepContext) -> None:

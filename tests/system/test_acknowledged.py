@@ -31,6 +31,8 @@ scenarios:
     charts: [{kind: overview}]
 """
 LIARS = ("written-queues", "written-closes", "written-fiftieth", "written-behind", "written-world")
+#: In the kernel's cache of files, so that a copy finds them.
+UNSYNCED = ("written-unsynced", "written-tenth", "written-memory", "written-asked")
 HONEST = ("written-honest", "sqlite", "lmdb")
 WORDS = "copied when its last call had returned, and opened by a new process: "
 
@@ -39,7 +41,7 @@ WORDS = "copied when its last call had returned, and opened by a new process: "
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("written")
     (folder / "suite.yaml").write_text(SUITE, "utf-8")
-    engines = [word for name in (*HONEST, *LIARS) for word in ("--engine", name)]
+    engines = [word for name in (*HONEST, *LIARS, *UNSYNCED) for word in ("--engine", name)]
     command = ["suite", "suite.yaml", "--quick", "--format", "csv", "--out", "run"]
     done = run_dbbench(folder, *command, *engines, plugins=("faulty",))
     assert done.returncode == 1, done.stdout + done.stderr
@@ -62,3 +64,12 @@ def test_all_that_an_honest_engine_acknowledged_is_there(run: Path, engine: str)
         "update": ("ok", "all there"),
         "read": ("ok", None),
     }
+    assert all(step["verified"] for step in steps.values())
+
+
+@pytest.mark.parametrize("engine", UNSYNCED)
+def test_commits_that_no_disk_was_waited_for_have_no_rank(run: Path, engine: str) -> None:
+    for step in ("insert", "update"):
+        row = summary(run)[step, engine]
+        assert (row["outcome"], row["verified"], row["rank"]) == ("ok", "no", "")
+        assert "no rank: commits didn't reach the disk: it waited " in row["detail"]

@@ -1,9 +1,10 @@
-"""Stores with a log whose commits are to survive a loss of power. All but one write it at another time than they say."""
+"""Stores with a log whose commits are to survive a loss of power. All but one write or sync it at another time than they say."""
 
 from __future__ import annotations
 
 import os
 import pickle
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any, ClassVar
 from dbbench.engine import Session, Tier
 from dbbench_faulty.family import Named
 from dbbench_plugins.dict import Dict, DictSession
+from dbbench_plugins.sqlite import SQLite, SQLiteSession
 
 
 class LogSession(DictSession):
@@ -109,6 +111,37 @@ class Behind(Queues):
         return super().connect()
 
 
+class Unsynced(Honest):
+    """Writes each commit to the kernel, and leaves it to it when the disk gets it."""
+
+    def settle(self) -> None:
+        if self.queue:
+            pickle.dump(dict(self.queue), self.log)
+            self.queue.clear()
+            self.log.flush()
+
+
+class Tenth(Unsynced):
+    """Syncs each tenth commit."""
+
+    commits = 0
+
+    def settle(self) -> None:
+        super().settle()
+        self.commits += 1
+        if self.commits % 10 == 0:
+            os.fdatasync(self.log.fileno())
+
+
+class Memory(Honest):
+    """Syncs each commit to a file in shared memory."""
+
+    def open(self) -> None:
+        super().open()
+        self.log.close()
+        self.log = tempfile.NamedTemporaryFile("a+b", prefix="dbbench-written-", dir="/dev/shm")  # noqa: SIM115
+
+
 class World(Honest):
     """Keeps all in a dict of the process, which is there when it is opened again."""
 
@@ -120,3 +153,15 @@ class World(Honest):
 
     def settle(self) -> None:
         self.queue.clear()
+
+
+class Asked(Named, SQLite):
+    """SQLite that doesn't sync, and answers that it does."""
+
+    sync_queries: ClassVar = {"synchronous": "SELECT 'FULL'"}
+
+    def connect(self) -> Session:
+        session = super().connect()
+        assert isinstance(session, SQLiteSession)
+        session.execute("PRAGMA synchronous = OFF")
+        return session

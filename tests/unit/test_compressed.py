@@ -1,0 +1,43 @@
+"""How few bytes data could take."""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dbbench.datasets.compressed import BETTER, too_few, too_few_of_records
+from dbbench.datasets.records import RecordSet
+from dbbench.suite.dataset import Records
+
+ROWS = 20_000
+
+
+def files(**columns: Any) -> Any:
+    batch = pa.record_batch(columns)
+    return SimpleNamespace(manifest={"csv_bytes": 19 * ROWS}, stream=lambda _name: [batch])
+
+
+def test_nobody_keeps_random_numbers_in_less_than_they_take() -> None:
+    drawn = pa.array(np.frombuffer(random.Random(1).randbytes(8 * ROWS), np.int64))
+    least = too_few(files(number=drawn), ["table"], 128)
+    assert 0.9 * 8 * ROWS <= least * BETTER <= 1.1 * 8 * ROWS
+    assert too_few(files(number=drawn), ["table"], least - 1) == least
+    assert not too_few(files(number=drawn), ["table"], least)
+
+
+def test_numbers_that_follow_one_another_take_next_to_nothing() -> None:
+    assert not too_few(files(key=pa.array(np.arange(ROWS))), ["table"], 1_000)
+
+
+def test_without_a_table_that_is_known_nothing_is_too_few() -> None:
+    assert not too_few(files(), [], 0)
+
+
+def test_most_of_a_record_is_random() -> None:
+    records = RecordSet(Records(count=100, key_bytes=8, value_bytes=416), 1)
+    assert too_few_of_records(records, 100, 9_999) == 10_000
+    assert not too_few_of_records(records, 100, 10_000)

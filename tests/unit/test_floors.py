@@ -1,0 +1,88 @@
+"""Commits that can't have reached the disk, by what the kernel counted of a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dbbench.host import sync_probe
+from dbbench.host.sync_probe import Sync
+from dbbench.host.usage import Reading
+from dbbench.suite.model import Tier
+from dbbench.workloads import floors
+
+SHOWS, NOTHING = Sync(2.7, 4096), Sync(0.0, 0)
+
+
+@dataclass
+class Fake:
+    """An engine of which nothing but its promise counts."""
+
+    directory: Path
+    tier: Tier = Tier.POWER
+    url: str = ""
+    is_null: bool = False
+
+    def info(self) -> Any:
+        return self
+
+    def processes(self) -> list[int]:
+        return []
+
+
+def below(monkeypatch: pytest.MonkeyPatch, waits: int | None, written: int | None, **more: Any) -> str:
+    shows = more.pop("shows", SHOWS)
+    opened = more.pop("opened", [])
+    monkeypatch.setattr(sync_probe, "probe", lambda _folder: shows)
+    monkeypatch.setattr(floors, "processes", lambda _engine: [None])
+    monkeypatch.setattr(floors, "opened_by", lambda _process: opened)
+    engine = Fake(Path("folder"), **more)
+    context = SimpleNamespace(engine=engine, does_work=not engine.is_null)
+    step: Any = SimpleNamespace(kind="keyvalue")
+    return floors.below(step, context, 100, Reading(0.0, written, waits))  # type: ignore[arg-type]
+
+
+def test_a_commit_waits_and_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not below(monkeypatch, 100, 409_600)
+    few = "commits didn't reach the disk: "
+    assert below(monkeypatch, 49, 409_600) == f"{few}it waited 49 times for 100 commits"
+    assert below(monkeypatch, 300, 8_192) == f"{few}8,192 bytes written for 100 commits"
+
+
+@pytest.mark.parametrize("more", [{"tier": Tier.PROCESS}, {"url": "db://host"}, {"is_null": True}])
+def test_nothing_is_asked_of_an_engine_that_promises_nothing_here(
+    monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]
+) -> None:
+    assert not below(monkeypatch, 0, 0, **more)
+
+
+def test_there_is_no_floor_where_a_sync_shows_nothing_or_the_system_does_not_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert not below(monkeypatch, 0, 0, shows=NOTHING)
+    assert not below(monkeypatch, 0, 0, shows=None)
+    assert not below(monkeypatch, None, None)
+
+
+def test_who_polls_need_not_wait_and_who_writes_directly_need_not_write_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring, direct = [("anon_inode:[io_uring]", 0)], [("/file", floors._DIRECT)]
+    assert not below(monkeypatch, 0, 409_600, opened=ring)
+    assert below(monkeypatch, 0, 0, opened=ring)
+    assert not below(monkeypatch, 300, 51_200, opened=direct)
+    assert below(monkeypatch, 0, 51_200, opened=direct)
+
+
+def test_a_sync_shows_in_a_folder_on_a_disk(tmp_path: Path) -> None:
+    shown = sync_probe.probe(tmp_path)
+    assert shown is not None
+    assert shown.waits >= 0
+    assert shown.written in (0, pytest.approx(4096, rel=0.1)) or shown.written > 4096
+    assert not [*tmp_path.iterdir()]
+
+
+def test_no_folder_shows_nothing(tmp_path: Path) -> None:
+    assert sync_probe.probe(tmp_path / "none") is None
