@@ -20,6 +20,7 @@ from dbbench.cli.importing import import_
 from dbbench.cli.listing import check, dataset, describe, suites
 from dbbench.cli.plugin import plugin
 from dbbench.cli.report import report
+from dbbench.cli.runs import runs
 from dbbench.cli.site import site
 from dbbench.cli.streams import settle
 from dbbench.cli.suite import suite
@@ -98,6 +99,7 @@ for each in (
     check,
     import_,
     dataset,
+    runs,
     report,
     compare,
     history,

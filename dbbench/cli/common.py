@@ -6,6 +6,7 @@ import errno
 import functools
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -159,6 +160,27 @@ seed_option = click.option(
     metavar="N",
     help="Seed of all that is drawn. [default: the suite's]",
 )
+
+
+class _RunPath(click.Path):
+    """A run directory, or the word for the newest one. A folder that has that name goes before."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from dbbench.errors import UserError
+        from dbbench.results.found_runs import LATEST, latest
+
+        if str(value) != LATEST or Path(LATEST).exists():
+            return super().convert(value, param, ctx)
+        try:
+            return latest()
+        except UserError as exc:
+            self.fail(str(exc), param, ctx)
+
+
+run_path = _RunPath()
 
 
 class _Formats(click.Option):

@@ -11,6 +11,7 @@ from dbbench.cli.common import (
     examples,
     metric_option,
     open_console,
+    run_path,
     share,
 )
 from dbbench.cli.gates import exit_status
@@ -27,18 +28,18 @@ from dbbench.host.metric import Metric
     ),
     short_help="Compare runs.",
 )
-@click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="OLD NEW...")
+@click.argument("runs", nargs=-1, type=run_path, metavar="OLD NEW...")
 @click.option(
     "--old",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=run_path,
     metavar="RUN",
     help="One of several old runs; may be given again.",
 )
 @click.option(
     "--new",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=run_path,
     metavar="RUN",
     help="One of several new runs; may be given again.",
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dbbench.cli.common import command, examples, metric_option, open_console
+from dbbench.cli.common import command, examples, metric_option, open_console, run_path
 from dbbench.host.metric import Metric
 
 
@@ -19,7 +19,7 @@ from dbbench.host.metric import Metric
     ),
     short_help="Show where a figure changed over many runs.",
 )
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, type=run_path, metavar="RUN...")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),

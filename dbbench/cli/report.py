@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dbbench.cli.common import command, examples, format_option, gate_metric_option, open_console, publish_option
+from dbbench.cli.common import (
+    command,
+    examples,
+    format_option,
+    gate_metric_option,
+    open_console,
+    publish_option,
+    run_path,
+)
 from dbbench.cli.gates import PairGate, check_gates, chosen_gates, gate_option, show_gates, unknown_option
 from dbbench.host.metric import Metric
 
@@ -57,7 +65,7 @@ def _print_schema(context: click.Context, parameter: click.Parameter, asked: boo
     ),
     short_help="Show a run again and draw its charts anew.",
 )
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=run_path)
 @format_option
 @click.option("-e", "--engine", "engines", multiple=True, metavar="ENGINE", help="Only these engines. Repeatable.")
 @click.option("--step", "steps", multiple=True, metavar="STEP", help="Only these steps. Repeatable.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dbbench.cli.common import command, examples, metric_option
+from dbbench.cli.common import command, examples, metric_option, run_path
 from dbbench.host.metric import Metric
 
 
@@ -14,7 +14,7 @@ from dbbench.host.metric import Metric
     epilog=examples("dbbench site dbbench-runs/* --out site", "dbbench site laptop/* server/* --out public"),
     short_help="Make a static site of many runs.",
 )
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, type=run_path, metavar="RUN...")
 @click.option(
     "--out",
     required=True,

@@ -20,6 +20,7 @@ from dbbench.cli.common import (
     open_console,
     outside_option,
     publish_option,
+    run_path,
     scale_option,
     seconds,
     seed_option,
@@ -168,7 +169,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
 )
 @click.option(
     "--resume",
-    type=click.Path(path_type=Path),
+    type=run_path,
     metavar="RUN",
     help="Do what is left of a run that was interrupted, or with --rounds add rounds to it.",
 )
