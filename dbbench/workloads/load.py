@@ -64,7 +64,7 @@ def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasure
 
 
 def check(step: LoadStep, context: StepContext) -> None:
-    """Compare number of rows, and least, greatest and sum of each column. Raises WrongAnswer.
+    """Compare number of rows, least, greatest and sum of each column, and a sample of rows. Raises WrongAnswer.
 
     In the first round every row is compared, and the indexes are looked for.
     """

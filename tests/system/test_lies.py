@@ -61,6 +61,16 @@ def test_a_lie_is_wrong_and_has_no_figure(run: Path, engine: str) -> None:
     assert words in row["detail"]
 
 
+def test_a_load_is_looked_at_row_by_row_in_every_round(tmp_path: Path) -> None:
+    """Swapped texts leave count, extremes and sums alone; the second of three rounds is neither the first nor the last."""
+    command = ["suite", "invoices", "--scale", "0.02", "--rounds", "3", "--format", "csv", "--out", "run"]
+    done = run_dbbench(tmp_path, *command, "--engine", "loads-middle", plugins=("faulty",))
+    assert done.returncode == 1, done.stdout + done.stderr
+    row = summary(tmp_path / "run")["bulk-insert", "loads-middle"]
+    assert (row["outcome"], row["value"], row["rank"]) == ("wrong", "", "")
+    assert "rows of Shipment, read back: column TrackingId: " in row["detail"]
+
+
 def test_what_they_do_not_lie_about_stands(run: Path) -> None:
     more = {"faulty-keeps": {"join-1", "scan-1", "scan-2", "scan-3"}, "faulty-bytes": {"scan-1", "scan-2"}}
     rows = summary(run)
