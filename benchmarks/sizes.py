@@ -57,7 +57,7 @@ def measure(name: str, folder: Path) -> None:
     engine.open()
     empty = by_role(engine)
     records = RecordSet(Records(count=COUNT, key_bytes=16, value_bytes=100, key_order="scattered"), 1)
-    engine.create_store(records)
+    engine.create_store(records.shape)
     empty["other"] = by_role(engine).get("other", 0)
     session = engine.connect()
 

@@ -33,7 +33,7 @@ def opened(tmp_path: Path):
         pytest.skip(f"{exc.reason}; {exc.install}")
     records = RecordSet(Records(count=COUNT, key_bytes=8, value_bytes=32), 1)
     engine.open()
-    engine.create_store(records)
+    engine.create_store(records.shape)
     yield engine, engine.connect()
     engine.close()
 

@@ -172,7 +172,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StepContex
     except Unavailable as exc:
         pytest.skip(f"{name}: {exc.reason}")
     engine.open()
-    engine.create_store(RecordSet(RECORDS.spec.model_copy(update={"count": 20 * COUNT}), 1))
+    engine.create_store(RECORDS.spec.model_copy(update={"count": 20 * COUNT}))
     session = engine.connect()
     made = StepContext(engine, session, {}, None, {}, records=RECORDS)  # type: ignore[arg-type]
     made.data.accept(step("insert"), keyvalue.measure(step("insert"), made))

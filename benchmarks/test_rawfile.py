@@ -91,7 +91,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StepContex
         pytest.skip(f"{case.engine}: {exc.reason}")
     records = RecordSet(Records(count=BLOCKS, value_bytes=SIZE), 1)
     engine.open()
-    engine.create_store(records)
+    engine.create_store(records.shape)
     session = engine.connect()
     made = StepContext(engine, session, {}, None, {}, records=records)  # type: ignore[arg-type]
     insert = step("insert", BLOCKS, ONE_THREAD, transaction=1000)

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from dbbench.datasets.driver_rows import CsvChunk
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_type
-from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.group import SessionGroup
@@ -64,7 +63,7 @@ PARTS: tuple[tuple[str, str, tuple[type, ...]], ...] = (
         (SQLEngine, SQLSession, Dialect),
     ),
     ("Access layers", "A layer that returns objects over SQL engines, like an ORM.", (Layer,)),
-    ("What an engine is given", "", (Setup, Table, Column, DataType, Records, RecordSet, CsvChunk, DriverTimer)),
+    ("What an engine is given", "", (Setup, Table, Column, DataType, Records, CsvChunk, DriverTimer)),
     ("What an engine returns or uses", "", (EngineInfo, Size, File, Concurrency, PrivateServer, SessionGroup)),
 )
 

@@ -59,6 +59,11 @@ class RecordSet:
         """How many there are."""
         return max(1, round(self.spec.count * self.scale))
 
+    @property
+    def shape(self) -> Records:
+        """Their number and lengths at this scale: all that an engine is told, as it is to make no value itself."""
+        return self.spec.model_copy(update={"count": self.count})
+
     def keys(self, numbers: Numbers) -> list[bytes]:
         """The key of each number; ascending keys are in the order of the numbers, byte by byte."""
         return _as_bytes(self._key_bytes(numbers))

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from dbbench.datasets.records import RecordSet
 from dbbench.durability.check import FOUND, NUMBER_BYTES, WRITER_TASK, Found, WriterTask
 from dbbench.engine import registry
 from dbbench.engine.base import Engine, Session
@@ -124,8 +123,7 @@ class TwoRecords:
 
     def create(self) -> None:
         """Make the store."""
-        spec = Records(count=100_000, key_bytes=_KEY_BYTES, value_bytes=WIDTH)
-        self.engine.create_store(RecordSet(spec, seed=0))
+        self.engine.create_store(Records(count=100_000, key_bytes=_KEY_BYTES, value_bytes=WIDTH))
 
     def commit(self, session: Session, number: int) -> None:
         """Both records in one transaction."""
@@ -159,7 +157,7 @@ class TwoBlocks:
 
     def create(self) -> None:
         """Make the store."""
-        self.engine.create_store(RecordSet(Records(count=20_000, value_bytes=_BLOCK), seed=0))
+        self.engine.create_store(Records(count=20_000, value_bytes=_BLOCK))
 
     def commit(self, session: Session, number: int) -> None:
         """Both blocks in one transaction."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dbbench.datasets.driver_rows import CsvChunk
-    from dbbench.datasets.records import RecordSet
     from dbbench.engine.base import Engine, Session
     from dbbench.engine.driver_timer import DriverTimer
     from dbbench.engine.group import SessionGroup

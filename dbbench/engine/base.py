@@ -25,10 +25,9 @@ from dbbench.errors import Unsupported
 from dbbench.suite.model import Tier
 
 if TYPE_CHECKING:
-    from dbbench.datasets.records import RecordSet
     from dbbench.engine.driver_timer import DriverTimer
     from dbbench.engine.group import SessionGroup
-    from dbbench.suite.dataset import Table
+    from dbbench.suite.dataset import Records, Table
 
 
 class Session:
@@ -135,7 +134,7 @@ class Engine(Traits):
     def create(self, tables: Mapping[str, Table]) -> None:
         """Make the tables, without their indexes. By default nothing."""
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         """Make room for records under keys; `records` says how many and how large, should that matter. By default nothing."""
 
     def connect(self) -> Session:

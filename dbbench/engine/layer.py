@@ -17,8 +17,7 @@ from dbbench.engine.sql.session import SQLEngine
 from dbbench.engine.traits import EngineInfo
 
 if TYPE_CHECKING:
-    from dbbench.datasets.records import RecordSet
-    from dbbench.suite.dataset import Table
+    from dbbench.suite.dataset import Records, Table
 
 
 class Layer(Engine):
@@ -120,7 +119,7 @@ class Layer(Engine):
         """Let the base engine make the tables."""
         self.base_engine.create(tables)
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         """Let the base engine make the store."""
         self.base_engine.create_store(records)
 

@@ -180,7 +180,7 @@ class Worker:
         try:
             engine.create(self.tables)
             if self.records:
-                engine.create_store(self.records)
+                engine.create_store(self.records.shape)
         except Unsupported:  # they are somebody else's
             raise
         except Exception:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from dbbench.datasets.records import RecordSet
 from dbbench.errors import Unsupported
 from dbbench.host import machine
 from dbbench.results.outcome import Outcome
@@ -156,7 +155,7 @@ class BlocksContract(CommitContract):
         scattered = Records(count=10, key_bytes=8, key_order="scattered", value_bytes=SIZE)
         for spec in (scattered, Records(count=10, key_bytes=16, value_bytes=SIZE)):
             with expect_error("a store of other keys", Unsupported, "numbers of blocks for keys"):
-                engine.create_store(RecordSet(spec, 1))
+                engine.create_store(spec)
 
     @clause("what-a-sql-engine-fills-in")
     def test_has_a_size(self, store: OpenStore) -> None:

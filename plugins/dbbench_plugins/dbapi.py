@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from dbbench.engine import RECORD_TABLE, Concurrency, Dialect, Rows, ServerFailed, Setup, SQLEngine, SQLSession
 
 if TYPE_CHECKING:
-    from dbbench.engine import PrivateServer, RecordSet, Table
+    from dbbench.engine import PrivateServer, Records, Table
 
 Kept = TypeVar("Kept", bound=SQLSession)
 
@@ -114,7 +114,7 @@ class ClientServer(SQLEngine):
         super().create(tables)
         self.made += tables
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         super().create_store(records)
         self.made.append(RECORD_TABLE)
 

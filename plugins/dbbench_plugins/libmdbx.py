@@ -9,7 +9,7 @@ from dbbench.engine import FileRole, Publication, Tier
 from dbbench_plugins.lmdb import LMDB, LMDBSession, Pair
 
 if TYPE_CHECKING:
-    from dbbench.engine import RecordSet
+    from dbbench.engine import Records
 
 _FILE = "data.mdbx"
 
@@ -87,7 +87,7 @@ class LibMDBX(LMDB):
         known = (self.directory / _FILE).exists()  # then the file says how far it may grow
         self._open(None if known else self.options.most())
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         """Let the file grow as far as the records need: more than what it was opened with, which can't be stretched."""
         self.environment.close()
         self._open(self.options.most(records))

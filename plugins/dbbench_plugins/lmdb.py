@@ -13,7 +13,7 @@ from pydantic import Field
 from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier
 
 if TYPE_CHECKING:
-    from dbbench.engine import RecordSet
+    from dbbench.engine import Records
 
 Pair = tuple[bytes, bytes]
 
@@ -27,11 +27,11 @@ class MapOptions(Options):
         default=None, ge=1, description="most the file may grow to, MiB; four times the records and 64 MiB if not given"
     )
 
-    def most(self, records: RecordSet | None = None) -> int:
+    def most(self, records: Records | None = None) -> int:
         """The bytes that the file may grow to: address space, not memory."""
         if self.map_size_mib is not None:
             return self.map_size_mib * _MIB
-        each = records.spec.key_bytes + records.spec.value_bytes + 16 if records else 0
+        each = records.key_bytes + records.value_bytes + 16 if records else 0
         return 64 * _MIB + (4 * records.count * each if records else 0)
 
 
@@ -173,7 +173,7 @@ class LMDB(Engine):
             str(self.directory), map_size=size, max_readers=_READERS, **self.durability[self.tier]
         )
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         """Let the file grow as far as the records need, and have it say so: with the next pages that are written."""
         self.environment.set_mapsize(self.options.most(records))
         with self.environment.begin(write=True) as transaction:

@@ -27,7 +27,7 @@ from dbbench.engine import (
 from dbbench_plugins.dbapi import address, failed
 
 if TYPE_CHECKING:
-    from dbbench.engine import RecordSet, Table
+    from dbbench.engine import Records, Table
 
 Pair = tuple[bytes, bytes]
 
@@ -185,7 +185,7 @@ class Redis(Engine):
             self.close()
             raise
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         if self.url and (there := self._client().dbsize()):
             raise Unsupported(f"the database at the URL has {there:,} keys in it: name an empty one")
 

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.datasets.records import RecordSet
 from dbbench.engine import registry
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
@@ -100,7 +99,7 @@ def opened(name: str, directory: Path, tier: Tier = Tier.PROCESS, count: int = 1
     there = any(directory.iterdir())
     engine.open()
     if not there:
-        engine.create_store(RecordSet(Records(count=count, value_bytes=SIZE), 1))
+        engine.create_store(Records(count=count, value_bytes=SIZE))
     return engine
 
 
@@ -178,7 +177,7 @@ def test_what_goes_past_the_cache_refuses_a_file_system_in_memory(name: str) -> 
 def test_blocks_that_the_disk_can_not_write_are_refused(tmp_path: Path) -> None:
     engine = registry.load("rawfile+direct")(Setup(tmp_path, Tier.POWER))
     with pytest.raises(Unsupported, match=r"whole multiples of the disk's [\d,]+ bytes, not 100"):
-        engine.create_store(RecordSet(Records(count=10, value_bytes=100), 1))
+        engine.create_store(Records(count=10, value_bytes=100))
 
 
 # A disk that fails

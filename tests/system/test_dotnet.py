@@ -187,7 +187,7 @@ def test_raptordb_has_no_type_for_other_keys(tmp_path: Path, assemblies: dict[st
     engine = registry.load("raptordb")(Setup(tmp_path, Tier.MEMORY))
     engine.open()
     with pytest.raises(Unsupported, match="keys of 8 or 16 bytes"):
-        engine.create_store(RecordSet(Records(count=10, key_bytes=24), 1))
+        engine.create_store(Records(count=10, key_bytes=24))
     engine.close()
 
 
@@ -212,7 +212,7 @@ def test_a_library_that_throws_or_forgets_is_told(
 def test_raptordb_has_no_scan_and_no_delete_by_several(tmp_path: Path, assemblies: dict[str, Path]) -> None:
     engine = registry.load("raptordb")(Setup(tmp_path, Tier.MEMORY))
     engine.open()
-    engine.create_store(RecordSet(Records(count=10, key_bytes=16), 1))
+    engine.create_store(Records(count=10, key_bytes=16))
     session = engine.connect()
     for operation in ("scan", "seek", "range"):
         with pytest.raises(Unsupported, match="Enumerate throws"):
@@ -256,7 +256,7 @@ def test_a_tree_is_opened_again_with_the_sizes_that_it_was_made_with(
         engine = registry.load("bplustree")(Setup(tmp_path, Tier.MEMORY))
         engine.open()
         if not turn:
-            engine.create_store(records)
+            engine.create_store(records.shape)
         session = engine.connect()
         if not turn:
             prepared(engine, session, "insert_many")()(records.pairs(np.arange(60, dtype=np.uint64)))
@@ -270,7 +270,7 @@ def test_the_heap_of_a_store_is_what_its_records_take(tmp_path: Path) -> None:
     engine = registry.load("dotnet-dictionary")(Setup(tmp_path, Tier.MEMORY))
     engine.open()
     records = RecordSet(Records(count=2_000, key_bytes=16, value_bytes=1_000), 1)
-    engine.create_store(records)
+    engine.create_store(records.shape)
     session = engine.connect()
     prepared(engine, session, "insert_many")()(records.pairs(np.arange(2_000, dtype=np.uint64)))
     assert 2e6 < DotNetEngine.size(engine).heap < 6e6
@@ -281,7 +281,7 @@ def test_the_heap_of_a_store_is_what_its_records_take(tmp_path: Path) -> None:
 def test_the_path_of_an_assembly_is_in_no_settings(tmp_path: Path, assemblies: dict[str, Path]) -> None:
     engine = registry.load("bplustree")(Setup(tmp_path, Tier.PROCESS, {"cache": "All"}))
     engine.open()
-    engine.create_store(RecordSet(Records(count=10, key_bytes=16), 1))
+    engine.create_store(Records(count=10, key_bytes=16))
     assert engine.settings()["StoragePerformance"] == "LogFileInCache"
     assert engine.settings()["cache"] == "All"
     assert os.sep not in str(engine.settings())

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Session
 from dbbench.engine.setup import Setup
 from dbbench.errors import Unavailable
@@ -40,7 +39,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 def opened(library: ctypes.CDLL, tmp_path: Path) -> Iterator[Opened]:
     engine = ESENT(Setup(tmp_path, Tier.MEMORY))
     engine.open()
-    engine.create_store(RecordSet(Records(count=100, key_bytes=8, value_bytes=32), 1))
+    engine.create_store(Records(count=100, key_bytes=8, value_bytes=32))
     yield engine, engine.connect()
     engine.close()
 

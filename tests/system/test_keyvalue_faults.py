@@ -62,6 +62,7 @@ FAULTS = {
     "store-drops": ("insert", "wrong", "1,980 records instead of 2,000"),
     "store-returns": ("read", "wrong", "is none of this dataset"),
     "store-invents": ("read", "wrong", "a record that was never inserted"),
+    "store-makes": ("insert", "failed", "no attribute 'values'"),
     "store-disorders": ("insert", "wrong", "came after"),
     "store-repeats": ("insert", "wrong", "some records are missing, and others are there twice"),
     "store-corrupts": ("insert", "wrong", "is none of this dataset"),

@@ -97,7 +97,7 @@ def test_a_database_with_keys_in_it_is_refused_and_left_as_it_is(
     engine = at(kind, tmp_path, f"redis://:s3cret@{listening}/2")
     engine.open()
     with pytest.raises(Unsupported, match="has 1 keys in it: name an empty one"):
-        engine.create_store(RECORDS)
+        engine.create_store(RECORDS.shape)
     engine.close()
     assert client.get("theirs") == b"value"
     client.close()
@@ -112,7 +112,7 @@ def test_ours_is_removed_and_nothing_of_another_database(kind: type[Engine], lis
     theirs.set("theirs", "value")
     engine = at(kind, tmp_path, f"redis://:s3cret@{listening}/3")
     engine.open()
-    engine.create_store(RECORDS)
+    engine.create_store(RECORDS.shape)
     engine.connect().prepare_insert()(b"key", b"value")  # type: ignore[attr-defined]
     assert ours.dbsize() == 1
     engine.remove({})

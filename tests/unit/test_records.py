@@ -106,6 +106,7 @@ def test_a_scale_changes_how_many_there_are_and_nothing_else() -> None:
     whole = records(1000)
     part = RecordSet(whole.spec, whole.seed, scale=0.25)
     assert (whole.count, part.count, RecordSet(whole.spec, 1, 1e-9).count) == (1000, 250, 1)
+    assert part.shape == whole.spec.model_copy(update={"count": 250})
     assert part.pairs(upto(250)) == whole.pairs(upto(250))
 
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pydantic import BaseModel
 
-    from dbbench.datasets.records import RecordSet
-    from dbbench.suite.dataset import Table
+    from dbbench.suite.dataset import Records, Table
 
 
 class SQLSession(SQLObjects):
@@ -174,13 +173,13 @@ class SQLEngine(Engine):
             session.execute(self.sql.create_table(name, table))
         session.close()
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         """Make the table of records. Raises Unsupported if it already exists."""
         session = self.connect()
         assert isinstance(session, SQLSession)
         if self.url and self._has(session, RECORD_TABLE):
             raise Unsupported(f"the database already has a table {RECORD_TABLE}")
-        session.execute(self.sql.create_records(records.spec))
+        session.execute(self.sql.create_records(records))
         session.close()
 
     def remove(self, tables: Mapping[str, Table]) -> None:

@@ -58,7 +58,7 @@ class StoreContract(EngineContract):
 
         def make(folder: str = "", **lengths: int) -> Store:
             engine = opened(folder)
-            engine.create_store(self.records(**lengths))
+            engine.create_store(self.records(**lengths).shape)
             return engine, engine.connect()
 
         return make

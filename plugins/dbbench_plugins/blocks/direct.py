@@ -11,7 +11,7 @@ from dbbench.engine import Session, Tier, Unavailable, disk_facts
 from dbbench_plugins.blocks.file import PIECE, BlockFile, Blocks, BlockSession, refuse_what_is_no_block, short_write
 
 if TYPE_CHECKING:
-    from dbbench.engine import RecordSet
+    from dbbench.engine import Records
 
 #: Where nobody tells what a disk's blocks are.
 _USUAL = 512
@@ -73,7 +73,7 @@ class RawFileDirect(BlockFile):
         if not hasattr(os, "O_DIRECT"):
             raise Unavailable("this system has no O_DIRECT")
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         refuse_what_is_no_block(self, records, self.logical_block)
         super().create_store(records)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dbbench.engine import Concurrency, Engine, Publication, Session, Tier, Unsupported, disk, file_system
 
 if TYPE_CHECKING:
-    from dbbench.engine import RecordSet
+    from dbbench.engine import Records
 
 Pair = tuple[bytes, bytes]
 
@@ -200,10 +200,10 @@ class BlockFile(Engine):
         if kind in _IN_MEMORY:
             raise Unsupported(f"{self.name} goes to the disk past the system's cache, and {kind} is nothing but memory")
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         """Make the file whole, of zeros, so that no write has to make it longer."""
         refuse_what_is_no_block(self, records)
-        size = records.spec.value_bytes
+        size = records.value_bytes
         path = self.directory / f"{STEM}{size}"
         left = size * records.count
         with path.open("wb", buffering=0) as file:
@@ -236,12 +236,11 @@ class BlockFile(Engine):
             self.file = None
 
 
-def refuse_what_is_no_block(engine: Engine, records: RecordSet, multiple: int = 1) -> None:
+def refuse_what_is_no_block(engine: Engine, records: Records, multiple: int = 1) -> None:
     """Raise Unsupported unless keys are numbers of blocks, and values whole multiples of `multiple` bytes."""
-    spec = records.spec
-    if spec.key_order != "ascending" or spec.key_bytes != KEY_BYTES:
+    if records.key_order != "ascending" or records.key_bytes != KEY_BYTES:
         raise Unsupported(f"{engine.name} has numbers of blocks for keys: ascending ones of {KEY_BYTES} bytes")
-    if spec.value_bytes % multiple:
+    if records.value_bytes % multiple:
         raise Unsupported(
-            f"{engine.name} writes whole multiples of the disk's {multiple:,} bytes, not {spec.value_bytes:,}"
+            f"{engine.name} writes whole multiples of the disk's {multiple:,} bytes, not {records.value_bytes:,}"
         )

@@ -30,7 +30,7 @@ from dbbench_plugins.dotnet import host
 from dbbench_plugins.dotnet.store import Pair, Store, StoreFailed
 
 if TYPE_CHECKING:
-    from dbbench.engine import RecordSet
+    from dbbench.engine import Records
 
 #: What the probe writes: out of order, since a store may keep keys that come in order in another structure.
 _PROBED = (5, 3, 9, 1)
@@ -147,13 +147,13 @@ class DotNetEngine(OnDotNet):
             kind, key, value = folder.name.split("-")
             self._open(kind, (int(key), int(value)))
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         """Choose a type for the keys: the number, or the Guid, that a user would take for keys of that length."""
         keys: Any = importlib.import_module("dbbench_plugins.dotnet.keys")
-        length = records.spec.key_bytes
+        length = records.key_bytes
         for kind in self.kinds:
             if self.store is None and keys.LENGTHS.get(kind, length) == length:
-                self._open(kind, (length, records.spec.value_bytes))
+                self._open(kind, (length, records.value_bytes))
         if self.store is None:
             lengths = " or ".join(str(keys.LENGTHS[kind]) for kind in self.kinds)
             raise Unsupported(f"{self.name} takes keys of {lengths} bytes, as numbers and Guids")
@@ -223,13 +223,13 @@ class AssemblyEngine(DotNetEngine):
     @classmethod
     def _use(cls, setup: Setup, *, create: bool) -> None:
         """Insert four records out of order and delete one, or find the others again. Raises what the library throws."""
-        from dbbench.engine import Records, RecordSet
+        from dbbench.engine import Records
 
         engine = cls(setup)
         engine.open()
         try:
             if create:
-                engine.create_store(RecordSet(Records(count=len(_PROBED), key_bytes=16, value_bytes=16), 0))
+                engine.create_store(Records(count=len(_PROBED), key_bytes=16, value_bytes=16))
             session: Any = engine.connect()
             kept = list(_PROBED)
             if create:

@@ -34,7 +34,7 @@ from dbbench_plugins.esent.library import (
 from dbbench_plugins.esent.session import ESENTSession
 
 if TYPE_CHECKING:
-    from dbbench.engine import RecordSet
+    from dbbench.engine import Records
 
 _MIB = 2**20
 
@@ -109,12 +109,12 @@ class ESENT(Engine):
         else:
             self.made = False
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         """A table whose key is a number, if it has 8 bytes, as in the published test."""
-        each = records.spec.key_bytes + records.spec.value_bytes + 32
+        each = records.key_bytes + records.value_bytes + 32
         if self.options.cache_mib is None:
             self._set_cache(64 + 2 * records.count * each // _MIB)
-        self._make_table(records.spec.key_bytes, records.spec.value_bytes)
+        self._make_table(records.key_bytes, records.value_bytes)
 
     def connect(self) -> Session:
         if not self.made:

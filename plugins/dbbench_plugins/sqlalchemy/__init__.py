@@ -32,7 +32,7 @@ from dbbench.engine import (
 from dbbench_plugins.sqlalchemy.core import CoreDialect, CoreSession
 
 if TYPE_CHECKING:
-    from dbbench.engine import RecordSet, Table
+    from dbbench.engine import Records, Table
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class SQLAlchemy(SQLEngine):
         super().create(tables)
         self.made = list(tables)
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         super().create_store(records)
         self.made = [RECORD_TABLE]
 

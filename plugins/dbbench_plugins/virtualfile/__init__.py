@@ -15,7 +15,7 @@ from dbbench_plugins.virtualfile.page import HEAD, PAGE_BYTES, Layout
 from dbbench_plugins.virtualfile.store import DOUBLE, LOG, PAGES, Store
 
 if TYPE_CHECKING:
-    from dbbench.engine import RecordSet
+    from dbbench.engine import Records
 
 _MIB = 2**20
 #: Names the sizes of the blocks and pages.
@@ -119,10 +119,10 @@ class VirtualFile(Engine):
         if (self.directory / _SIZE).exists():
             self._open(Layout(*map(int, (self.directory / _SIZE).read_text("ascii").split())))
 
-    def create_store(self, records: RecordSet) -> None:
+    def create_store(self, records: Records) -> None:
         """Make the files whole, of zeros, as those of the raw files are."""
         refuse_what_is_no_block(self, records)
-        size = records.spec.value_bytes
+        size = records.value_bytes
         layout = Layout(size, int(self.options.page_kib) * 1024)
         if not layout.per_page:
             longest = layout.page_bytes - HEAD.size

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from itertools import count
 from typing import ClassVar
 
+import numpy as np
+
 from dbbench.engine import Session
 from dbbench_faulty.family import Named
-from dbbench_plugins.dict import Dict, DictSession
+from dbbench_plugins.dict import Dict, DictSession, Pair
 
 
 class OrderedSession(DictSession):
@@ -66,6 +68,39 @@ class Invents(Store):
         def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
             some = next(iter(self.held.values()), b"")
             return lambda key: self.held.get(key, some)
+
+
+class Makes(Store):
+    """Keeps number and version of each record, and makes the value from what it was told of the records."""
+
+    def create_store(self, records) -> None:
+        self.records = records
+
+    def connect(self) -> Session:
+        return self.session_class(self.held, self.records)
+
+    class session_class(OrderedSession):
+        def __init__(self, held: dict[bytes, bytes], records) -> None:
+            super().__init__(held)
+            self.records = records
+
+        def prepare_insert(self) -> Callable[[bytes, bytes], object]:
+            return lambda key, value: self.held.__setitem__(key, value[:16])
+
+        prepare_update = prepare_insert
+
+        def prepare_insert_many(self) -> Callable[[list[Pair]], object]:
+            return lambda pairs: self.held.update((key, value[:16]) for key, value in pairs)
+
+        def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+            return lambda key: self.made(self.held[key]) if key in self.held else None
+
+        def prepare_scan(self):
+            return lambda: [(key, self.made(kept)) for key, kept in sorted(self.held.items())]
+
+        def made(self, kept: bytes) -> bytes:
+            version, number = np.frombuffer(kept, "<u8")
+            return self.records.values(np.array([number]), int(version))[0]
 
 
 class Disorders(Store):

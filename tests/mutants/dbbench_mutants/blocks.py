@@ -126,7 +126,7 @@ class AnyKeys(BlockFile):
     clause = "refuses what is no block"
 
     def create_store(self, records):
-        (self.directory / "size").write_text(str(records.spec.value_bytes))
+        (self.directory / "size").write_text(str(records.value_bytes))
 
 
 class NoSize(BlockFile):

@@ -278,9 +278,9 @@ class BlockFile(Engine):
         self.descriptor = os.open(self.directory / "blocks", os.O_RDWR | os.O_CREAT, 0o600)
 
     def create_store(self, records):
-        if records.spec.key_bytes != 8 or records.spec.key_order != "ascending":
+        if records.key_bytes != 8 or records.key_order != "ascending":
             raise Unsupported("it needs the numbers of blocks for keys")
-        (self.directory / "size").write_text(str(records.spec.value_bytes))
+        (self.directory / "size").write_text(str(records.value_bytes))
 
     def connect(self):
         size = self.directory / "size"
