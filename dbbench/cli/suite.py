@@ -114,7 +114,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     "--rounds",
     type=click.IntRange(1, 1000),
     help="Passes over all engines; with --resume how many the run is to have in all. "
-    "[default: 5, or as many as it takes to tell the engines apart]",
+    "[default: 8, or as many as it takes to tell the engines apart]",
 )
 @click.option(
     "--precision",

@@ -37,22 +37,25 @@ def test_engines_that_are_left_out_are_named_and_a_broken_one_says_why() -> None
     assert all(len(line) <= 30 for line in absent_lines(absent, [], columns=30))
 
 
-def test_an_overview_has_a_line_for_each_available_engine_and_for_each_family_that_is_not() -> None:
+def test_an_overview_has_a_line_for_each_available_engine_and_for_each_reason_why_others_are_not() -> None:
     engines = {
         "alpha": Probed("alpha", "unavailable", detail="no driver", install="pip install alpha"),
         "alpha+orm": Probed("alpha+orm", "unavailable", detail="no other driver"),
+        "gamma": Probed("gamma", "unavailable", detail="no driver"),
+        "gamma+core": Probed("gamma+core", "unavailable", detail="no driver"),
         "beta": Probed("beta", "available", versions={"Beta": "1.2", "beta-driver": "3"}),
         "delta": Probed("delta", "available", title="Delta", by_name_only="it opens a port"),
         "hurt": Probed("hurt", "broken", detail="its import raised OSError"),
     }
     assert list(overview_lines(engines, columns=60)) == [
         "available: 2",
-        "  beta         Beta 1.2, beta-driver 3",
-        "  delta        Delta (only with --engine)",
+        "  beta   Beta 1.2, beta-driver 3",
+        "  delta  Delta (only with --engine)",
         "broken: 1 (`dbbench engines NAME` shows the whole error)",
-        "  hurt         its import raised OSError",
-        "unavailable: 2 (`dbbench engines NAME` says what it needs)",
-        "  alpha, +orm  no driver",
+        "  hurt   its import raised OSError",
+        "unavailable: 4 (`dbbench engines NAME` says what it needs)",
+        "  no driver: alpha; gamma, +core",
+        "  no other driver: alpha+orm",
         "details of all: dbbench engines --all",
     ]
 

@@ -10,16 +10,15 @@ from dbbench.engine.probe import Probed
 
 
 def overview_lines(engines: Mapping[str, Probed], *, columns: int) -> Iterator[str]:
-    """A line for each available engine, then for each that is broken, then for each family that is unavailable."""
+    """A line for each engine that is available or broken, then for each reason why others are not."""
     by_status: dict[str, dict[str, Probed]] = defaultdict(dict)
     for name, engine in engines.items():
         by_status[engine.status][name] = engine
     available, broken, unavailable = (by_status[status] for status in ("available", "broken", "unavailable"))
-    families: dict[str, list[str]] = defaultdict(list)
-    for name in unavailable:
-        families[name.partition("+")[0]].append(name)
-    labels = {_family(names): unavailable[names[0]].detail for names in families.values()}
-    width = min(max(len(label) for label in (*available, *broken, *labels)), columns // 2)
+    reasons: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for name, engine in unavailable.items():
+        reasons[engine.detail][name.partition("+")[0]].append(name)
+    width = min(max(map(len, (*available, *broken)), default=0), columns // 2)
     if available:
         yield f"available: {len(available)}"
         for name, engine in available.items():
@@ -31,8 +30,9 @@ def overview_lines(engines: Mapping[str, Probed], *, columns: int) -> Iterator[s
             yield _row(name, engine.detail, width, columns)
     if unavailable:
         yield f"unavailable: {len(unavailable)} (`dbbench engines NAME` says what it needs)"
-        for label, reason in labels.items():
-            yield _row(label, reason, width, columns)
+        for reason, families in reasons.items():
+            text = f"{reason}: {'; '.join(map(_family, families.values()))}"
+            yield from textwrap.wrap(text, columns, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     yield "details of all: dbbench engines --all"
 
 
