@@ -2,7 +2,8 @@
 
 The worker asks for it right after the last timed call of a step that writes, before it calls the plugin again. Its
 supervisor stops the worker and all that it has started, copies the folder, and lets them go on. Then a new process, which
-the trial has told nothing, opens the copy with the same plugin and makes the step's own check.
+the trial has told nothing, opens the copy with the same plugin and makes the step's own check. Imports take most of such a
+check's time, so one process, the checker, makes them, and forks for each copy.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pickle
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +24,7 @@ from typing import Any
 import psutil
 
 from dbbench.host import atomic_json
-from dbbench.host.processes import descendants
+from dbbench.host.processes import descendants, end_with_parent
 
 #: The descriptors that a worker asks by, and hears the answer on.
 VARIABLE = "DBBENCH_COPIES"
@@ -47,8 +49,9 @@ class Verdict:
 class Copies:
     """The supervisor's end: a thread that copies and checks whenever the worker asks."""
 
-    def __init__(self, data: Path, check: Callable[[], subprocess.CompletedProcess[bytes]]) -> None:
-        self._data, self._check = data, check
+    def __init__(self, data: Path, start_checker: Callable[[], subprocess.Popen[bytes]]) -> None:
+        self._data, self._start_checker = data, start_checker
+        self._checker: subprocess.Popen[bytes] | None = None
         self._asked, worker_asks = os.pipe()
         worker_hears, self._answers = os.pipe()
         self.theirs = (worker_asks, worker_hears)
@@ -59,6 +62,12 @@ class Copies:
         for descriptor in self.theirs:
             os.close(descriptor)
         threading.Thread(target=self._serve, args=(worker,), daemon=True).start()
+
+    def end(self) -> None:
+        """End the checker, whatever it does."""
+        if self._checker:
+            with self._checker:
+                self._checker.kill()
 
     def _serve(self, worker: int) -> None:
         with open(self._asked, "rb") as asked:
@@ -75,8 +84,13 @@ class Copies:
             return _copied(self._data, copy_of(self._data))
 
     def _checked(self) -> str:
-        done = self._check()
-        return f"the process that opened it ended with {done.returncode}" if done.returncode else ""
+        checker = self._checker = self._checker or self._start_checker()
+        assert checker.stdin
+        assert checker.stdout
+        checker.stdin.write(_CHECK)
+        checker.stdin.flush()
+        status = int(checker.stdout.readline() or checker.wait())
+        return f"the process that opened it ended with {status}" if status else ""
 
 
 class AskedCopies:
@@ -113,6 +127,19 @@ class AskedCopies:
         assert self._answers
         os.write(self._pipes[0], what)
         return (self._answers.readline() or "the supervisor gave no answer").strip()
+
+
+def serve_checks(check: Callable[[], None]) -> None:
+    """The checker: call `check` in a new process for each line of standard input, and print with what status it ended."""
+    for _ in sys.stdin.buffer:
+        child = os.fork()
+        if not child:
+            end_with_parent()
+            os.dup2(os.open(os.devnull, os.O_RDONLY), sys.stdin.fileno())
+            os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a plugin prints is no answer
+            check()
+            return
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
 def copy_of(data: Path) -> Path:

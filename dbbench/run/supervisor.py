@@ -104,7 +104,7 @@ class Supervisor:
     def _start(self, work: Path) -> subprocess.Popen[bytes]:
         work.mkdir(mode=0o700, parents=True)
         (work / "tmp").mkdir(mode=0o700)
-        copies = Copies(work / "data", self._check_copy)
+        self.copies = copies = Copies(work / "data", self._start_checker)
         worker = subprocess.Popen(
             python("dbbench.run.worker", str(self.directory), program=self.process.python),
             stdin=subprocess.DEVNULL,
@@ -122,16 +122,15 @@ class Supervisor:
 
         return worker
 
-    def _check_copy(self) -> subprocess.CompletedProcess[bytes]:
-        """Have a new process check a copy of the engine's folder."""
-        return subprocess.run(
-            python("dbbench.run.worker", str(self.directory), "check-copy", program=self.process.python),
-            stdin=subprocess.DEVNULL,
-            stdout=self.output.writer,
+    def _start_checker(self) -> subprocess.Popen[bytes]:
+        """Start the process that has copies of the engine's folder checked."""
+        return subprocess.Popen(
+            python("dbbench.run.worker", str(self.directory), "check-copies", program=self.process.python),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             stderr=self.error.writer,
             env=environment(TMPDIR=str(Path(self.process.work) / "tmp"), **self._packages(), **self.process.env),
             cwd=Path(self.process.work) / "tmp",
-            check=False,
         )
 
     def _packages(self) -> dict[str, str]:
@@ -172,6 +171,7 @@ class Supervisor:
     def _kill_all(self, worker: subprocess.Popen[bytes]) -> list[str]:
         """Kill whatever of the trial still runs; the names of what the worker left behind."""
         by_itself = worker.poll() is not None
+        self.copies.end()
         names = kill_all(worker, self.seen, grace=_GRACE_SECONDS)
         with contextlib.suppress(subprocess.TimeoutExpired):
             worker.wait(_DEAD_SECONDS)  # one that held much memory takes its time to die
