@@ -32,7 +32,9 @@ def overview_lines(engines: Mapping[str, Probed], *, columns: int) -> Iterator[s
         yield f"unavailable: {len(unavailable)} (`dbbench engines NAME` says what it needs)"
         for reason, families in reasons.items():
             text = f"{reason}: {'; '.join(map(_family, families.values()))}"
-            yield from textwrap.wrap(text, columns, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+            yield from textwrap.wrap(
+                text, columns, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+            )
     yield "details of all: dbbench engines --all"
 
 
