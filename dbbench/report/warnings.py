@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -64,7 +65,9 @@ def run_warnings(run: Run, found: Figures) -> list[str]:
             f"noisy rounds in {len(odd)} of {len(timed)} figures ({textwrap.shorten(where, 200, placeholder=' ...')}): "
             "their footnotes say how; run again on a quieter machine, or with more rounds"
         )
-    return [*words, *_unlike_hosts(found.results), *disturbances(manifest, found.results)]
+    return [
+        *words, *_alike(manifest, found.results), *_unlike_hosts(found.results), *disturbances(manifest, found.results)
+    ]  # fmt: skip
 
 
 def too_few_rounds(engines: int, rounds: int) -> str:
@@ -118,6 +121,22 @@ def upper_limits(manifest: Manifest) -> list[str]:
         return []
     most = fitting("B", [counted]).text(counted)
     return [f'"Bytes written" is an upper bound: this kernel may count {most} for a one-byte change']
+
+
+def _alike(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
+    """Variants of one engine that answered with the same versions and settings."""
+    found: dict[str, dict[str, None]] = {}
+    for result in results:
+        if versions := result.engine.get("versions"):
+            identity = [
+                manifest.plugin(result.engine_name),
+                versions,
+                result.engine.get("settings"),
+                result.engine.get("tier"),
+            ]
+            found.setdefault(json.dumps(identity, sort_keys=True, default=str), {})[result.engine_name] = None
+    for alike in (list(names) for names in found.values() if len(names) > 1):
+        yield f"{' and '.join(alike)} have the same versions and settings: what differs between them is noise"
 
 
 def _during(results: Sequence[TrialResult]) -> Iterator[str]:

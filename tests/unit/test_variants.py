@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,13 @@ import pytest
 from dbbench.engine import variants
 from dbbench.engine.probe import probe
 from dbbench.errors import SuiteError, UserError
+from dbbench.report.run_view import view
 from dbbench.run.begin import new_run
 from dbbench.run.plan import plan
 from dbbench.run.request import Request, parse_sweeps
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Suite
+from tests.fabricated import MANY, fabricate
 
 ENGINES = ["sqlite", "sqlite@a", "sqlite@b", "duckdb", "lmdb", "null"]
 BESIDE = {"sqlite@a": "sqlite", "sqlite@b": "sqlite"}
@@ -143,3 +146,12 @@ def test_a_sweep_that_can_not_be_read_is_refused(text: str) -> None:
 def test_a_sweep_needs_two_values_each_once(text: str) -> None:
     with pytest.raises(UserError, match="needs two values or more, each once"):
         parse_sweeps([text])
+
+
+def test_variants_with_the_same_versions_and_settings_are_named(tmp_path: Path) -> None:
+    same = replace(MANY["sqlite"], told={"versions": {"SQLite": "3.50"}, "settings": {"cache_mib": 64}})
+    other = replace(same, told={"versions": {"SQLite": "3.50"}, "settings": {"cache_mib": 8}})
+    known = {"probed": {"engine": "sqlite"}}
+    engines = {"sqlite": same, "sqlite@a": replace(same, **known), "sqlite@b": replace(other, **known)}
+    found = [text for text in view(fabricate(tmp_path / "run", engines, rounds=6)).warnings if "versions" in text]
+    assert found == ["sqlite and sqlite@a have the same versions and settings: what differs between them is noise"]
