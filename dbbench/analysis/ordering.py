@@ -44,13 +44,13 @@ def ordered(rows: Sequence[Row], *, mixed: bool = False) -> list[Row]:
             rank=found.get(row.engine),
             ratio=ratios[row.engine],
             better=frozenset(better for better, worse in apart or () if worse == row.engine),
-            harness_share=_share(row, nulls),
+            harness_share=harness_share(row, nulls),
         )
         for row in good
     ]
     good = [replace(row, doubt=_doubt(row, good[0])) for row in good]
     failed = sorted((row for row in rows if row.value is None and row.ranked), key=_failed_order)
-    unranked = [replace(row, harness_share=_share(row, nulls)) for row in (*apart_rows, *unverified)]
+    unranked = [replace(row, harness_share=harness_share(row, nulls)) for row in (*apart_rows, *unverified)]
     return good + unranked + failed + nulls
 
 
@@ -110,7 +110,7 @@ def _doubt(row: Row, best: Row) -> Remark | None:
     return None if outside == apart else Remark(About.ONLY_INTERVAL if outside else About.ONLY_TEST)
 
 
-def _share(row: Row, nulls: Sequence[Row]) -> float | None:
+def harness_share(row: Row, nulls: Sequence[Row]) -> float | None:
     """The harness's own share of the time: that of the null engine which gave its rows in the same form.
 
     All of it, if the null engine took longer than the system: its own turn was disturbed then.

@@ -61,6 +61,10 @@ class About(Enum):
     DIFFERS = auto()
     #: A crash check of the same versions and options lost or tore a commit.
     CRASH_CHECK_FAILED = auto()
+    #: A thread had more of the processors than it was given: `text`.
+    AHEAD = auto()
+    #: It takes no more than `amount` times as long as the null engine.
+    IMPOSSIBLE = auto()
     #: `count` of `of` rounds had another plan of the query.
     OTHER_PLANS = auto()
     #: The clause `text` forbids to publish it.
@@ -116,14 +120,16 @@ def remarks(
     if part and steps[0].unit != "B":  # a size is what it is
         given = next((str(result.engine["tier"]) for result in results if result.engine.get("tier")), "")
         yield from stronger(given, scenario.durability)
-        if failed_crash_check(results):
-            yield Remark(About.CRASH_CHECK_FAILED)
+        yield from no_ranks(results)
     yield from of_trials(results, len(results))
 
 
-def failed_crash_check(results: Sequence[TrialResult]) -> bool:
-    """Return whether a crash check of what these trials ran failed at their durability tier."""
-    return any(not check["passed"] for result in results if (check := result.engine.get("crash_check")))
+def no_ranks(results: Sequence[TrialResult]) -> Iterator[Remark]:
+    """Reasons why an engine has no rank in any step but sizes."""
+    if any(not check["passed"] for result in results if (check := result.engine.get("crash_check"))):
+        yield Remark(About.CRASH_CHECK_FAILED)
+    if found := [result.ahead for result in results if result.ahead]:
+        yield Remark(About.AHEAD, found[0], rounds=(len(found), len(results)))
 
 
 def of_trials(results: Sequence[TrialResult], rounds: int) -> Iterator[Remark]:

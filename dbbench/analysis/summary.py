@@ -8,7 +8,8 @@ from dataclasses import replace
 from dbbench.analysis.agreement import agreed, confirmed, disputed
 from dbbench.analysis.dependence import Dependence, dependence, stretched
 from dbbench.analysis.ordering import ordered
-from dbbench.analysis.remarks import About, Remark, failed_crash_check, of_failed, remarks
+from dbbench.analysis.possible import possible
+from dbbench.analysis.remarks import About, Remark, no_ranks, of_failed, remarks
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, estimate
 from dbbench.analysis.steadiness import unsteady
@@ -36,7 +37,8 @@ def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult], 
                 _row(scenario, step.name, engine, called[engine], manifest, mine.get(engine, []), results)
                 for engine in manifest.engines
             ]
-            steps.append(agreed(disputed([row for row in found if row is not None], results)))
+            rows = agreed(disputed([row for row in found if row is not None], results))
+            steps.append(possible(step, rows))
     depends = dependence([[row.trial_means for row in rows if _timed(row)] for rows in steps])
     return [row for rows in steps for row in ordered([_widened(row, depends) for row in rows], mixed=mixed)]
 
@@ -102,7 +104,7 @@ def _row(
         low=middle.low,
         high=middle.high,
         original=_original(scenario.worst_of_last, trial_means, steps[0].direction),
-        verified=not unverified and (steps[0].unit == "B" or not failed_crash_check(mine)),
+        verified=not unverified and (steps[0].unit == "B" or not any(no_ranks(mine))),
         remarks=tuple(remarks(scenario, steps, mine, unverified, part=part)),
         unsteady=unsteady(trial_means) if part and steps[0].unit != "B" else (),
         facts=steps[-1].facts,

@@ -23,9 +23,9 @@ def too_few(files: Files, tables: Iterable[str], count: int) -> int:
     return least if count < least else 0
 
 
-def too_few_of_records(records: RecordSet, there: int, count: int) -> int:
-    """Return the fewest bytes that `there` records could take, if `count` is less, else 0: most of a value is random."""
-    least = there * max(records.spec.value_bytes - NAMED, 0) // BETTER
+def too_few_of_records(records: RecordSet, records_kept: int, count: int) -> int:
+    """Return the fewest bytes that the records could take, if `count` is less, else 0: most of a value is random."""
+    least = records_kept * max(records.spec.value_bytes - NAMED, 0) // BETTER
     return least if count < least else 0
 
 

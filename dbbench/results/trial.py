@@ -100,6 +100,8 @@ class TrialRecord(BaseModel):
     steps: tuple[StepResult, ...] = ()
     peak_memory: int | None = None
     memory_includes_checks: bool = False
+    #: How a thread of the worker, or of what works for it, came by more of the processors than the worker was given.
+    ahead: str = ""
     cpu_seconds: Amount | None = None
     written_bytes: int | None = None
 

@@ -33,6 +33,7 @@ from dbbench.errors import HostLost, NotVerified, ServerFailed, TimedOut, Unavai
 from dbbench.host import atomic_json
 from dbbench.host.machine import file_system
 from dbbench.host.processes import descendants, end_with_parent
+from dbbench.host.scheduling import ahead, scheduling
 from dbbench.host.usage import Reading, forget_peak, peak_memory, resident, usage
 from dbbench.loadgen.clients import drive
 from dbbench.message import clean
@@ -78,6 +79,7 @@ class Worker:
         self.setup = Setup(work / "data", tier, order.options, url, order.process.memory_limit)
         self.hosts: Hosts | None = None
         self.record = WorkerRecord()
+        self.given = scheduling()
         self.copies = AskedCopies(os.environ.pop(copies.VARIABLE, ""))
 
     def run(self) -> None:
@@ -302,6 +304,7 @@ class Worker:
             measured = work.measure(step, context)
             not_copied = self.copies.take() if wants_copy else ""  # before any of the plugin's code runs
             used = _used(context.engine).since(before)
+            self.record.ahead = self.record.ahead or ahead((os.getpid(), *_others(context.engine)), self.given)
             if self.hosts and (facts := self.hosts.take_facts()):
                 measured.facts["cluster"] = facts
             result = StepResult(

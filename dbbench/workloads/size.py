@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from dbbench.datasets.compressed import too_few, too_few_of_records
 from dbbench.engine.operations import prepared
 from dbbench.engine.size import FileRole, Size
 from dbbench.engine.sql.dialect import RECORD_TABLE
@@ -55,6 +56,14 @@ def _compact(context: StepContext) -> float:
     return nanoseconds / 1e9
 
 
+def _too_few(context: StepContext, total: int) -> int:
+    """Return the fewest bytes that what was loaded could take, if `total` is less; else 0."""
+    if context.records:
+        expected = context.data.expected_records
+        return too_few_of_records(context.records, expected.next - expected.first, total)
+    return too_few(context.files, context.data.left_by, total)
+
+
 def parts(size: Size, empty: Mapping[FileRole, int]) -> dict[str, int]:
     """Bytes of a size by what they are for; they add up to its total. `empty` are those of the database without tables.
 
@@ -73,8 +82,11 @@ def parts(size: Size, empty: Mapping[FileRole, int]) -> dict[str, int]:
 
 
 def check(step: SizeStep, context: StepContext) -> None:
-    """A database with rows in it has a size, and a compaction leaves the rows what they were. Raises WrongAnswer."""
-    if on_disk(context.engine).total == 0 and any(context.data.rows.values()):
+    """A database has a size that its rows can have, and a compaction leaves them what they were. Raises WrongAnswer."""
+    total = on_disk(context.engine).total
+    if total == 0 and any(context.data.rows.values()):
         raise WrongAnswer("no bytes on disk, though rows were loaded")
+    if not context.engine.url and context.does_work and (least := _too_few(context, total)):
+        raise WrongAnswer(f"{total:,} bytes on disk for data that take {least:,} or more, however well compressed")
     if step.compact and (wrong := after.compared(context, [step.name], {})):
         raise WrongAnswer(f"after the compaction: {'; '.join(wrong.values())}")

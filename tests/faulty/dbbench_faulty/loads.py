@@ -203,3 +203,21 @@ class Elsewhere(Faulty, family="sizes"):
 
     def _raw(self) -> Any:
         return sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+
+
+class Stub(Faulty, family="sizes"):
+    """The database is in memory, and a few bytes are on disk."""
+
+    keeper: ClassVar[Any] = None
+
+    def open(self) -> None:
+        (self.directory / "data.sqlite").write_bytes(bytes(128))
+        super().open()
+
+    def _raw(self) -> Any:
+        def connect() -> Any:
+            place = "file:stub?mode=memory&cache=shared"
+            return sqlite3.connect(place, isolation_level=None, check_same_thread=False, uri=True)
+
+        Stub.keeper = Stub.keeper or connect()
+        return connect()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -131,3 +132,37 @@ class OneValue(Faulty):
                 yield from held
                 held = [row]
             yield from map(changed, held)
+
+
+class Memoises(Faulty):
+    """Keeps each answer until a statement changes something."""
+
+    class session_class(SQLiteSession):
+        answers: ClassVar[dict[str, list[Any]]] = {}
+
+        def prepare_query(self, sql: str) -> Callable[[], Rows]:
+            run, answers = super().prepare_query(sql), self.answers
+
+            def answer() -> Rows:
+                if sql not in answers:
+                    answers[sql] = list(run())
+                return answers[sql]
+
+            return answer if "Thing" in sql and "COUNT" not in sql else run
+
+        def prepare_statement(self, sql: str) -> Callable[[], object]:
+            run = super().prepare_statement(sql)
+
+            def forgetting() -> object:
+                self.answers.clear()
+                return run()
+
+            return forgetting
+
+
+class Escapes(Faulty):
+    """Runs on processors that it was not given."""
+
+    def open(self) -> None:
+        super().open()
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))

@@ -1,0 +1,59 @@
+"""How the system shares its processors among threads, and which have more of them than they were given."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Classes whose threads run before all others: SCHED_FIFO, SCHED_RR, SCHED_DEADLINE.
+_REAL_TIME = (1, 2, 6)
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    """A thread's nice value, its scheduling class, and the processors that it may run on."""
+
+    nice: int
+    policy: int
+    processors: frozenset[int]
+
+
+def scheduling(thread: int = 0) -> Scheduling | None:
+    """Return how a thread is scheduled, by default this one; None where the system doesn't tell, or it has ended."""
+    with contextlib.suppress(OSError, AttributeError):
+        return Scheduling(
+            os.getpriority(os.PRIO_PROCESS, thread),
+            os.sched_getscheduler(thread),
+            frozenset(os.sched_getaffinity(thread)),
+        )
+    return None
+
+
+def ahead(processes: Iterable[int], given: Scheduling | None) -> str:
+    """Name a thread of some processes that is ahead of one that has what was `given`; empty if none is."""
+    for process in processes if given else ():
+        for folder in Path(f"/proc/{process}/task").glob("*"):
+            found = None if _of_kernel(folder) else scheduling(int(folder.name))
+            if found is not None and given is not None and (how := _ahead(found, given)):
+                return f"a thread has {how}"
+    return ""
+
+
+def _ahead(found: Scheduling, given: Scheduling) -> str:
+    if found.policy in _REAL_TIME and given.policy not in _REAL_TIME:
+        return "a real-time scheduling class"
+    if found.nice < given.nice:
+        return f"the nice value {found.nice} in place of {given.nice}"
+    if more := found.processors - given.processors:
+        return f"{len(more)} more processor{'s' if len(more) > 1 else ''} than the worker was given"
+    return ""
+
+
+def _of_kernel(thread: Path) -> bool:
+    """Whether the kernel runs a thread within a process, for io_uring, on whatever processor it chooses."""
+    with contextlib.suppress(OSError):
+        return (thread / "comm").read_text("utf-8", "replace").startswith("iou-")
+    return False

@@ -1,0 +1,83 @@
+"""Figures that can't be: a size below what the data can take, a time of about the null engine's; beside honest engines."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.conftest import run_dbbench, summary
+
+pytestmark = pytest.mark.matrix
+
+SUITE = """
+dbbench: 1
+name: possible
+title: Possible
+description: What figures can be.
+datasets:
+  things:
+    seed: 7
+    tables:
+      Thing:
+        rows: 5000
+        primary_key: Id
+        columns:
+          Id: {type: integer, values: {kind: sequence}}
+          Name: {type: varchar(20), values: {kind: pattern, text: "N-##################"}}
+scenarios:
+  - name: things
+    title: Things
+    dataset: things
+    durability: memory
+    steps:
+      - {kind: load, name: load, title: Load}
+      - {kind: query, name: query, title: Query, sql: "SELECT Id, Name FROM Thing", read: Name}
+      - {kind: query, name: few, title: Few, sql: "SELECT Id, Name FROM Thing WHERE Id < 5", read: Name}
+      - {kind: size, name: size, title: Size}
+    charts: [{kind: overview}]
+"""
+HONEST = ("sqlite", "sqlite+apsw", "duckdb", "duckdb+arrow")
+LIARS = ("sizes-stub", "faulty-memoises", "faulty-escapes")
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, str]]:
+    folder = tmp_path_factory.mktemp("possible")
+    (folder / "suite.yaml").write_text(SUITE, "utf-8")
+    engines = [word for name in (*HONEST, *LIARS) for word in ("--engine", name)]
+    command = ["suite", "suite.yaml", "--rounds", "3", "--format", "csv", "--out", "run"]
+    given = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(given)})
+    try:
+        done = run_dbbench(folder, *command, *engines, plugins=("faulty",))
+    finally:
+        os.sched_setaffinity(0, given)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return summary(folder / "run")
+
+
+def test_a_size_below_what_the_data_can_take_is_wrong(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+    row = rows["size", "sizes-stub"]
+    assert (row["outcome"], row["value"]) == ("wrong", "")
+    assert row["detail"].startswith("128 bytes on disk for data that take ")
+
+
+def test_an_answer_that_takes_no_time_has_no_rank(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+    row = rows["query", "faulty-memoises"]
+    assert (row["outcome"], row["verified"]) == ("ok", "no")
+    assert "the time of the null engine, which does no work" in row["detail"]
+
+
+@pytest.mark.skipif(os.cpu_count() == 1, reason="there is one processor")
+def test_who_takes_more_processors_than_it_was_given_has_no_rank(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+    for step in ("load", "query", "few"):
+        assert rows[step, "faulty-escapes"]["verified"] == "no"
+        assert "than the worker was given" in rows[step, "faulty-escapes"]["detail"]
+    assert rows["size", "faulty-escapes"]["verified"] == "yes"
+
+
+@pytest.mark.parametrize("engine", HONEST)
+def test_an_honest_engine_is_verified_in_all_steps(rows: dict[tuple[str, str], dict[str, str]], engine: str) -> None:
+    mine = {step: (row["outcome"], row["verified"]) for (step, name), row in rows.items() if name == engine}
+    assert mine == dict.fromkeys(("load", "query", "few", "size"), ("ok", "yes"))

@@ -1,0 +1,41 @@
+"""Figures of about the null engine's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbbench.analysis.row import Row
+from dbbench.report.remarks import detail
+from dbbench.report.run_view import view
+from tests.fabricated import MANY, STORES, Fake, fabricate
+
+#: About the null engine's factor.
+NOTHING = 0.0025
+
+
+def rows(path: Path, engines: dict[str, Fake], **more: Any) -> list[Row]:
+    return [row for row in view(fabricate(path, engines, **more)).rows if row.engine == "quick" and row.unit != "B"]
+
+
+def test_who_takes_no_longer_than_the_null_engine_has_figures_and_no_rank(tmp_path: Path) -> None:
+    engines = {"sqlite": MANY["sqlite"], "quick": Fake("Quick", NOTHING), "duckdb": MANY["duckdb"]}
+    found = rows(tmp_path / "run", engines, rounds=6)
+    assert found
+    assert all(row.value and row.rank is None for row in found)
+    assert all("no rank: ×1.2" in detail(row) and "null engine" in detail(row) for row in found)
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_few_rounds_accuse_nobody(tmp_path: Path, rounds: int) -> None:
+    engines = {"sqlite": MANY["sqlite"], "quick": Fake("Quick", NOTHING)}
+    assert not any("null engine" in detail(row) for row in rows(tmp_path / "run", engines, rounds=rounds))
+
+
+def test_a_dict_finds_a_record_as_soon_as_a_function_returns(tmp_path: Path) -> None:
+    engines = {"lmdb": STORES["lmdb"], "quick": Fake("dict", NOTHING)}
+    found = rows(tmp_path / "run", engines, suite="bplustree", rounds=6)
+    assert any(row.rank for row in found)
+    assert not any("null engine" in detail(row) for row in found)

@@ -1,0 +1,39 @@
+"""Threads with more of the processors than they were given."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from dbbench.host.scheduling import Scheduling, ahead, scheduling
+
+
+@pytest.fixture
+def own() -> Scheduling:
+    found = scheduling()
+    assert found is not None
+    return found
+
+
+def test_who_has_what_was_given_is_not_ahead(own: Scheduling) -> None:
+    assert not ahead([os.getpid()], own)
+    assert not ahead([os.getpid()], replace(own, nice=own.nice - 1, processors=own.processors | {1_000}))
+
+
+def test_a_thread_may_be_ahead_by_its_nice_value_or_by_its_processors(own: Scheduling) -> None:
+    nicer = replace(own, nice=own.nice + 5)
+    assert ahead([os.getpid()], nicer) == f"a thread has the nice value {own.nice} in place of {own.nice + 5}"
+    fewer = replace(own, processors=own.processors - {min(own.processors)})
+    assert ahead([os.getpid()], fewer) == "a thread has 1 more processor than the worker was given"
+
+
+def test_a_thread_may_be_ahead_by_its_class(own: Scheduling, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getscheduler", lambda _thread: os.SCHED_RR)
+    assert ahead([os.getpid()], own) == "a thread has a real-time scheduling class"
+
+
+def test_a_process_that_has_ended_and_a_system_that_does_not_tell_accuse_nobody(own: Scheduling) -> None:
+    assert not ahead([2**22 + 1], replace(own, nice=own.nice + 5))
+    assert not ahead([os.getpid()], None)
