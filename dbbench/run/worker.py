@@ -453,7 +453,10 @@ def main() -> None:
     """Run the trial in the directory that the first argument names."""
     end_with_parent()  # the supervisor, should it be killed
     worker = Worker(Path(sys.argv[1]))
-    does = {"remove": worker.remove, "check-copies": partial(copies.serve_checks, worker.check_copy)}
+    does: dict[str, Callable[[], None]] = {
+        "remove": worker.remove,
+        "check-copies": partial(copies.serve_checks, worker.check_copy),
+    }
     does.get("".join(sys.argv[2:]), worker.run)()
     # The engine is closed. An interpreter would now take a tenth of a second to take itself apart.
     sys.stdout.flush()
