@@ -6,9 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dbbench.analysis.footprint import footprints
 from dbbench.analysis.gate import Answer
 from dbbench.analysis.paired import pair_gate
 from dbbench.analysis.summary import summarise
+from dbbench.analysis.systems import titles
 from dbbench.errors import UserError
 from dbbench.host.metric import Metric
 from dbbench.report.remarks import notes
@@ -33,6 +35,10 @@ _SAMPLES = {
 _SIZES = {
     "scenario": "str", "step": "str", "engine": "str", "round": "int64", "part": "str", "apparent": "int64",
     "allocated": "int64",
+}  # fmt: skip
+_GROWTH = {
+    "scenario": "str", "step": "str", "engine": "str", "value": "float64", "grown": "float64",
+    "grown_share": "float64", "per_added_row": "float64", "compact_seconds": "float64",
 }  # fmt: skip
 
 
@@ -120,6 +126,26 @@ class RunFrames:
             for part, count in step.facts.get("size_parts", {}).items()
         ]  # fmt: skip
         return _frame(rows, {name: kind for name, kind in _SIZES.items() if name != "allocated"})
+
+    def growth(self) -> pd.DataFrame:
+        """One row for each engine and size step, with the medians over rounds.
+
+        Columns: scenario, step, engine, value (bytes that the data cost), grown (since the size before), grown_share,
+        per_added_row (bytes for each row added since then), compact_seconds (the engine's own compaction before it).
+        """
+        called = titles(self.run.manifest, self._results)
+        rows = [
+            {
+                "scenario": scenario.name, "step": step.name, "engine": engine, "value": found.value,
+                "grown": found.grown, "grown_share": found.grown_share, "per_added_row": found.per_added_row,
+                "compact_seconds": found.compact_seconds,
+            }
+            for scenario in self.run.suite.scenarios
+            for step in scenario.steps
+            if step.unit == "B"
+            for engine, found in footprints(scenario, step.name, called, self._results, None).items()
+        ]  # fmt: skip
+        return _frame(rows, _GROWTH)
 
     def assert_not_slower(
         self, engine: str, *, than: str, by: float, metric: str | None = None, fail_on_unknown: bool = False

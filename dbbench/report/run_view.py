@@ -24,7 +24,7 @@ from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import Data, StepView
 from dbbench.report.tiers import durability
 from dbbench.report.warnings import publication_remarks, publication_warnings, run_warnings, upper_limits
-from dbbench.results.chosen_run import metric_of
+from dbbench.results.chosen_run import ChosenRun, metric_of
 from dbbench.results.facts import Rows, ToldFacts
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
@@ -102,6 +102,8 @@ class View:
     out: Path | None = None
     #: What the engines are sorted by, a key of `sorting.KEYS`; empty for best first.
     sort: str = ""
+    #: Whether steps of the run are left out: what its trials used as a whole says nothing of the rest.
+    partial: bool = False
     #: The engine that has a colour, while the others are grey; empty if all have theirs.
     highlight: str = ""
     #: Of each engine its standings in the scenarios, best first, where there are several scenarios.
@@ -197,6 +199,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None, mixed: boo
         out=out,
         across=found.across,
         mixed=mixed,
+        partial=isinstance(run, ChosenRun) and run.partial,
         otherwise=found.otherwise,
         remarks=(
             *(["Arrow batches are ranked with rows, as asked for."] if mixed else []),

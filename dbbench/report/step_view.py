@@ -31,6 +31,8 @@ NOTABLE_SHARE, BOUND_SHARE = 0.05, 0.20
 LEAST_SHARE = 0.001
 #: The fewest rounds that give an interval of 95 %; fewer give the range of the rounds.
 SURE_ROUNDS = 6
+#: A change by less reads better in per cent.
+SMALL_CHANGE = 0.1
 #: Beyond this ratio of worst to best a scale is logarithmic, where the suite doesn't say.
 WIDE_RANGE = 100
 
@@ -312,6 +314,12 @@ def times(ratio: float) -> str:
     if ratio >= 100:
         return f"{ratio:,.0f}"
     return f"{ratio:.{1 - math.floor(math.log10(ratio)) if 0 < ratio < 0.1 else 2}f}"
+
+
+def small_share(ratio: float) -> str:
+    """How far a ratio is from 1, in per cent, where that reads better than the ratio itself; else empty."""
+    apart = abs(ratio - 1)
+    return f"{apart * 100:.2g} %" if 0 < apart < SMALL_CHANGE else ""
 
 
 def reference_ratio(view: StepView, line: Line) -> str:

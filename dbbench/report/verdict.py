@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dbbench.analysis.standings import Standing, fills_of_mixes, mean_over
 from dbbench.report.run_view import ScenarioView, View
-from dbbench.report.step_view import Line, StepView, joined, times
+from dbbench.report.step_view import Line, StepView, joined, small_share, times
 
 #: The most engines that a sentence names one by one.
 _NAMED = 3
@@ -87,6 +87,11 @@ def _unlike(scenario: ScenarioView) -> str:
 
 def _lines(scenario: ScenarioView) -> list[Line]:
     return [line for step in _timed(scenario) for line in step.best_first]
+
+
+def conclusion(shown: View) -> str:
+    """What a whole run found, in sentences."""
+    return overall(shown) if len(shown.scenarios) > 1 else verdict(shown.scenarios[0]) if shown.scenarios else ""
 
 
 def overall(shown: View) -> str:
@@ -183,14 +188,18 @@ def _next(level: Sequence[Line], line: Line, step: StepView, known: Sequence[Lin
     """How far behind the first one the next is, who was shown to be behind somebody."""
     between = known[: known.index(line)]
     name = f"the next{'' if all(each.row.rank for each in between) else ' that has a rank'}, {line.row.title}"
-    ratio = times(line.row.ratio.value) if line.row.ratio else ""
+    ratio = line.row.ratio.value if line.row.ratio else None
+    more, much = ("more", "much") if step.counted else ("longer", "long")
+    share = "" if ratio is None else small_share(ratio)
     if len(level) == 1 and not step.counted:
-        return f" is {ratio} times as fast as {name}" if ratio else f" is faster than {name}"
-    if not ratio:
-        return f"; {name}, takes more" if step.counted else f"; {name}, takes longer"
-    much = "much" if step.counted else "long"
-    than = "" if len(level) == 1 else f" as {level[0].row.title}"
-    return f"; {name}, takes {ratio} times as {much}{than}"
+        if ratio is None or share:
+            return f" is {share} faster than {name}" if share else f" is faster than {name}"
+        return f" is {times(ratio)} times as fast as {name}"
+    first = "" if len(level) == 1 else level[0].row.title
+    if ratio is None or share:
+        than = f" than {first}" if first and share else ""
+        return f"; {name}, takes {f'{share} {more}' if share else more}{than}"
+    return f"; {name}, takes {times(ratio)} times as {much}{f' as {first}' if first else ''}"
 
 
 def _named(titles: Sequence[str]) -> str:

@@ -114,6 +114,8 @@ class ChosenRun(Run):
         update["scenarios"] = tuple(each for each in scenarios if each.steps)
         suite = whole.suite.model_copy(update=update)
         super().__init__(whole.path, whole.manifest.model_copy(update={"engines": engines}), suite)
+        #: Whether it lacks steps of the whole run.
+        self.partial = bool(choice.steps)
         self._whole, self._labels, self._metric = whole, choice.labels, choice.metric
 
     def results(self) -> list[TrialResult]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import dbbench
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
 from dbbench.engine.setup import Setup
@@ -73,6 +74,21 @@ def test_a_compaction_gives_the_room_of_the_churn_back_and_says_how_long_it_took
     document = json.loads((run[0] / "results.json").read_text("utf-8"))
     (step,) = [step for step in document["scenarios"][0]["steps"] if step["name"] == "size-compacted"]
     assert [row["compact_seconds"] > 0 for row in step["rows"] if row["engine"] in ENGINES] == [True, True]
+
+
+def test_growth_is_the_same_in_every_file(run: tuple[Path, str]) -> None:
+    pytest.importorskip("pandas")
+    sizes = [steps(run, "sqlite")[name]["value"] for name in ("size-loaded", "size-churned")]
+    grown = sizes[1] - sizes[0]
+    assert grown > 0
+    document = json.loads((run[0] / "results.json").read_text("utf-8"))
+    (step,) = [step for step in document["scenarios"][0]["steps"] if step["name"] == "size-churned"]
+    (row,) = [row for row in step["rows"] if row["engine"] == "sqlite"]
+    assert row["growth"] == {"bytes": grown, "share": grown / sizes[0], "bytes_per_added_row": None}
+    assert f',size-churned,sqlite,ok,"data size, growth",B,lower,1,{grown:.0f},' in (run[0] / "summary.csv").read_text()
+    frame = dbbench.open_run(run[0]).growth().set_index(["step", "engine"])
+    assert frame.loc[("size-churned", "sqlite"), "grown"] == grown
+    assert frame.loc[("size-compacted", "sqlite"), "compact_seconds"] > 0
 
 
 @pytest.mark.parametrize("engine", ENGINES)

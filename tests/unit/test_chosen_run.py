@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -78,6 +79,14 @@ def test_pictures_have_a_theme_a_width_and_say_what_was_measured(
     png = (out / "report" / "invoices-join-1.png").read_bytes()
     assert int.from_bytes(png[16:20], "big") == 700
     assert (out / "report" / "index.md").read_text("utf-8").startswith('---\ntitle: "Invoices"\ndate: 2026-11-21\n')
+    page = (out / "report" / "index.md").read_text("utf-8")
+    found = "Fastest overall: A, the best of each step; then B, 2.0"
+    assert f'\ndescription: "{found}' in page
+    assert '\nimage: "invoices-overview.svg"\n---\n' in page
+    assert f"\n**{found}" in page
+    assert "\nA is 2.0" in page
+    # What it leaves out.
+    assert not re.search(r"What a trial used|[Bb]ulk|scans", page)
     status, text = report(run, *arguments)
     assert (status, "already exists; choose another folder with --out" in text) == (2, True)
 

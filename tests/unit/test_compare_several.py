@@ -123,7 +123,7 @@ def test_several_runs_a_side_count_once_each(small: Suite) -> None:
     assert "old: old-1, 2026-01-02" in text
     assert "new: new-4, 2026-01-15" in text
     assert "runs of a side differ by 0.3% to 0.3%" in text
-    assert "a slowdown is found four times in five from ×1.01" in text
+    assert "a slowdown is found four times in five from 0.74 %" in text
     assert "Welch's t test" in text
 
 

@@ -53,7 +53,7 @@ def test_a_frame_has_its_columns_and_types_whatever_is_in_it(run: Path, tmp_path
     empty = fabricate(tmp_path / "run", {"a": MANY["sqlite"]}, rounds=1)
     for folder in (empty.path / "trials").iterdir():
         shutil.rmtree(folder)
-    for kind in ("summary", "samples", "sizes"):
+    for kind in ("summary", "samples", "sizes", "growth"):
         full, none = (getattr(dbbench.open_run(path), kind)() for path in (run, empty.path))
         assert len(full) > len(none) == 0
         assert dict(full.dtypes) == dict(none.dtypes)

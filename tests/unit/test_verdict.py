@@ -25,6 +25,7 @@ def shown(folder: Path, *fakes: Fake, rounds: int = 6, publish: bool = False) ->
     ("fakes", "sentence"),
     [
         ([Fake("A"), Fake("B", 2.5), Fake("C", 9.0)], "A is 2.50 times as fast as the next, B."),
+        ([Fake("A"), Fake("B", 1.04), Fake("C", 9.0)], "A is 4 % faster than the next, B."),
         ([Fake("A"), Fake("B", 1.01)], "A and B tie."),
         (
             [Fake("A"), Fake("B", 1.01), Fake("C", 5.0), Fake("D", 9.0)],
@@ -33,7 +34,7 @@ def shown(folder: Path, *fakes: Fake, rounds: int = 6, publish: bool = False) ->
         # B is close to both, but A and C are not.
         (
             [Fake("A"), Fake("B", 1.012), Fake("C", 1.03)],
-            "A and B tie; the next, C, takes 1.03 times as long as A.",
+            "A and B tie; the next, C, takes 3 % longer than A.",
         ),
         (
             [Fake(name, 1 + number / 1000) for number, name in enumerate("ABCDE")],
@@ -57,6 +58,8 @@ def test_sizes_are_never_a_matter_of_rounds(tmp_path: Path) -> None:
     assert finding(three.scenarios[0].step("database-size")) == (
         "A and B tie (less than 2 % apart); the next, C, takes 3.00 times as much as A."
     )
+    close = shown(tmp_path / "3", Fake("A", size=10e6), Fake("B", size=10.4e6), rounds=1)
+    assert finding(close.scenarios[0].step("database-size")) == "A is the smallest; the next, B, takes 4 % more."
     two = shown(tmp_path / "2", Fake("A", size=10e6), Fake("B", size=15e6), rounds=1)
     assert (
         finding(two.scenarios[0].step("database-size")) == "A is the smallest; the next, B, takes 1.50 times as much."

@@ -15,7 +15,7 @@ from dbbench.report.export.exporter import Exporter
 from dbbench.report.export.page_data import page_data, place
 from dbbench.report.run_view import View
 from dbbench.report.templating import inline
-from dbbench.report.verdict import finding, overall, summary, verdict, wins
+from dbbench.report.verdict import overall, summary, wins
 
 #: The charts' colours by their names in the style, which has others where the reader wants it dark.
 _COLOURS = {colour: name for theme in ("light", "dark") for name, colour in THEMES[theme].items()}
@@ -44,7 +44,7 @@ def write(shown: View, stems: Sequence[str]) -> Path:
             # The policy lets this script run and no other, wherever it may come from.
             "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             "data": Markup(page_data(shown)),  # noqa: S704 - it has no character of markup
-            "verdict": verdict, "overall": overall, "summary": summary, "wins": wins, "finding": finding, "place": place,
+            "overall": overall, "summary": summary, "wins": wins, "place": place,
         },
     )  # fmt: skip
 

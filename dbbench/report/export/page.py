@@ -11,6 +11,7 @@ from dbbench.host import plain_file
 from dbbench.report.remarks import worded
 from dbbench.report.run_view import View
 from dbbench.report.templating import render
+from dbbench.report.verdict import conclusion, finding, verdict
 
 
 def write(
@@ -37,11 +38,22 @@ def write(
         "amount": _amount,
         "duration": duration,
         "worded": worded,
+        "verdict": verdict,
+        "finding": finding,
+        "conclusion": conclusion(shown),
+        "image": _image(shown, stems),
     }
     text = render(f"index.{form}.j2", {**values, **(more or {})}, escape=escape, filters=filters)
     path = plain_file.folder(shown.folder, "report") / f"index.{form}"
     plain_file.write(path, text.encode())
     return path
+
+
+def _image(shown: View, stems: Sequence[str]) -> str:
+    """The picture that stands for the page: the card, where it is drawn, or else the first chart. Empty without either."""
+    if (shown.folder / "report" / "card.png").is_file():
+        return "card.png"
+    return f"{stems[0]}.svg" if stems else ""
 
 
 def _amount(base: str, value: float | None) -> str:

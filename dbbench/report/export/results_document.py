@@ -29,6 +29,14 @@ class Ratio(_Part):
     interval: Interval | None = Field(description="95 %, by whole rounds; null for the best engine and with one round")
 
 
+class Growth(_Part):
+    """Growth of what the data cost since the size before: medians over the rounds."""
+
+    bytes: float
+    share: float | None = Field(description="Of the size before")
+    bytes_per_added_row: float | None = Field(description="Null where no row was added")
+
+
 class ResultRow(_Part):
     """One engine in one step. Rows go best to worst, then those without a rank."""
 
@@ -57,6 +65,7 @@ class ResultRow(_Part):
         description="Bytes on disk in the last round: data, index (both: not told apart), journal and other are the "
         "value; reserved (log) and empty (database) are not in it. Null where no parts were kept"
     )
+    growth: Growth | None = Field(description="Null for the first size, and where no parts were kept")
     compact_seconds: float | None = Field(
         description="What the engine's own compaction before a size took in the last round; null without one"
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from dbbench.analysis.footprint import Footprint
 from dbbench.analysis.resources import Resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing
 from dbbench.host import atomic_json
 from dbbench.report.export.exporter import Exporter
 from dbbench.report.export.results_document import (
+    Growth,
     Interval,
     Overall,
     Ratio,
@@ -73,7 +75,11 @@ def _scenario(scenario: ScenarioView, shown: View) -> ResultScenario:
             ResultStep(
                 name=step.step.name,
                 title=step.step.title,
-                rows=tuple(_row(row) for row in shown.rows if (row.scenario, row.step) == (name, step.step.name)),
+                rows=tuple(
+                    _row(row, step.footprints.get(row.engine))
+                    for row in shown.rows
+                    if (row.scenario, row.step) == (name, step.step.name)
+                ),
             )
             for step in scenario.steps
         ),
@@ -103,8 +109,8 @@ def _used(used: Resources, scenario: ScenarioView) -> Used:
     )
 
 
-def _row(row: Row) -> ResultRow:
-    """A withheld row has no figure in it (see `publication`)."""
+def _row(row: Row, found: Footprint | None) -> ResultRow:
+    """A withheld row has no figure in it (see `publication`). `found` is its footprint, if it is of a size."""
     ratio = row.ratio and Ratio(value=row.ratio.value, interval=_interval(row.ratio.low, row.ratio.high))
     return ResultRow.model_validate(
         {
@@ -116,9 +122,15 @@ def _row(row: Row) -> ResultRow:
             "rank_worst": row.rank.worst if row.rank else None,
             "value": row.value, "interval": _interval(row.low, row.high), "blocks": row.trial_means,
             "ratio": ratio, "harness_share": row.harness_share, "size_parts": row.kept_size_parts or None,
-            "compact_seconds": row.compact_seconds,
+            "growth": _growth(found), "compact_seconds": row.compact_seconds,
         }
     )  # fmt: skip
+
+
+def _growth(found: Footprint | None) -> Growth | None:
+    if found is None or found.grown is None:
+        return None
+    return Growth(bytes=found.grown, share=found.grown_share, bytes_per_added_row=found.per_added_row)
 
 
 def _interval(low: float | None, high: float | None) -> Interval | None:

@@ -28,6 +28,12 @@ _VERIFIED = {True: "yes", False: "no", None: ""}
 def write(shown: View, _stems: Sequence[str] = ()) -> Path:
     """Write it into the view's folder. Times in seconds, sizes in bytes, rates by second."""
     run, rows = shown.run, [list[object](COLUMNS)]
+    sizes = {
+        (scenario.scenario.name, step.step.name, engine): found
+        for scenario in shown.scenarios
+        for step in scenario.steps
+        for engine, found in step.footprints.items()
+    }
     for row in shown.rows:
         rows.append(
             [
@@ -44,6 +50,11 @@ def write(shown: View, _stems: Sequence[str] = ()) -> Path:
         for part, count in row.kept_size_parts.items():
             start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, f"{row.metric}, {part}"]
             rows.append([*start, row.unit, row.direction, 1, _figure(count), *[""] * 7])
+        if found := sizes.get((row.scenario, row.step, row.engine)):
+            for what, grown in (("growth", found.grown), ("bytes for each added row", found.per_added_row)):
+                start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, f"{row.metric}, {what}"]
+                if grown is not None:
+                    rows.append([*start, row.unit, row.direction, len(row.trial_means), _figure(grown), *[""] * 7])
         if row.compact_seconds is not None:
             start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, "compaction time", "s", "lower"]
             rows.append([*start, 1, _figure(row.compact_seconds), *[""] * 7])

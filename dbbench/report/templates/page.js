@@ -345,7 +345,14 @@
 
   // The figures as they stand in the table, of the engines chosen; or a frame that shows this part of the page.
   const escaped = { Markdown: (cell) => cell.replace(/[\\|*_<\x60[]/g, "\\$&"), CSV: (cell) => `"${cell.replace(/\x22/g, "$&$&")}"` };
-  const copied = (kind, box, id, step) => {
+  const raw = (scenario, step) => {  // numbers as they are, with their units in the header
+    const shown = scenario.steps.filter((each) => state.s.has(each.id)), head = (name, each) => name + (each.unit.trim() ? ` (${each.unit.trim()})` : "");
+    const found = step
+      ? [["Engine", "Rank", ...["Value", "Low", "High"].map((name) => head(name, step)), "Ratio"], ...chosen(step).map((row) => [title(row[0]), rank(step, row), row[1], row[2], row[3], ratio(step, row, against(step))])]
+      : [["Engine", "Mean ratio", ...shown.map((each) => head(each.name, each))], ...run.engines.map((each, engine) => [each[1], mean(scenario, engine, new Map(shown.map((one) => [one, against(one)]))), ...shown.map((one) => (one.rows.find((row) => row[0] === engine) || [])[1])]).filter((_, engine) => state.e.has(names[engine]))];
+    return found.map((cells) => cells.map((cell) => (typeof cell === "number" ? Number(cell.toPrecision(5)) : escaped.CSV(cell ?? ""))).join(",")).join("\n");
+  };
+  const copied = (kind, box, id, step, scenario) => {
     if (kind === "iframe") {
       const kept = state;
       state = { ...state, s: step ? new Set([id]) : state.s, at: id };
@@ -353,6 +360,7 @@
       state = kept;
       return `<iframe src="${place.replace(/&/g, "&amp;")}" title="dbbench" width="100%" height="600"></iframe>`;
     }
+    if (kind === "CSV" && scenario) return raw(scenario, step);
     const table = box.querySelector(".heat") || doc.querySelector(`[data-live="${id}"] ~ * table`);
     const lines = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => escaped[kind](cell.textContent.replace(/\s+/g, " ").trim())));
     if (kind === "CSV") return lines.join("\n");
@@ -373,11 +381,11 @@
   for (const kind of ["mouseover", "focusin", "focusout"]) on(doc, kind, point);
   on(doc, "keydown", (event) => { if (event.key === "Escape") tip.className = ""; });
   for (const scenario of run.scenarios) {
-    for (const [id, build, step] of [[scenario.id, () => overview(scenario)], [`${scenario.id}-used`, () => used(scenario)], ...scenario.steps.map((each) => [each.id, () => bars(scenario, each), each])]) {
+    for (const [id, build, step, of] of [[scenario.id, () => overview(scenario), null, scenario], [`${scenario.id}-used`, () => used(scenario)], ...scenario.steps.map((each) => [each.id, () => bars(scenario, each), each, scenario])]) {
       const still = doc.querySelector(`[data-live="${id}"]`);
       if (!still) continue;
       const box = make("div.live");
-      still.before(box, copies(box, id, step));
+      still.before(box, copies(box, id, step, of));
       still.classList.add("replaced");
       places.push([box, build, step]);
     }

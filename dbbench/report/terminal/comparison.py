@@ -19,6 +19,7 @@ from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import Alone, ComparisonVerdict, NoRatio, Pair
 from dbbench.host import machine
 from dbbench.report.remarks import detail
+from dbbench.report.step_view import small_share
 from dbbench.report.warnings import comparison_warnings
 from dbbench.results.outcome import UNVERIFIED
 
@@ -100,7 +101,7 @@ def _remedy(gate: Gate, shown: Comparison, quoted: Callable[[str], str]) -> Iter
         most, pair = max(seen, key=lambda item: item[0])
         where = quoted(f"{pair.engine} {_step(pair, shown)}")
         more = "several runs a side" if len(shown.old) == 1 else "more runs a side"
-        yield f"a slowdown of less than ×{times(most)} may not be found ({where}): {more} find smaller ones"
+        yield f"a slowdown of less than {small_share(most) or f'×{times(most)}'} may not be found ({where}): {more} find smaller ones"
 
 
 # The terminal
@@ -266,10 +267,16 @@ def worded(pair: Pair, shown: Comparison) -> ComparisonLine:
     old, new = ("" if unit is None or value is None else unit.text(value) for value in (pair.old, pair.new))
     ratio, interval = "", ""
     if pair.ratio is not None:
-        ratio = f"×{times(pair.ratio.value)}"
+        written = _change if small_share(pair.ratio.value) else times
+        ratio = written(pair.ratio.value) if written is _change else f"×{times(pair.ratio.value)}"
         if pair.ratio.low is not None and pair.ratio.high is not None:
-            interval = f"{times(pair.ratio.low)} to {times(pair.ratio.high)}"
+            interval = f"{written(pair.ratio.low)} to {written(pair.ratio.high)}"
     return ComparisonLine(pair, pair.engine, _step(pair, shown), old, new, ratio, interval, pair_detail(pair))
+
+
+def _change(ratio: float) -> str:
+    """A ratio as a change in per cent, with its sign."""
+    return f"{(ratio - 1) * 100:+.1f} %".replace("-", "−")
 
 
 def pair_detail(pair: Pair) -> str:
@@ -310,8 +317,17 @@ def _step(pair: Pair, shown: Comparison) -> str:
 def _why(pair: Pair) -> str:
     if pair.verdict is ComparisonVerdict.BROKE or pair.ratio is None:
         return pair_detail(pair)
-    at_least = "" if pair.ratio.low is None else f", {times(pair.ratio.low)} or more"
-    return f"{pair.verdict}, ×{times(pair.ratio.value)}{at_least}"
+    low = pair.ratio.low
+    at_least = "" if low is None else f", {(small_share(low) if low > 1 else '') or times(low)} or more"
+    return f"{changed_by(pair)}{at_least}"
+
+
+def changed_by(pair: Pair) -> str:
+    """The verdict on a pair with how much it is: a small change in per cent."""
+    if pair.ratio is None:
+        return str(pair.verdict)
+    share = small_share(pair.ratio.value)
+    return f"{share} {pair.verdict}" if share else f"{pair.verdict}, ×{times(pair.ratio.value)}"
 
 
 def how(shown: Comparison) -> str:
@@ -343,8 +359,10 @@ def _visible(shown: Comparison) -> Iterator[str]:
         if not mine:
             continue
         (least, first), (most, last) = (choose(mine, key=lambda item: item[0]) for choose in (min, max))
-        seen = f"from ×{times(least)} ({_step(first, shown)})"
-        seen += f" to ×{times(most)} ({_step(last, shown)}) on" if first is not last else " on"
+        seen = f"from {small_share(least) or f'×{times(least)}'} ({_step(first, shown)})"
+        seen += (
+            f" to {small_share(most) or f'×{times(most)}'} ({_step(last, shown)}) on" if first is not last else " on"
+        )
         spreads = [pair.between for _, pair in mine if pair.between is not None]
         spread = f"; runs of a side differ by {min(spreads):.1%} to {max(spreads):.1%}" if spreads else ""
         yield f"{engine}: a slowdown is found four times in five {seen}{spread}"

@@ -10,7 +10,8 @@ from dbbench.analysis.gate import Answer, Gate
 from dbbench.analysis.paired import GatedPairs
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import Pair
-from dbbench.report.terminal.comparison import ANSWERS, pair_detail, times, wrapped
+from dbbench.report.step_view import small_share
+from dbbench.report.terminal.comparison import ANSWERS, changed_by, pair_detail, times, wrapped
 
 
 def pair_lines(shown: GatedPairs) -> Iterator[Text]:
@@ -50,7 +51,7 @@ def _words(pairs: Sequence[Pair], gate: Gate) -> Iterator[str]:
     if gate.held:
         yield f"failed at {share}"
         for pair in gate.held:
-            yield f"{pair.step} {pair.verdict}{f' ×{times(pair.ratio.value)}' if pair.ratio else f': {pair_detail(pair)}'}"
+            yield f"{pair.step}: {changed_by(pair) if pair.ratio else f'{pair.verdict}: {pair_detail(pair)}'}"
         return
     yield (
         f"passed, nothing is shown to be worse by more than {share}"
@@ -64,4 +65,4 @@ def _words(pairs: Sequence[Pair], gate: Gate) -> Iterator[str]:
         if needed := max((pair.needed or 0 for pair in pairs), default=0):
             yield f"use --rounds {needed} or more"
         elif seen := [pair.visible for pair in gate.unknown if pair.visible is not None]:
-            yield f"a slowdown of less than ×{times(max(seen))} may not be found: more rounds find smaller ones"
+            yield f"a slowdown of less than {small_share(max(seen)) or f'×{times(max(seen))}'} may not be found: more rounds find smaller ones"
