@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from statistics import median
 
 from dbbench.host.interference import MOST_OTHERS
 from dbbench.results.facts import ClusterFacts, HostFacts
@@ -32,6 +33,8 @@ class About(Enum):
     OTHER_FORMS = auto()
     #: A step that should have been cold was not: `text`.
     LUKEWARM = auto()
+    #: Opening and preparing took `amount` seconds before a cold call, and `count` bytes were read after it.
+    OPENED = auto()
     #: `count` bytes of a size are outside of the engine's directory, in the files `names`.
     OUTSIDE = auto()
     #: A server at a URL counts its size itself, beside sizes of files; what it uses isn't seen.
@@ -112,6 +115,9 @@ def remarks(
         yield Remark(About.OTHER_FORMS, names=tuple(sorted(forms)))
     if warm := [step.facts for step in steps if step.facts.get("cache") == "lukewarm"]:
         yield Remark(About.LUKEWARM, warm[0].get("why", ""), rounds=(len(warm), len(steps)))
+    if cold := [step.facts for step in steps if "read_bytes" in step.facts]:
+        count = round(median(facts["read_bytes"] for facts in cold))
+        yield Remark(About.OPENED, amount=median(facts["opened"] for facts in cold), count=count)
     yield from _elsewhere(steps)
     if ended := [text for step in steps if (text := step.facts.get("find", {}).get("ended"))]:
         yield Remark(About.SEARCH_ENDED, ended[0], rounds=(len(ended), len(steps)))

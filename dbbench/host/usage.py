@@ -81,6 +81,19 @@ def written(process: psutil.Process) -> int | None:
     return None
 
 
+def read(processes: Iterable[psutil.Process]) -> int | None:
+    """Bytes that processes, their ended children too, have read from storage; None where the system doesn't tell."""
+    found = []
+    for process in processes:
+        try:
+            found.append(int(process.io_counters().read_bytes))
+        except psutil.NoSuchProcess:
+            continue
+        except (AttributeError, OSError, psutil.AccessDenied, NotImplementedError):
+            return None
+    return sum(found)
+
+
 def resident(servers: Iterable[int]) -> int:
     """Bytes that `servers` hold in memory now; pages that several share count once (PSS, where Linux tells it)."""
     total = 0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dbbench.analysis.budget import Stop
 from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
-from dbbench.analysis.units import duration
+from dbbench.analysis.units import duration, fitting
 
 #: Files whose names a remark gives.
 _NAMED = 3
@@ -18,6 +18,7 @@ _WORDS = {
     About.CHECKED_BY_FILE: "answer checked against a file",
     About.OTHER_FORMS: "returns other types than the suite declares ({names}), which may be less work for the driver",
     About.LUKEWARM: "lukewarm: {0.text}",
+    About.OPENED: "opened anew in {seconds}, off the clock; {0.count:,} bytes read after that",
     About.OUTSIDE: "{0.count:,} bytes of it outside of the engine's directory ({names})",
     About.COUNTED_ELSEWHERE: "its server's own count, at a URL: not ranked with files that dbbench measured",
     About.OTHER_RESULTS: "Arrow batches, without Python objects: not ranked with engines that return rows",
@@ -54,7 +55,9 @@ def worded(remark: Remark) -> str:
     names = remark.names
     if remark.about is About.OUTSIDE and names[_NAMED:]:
         names = (*names[: _NAMED - 1], f"{names[_NAMED - 1]} and {len(names) - _NAMED} more")
-    words = _WORDS[remark.about].format(remark, names=", ".join(names))
+    words = _WORDS[remark.about].format(
+        remark, names=", ".join(names), seconds=fitting("s", [remark.amount]).text(remark.amount)
+    )
     times, rounds = remark.rounds
     return words if times >= rounds else f"{words} (in {times} of {rounds} rounds)"
 

@@ -295,6 +295,9 @@ class AnswerFacts(TypedDict, total=False):
     cache: str
     why: str
     resident: SkipValidation[_Number | None]
+    #: From a cold start: seconds to open the engine, connect and prepare; bytes read after that.
+    opened: _Number
+    read_bytes: _Count
 
 
 class LoadFacts(TypedDict, total=False):

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import mean
 
 from dbbench.errors import Unsupported
 from dbbench.host import page_cache
 from dbbench.host.page_cache import Dropped
+from dbbench.host.usage import read
 from dbbench.results.facts import StepFacts
 from dbbench.workloads.context import StepContext
+from dbbench.workloads.ondisk import processes
+
+#: Some honest engines do so too, which replay a log or read ahead when they are opened: it is no lie, but not cold either.
+NOTHING_READ = "nothing was read from storage in a call: what it needed was in memory once the engine was open"
 
 
 def start_cold(context: StepContext) -> Dropped:
@@ -22,11 +29,41 @@ def start_cold(context: StepContext) -> Dropped:
     return dropped
 
 
-def facts(drops: Sequence[Dropped]) -> StepFacts:
-    """How cold the warmest of some starts was; why, if it was not."""
-    warmest = max(drops, key=lambda drop: (not drop.cold, drop.resident or 0), default=None)
-    if warmest is None:
-        return {}
-    if warmest.cold:
-        return {"resident": warmest.resident}
-    return {"resident": warmest.resident, "cache": "lukewarm", "why": warmest.why}
+class ColdCalls:
+    """How cold some calls were, how long opening took before each, and what each has read: a write need not read."""
+
+    def __init__(self, *, write: bool = False) -> None:
+        self._write = write
+        self._drops: list[Dropped] = []
+        self._opened: list[float] = []
+        self._read: list[int] = []
+
+    @contextmanager
+    def call(self, context: StepContext, dropped: Dropped, opened: float) -> Iterator[None]:
+        """Within it is a call from a cold start; `opened` are the seconds that opening and preparing took."""
+        self._drops.append(dropped)
+        if not dropped.bytes:  # a null engine
+            yield
+            return
+        self._opened.append(opened)
+        looked_at = [*processes(context.engine)]
+        before = read(looked_at)
+        yield
+        after = read(looked_at)
+        if before is not None and after is not None:
+            self._read.append(after - before)
+
+    @property
+    def facts(self) -> StepFacts:
+        """How cold the warmest of them was; why, if it was not."""
+        warmest = max(self._drops, key=lambda drop: (not drop.cold, drop.resident or 0), default=None)
+        if warmest is None:
+            return {}
+        found: StepFacts = {"resident": warmest.resident}
+        if self._opened:
+            found["opened"] = mean(self._opened)
+        if self._read:
+            found["read_bytes"] = round(mean(self._read))
+        if why := warmest.why or (NOTHING_READ if 0 in self._read and not self._write else ""):
+            found |= {"cache": "lukewarm", "why": why}
+        return found

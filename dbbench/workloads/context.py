@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
@@ -117,6 +118,8 @@ class StepContext:
     last_round: bool = False
     #: The number of the group of engines that give the same answer to a step; None where other engines' answers aren't kept.
     group: Callable[..., int] | None = None
+    #: Seconds that the latest restart took to open the engine and connect.
+    opened: float = 0.0
     #: The most memory that was seen before something was done aside; see there.
     peak: int = 0
     #: What has clients do a job: here, or on the hosts of a cluster.
@@ -135,9 +138,11 @@ class StepContext:
         self.engine.close()
         given = between()
         engine = type(self.engine)(self.setup)
+        before = perf_counter()
         engine.open()
         self.engine = engine
         self.session = engine.connect()
+        self.opened = perf_counter() - before
         return given
 
     @property

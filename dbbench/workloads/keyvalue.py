@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from itertools import groupby, islice, pairwise
 from operator import itemgetter
@@ -37,9 +38,14 @@ def measure(step: KeyValueStep, context: StepContext) -> StepMeasurement:
     records, expected = context.records, context.data.expected_records
     assert records is not None
     refuse_too_long(context.engine, records)
-    facts = cold_start.facts([cold_start.start_cold(context)]) if step.cache == "cold" else {}
-    found = _scan(context, expected) if step.operation == "scan" else _calls(step, context, records, expected)
-    return replace(found, facts={**found.facts, "cache": step.cache, **facts})
+    cold = cold_start.ColdCalls(write=step.writes)
+    reading: AbstractContextManager[None] = nullcontext()
+    if step.cache == "cold":
+        dropped = cold_start.start_cold(context)
+        reading = cold.call(context, dropped, context.opened)
+    with reading:
+        found = _scan(context, expected) if step.operation == "scan" else _calls(step, context, records, expected)
+    return replace(found, facts={**found.facts, "cache": step.cache, **cold.facts})
 
 
 def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expected: ExpectedRecords) -> StepMeasurement:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from enum import Enum, auto
 from functools import partial
@@ -21,7 +22,6 @@ from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
-from dbbench.host.page_cache import Dropped
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.loops import COUNTING, KEEPING, collector_off, timed
 from dbbench.loadgen.query_calls import QueryCalls
@@ -59,24 +59,27 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     run, expected, facts = _prepared(step, context)
     answer = _Answer(step, context, expected)
     times: dict[Call, list[float]] = {Call.WARM_UP: [], Call.TIMED: []}
-    drops: dict[Call, list[Dropped]] = {call: [] for call in Call}
+    cold = cold_start.ColdCalls()
     meters = {Call.WARM_UP: CallMeter(context.engine), Call.TIMED: CallMeter(context.engine)}
     with collector_off():
         for call in calls(step, context):
+            reading: AbstractContextManager[None] = nullcontext()
             if step.cache == "cold":
-                drops[call].append(cold_start.start_cold(context))
-                run = context.prepare_query(step, row_count(expected[0]))
+                dropped = cold_start.start_cold(context)
+                preparing, run = timed(lambda: context.prepare_query(step, row_count(expected[0])))
+                if call is Call.TIMED:
+                    reading = cold.call(context, dropped, context.opened + preparing / 1e9)
                 meters[Call.TIMED].look(context.engine)  # another one now
             if call is Call.CHECKED:
                 with context.aside():
                     answer.compare(run())
                 continue
-            with meters[call]:
+            with reading, meters[call]:
                 nanoseconds, given = timed(lambda: answer.read(run(), answer.column))  # noqa: B023 - called at once
             times[call].append(nanoseconds / 1e9)
             answer.glance(given)
             del given
-    facts |= cold_start.facts(drops[Call.TIMED]) | answer.facts
+    facts |= cold.facts | answer.facts
     outcome = Outcome.WRONG if answer.wrong else Outcome.OK
     usage = meters[Call.TIMED].usage(sum(times[Call.TIMED]))
     return StepMeasurement(

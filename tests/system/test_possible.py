@@ -34,11 +34,12 @@ scenarios:
       - {kind: load, name: load, title: Load}
       - {kind: query, name: query, title: Query, sql: "SELECT Id, Name FROM Thing", read: Name}
       - {kind: query, name: few, title: Few, sql: "SELECT Id, Name FROM Thing WHERE Id < 5", read: Name}
+      - {kind: query, name: cold, title: Cold, sql: "SELECT Id, Name FROM Thing", read: Name, cache: cold}
       - {kind: size, name: size, title: Size}
     charts: [{kind: overview}]
 """
 HONEST = ("sqlite", "sqlite+apsw", "duckdb", "duckdb+arrow")
-LIARS = ("sizes-stub", "faulty-memoises", "faulty-escapes")
+LIARS = ("sizes-stub", "faulty-memoises", "faulty-escapes", "faulty-prefetches")
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,20 @@ def test_an_answer_that_takes_no_time_has_no_rank(rows: dict[tuple[str, str], di
     assert "the time of the null engine, which does no work" in row["detail"]
 
 
+def test_what_was_read_when_it_was_opened_is_not_cold(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+    row = rows["cold", "faulty-prefetches"]
+    assert (row["outcome"], row["verified"]) == ("ok", "yes")
+    assert "lukewarm: nothing was read from storage in a call" in row["detail"]
+    assert "; opened anew in " in row["detail"]
+    assert row["detail"].endswith(", off the clock; 0 bytes read after that")
+
+
+def test_an_honest_cold_read_reads_in_its_calls(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+    detail = rows["cold", "sqlite"]["detail"]
+    assert detail.startswith("opened anew in ")
+    assert int(detail.rpartition("; ")[2].split()[0].replace(",", "")) > 4096
+
+
 @pytest.mark.skipif(os.cpu_count() == 1, reason="there is one processor")
 def test_who_takes_more_processors_than_it_was_given_has_no_rank(rows: dict[tuple[str, str], dict[str, str]]) -> None:
     for step in ("load", "query", "few"):
@@ -80,4 +95,4 @@ def test_who_takes_more_processors_than_it_was_given_has_no_rank(rows: dict[tupl
 @pytest.mark.parametrize("engine", HONEST)
 def test_an_honest_engine_is_verified_in_all_steps(rows: dict[tuple[str, str], dict[str, str]], engine: str) -> None:
     mine = {step: (row["outcome"], row["verified"]) for (step, name), row in rows.items() if name == engine}
-    assert mine == dict.fromkeys(("load", "query", "few", "size"), ("ok", "yes"))
+    assert mine == dict.fromkeys(("load", "query", "few", "cold", "size"), ("ok", "yes"))

@@ -19,7 +19,7 @@ from dbbench.suite.dataset import Records
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.keyvalue import KeyValueStep
-from dbbench.workloads import keyvalue
+from dbbench.workloads import cold_start, keyvalue
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.dict import Dict
 from tests.fabricated import Fake, fabricate
@@ -70,12 +70,15 @@ def test_a_cold_step_restarts_the_engine_once_and_drops_its_files_meanwhile(
     bench: StepContext, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
     monkeypatch.setattr(page_cache, "drop", lambda _: Kept.log.append("drop") or Dropped(0.0, 10))
+    counts = iter([4_096, 12_288])
+    monkeypatch.setattr(cold_start, "read", lambda _: next(counts))
     before = bench.engine
     found = keyvalue.measure(step(operation, cache="cold"), bench)
     bench.data.accept(step(operation), found)
     assert Kept.log == ["open", "close", "drop", "open"]
     assert bench.engine is not before
-    assert found.facts["cache"] == "cold"
+    assert (found.facts["cache"], found.facts["read_bytes"]) == ("cold", 8_192)
+    assert found.facts["opened"] > 0
     assert found.facts["operations"] == 1_000
     keyvalue.check(step(operation, cache="cold"), bench)
 
@@ -85,6 +88,26 @@ def test_a_cold_step_says_when_it_was_lukewarm(bench: StepContext, monkeypatch: 
     found = keyvalue.measure(step("read", cache="cold"), bench)
     assert (found.facts["cache"], found.facts["resident"]) == ("lukewarm", 0.5)
     assert "50%" in found.facts["why"]
+
+
+@pytest.mark.parametrize(("operation", "cache"), [("read", "lukewarm"), ("scan", "lukewarm"), ("update", "cold")])
+def test_a_cold_step_that_read_nothing_was_lukewarm_unless_it_writes(
+    bench: StepContext, monkeypatch: pytest.MonkeyPatch, operation: str, cache: str
+) -> None:
+    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 10))
+    monkeypatch.setattr(cold_start, "read", lambda _: 4_096)
+    found = keyvalue.measure(step(operation, cache="cold"), bench).facts
+    assert (found["cache"], found.get("why", "").startswith("nothing was read")) == (cache, cache == "lukewarm")
+
+
+def test_where_nobody_tells_what_was_read_a_cold_step_is_cold(
+    bench: StepContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 10))
+    monkeypatch.setattr(cold_start, "read", lambda _: None)
+    found = keyvalue.measure(step("read", cache="cold"), bench).facts
+    assert found["cache"] == "cold"
+    assert "read_bytes" not in found
 
 
 def test_without_a_file_there_is_no_cold_step(bench: StepContext, monkeypatch: pytest.MonkeyPatch) -> None:

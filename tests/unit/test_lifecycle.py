@@ -24,7 +24,7 @@ from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Suite, Tier
 from dbbench.suite.steps.churn import ChurnStep
 from dbbench.suite.steps.query import QueryStep
-from dbbench.workloads import churn, query
+from dbbench.workloads import churn, cold_start, query
 from dbbench.workloads.context import StepContext
 from tests.unit.test_summary import manifest, rounds, step
 
@@ -165,6 +165,8 @@ def test_each_cold_call_has_an_engine_of_its_own_and_no_warm_up(
     made = bench()
     first = made.engine
     monkeypatch.setattr(page_cache, "drop", lambda directory: first.log.append(("drop",)) or Dropped(0.01, 5000))  # type: ignore[attr-defined]
+    counts = iter([0, 4_096, 4_096, 12_288])
+    monkeypatch.setattr(cold_start, "read", lambda _: next(counts))
     measured = query.measure(QueryStep.model_validate(COLD | {"iterations": 2}), made)
     once = ["close session", "close", "drop", "open", "prepare", "run"]
     calls = [what for (what,) in first.log]  # type: ignore[attr-defined]
@@ -172,6 +174,19 @@ def test_each_cold_call_has_an_engine_of_its_own_and_no_warm_up(
     assert made.engine is not first
     assert (len(measured.samples), measured.warm_up) == (2, [])
     assert (measured.facts["cache"], measured.facts["resident"]) == ("cold", 0.01)
+    assert measured.facts["read_bytes"] == 6_144  # the mean of both calls
+    assert measured.facts["opened"] > 0
+
+
+def test_a_call_that_read_nothing_makes_the_step_lukewarm(
+    bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 5000))
+    counts = iter([0, 4_096, 4_096, 4_096])
+    monkeypatch.setattr(cold_start, "read", lambda _: next(counts))
+    facts = query.measure(QueryStep.model_validate(COLD | {"iterations": 2}), bench()).facts
+    assert facts["cache"] == "lukewarm"
+    assert facts["why"].startswith("nothing was read from storage in a call")
 
 
 def test_one_call_that_was_not_cold_makes_the_step_lukewarm(

@@ -166,3 +166,11 @@ class Escapes(Faulty):
     def open(self) -> None:
         super().open()
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
+
+
+class Prefetches(Faulty):
+    """Has its file in memory once it is open."""
+
+    def open(self) -> None:
+        super().open()
+        self.path.read_bytes()
