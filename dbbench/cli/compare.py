@@ -23,6 +23,7 @@ from dbbench.host.metric import Metric
         "dbbench compare before after",
         "dbbench compare before after --fail-above 5%",
         "dbbench compare before after --markdown > comment.md",
+        "dbbench compare before after --out pictures",
         "dbbench compare base first second --html > comparison.html",
         "dbbench compare --old before-1 --old before-2 --new after-1 --new after-2",
     ),
@@ -58,6 +59,7 @@ from dbbench.host.metric import Metric
 @click.option("--markdown", "form", flag_value="markdown", help="Print Markdown, for a pull request's comment.")
 @click.option("--json", "form", flag_value="json", help="Print JSON: all figures, ratios, intervals and verdicts.")
 @click.option("--html", "form", flag_value="html", help="Print a page of its own.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Draw it there, as SVG and PNG.")
 @click.option("--publish", is_flag=True, help="Leave out the engines whose licences forbid to publish their figures.")
 @command
 def compare(
@@ -69,6 +71,7 @@ def compare(
     across_machines: bool,
     metric: Metric,
     form: str | None,
+    out: Path | None,
     publish: bool,
 ) -> int:
     """Compare the runs OLD and NEW: what is slower, faster, the same, or can't be decided.
@@ -100,6 +103,13 @@ def compare(
         one = compared(*sides, gate=fail_above, across_machines=across_machines, publish=publish)
         gate = None if fail_above is None else gated(one.pairs, fail_above, strict=fail_on_unknown, gone=one.gone)
         found.append((one, gate))
+    if out:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            for path in compared_runs.pictures(found, out):
+                click.echo(f"wrote {path}", err=True)
+        except OSError as exc:
+            raise UserError(f"{out} can't be written: {exc.strerror}") from exc
     if form == "json":
         click.echo(compared_runs.as_json(found), nl=False)
     elif form == "html":

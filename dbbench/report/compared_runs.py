@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from dbbench.analysis.comparability import Side
@@ -11,7 +14,7 @@ from dbbench.analysis.compare import Comparison
 from dbbench.analysis.gate import Gate
 from dbbench.analysis.verdicts import ComparisonVerdict, Pair
 from dbbench.host import atomic_json
-from dbbench.report.templating import render
+from dbbench.report.templating import inline, render
 from dbbench.report.terminal.comparison import gate_words, headline, how, notes, pair_detail, side_words, worded
 
 #: A comparison, and its gate if there is one.
@@ -25,9 +28,25 @@ def as_json(found: Sequence[Compared]) -> str:
     return atomic_json.text({"comparisons": [_document(shown, gate) for shown, gate in found]})
 
 
+def pictures(found: Sequence[Compared], folder: Path) -> list[Path]:
+    """Write each comparison as a picture into a folder, as SVG and PNG."""
+    with contextlib.chdir("/"):  # matplotlib reads a matplotlibrc of the current folder
+        from dbbench.report.charts.forest import forest
+        from dbbench.report.charts.layout import save
+    written = []
+    for number, (shown, _) in enumerate(found, 1):
+        stem = folder / ("comparison" if len(found) == 1 else f"comparison-{number}")
+        save(forest(shown), stem, ("svg", "png"))
+        written += [stem.with_suffix(".svg"), stem.with_suffix(".png")]
+    return written
+
+
 def page(found: Sequence[Compared]) -> str:
     """The text of a page, which loads nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        charts = [inline(path) for path in pictures(found, Path(folder)) if path.suffix == ".svg"]
     values = {
+        "charts": charts,
         "found": found, "gate_words": gate_words, "headline": headline, "how": how, "notes": notes,
         "sides": lambda sides: "; ".join(map(side_words, sides)), "lines": lambda shown: [worded(pair, shown) for pair in shown.pairs], "look": _look,
     }  # fmt: skip

@@ -447,3 +447,4 @@ def test_too_few_rounds_are_told_once_with_the_number_needed(small: Suite) -> No
     few = [Side(each.name, each.manifest, small, [r for r in each.results if r.round <= 3]) for each in sides]
     text = " ".join(terminal(compare(*([each] for each in few))).split())
     assert "warning: a: 3 rounds each can't decide 2 steps; run both again with --rounds 5 or more" in text
+    assert text.count("can't decide") == 1

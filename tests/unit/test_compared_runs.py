@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
@@ -84,3 +86,21 @@ def test_one_run_or_three_and_sides_are_refused(runs: list[str], extra: list[str
     done = compare(*(runs if extra else runs[:1]), *extra)
     assert done.exit_code == 2
     assert "name two runs or more, OLD and NEW, or several a side" in done.stderr
+
+
+def test_a_comparison_is_drawn_grouped_by_its_verdicts(runs: list[str], tmp_path: Path) -> None:
+    done = compare(runs[0], runs[2], "--out", str(tmp_path / "drawn"))
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "drawn" / "comparison.png").read_bytes().startswith(b"\x89PNG")
+    svg = ElementTree.parse(tmp_path / "drawn" / "comparison.svg").getroot()
+    texts = [text.text or "" for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+    heads = [text for text in texts if re.fullmatch(r"(Slower|The same|Can't tell) \(\d+\)", text)]
+    assert heads[0] == "Slower (7)"
+    slower = texts[texts.index(heads[0]) + 1 : texts.index(heads[1])]
+    assert sum(text.startswith("a ") for text in slower) == 7
+    assert sum(bool(re.fullmatch("×(1.9[0-9]|2.0[0-9])", text)) for text in slower) == 7
+    # A shape and a line with stops for each pair that has a ratio.
+    page = compare(*runs, "--html").stdout
+    assert page.count("<svg") == 2
+    names = re.findall(r"comparison-(\d)-title", page)
+    assert set(names) == {"1", "2"}

@@ -19,7 +19,7 @@ from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import Alone, ComparisonVerdict, NoRatio, Pair
 from dbbench.host import machine
 from dbbench.report.remarks import detail
-from dbbench.report.step_view import small_share
+from dbbench.report.step_view import SMALL_CHANGE, small_share
 from dbbench.report.warnings import comparison_warnings
 from dbbench.results.outcome import UNVERIFIED
 
@@ -154,7 +154,7 @@ def _table(lines: Sequence[ComparisonLine]) -> Iterator[Text]:
         max((len(getattr(line, part)) for line in figures), default=0) for part in ("old", "new", "ratio", "interval")
     ]
     fits = 2 + names + 1 + steps + sum(2 + width for width in widths) <= WIDTH
-    for line in lines:
+    for at, line in enumerate(lines):
         cells = "".join(
             f"  {cell:>{width}}"
             for cell, width in zip((line.old, line.new, line.ratio, line.interval), widths, strict=True)
@@ -166,7 +166,9 @@ def _table(lines: Sequence[ComparisonLine]) -> Iterator[Text]:
             yield from wrapped(start)
             if line.ratio:
                 yield Text(f"    {cells}".rstrip())
-        if line.detail:
+        if line.detail and [each.detail for each in lines[at + 1 : at + 2]] != [
+            line.detail
+        ]:  # once for all that share it
             yield from wrapped(f"    {line.detail}", "dim")
 
 
@@ -267,20 +269,25 @@ def worded(pair: Pair, shown: Comparison) -> ComparisonLine:
     old, new = ("" if unit is None or value is None else unit.text(value) for value in (pair.old, pair.new))
     ratio, interval = "", ""
     if pair.ratio is not None:
-        written = _change if small_share(pair.ratio.value) else times
+        written = _change if abs(pair.ratio.value - 1) < SMALL_CHANGE else times
         ratio = written(pair.ratio.value) if written is _change else f"×{times(pair.ratio.value)}"
         if pair.ratio.low is not None and pair.ratio.high is not None:
             interval = f"{written(pair.ratio.low)} to {written(pair.ratio.high)}"
-    return ComparisonLine(pair, pair.engine, _step(pair, shown), old, new, ratio, interval, pair_detail(pair))
+    return ComparisonLine(
+        pair, pair.engine, _step(pair, shown), old, new, ratio, interval, pair_detail(pair, rounds=False)
+    )
 
 
 def _change(ratio: float) -> str:
     """A ratio as a change in per cent, with its sign."""
-    return f"{(ratio - 1) * 100:+.1f} %".replace("-", "−")
+    return f"{(ratio - 1) * 100:+.1f} %".replace("-", "−").replace("−0.0", "0.0").replace("+0.0", "0.0")
 
 
-def pair_detail(pair: Pair) -> str:
-    """The reason why a pair has no ratio or no verdict, or the outcome of the side without a figure."""
+def pair_detail(pair: Pair, *, rounds: bool = True) -> str:
+    """The reason why a pair has no ratio or no verdict, or the outcome of the side without a figure.
+
+    `rounds`: also that there are too few of them, which `notes` say once for all pairs.
+    """
     if pair.worst:
         then, now = (": ".join(filter(None, (str(row.outcome), detail(row)))) for row in pair.worst)
         if pair.old is not None:
@@ -294,7 +301,8 @@ def pair_detail(pair: Pair) -> str:
             for each in pair.measures
         )
         return f"not the same measure: {old} -> {new}"
-    known = [_NO_RATIO[pair.no_ratio] if pair.no_ratio else "", _too_few(pair), "" if pair.verified else UNVERIFIED]
+    few = _too_few(pair) if rounds else ""
+    known = [_NO_RATIO[pair.no_ratio] if pair.no_ratio else "", few, "" if pair.verified else UNVERIFIED]
     return "; ".join(filter(None, known))
 
 
