@@ -7,7 +7,7 @@ step is decided was not gated: then the gate says neither yes nor no.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -40,28 +40,42 @@ class Gate:
     gone: tuple[Alone, ...]
     #: Whether there is anything to gate: a step that has a figure in the old run.
     empty: bool
+    #: Timed steps where the run tells an engine apart from itself: nothing is shown there.
+    doubted: tuple[Pair, ...] = ()
 
     @property
     def answer(self) -> Answer:
         """Failed takes precedence over undecided: what is shown to be worse stays so, whatever else can't be told."""
         if self.held or (self.strict and (self.unknown or self.gone or self.empty)):
             return Answer.FAILED
-        return Answer.UNDECIDED if self.blind or self.empty else Answer.PASSED
+        return Answer.UNDECIDED if self.blind or self.empty or self.doubted else Answer.PASSED
 
 
-def gated(pairs: Sequence[Pair], share: float, *, strict: bool = False, gone: Sequence[Alone] = ()) -> Gate:
-    """Apply a gate of `share` (0.05 is 5 %) to the pairs of a comparison."""
+def gated(
+    pairs: Sequence[Pair],
+    share: float,
+    *,
+    strict: bool = False,
+    gone: Sequence[Alone] = (),
+    doubted: Collection[tuple[str, str]] = (),
+) -> Gate:
+    """Apply a gate of `share` (0.05 is 5 %) to the pairs of a comparison.
+
+    `doubted` are the scenario and step of each timed step where the run tells an engine apart from itself.
+    """
     timed = [pair for pair in pairs if pair.timed]
-    unknown = [pair for pair in timed if not _decided(pair, share)]
-    decided = {pair.engine for pair in timed if _decided(pair, share)}
+    doubts = [pair for pair in timed if (pair.scenario, pair.step) in doubted]
+    unknown = [pair for pair in timed if pair in doubts or not _decided(pair, share)]
+    decided = {pair.engine for pair in timed if pair not in unknown}
     return Gate(
         share=share,
         strict=strict,
-        held=tuple(beyond(pairs, share)),
+        held=tuple(pair for pair in beyond(pairs, share) if pair not in doubts),
         unknown=tuple(unknown),
         timed=len(timed),
         blind=tuple(dict.fromkeys(pair.engine for pair in timed if pair.engine not in decided)),
         gone=tuple(gone),
+        doubted=tuple(doubts),
         empty=all(pair.verdict in (ComparisonVerdict.NEITHER, ComparisonVerdict.MENDED) for pair in pairs),
     )
 

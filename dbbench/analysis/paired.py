@@ -23,7 +23,7 @@ from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, changed, 
 from dbbench.host.interference import MOST_OTHERS
 from dbbench.host.metric import Metric
 from dbbench.results.chosen_run import by_metric, lacking
-from dbbench.results.run_directory import Run
+from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import TrialResult
 
 Key = tuple[str, str]
@@ -60,6 +60,32 @@ def paired(rows: Sequence[Row], new: str, old: str, margin: float = MARGIN) -> l
 
 
 @dataclass(frozen=True)
+class Control:
+    """An engine, and the same once more: what tells them apart is the machine, or chance."""
+
+    name: str
+    repeats: str
+    #: Timed steps of both.
+    pairs: tuple[Pair, ...]
+
+    @property
+    def apart(self) -> tuple[Pair, ...]:
+        """The steps where the two are told apart."""
+        return tuple(
+            pair for pair in self.pairs if pair.verdict not in (ComparisonVerdict.UNSURE, ComparisonVerdict.SAME)
+        )
+
+
+def control(manifest: Manifest, rows: Sequence[Row]) -> Control | None:
+    """The run's control, if it has one."""
+    for name, variant in manifest.variants.items():
+        if variant.repeats:
+            pairs = (pair for pair in paired(rows, name, variant.repeats) if pair.timed and pair.ratio)
+            return Control(name, variant.repeats, tuple(pairs))
+    return None
+
+
+@dataclass(frozen=True)
 class GatedPairs:
     """Two engines of a run in pairs, by what their figures are compared, and what a gate says of them."""
 
@@ -70,6 +96,7 @@ class GatedPairs:
     metric: Metric
     #: The share of the machine that other processes used in the median trial, if the metric was chosen for it.
     others: float | None = None
+    control: Control | None = None
 
 
 def pair_gate(
@@ -84,17 +111,20 @@ def pair_gate(
     """The pairs of two engines (new, old), and what a gate of `share` (0.1 is 10 %) says of them.
 
     Without a metric it is the undelayed time where other processes disturbed the median trial and each timed step has
-    one, and each step's own figure elsewhere (ADR 17). `strict`: what can't be told fails too. Raises UserError if the
-    results have no figures of the metric.
+    one, and each step's own figure elsewhere (ADR 17). `strict`: what can't be told fails too. Where a control is told apart
+    from what it repeats, nothing is shown. Raises UserError if the results have no figures of the metric.
     """
     others = None
     if metric is None:
         mine = [result for result in results if result.engine_name in names]
         others = _others(mine)
         metric = Metric.WALL if others is None or lacking(mine, Metric.UNDELAYED) else Metric.UNDELAYED
-    pairs = paired(summarise(run.suite, run.manifest, by_metric(results, metric)), *names, min(MARGIN, share))
+    rows = summarise(run.suite, run.manifest, by_metric(results, metric))
+    pairs = paired(rows, *names, min(MARGIN, share))
+    known = control(run.manifest, rows)
+    doubted = {(pair.scenario, pair.step) for pair in known.apart} if known else ()
     chosen = others if metric is Metric.UNDELAYED else None
-    return GatedPairs(*names, pairs, gated(pairs, share, strict=strict), metric, chosen)
+    return GatedPairs(*names, pairs, gated(pairs, share, strict=strict, doubted=doubted), metric, chosen, known)
 
 
 def _others(results: Sequence[TrialResult]) -> float | None:

@@ -82,6 +82,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
         "dbbench suite invoices -e sqlite -e sqlite@small --set sqlite@small.cache_mib=4",
         "dbbench suite invoices --sweep sqlite.cache_mib=16,64,256",
         "dbbench suite invoices -e duckdb@1.3 -e duckdb@1.4 --rounds 10 --gate duckdb@1.4/duckdb@1.3:10%",
+        "dbbench suite invoices -e sqlite -e sqlite@small --set sqlite@small.cache_mib=4 --control",
         "dbbench suite invoices --url postgresql=postgresql://me@db.example/bench",
         "dbbench suite invoices --url cockroach=env:COCKROACH_URL",
         "dbbench suite mixes --url postgresql=env:PG_URL --cluster local:2",
@@ -143,6 +144,12 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     multiple=True,
     metavar="ENGINE.OPTION=VALUES",
     help="Run a variant of ENGINE for each of the VALUES, with commas between, and chart them; may be given again.",
+)
+@click.option(
+    "--control",
+    is_flag=True,
+    help="Run one engine twice, to see how far the machine tells it apart from itself: OLD of the --gate, or else the first "
+    "--engine. A gate is undecided where it does.",
 )
 @click.option(
     "--url",
@@ -216,6 +223,7 @@ def suite(
     cluster: str | None,
     hosts: int | None,
     resume: Path | None,
+    control: bool,
     gates: tuple[PairGate, ...],
     fail_on_unknown: bool,
     metric: Metric | None,
@@ -236,7 +244,7 @@ def suite(
     from dbbench.report.terminal.listing import rights
     from dbbench.run.begin import new_run
     from dbbench.run.config import Config as Nothing
-    from dbbench.run.request import Request, parse_settings, with_sweeps
+    from dbbench.run.request import Request, parse_settings, with_control, with_sweeps
     from dbbench.run.resume import resumed_run
     from dbbench.suite.loader import builtin_suites
 
@@ -276,10 +284,11 @@ def suite(
             config=config or Nothing(),
             **asked,
         )
+        request = with_sweeps(request, sweeps)
+        if control:
+            request = with_control(request, gates[0].old if gates else "")
         console = open_console()
-        ready = new_run(
-            with_sweeps(request, sweeps), lambda line: console.print(line, style="dim", highlight=False, markup=False)
-        )
+        ready = new_run(request, lambda line: console.print(line, style="dim", highlight=False, markup=False))
     if suite not in builtin_suites() and (said := rights(ready.run.suite)):
         line = textwrap.fill(f"{ready.run.suite.name}: {said}", 80, subsequent_indent="  ")
         open_console().print(line, style="dim", highlight=False, markup=False)

@@ -25,6 +25,11 @@ def label(name: str) -> str:
     return name.partition("@")[2]
 
 
+def control(name: str) -> str:
+    """The name under which an engine or a variant runs once more."""
+    return f"{name}-control" if "@" in name else f"{name}@control"
+
+
 def is_version(text: str) -> bool:
     """Whether a label asks for a version, like 1.3, 1.3.2 or 2.0rc1."""
     return bool(_VERSION.fullmatch(text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbbench.analysis.budget import Stop
+from dbbench.analysis.paired import Control
 from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.analysis.units import duration, fitting
@@ -75,6 +76,19 @@ def unsteady(row: Row) -> str:
 def notes(row: Row) -> list[str]:
     """All that there is to say of a row: a note for each thing."""
     return [note for note in (detail(row), unsteady(row), worded(row.doubt) if row.doubt else "") if note]
+
+
+def control_words(known: Control) -> str:
+    """How far an engine came apart from itself in a run."""
+    ratios = [pair.ratio.value for pair in known.pairs if pair.ratio]
+    if not ratios:
+        return f"control: no timed step has figures of both {known.repeats} and {known.name}"
+    where = "; ".join(f"{pair.step} ×{pair.ratio.value:.2f}" for pair in known.apart if pair.ratio)
+    apart = f"they are told apart: {where}" if where else "they are told apart in none"
+    span = f"×{min(ratios):.2f} to ×{max(ratios):.2f}"
+    return (
+        f"control: {known.name} is {known.repeats} once more; {span} of its cost in {len(ratios)} timed steps, {apart}"
+    )
 
 
 def _joined(between: str, remarks: Sequence[Remark]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dbbench.analysis import fleet
+from dbbench.analysis.paired import control
 from dbbench.analysis.publication import Figures, figures
 from dbbench.analysis.remarks import stronger
 from dbbench.analysis.resources import Resources
@@ -19,7 +20,7 @@ from dbbench.analysis.systems import ranked, titles
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.host import machine
 from dbbench.report.published_comparison import PublishedComparison, published_comparisons
-from dbbench.report.remarks import worded
+from dbbench.report.remarks import control_words, worded
 from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import Data, StepView
 from dbbench.report.tiers import durability
@@ -176,12 +177,14 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None, mixed: boo
     found = figures(run, publish=publish, mixed=mixed)
     scenarios = tuple(_scenario(run, scenario, found) for scenario in run.suite.scenarios)
     meanings = sorted({meaning for row in found.rows if (meaning := metric_of(row.metric).meaning)})
+    known = control(run.manifest, found.rows)
+    doubts = [control_words(known)] if known and known.apart else []
     conditions = (*meanings, *(publication_remarks(run.manifest, found.results) if publish else ()))
     return View(
         run=run,
         rows=tuple(found.rows),
         scenarios=scenarios,
-        warnings=(*run_warnings(run, found), *publication_warnings(run, found.results, publish=publish)),
+        warnings=(*doubts, *run_warnings(run, found), *publication_warnings(run, found.results, publish=publish)),
         facts=tuple(_facts(run, scenarios, found.stopped, fleet.rounds_of(found.results))),
         systems=tuple(_systems(run, found.results)),
         missing=tuple(
@@ -203,6 +206,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None, mixed: boo
         otherwise=found.otherwise,
         remarks=(
             *(["Arrow batches are ranked with rows, as asked for."] if mixed else []),
+            *([control_words(known)] if known and not known.apart else []),
             *_lacks(run, found.results),
             *upper_limits(run.manifest),
             *conditions,

@@ -124,10 +124,11 @@ def upper_limits(manifest: Manifest) -> list[str]:
 
 
 def _alike(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
-    """Variants of one engine that answered with the same versions and settings."""
+    """Variants of one engine that answered with the same versions and settings, though none is a control."""
     found: dict[str, dict[str, None]] = {}
+    controls = [name for name, variant in manifest.variants.items() if variant.repeats]
     for result in results:
-        if versions := result.engine.get("versions"):
+        if result.engine_name not in controls and (versions := result.engine.get("versions")):
             identity = [
                 manifest.plugin(result.engine_name),
                 versions,

@@ -70,6 +70,8 @@ class VariantFacts(BaseModel):
     sweep: Annotated[str, Field(max_length=100)] = ""
     #: Environment variables of its trials.
     env: dict[Variable, Value] = {}
+    #: The engine or variant that `--control` repeats under this name.
+    repeats: Annotated[str, Field(max_length=100)] = ""
 
 
 class Manifest(BaseModel):

@@ -80,7 +80,9 @@ def choose(request: Request, suite: Suite, report: Callable[[str], None]) -> Cho
     suite, quick = _sized(suite, request)
     check_clients(suite, request.max_clients, request.cluster.hosts if request.cluster and not request.fleet else 1)
     options = options_of(known, request, names, mine)
-    releases = releases_of(mine, options, known, report)
+    repeated = {variants.control(request.control): request.control} if request.control else {}
+    options |= {name: options[original] for name, original in repeated.items() if original in options}
+    releases = releases_of(mine, options, known, report, repeated)
     probed, noise = _looked_at(names, options, request, releases)
     check_options(options, probed)
     swept = {

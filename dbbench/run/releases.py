@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from dbbench.engine import other_python, registry, variants
 from dbbench.engine.environments import prepared
@@ -13,6 +14,8 @@ from dbbench.errors import Unavailable, UserError
 from dbbench.host.processes import Packages
 from dbbench.results.run_directory import VariantFacts
 from dbbench.suite.model import Variant
+
+NONE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -29,30 +32,32 @@ def found(
     options: Mapping[str, Mapping[str, object]],
     known: Mapping[str, Variant],
     report: Callable[[str], None],
+    repeated: Mapping[str, str] = NONE,
 ) -> Releases:
     """Have an environment for each variant that asks for a version or a Python: as `known` has it, or else by its label.
 
-    `report` gets a line before each. A label chooses no version where the variant names programs of its own. Raises
+    `repeated` has what a name is once more. `report` gets a line before each. A label chooses no version where the variant names programs of its own. Raises
     UserError for an engine that has no package to choose a version of.
     """
     facts: dict[str, VariantFacts] = {}
     folders: dict[str, Packages] = {}
     missing: dict[str, Unavailable] = {}
     for name in names:
-        engine, label = variants.base(name), variants.label(name)
+        original = repeated.get(name, name)
+        engine, label = variants.base(name), variants.label(original)
         own = program_options(engine)
         named = any(options.get(name, {}).get(option) for option in own)
-        written = known.get(name) or Variant()
+        written = known.get(original) or Variant()
         version = written.version or (label if variants.is_version(label) and not named else "")
         python = written.python or ("" if named else asked_for(label))
-        facts[name] = VariantFacts(engine=engine, env=written.env)
+        facts[name] = VariantFacts(engine=engine, env=written.env, repeats=repeated.get(name, ""))
         if not (version or python):
             continue
         try:
             package = registry.versioned_package(engine) if version else ""
         except (Unavailable, registry.Broken):
             continue  # the probe tells what is wrong with it
-        facts[name] = VariantFacts(engine=engine, version=version, package=package, python=python, env=written.env)
+        facts[name] = facts[name].model_copy(update={"version": version, "package": package, "python": python})
         wanted = " ".join(filter(None, (package, version, f"for Python {python}" if python else "")))
         report(f"{name}: looking for {wanted if version else f'Python {python}'}")
         try:

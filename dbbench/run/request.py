@@ -10,6 +10,7 @@ from pathlib import Path
 from dbbench.cluster.place import Place
 from dbbench.did_you_mean import did_you_mean
 from dbbench.engine.probe import Probed
+from dbbench.engine.variants import control
 from dbbench.errors import UserError
 from dbbench.results.trial import MOST_ROUNDS
 from dbbench.run.config import Config
@@ -48,6 +49,8 @@ class Request:
     allow_outside: bool = False
     #: Variant -> the option whose values `--sweep` goes through; the variants are among `engines`, their values in `options`.
     sweeps: Mapping[str, str] = field(default_factory=dict)
+    #: The engine or variant that runs once more, as a control; empty for none.
+    control: str = ""
     #: Engines that a gate compares, which have to be among those that run.
     needed: Sequence[str] = ()
     #: The hosts that the clients are on, if not this machine, or that whole rounds run on.
@@ -69,6 +72,17 @@ def with_sweeps(request: Request, texts: Sequence[str]) -> Request:
         options=options,
         sweeps={name: option for name, option, _ in swept},
     )
+
+
+def with_control(request: Request, old: str = "") -> Request:
+    """The request with one engine twice: `old`, which a gate compares with, or else the first. Raises UserError."""
+    engines = request.engines or request.config.engines
+    repeated = old or next(iter(engines), "")
+    if not repeated:
+        raise UserError("--control runs one engine twice: name it with -e")
+    if repeated in request.urls:
+        raise UserError(f"--control can't repeat {repeated}, a server at a URL: both would use one server")
+    return replace(request, engines=(*engines, control(repeated)), control=repeated)
 
 
 def check(request: Request) -> None:

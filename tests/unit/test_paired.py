@@ -21,9 +21,11 @@ from dbbench.cli.common import open_console
 from dbbench.cli.gates import PairGate, chosen_gates, parse_gate, show_gates
 from dbbench.errors import UserError
 from dbbench.host.metric import Metric
+from dbbench.report.run_view import view
 from dbbench.report.terminal.comparison import pair_detail
 from dbbench.report.terminal.pairs import pair_lines
 from dbbench.results.outcome import Outcome
+from dbbench.results.run_directory import Run, VariantFacts
 from tests.fabricated import Fake, fabricate
 
 STEPS = [f"step-{number}" for number in range(7)]
@@ -186,3 +188,42 @@ def test_the_lines_fit_80_columns(tmp_path: Path) -> None:
     lines = [line.plain for line in pair_lines(pair_gate(run, run.results(), ("e@new", "e@old"), 0.1))]
     assert max(map(len, lines)) <= 80
     assert any("gate e@new/e@old: failed at 10 %" in line for line in lines)
+
+
+def with_control(tmp_path: Path, control: Fake, new: Fake) -> Run:
+    """A run in which e@old runs twice."""
+    run = fabricate(tmp_path / "r", {"e@old": Fake("E"), "e@old-control": control, "e@new": new}, rounds=8)
+    run.manifest.variants["e@old-control"] = VariantFacts(engine="e", repeats="e@old")
+    return run
+
+
+@pytest.mark.parametrize(
+    ("control", "new", "strict", "answer"),
+    [
+        (1.0, 1.0, False, Answer.PASSED),
+        (1.2, 1.0, False, Answer.UNDECIDED),
+        (1.2, 1.0, True, Answer.FAILED),
+        (1.2, {"scan-1": 1.4}, False, Answer.UNDECIDED),
+        (1.2, {"join-1": 1.4}, False, Answer.FAILED),
+    ],
+)
+def test_a_gate_shows_nothing_where_an_engine_is_told_apart_from_itself(
+    control: float, new: float | dict[str, float], strict: bool, answer: Answer, tmp_path: Path
+) -> None:
+    run = with_control(tmp_path, Fake("E [control]", {"scan-1": control}), Fake("E [new]", new))
+    shown = pair_gate(run, run.results(), ("e@new", "e@old"), 0.1, strict=strict)
+    assert shown.gate.answer is answer
+    said = " ".join(" ".join(line.plain.split()) for line in pair_lines(shown))
+    apart = "they are told apart: scan-1 ×1.2" if control > 1 else "they are told apart in none"
+    assert "control: e@old-control is e@old once more" in said
+    assert apart in said
+    assert ("the control is told apart in scan-1" in said) == (answer is Answer.UNDECIDED or strict)
+
+
+@pytest.mark.parametrize("control", [1.0, 1.2])
+def test_a_control_stands_in_the_report_and_warns_where_it_is_told_apart(control: float, tmp_path: Path) -> None:
+    shown = view(with_control(tmp_path, Fake("E [control]", {"scan-1": control}), Fake("E [new]")))
+    told = [text for text in (shown.warnings if control > 1 else shown.remarks) if text.startswith("control: ")]
+    assert len(told) == 1
+    assert ("told apart: scan-1" in told[0]) == (control > 1)
+    assert "in 7 timed steps" in told[0]

@@ -12,9 +12,10 @@ from dbbench.engine import variants
 from dbbench.engine.probe import probe
 from dbbench.errors import SuiteError, UserError
 from dbbench.report.run_view import view
+from dbbench.results.run_directory import VariantFacts
 from dbbench.run.begin import new_run
 from dbbench.run.plan import plan
-from dbbench.run.request import Request, parse_sweeps
+from dbbench.run.request import Request, parse_sweeps, with_control
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Suite
 from tests.fabricated import MANY, fabricate
@@ -153,5 +154,41 @@ def test_variants_with_the_same_versions_and_settings_are_named(tmp_path: Path) 
     other = replace(same, told={"versions": {"SQLite": "3.50"}, "settings": {"cache_mib": 8}})
     known = {"probed": {"engine": "sqlite"}}
     engines = {"sqlite": same, "sqlite@a": replace(same, **known), "sqlite@b": replace(other, **known)}
-    found = [text for text in view(fabricate(tmp_path / "run", engines, rounds=6)).warnings if "versions" in text]
+    run = fabricate(tmp_path / "run", {**engines, "sqlite@control": engines["sqlite@a"]}, rounds=6)
+    run.manifest.variants["sqlite@control"] = VariantFacts(engine="sqlite", repeats="sqlite")
+    found = [text for text in view(run).warnings if "versions" in text]
     assert found == ["sqlite and sqlite@a have the same versions and settings: what differs between them is noise"]
+
+
+@pytest.mark.parametrize(
+    ("engines", "old", "repeated", "name"),
+    [
+        (["sqlite", "sqlite@small"], "", "sqlite", "sqlite@control"),
+        (["sqlite", "sqlite@small"], "sqlite@small", "sqlite@small", "sqlite@small-control"),
+    ],
+)
+def test_a_control_runs_what_a_gate_compares_with_or_the_first_engine(
+    engines: list[str], old: str, repeated: str, name: str
+) -> None:
+    found = with_control(Request(suite="s", engines=engines), old)
+    assert (found.control, list(found.engines)) == (repeated, [*engines, name])
+
+
+def test_a_control_has_all_that_it_repeats(small_text: str, tmp_path: Path) -> None:
+    file = tmp_path / "small.yaml"
+    file.write_text(
+        f"{small_text}variants:\n  sqlite@small: {{settings: {{cache_mib: 4}}, env: {{MALLOC_ARENA_MAX: 1}}}}\n"
+    )
+    request = Request(suite=str(file), engines=["sqlite@small"], options={"sqlite": {"cache_mib": "8"}})
+    manifest = new_run(replace(with_control(request), out=tmp_path / "r")).run.manifest
+    name = "sqlite@small-control"
+    assert manifest.options[name] == manifest.options["sqlite@small"] == {"cache_mib": "4"}
+    assert manifest.variants[name].repeats == "sqlite@small"
+    assert manifest.variants[name].env == manifest.variants["sqlite@small"].env == {"MALLOC_ARENA_MAX": "1"}
+
+
+def test_a_control_needs_an_engine_that_can_run_twice() -> None:
+    with pytest.raises(UserError, match="--control runs one engine twice: name it with -e"):
+        with_control(Request(suite="s"))
+    with pytest.raises(UserError, match="can't repeat postgresql, a server at a URL"):
+        with_control(Request(suite="s", engines=["postgresql"], urls={"postgresql": "postgresql://x/y"}))

@@ -10,6 +10,7 @@ from dbbench.analysis.gate import Answer, Gate
 from dbbench.analysis.paired import GatedPairs
 from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import Pair
+from dbbench.report.remarks import control_words
 from dbbench.report.step_view import small_share
 from dbbench.report.terminal.comparison import ANSWERS, changed_by, pair_detail, times, wrapped
 
@@ -32,6 +33,8 @@ def pair_lines(shown: GatedPairs) -> Iterator[Text]:
         yield Text(f"  {name:<{width}}  {pair.verdict:<10}  {_figures(pair)}".rstrip())
         if detail := pair_detail(pair):
             yield from wrapped(f"    {detail}", "dim")
+    if shown.control:
+        yield from wrapped(f"  {control_words(shown.control)}", "dim")
     yield from wrapped(f"gate {new}/{old}: {'; '.join(_words(pairs, gate))}", ANSWERS[gate.answer])
 
 
@@ -60,6 +63,8 @@ def _words(pairs: Sequence[Pair], gate: Gate) -> Iterator[str]:
     )
     if gate.empty:
         yield "no step has a figure of both"
+    if gate.doubted:
+        yield f"the control is told apart in {', '.join(pair.step for pair in gate.doubted)}"
     if gate.unknown:
         yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be told"
         if needed := max((pair.needed or 0 for pair in pairs), default=0):
