@@ -176,13 +176,26 @@ def _copy(name: str, table: Table, files: Files) -> Path:
 
     def write(file: IO[bytes]) -> None:
         schema = _schema(table)
-        with pq.ParquetWriter(file, schema, compression="lz4", store_decimal_as_integer=True) as writer:
+        packed = [each.name for each in schema if _is_packed(each.type)]
+        with pq.ParquetWriter(
+            file,
+            schema,
+            compression="lz4",
+            store_decimal_as_integer=True,
+            use_dictionary=[name for name in schema.names if name not in packed],
+            column_encoding=dict.fromkeys(packed, "DELTA_BINARY_PACKED"),
+        ) as writer:
             writer.write_table(schema.empty_table())
             batches = files.stream(name)
             while some := [*itertools.islice(batches, _GROUP)]:
                 writer.write_table(pa.Table.from_batches(some).rename_columns(schema.names).cast(schema))
 
-    return stored(["table", 4, name], write, files, ".parquet")
+    return stored(["table", 5, name], write, files, ".parquet")
+
+
+def _is_packed(kind: pa.DataType) -> bool:
+    """Whether a type is kept as integers, whose differences take half the room of a dictionary, and half the time to read."""
+    return pa.types.is_integer(kind) or pa.types.is_temporal(kind) or (pa.types.is_decimal(kind) and kind.precision <= 18)
 
 
 def _without(question: Question, tables: Mapping[str, Table], run: Callable[[str], pa.Table]) -> tuple[str, str, int]:
