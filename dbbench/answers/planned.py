@@ -76,7 +76,7 @@ class _Planner:
                 self.context.sql(rewrite.written(rewrite.parsed(sql, self.tables)))
                 return ""
             assert isinstance(query.answer, SqlAnswer)
-            ranked = ranks.ranked(rewrite.readings(sql, self.tables)[0], self.columns, query.answer.ordered)
+            ranked = ranks.ranked(rewrite.query(sql, self.tables), self.columns, query.answer.ordered)
             self._read(query, path, ranked.names)
             plan = self.context.sql(rewrite.written(ranked.tree))
             plan.execution_plan()

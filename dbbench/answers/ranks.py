@@ -17,6 +17,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
 
+from dbbench.answers.rewrite import open_orders, readings
 from dbbench.answers.stored import COMPUTED_KEY, with_window
 
 #: Rows of a rank that a limit may cut through.
@@ -158,34 +159,26 @@ def _named(tree: exp.Query) -> tuple[str, ...]:
 
 
 def answers(
-    readings: Sequence[exp.Query], tables: Mapping[str, Sequence[str]], ordered: bool | None, ask: Ask
+    tree: exp.Query, tables: Mapping[str, Sequence[str]], ordered: bool | None, ask: Ask
 ) -> list[pa.Table]:
     """What each reading of a text returns, once. One is enough where nulls are in nothing that they are ordered by.
 
     Raises ValueError as `ranked` does, and where a limit cuts through too many rows of one rank.
     """
-    tree = _nulls_first(readings)
-    if tree is not None:
-        found, has_nulls = _answer(ranked(tree, tables, ordered), ask)
+    terms = open_orders(tree)
+    if terms and all(term.parent is tree.args.get("order") for term in terms):
+        first = tree.copy()
+        for term in open_orders(first):  # nulls before all else, so that a limit hides none
+            term.set("nulls_first", True)
+        found, has_nulls = _answer(ranked(first, tables, ordered), ask)
         if not has_nulls:
             return [found]
     different: list[pa.Table] = []
-    for tree in readings:
-        found, _ = _answer(ranked(tree, tables, ordered), ask)
+    for each in readings(tree):
+        found, _ = _answer(ranked(each, tables, ordered), ask)
         if not any(found.equals(other) for other in different):
             different.append(found)
     return different
-
-
-def _nulls_first(readings: Sequence[exp.Query]) -> exp.Query | None:
-    """The text with nulls before all else in the order at its end, so that a limit hides none; None if readings differ elsewhere."""
-    trees = [tree.copy() for tree in readings]
-    for terms in zip(
-        *(tree.args["order"].expressions if tree.args.get("order") else () for tree in trees), strict=True
-    ):
-        for term in terms:
-            term.set("nulls_first", any(each.args["nulls_first"] for each in terms))
-    return trees[0] if len(trees) > 1 and all(tree == trees[0] for tree in trees) else None
 
 
 def _answer(ranked: Ranked, ask: Ask) -> tuple[pa.Table, bool]:

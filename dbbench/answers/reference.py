@@ -93,9 +93,9 @@ def answered(
     if len(columns) < len(tables) or any(len({*names}) < len(names) for names in columns.values()):
         raise ValueError("names of tables or columns differ only in capitals")
     copies = {} if copies is None else copies  # the bytes of a copy are looked at once
-    readings = rewrite.readings(question.sql, tables, question.parameters)
+    tree = rewrite.query(question.sql, tables, question.parameters)
     changes = [(rewrite.parsed(sql, tables), calls) for sql, calls in question.changes]
-    named = {table.name for tree in (readings[0], *(each for each, _ in changes)) for table in tree.find_all(exp.Table)}
+    named = {table.name for each in (tree, *(each for each, _ in changes)) for table in each.find_all(exp.Table)}
     for name, table in tables.items():
         if name.lower() in named and name.lower() not in copies:
             copies[name.lower()] = _copy(name, table, files)
@@ -110,20 +110,20 @@ def answered(
         table_name, key, value = without
         changes = [*changes, (rewrite.parsed(f"DELETE FROM {table_name} WHERE {key} = {value}", tables), 1)]
 
-    def ask(tree: exp.Query, computed: Sequence[str] = ()) -> pa.Table:
-        return run(rewrite.written(tree), computed)
+    def ask(asked: exp.Query, computed: Sequence[str] = ()) -> pa.Table:
+        return run(rewrite.written(asked), computed)
 
-    found = ranks.answers(readings, columns, question.ordered, ask)
+    found = ranks.answers(tree, columns, question.ordered, ask)
 
     def has_capitals(name: str) -> bool:
         own = [copy for table, copy in used.items() if name in columns[table]]
         return bool(question.changes) or not own or any(_has_capitals(copy, name) for copy in own)
 
-    for match in rewrite.other_matches(readings[0], has_capitals):
-        others = ranks.answers([match(tree) for tree in readings], columns, question.ordered, ask)
+    for match in rewrite.other_matches(tree, has_capitals):
+        others = ranks.answers(match(tree), columns, question.ordered, ask)
         found += [each for each in others if not any(each.equals(known) for known in found)]
-    if adds_inexactly(readings[0], tables):
-        ranked = ranks.ranked(readings[0], columns, question.ordered)
+    if adds_inexactly(tree, tables):
+        ranked = ranks.ranked(tree, columns, question.ordered)
         found = [_with_magnitudes(each, ranked, ask) for each in found]
     written = [_as_written(each, question.sql, tables) for each in found]
     return [marked(each, LEFT_OUT, json.dumps(without)) for each in written] if without else written

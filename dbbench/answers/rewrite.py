@@ -6,7 +6,7 @@ Each rewriting here is one of DataFusion's faults, with a test of its own that f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -19,30 +19,35 @@ from dbbench.engine.sql.dialect import Dialect
 from dbbench.suite.dataset import Table
 
 Kind = tuple[str, tuple[int, ...]]
-#: Where nulls stand in an order that doesn't say: each dialect parses a text, and writes the place out.
-_ORDERS = [
-    type("Reading", (Postgres,), {"NULL_ORDERING": f"nulls_are_{place}"}) for place in ("large", "small", "last")
-]
+#: Reads an order that doesn't say where nulls stand otherwise than PostgreSQL does.
+_NULLS_SMALL = type("NullsSmall", (Postgres,), {"NULL_ORDERING": "nulls_are_small"})
 _WHOLE = ("integer", "bigint")
 #: A time with a zone, and what is said of it.
 _ZONED = re.compile(r"\d+-\d+-\d+[ T]\d+:\d+[\d:.]*\s*([+-]\d+(:?\d+)*|[A-Za-z][\w/]*)")
 NO_ZONE = "a time without a zone"
 
 
-def readings(sql: str, tables: Mapping[str, Table], parameters: Mapping[str, Any] | None = None) -> list[exp.Query]:
-    """The query for each place of nulls that systems have, as far as that makes any difference; the first has them last.
+def query(sql: str, tables: Mapping[str, Table], parameters: Mapping[str, Any] | None = None) -> exp.Query:
+    """The tree of a text, rewritten. Raises ValueError for one that is no query."""
+    tree = parsed(sql, tables, parameters)
+    if not isinstance(tree, exp.Query):
+        raise ValueError("it is no query")  # noqa: TRY004 - a fault of the text, not of a type
+    return tree
 
-    Raises ValueError, which says why there is none.
-    """
-    found: dict[str, exp.Query] = {}
-    for order in _ORDERS:
-        tree = parsed(sql, tables, parameters, order)
-        if not isinstance(tree, exp.Query):
-            raise ValueError("it is no query")  # noqa: TRY004 - a fault of the text, not of a type
-        found.setdefault(written(tree), tree)
-        if not tree.find(exp.Ordered):
-            break
-    return list(found.values())
+
+def open_orders(tree: exp.Query) -> list[exp.Ordered]:
+    """What a text is ordered by where it doesn't say where nulls stand."""
+    return [each for each in tree.find_all(exp.Ordered) if each.args.get("nulls_first") is None]
+
+
+def readings(tree: exp.Query) -> Iterator[exp.Query]:
+    """The query for each place of nulls that systems have, as far as that makes any difference: large, small, or last."""
+    down = [bool(each.args.get("desc")) for each in open_orders(tree)]
+    for places in dict.fromkeys((tuple(down), tuple(not each for each in down), (False,) * len(down))):
+        made = tree.copy()
+        for term, is_first in zip(open_orders(made), places, strict=True):
+            term.set("nulls_first", is_first)
+        yield made
 
 
 def other_matches(tree: exp.Query, has_capitals: Callable[[str], bool]) -> list[Callable[[exp.Query], exp.Query]]:
@@ -75,15 +80,12 @@ def _matching(tree: exp.Query, *, any_case: bool, plain: bool) -> exp.Query:
     return made
 
 
-def parsed(
-    sql: str,
-    tables: Mapping[str, Table],
-    parameters: Mapping[str, Any] | None = None,
-    order: type[Postgres] = _ORDERS[0],
-) -> exp.Expr:
+def parsed(sql: str, tables: Mapping[str, Table], parameters: Mapping[str, Any] | None = None) -> exp.Expr:
     """A statement's tree, rewritten, with values in the place of its parameters. Raises ValueError."""
+    text = Dialect().translate(sql, tables)
     try:
-        trees = [each for each in sqlglot.parse(Dialect().translate(sql, tables), read=order) if each is not None]
+        trees = _trees(text, Postgres)
+        others = _trees(text, _NULLS_SMALL) if any(each.find(exp.Ordered) for each in trees) else []
     except sqlglot.errors.SqlglotError as exc:
         words = [
             f"{each['description']} line {each['line']}, column {each['col']}" for each in getattr(exc, "errors", ())
@@ -92,7 +94,10 @@ def parsed(
     if len(trees) != 1:
         raise ValueError(f"it has {len(trees)} statements")
     kinds = _kinds(tables)
-    tree: exp.Expr = trees[0]
+    tree = trees[0]
+    for term, other in zip(tree.find_all(exp.Ordered), others[0].find_all(exp.Ordered) if others else (), strict=True):
+        if term.args["nulls_first"] != other.args["nulls_first"]:
+            term.set("nulls_first", None)
     tree = tree.transform(
         lambda node: _bound(node, parameters) if isinstance(node, exp.Placeholder) else node, copy=False
     )
@@ -106,6 +111,10 @@ def parsed(
                 tree = made if node is tree else tree
                 node.replace(made)
     return tree
+
+
+def _trees(text: str, dialect: type[Postgres]) -> list[exp.Expr]:
+    return [each for each in sqlglot.parse(text, read=dialect) if each is not None]
 
 
 def written(tree: exp.Expr) -> str:

@@ -41,7 +41,7 @@ def answer(text: str = TEXT, rows: list[Row] = ROWS, ordered: bool | None = None
         context.from_arrow(table, name)
     tree = sqlglot.parse_one(text, read="postgres")
     (found,) = ranks.answers(
-        [tree],  # type: ignore[list-item]  # it is a query
+        tree,  # type: ignore[arg-type]  # it is a query
         {"t": NAMES, "u": NAMES},
         ordered,
         lambda tree, _: context.sql(tree.sql("postgres")).to_arrow_table(),
