@@ -158,9 +158,7 @@ def _named(tree: exp.Query) -> tuple[str, ...]:
     return tuple(each.alias_or_name for each in branches[0].expressions)
 
 
-def answers(
-    tree: exp.Query, tables: Mapping[str, Sequence[str]], ordered: bool | None, ask: Ask
-) -> list[pa.Table]:
+def answers(tree: exp.Query, tables: Mapping[str, Sequence[str]], ordered: bool | None, ask: Ask) -> list[pa.Table]:
     """What each reading of a text returns, once. One is enough where nulls are in nothing that they are ordered by.
 
     Raises ValueError as `ranked` does, and where a limit cuts through too many rows of one rank.
