@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import tempfile
+from collections.abc import Callable
 
 from dbbench.host.processes import ended, environment, python, stop_with_its_own
 from dbbench.message import cleaned
@@ -14,8 +16,8 @@ LIMIT = 3600.0
 _GRACE = 5.0
 
 
-def run(module: str, request: bytes) -> str:
-    """Run a module with a request, JSON on its standard input; why it failed, empty if it did not.
+def run(call: Callable[[], None]) -> str:
+    """Make a call that can be pickled; why it failed, empty if it did not.
 
     A server of its own is asked to end before it is: else the kernel would kill the server, and its memory would stay.
     """
@@ -23,15 +25,16 @@ def run(module: str, request: bytes) -> str:
         tempfile.TemporaryDirectory(prefix="dbbench-answer-") as folder,
         tempfile.TemporaryFile() as said,
         tempfile.TemporaryFile() as asked,
+        tempfile.TemporaryFile() as answer,
     ):
-        asked.write(request)
+        pickle.dump(call, asked)
         asked.seek(0)
         with subprocess.Popen(
-            python(module),
+            python("dbbench.host.apart"),
             cwd=folder,
             env=environment(TMPDIR=folder),
             stdin=asked,
-            stdout=subprocess.DEVNULL,
+            stdout=answer,
             stderr=said,
         ) as child:
             try:
@@ -40,8 +43,10 @@ def run(module: str, request: bytes) -> str:
             finally:
                 if child.poll() is None:
                     stop_with_its_own(child, _GRACE)
+        if not child.returncode:
+            answer.seek(0)
+            error, _ = pickle.load(answer)  # noqa: S301 - written by our own child a moment ago
+            return str(error or "")
         said.seek(0)
         words = said.read().decode("utf-8", "replace").strip().splitlines()
-    if not child.returncode:
-        return ""
     return cleaned(words[-1] if words else "", 1_000) or f"exit status {child.returncode}"

@@ -1,18 +1,14 @@
-"""`python -m dbbench.answers.engine_answer `: what an engine returns for a query, computed in a process of its own.
+"""What an engine returns for a query, computed in a process of its own.
 
-It loads the dataset into an empty database in a temporary folder, runs the query once, and writes the rows as Arrow. The
-request is JSON on standard input.
+It loads the dataset into an empty database in a temporary folder, runs the query once, and writes the rows as Arrow.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from dbbench.answers import child
 from dbbench.answers.compare import as_table
@@ -24,39 +20,31 @@ from dbbench.engine.operations import prepared
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import DbbenchError, UserError
-from dbbench.host.processes import end_with_parent
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.model import Tier
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the process is to do."""
-
-    engine: str
-    dataset: Dataset
-    files: Path
-    sql: str
-    dialects: Mapping[str, str]
-    out: Path
-
-
-REQUEST = TypeAdapter(Request)
-
-
 def compute(engine: str, dataset: Dataset, files: Files, sql: str, dialects: Mapping[str, str], out: Path) -> None:
     """Write the engine's answer to `out`. Raises UserError, with what the engine said, if there is none."""
-    request = Request(engine, dataset, files.directory.resolve(), sql, dialects, out.resolve())
-    if failed := child.run("dbbench.answers.engine_answer", REQUEST.dump_json(request)):
+    if failed := child.run(partial(_main, engine, dataset, files.directory.resolve(), sql, dialects, out.resolve())):
         raise UserError(f"the engine {engine} gives no answer: {failed}")
 
 
-def main(request: Request) -> None:
+def _main(*request: Any) -> None:
+    try:
+        _answer(*request)
+    except DbbenchError:
+        raise
+    except Exception as exc:  # whatever a driver raises
+        raise UserError(" ".join(f"{type(exc).__name__}: {exc}".split())) from exc
+
+
+def _answer(engine_name: str, dataset: Dataset, source: Path, sql: str, dialects: Mapping[str, str], out: Path) -> None:
     """Load, run, write."""
-    kind = registry.load(request.engine)
+    kind = registry.load(engine_name)
     if not issubclass(kind, SQLEngine):
-        raise UserError(f"{request.engine} runs no SQL, so it can't be a reference")
-    dataset, files = request.dataset, Files(request.files)
+        raise UserError(f"{engine_name} runs no SQL, so it can't be a reference")
+    files = Files(source)
     directory = Path("data").absolute()
     directory.mkdir(mode=0o700)
     engine = kind(Setup(directory, Tier.MEMORY))
@@ -72,19 +60,9 @@ def main(request: Request) -> None:
                 insert(chunk(batch, table, session.load_format, session.bind))
         for run in finish.values():
             run()
-        sql = engine.sql.translate(request.dialects.get(engine.info().dialect, request.sql), dataset.tables)
-        answer = as_table(prepared(engine, session, "query")(sql)())
-        write_answers([answer], request.out)
+        text = engine.sql.translate(dialects.get(engine.info().dialect, sql), dataset.tables)
+        answer = as_table(prepared(engine, session, "query")(text)())
+        write_answers([answer], out)
         session.close()
     finally:
         engine.close()
-
-
-if __name__ == "__main__":
-    end_with_parent()
-    try:
-        main(REQUEST.validate_json(sys.stdin.buffer.read()))
-    except Exception as exc:  # whatever a driver raises: the last line of stderr is what the user reads
-        text = str(exc) if isinstance(exc, DbbenchError) else f"{type(exc).__name__}: {exc}"
-        print(" ".join(text.split()), file=sys.stderr)
-        sys.exit(1)

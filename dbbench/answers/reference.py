@@ -1,8 +1,7 @@
 """The reference: what queries return by DataFusion, computed from the dataset in a process of its own.
 
-`python -m dbbench.answers.reference` takes a request as JSON on standard input. It reads a Parquet copy of each table, one
-partition at a time, within a pool of memory that grows where a query can't be finished, and spills to the cache's disk. It may
-read nothing else, and write nothing: statements other than queries are refused.
+It reads a Parquet copy of each table, one partition at a time, within a pool of memory that grows where a query can't be
+finished, and spills to the cache's disk. It may read nothing else, and write nothing: statements other than queries are refused.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import itertools
 import json
 import random
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
@@ -25,7 +23,7 @@ from sqlglot import exp
 
 from dbbench.answers import ranks, rewrite
 from dbbench.answers.magnitudes import adds_inexactly, magnitudes
-from dbbench.answers.question import MORE_MEMORY, REQUEST, Question, Request
+from dbbench.answers.question import MORE_MEMORY, Question
 from dbbench.answers.replay import asked, replay
 from dbbench.answers.stored import (
     BY,
@@ -41,7 +39,6 @@ from dbbench.answers.stored import (
 )
 from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import arrow_schema
-from dbbench.host.processes import end_with_parent
 from dbbench.suite.dataset import Table
 
 #: The first pool; each further one is twice as large.
@@ -61,15 +58,21 @@ def empty(tables: Mapping[str, Table]) -> datafusion.SessionContext:
     return context
 
 
-def main(request: Request) -> None:
-    """Answer each question whose file isn't there."""
-    files = Files(request.files)
+def main(
+    questions: Sequence[Question],
+    tables: Mapping[str, Table],
+    directory: Path,
+    memory: int,
+    spill: str,
+    out: Sequence[Path],
+) -> None:
+    """Answer each question whose file isn't there, in a pool of `memory` bytes. It spills to a folder."""
     copies: dict[str, Path] = {}
-    for question, path in zip(request.questions, request.out, strict=True):
+    for question, path in zip(questions, out, strict=True):
         if path.exists():
             continue
         try:
-            found = answered(question, request.tables, files, request.memory, str(request.spill), copies)
+            found = answered(question, tables, Files(directory), memory, spill, copies)
         except Exception as exc:  # whatever a parser or DataFusion raises: there is no answer, and that is why
             found = [refusal(" ".join(str(exc).removeprefix("DataFusion error: ").split()) or type(exc).__name__)]
             if type(exc) is ValueError:  # by the text or the data, which stay as they are
@@ -196,9 +199,9 @@ def _copy(name: str, table: Table, files: Files) -> Path:
 
 def _is_packed(kind: pa.DataType) -> bool:
     """Whether a type is kept as integers, whose differences take half the room of a dictionary, and half the time to read."""
-    return (
-        pa.types.is_integer(kind) or pa.types.is_temporal(kind) or (pa.types.is_decimal(kind) and kind.precision <= 18)
-    )
+    if pa.types.is_decimal(kind):
+        return bool(kind.precision <= 18)
+    return bool(pa.types.is_integer(kind) or pa.types.is_temporal(kind))
 
 
 def _without(question: Question, tables: Mapping[str, Table], run: Callable[[str], pa.Table]) -> tuple[str, str, int]:
@@ -287,8 +290,3 @@ def _cast(column: pa.ChunkedArray, computed: str) -> pa.ChunkedArray:
         return column.cast(kind)
     except pa.ArrowInvalid:
         return column
-
-
-if __name__ == "__main__":
-    end_with_parent()
-    main(REQUEST.validate_json(sys.stdin.buffer.read()))

@@ -128,7 +128,7 @@ def _bound(node: exp.Expr, values: Mapping[str, Any] | None) -> exp.Expr:
     if node.name not in values:
         raise ValueError(f"the parameter {node.name or '?'} has no value")
     value = values[node.name]
-    return exp.convert(Decimal(value["number"]) if isinstance(value, dict) else value)
+    return exp.convert(value if value is None or isinstance(value, int | float | Decimal) else str(value))
 
 
 def _kinds(tables: Mapping[str, Table]) -> dict[str, Kind | None]:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +111,19 @@ def test_the_server_of_a_reference_engine_that_takes_too_long_is_asked_to_end(
     monkeypatch.setattr(
         child, "python", lambda _module: [sys.executable, "-c", ENDLESS.replace("FOLDER", str(tmp_path))]
     )
-    assert child.run("", b"{}") == "it took more than 3600 s"
+    assert child.run(partial(print)) == "it took more than 3600 s"
     assert (tmp_path / "ended").read_text() == "ended\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (partial(kept_answer, "", Files(Path("/a/b"))), "no longer in /a"),
+        (partial(int, "x"), "ValueError: invalid literal"),
+    ],
+)
+def test_a_call_that_fails_says_why(call: partial[None], reason: str) -> None:
+    assert reason in child.run(call)
 
 
 def test_an_answer_of_an_earlier_run_is_found_as_it_was_written(files: Files) -> None:
