@@ -4,7 +4,8 @@ A change point is looked for by binary segmentation (Scott and Knott 1974): the 
 Student's t test, then the same within each side. The values are the logarithms of the runs' medians, so that what differs
 from run to run is in the test. Each engine is a question of its own: a change counts where its chance, times the places
 at which the runs could be split and the steps of that engine (Bonferroni), is below 5 %, and where both levels are at
-least 2 % apart. A change that was taken back a few runs later may be missed: neither half differs much.
+least 2 % apart. A level has two runs or more: what the newest run alone shows is provisional, as most of the false changes
+come from it. A change that was taken back a few runs later may be missed: neither half differs much.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class Change:
     causes: tuple[Difference, ...] = ()
     #: Whether the null engine changed at the same run: then it may be the machine, or dbbench.
     null_too: bool = False
+    #: Whether the newest run alone shows it.
+    provisional: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,11 @@ class Series:
     direction: str
     rows: tuple[Row | None, ...]
     changes: tuple[Change, ...] = ()
+
+    @property
+    def settled(self) -> list[Change]:
+        """The changes that two runs or more show."""
+        return [change for change in self.changes if not change.provisional]
 
     @property
     def values(self) -> list[float | None]:
@@ -73,9 +81,9 @@ class History:
 
     @property
     def changed(self) -> list[Series]:
-        """Series with a change, the greatest of the worse ones first."""
+        """Series with a change, the greatest of the worse ones first, and last those whose changes are provisional."""
         found = [series for series in self.series if series.changes]
-        return sorted(found, key=lambda series: -max(change.ratio for change in series.changes))
+        return sorted(found, key=lambda series: (not series.settled, -max(change.ratio for change in series.changes)))
 
 
 def history(sides: Sequence[Side], *, across_machines: bool = False, publish: bool = False) -> History:
@@ -138,6 +146,7 @@ def _change(series: Series, at: int, before: float, after: float, sides: Sequenc
         ratio=math.exp(sign * (after - before)),
         causes=tuple(causes),
         null_too=null_too,
+        provisional=not any(series.rows[at + 1 :]),
     )
 
 
@@ -146,26 +155,33 @@ def _changes(series: Series, tests: int) -> dict[int, tuple[float, float]]:
     known = [(at, value) for at, value in enumerate(series.values) if value and value > 0]
     logs = [math.log(value) for _, value in known]
     starts = sorted(splits(logs, tests))
+    if newest_differs(logs[starts[-1] if starts else 0 :], tests):
+        starts.append(len(logs) - 1)
     bounds = [0, *starts, len(logs)]
     levels = [fmean(logs[low:high]) for low, high in pairwise(bounds) if high > low]
     return {known[start][0]: (levels[number], levels[number + 1]) for number, start in enumerate(starts)}
 
 
-def splits(values: Sequence[float], tests: int, offset: int = 0, *, newest: bool = True) -> Iterator[int]:
-    """Starts of new levels in `values`, of which the first has the number `offset`.
-
-    A level has two runs or more, so that one odd run is none; but for the newest run of all, which nobody has repeated.
-    """
+def splits(values: Sequence[float], tests: int, offset: int = 0) -> Iterator[int]:
+    """Starts of new levels in `values`, of which the first has the number `offset`. A level has two runs or more."""
     if len(values) < FEWEST_RUNS:
         return
-    places = range(2, len(values) - (0 if newest else 1))
+    places = range(2, len(values) - 1)
     chances = {at: chance_of(values[:at], values[at:]) for at in places}
     at = min(chances, key=lambda at: (chances[at], -_distance(values, at)))
     if chances[at] * len(chances) * tests >= SIGNIFICANCE or _distance(values, at) < math.log1p(BAND):
         return
-    yield from splits(values[:at], tests, offset, newest=False)
+    yield from splits(values[:at], tests, offset)
     yield offset + at
-    yield from splits(values[at:], tests, offset + at, newest=newest)
+    yield from splits(values[at:], tests, offset + at)
+
+
+def newest_differs(level: Sequence[float], tests: int) -> bool:
+    """Return whether the last value of a level differs from the others of it, so that another run should tell."""
+    at = len(level) - 1
+    if len(level) < FEWEST_RUNS or _distance(level, at) < math.log1p(BAND):
+        return False
+    return chance_of(level[:at], level[at:]) * tests < SIGNIFICANCE
 
 
 def _distance(values: Sequence[float], at: int) -> float:

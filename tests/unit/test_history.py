@@ -76,12 +76,26 @@ def test_two_changes_one_after_the_other_are_two() -> None:
     assert sorted(splits(levels, 1)) == [4, 8]
 
 
-def test_one_odd_run_is_no_level_but_the_newest_may_be_one(small: Suite) -> None:
+def test_one_odd_run_is_no_level_and_the_newest_is_provisional(small: Suite) -> None:
     odd = [0.0, 0.01, -0.01, 0.6, 0.0, 0.01, 0.0, -0.01]
     assert list(splits(odd, 1)) == []
     newest = slowed(small, at=5)
     assert {change.at for series in newest.changed for change in series.changes} == {5}
-    assert "of the newest run alone so far: run it once more" in shown(newest)
+    assert not any(series.settled for series in newest.series)
+    assert "provisional, as the newest run alone shows it: run it once more" in shown(newest)
+    assert "no change in 2 steps of engines over 6 runs; 2 provisional" in shown(newest)
+    assert json.loads(files.as_json(newest))["series"][0]["changes"][0]["provisional"] is True
+    again = slowed(small, at=4)
+    assert all(change.at == 4 and not change.provisional for series in again.changed for change in series.changes)
+    assert summary(again) == "2 of 2 steps of engines changed over 6 runs, 2 for the worse"
+
+
+def test_rare_outliers_make_few_false_changes() -> None:
+    """With the newest run as a level of its own they did in 12 to 16 of 100 histories."""
+    random = np.random.default_rng(5)
+    drawn = random.standard_t(3, (300, 10, 10)) * 0.03
+    wrong = sum(any(list(splits(list(series), 10)) for series in one) for one in drawn)
+    assert wrong <= 300 * 0.10
 
 
 def test_too_few_runs_say_so(small: Suite) -> None:

@@ -74,6 +74,7 @@ def _document(shown: History) -> dict[str, Any]:
                         "cost_ratio": change.ratio,
                         "differs": [str(item) for item in change.causes],
                         "null_engine_too": change.null_too,
+                        "provisional": change.provisional,
                     }
                     for change in series.changes
                 ],

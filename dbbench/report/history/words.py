@@ -54,7 +54,7 @@ def _line(series: Series, change: Change, shown: History) -> ChangeLine:
         after=unit.text(change.after),
         verdict=f"{_times(change.ratio)} {_word(series, change)}",
         since=runs(shown)[change.at],
-        notes=tuple(_notes(change, shown)),
+        notes=tuple(_notes(change)),
         worse=change.ratio > 1,
     )
 
@@ -69,13 +69,13 @@ def _word(series: Series, change: Change) -> str:
     return changed(change.ratio, series.unit)
 
 
-def _notes(change: Change, shown: History) -> Iterator[str]:
+def _notes(change: Change) -> Iterator[str]:
     if change.causes:
         yield f"differs: {'; '.join(map(str, change.causes))}"
     if change.null_too:
         yield "the null engine changed at this run too: it may be the machine or dbbench"
-    if change.at == len(shown.sides) - 1:
-        yield "of the newest run alone so far: run it once more"
+    if change.provisional:
+        yield "provisional, as the newest run alone shows it: run it once more"
 
 
 def remarks(shown: History) -> Iterator[str]:
@@ -89,13 +89,18 @@ def remarks(shown: History) -> Iterator[str]:
 
 
 def summary(shown: History) -> str:
-    """How many series have changed."""
-    changed = len(shown.changed)
-    worse = sum(any(change.ratio > 1 for change in series.changes) for series in shown.changed)
-    total = len(shown.series)
-    if not changed:
-        return f"no change in {total} steps of engines over {len(shown.sides)} runs"
-    return f"{changed} of {total} steps of engines changed over {len(shown.sides)} runs, {worse} for the worse"
+    """How many series have changed, and of how many the newest run alone says so."""
+    changed = [series for series in shown.changed if series.settled]
+    worse = sum(any(change.ratio > 1 for change in series.settled) for series in changed)
+    newest = sum(change.provisional for series in shown.changed for change in series.changes)
+    total = f"{len(shown.series)} steps of engines"
+    over = f"over {len(shown.sides)} runs"
+    text = (
+        f"{len(changed)} of {total} changed {over}, {worse} for the worse"
+        if changed
+        else f"no change in {total} {over}"
+    )
+    return f"{text}; {newest} provisional" if newest else text
 
 
 def how(shown: History) -> str:
