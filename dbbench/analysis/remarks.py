@@ -64,8 +64,8 @@ class About(Enum):
     DIFFERS = auto()
     #: A crash check of the same versions and options lost or tore a commit.
     CRASH_CHECK_FAILED = auto()
-    #: A thread had more of the processors than it was given: `text`.
-    AHEAD = auto()
+    #: It had something else than it was given: `text`.
+    NO_RANK = auto()
     #: It takes no more than `amount` times as long as the null engine.
     IMPOSSIBLE = auto()
     #: `count` of `of` rounds had another plan of the query.
@@ -134,8 +134,8 @@ def no_ranks(results: Sequence[TrialResult]) -> Iterator[Remark]:
     """Reasons why an engine has no rank in any step but sizes."""
     if any(not check["passed"] for result in results if (check := result.engine.get("crash_check"))):
         yield Remark(About.CRASH_CHECK_FAILED)
-    if found := [result.ahead for result in results if result.ahead]:
-        yield Remark(About.AHEAD, found[0], rounds=(len(found), len(results)))
+    if found := [result.no_rank for result in results if result.no_rank]:
+        yield Remark(About.NO_RANK, found[0], rounds=(len(found), len(results)))
 
 
 def of_trials(results: Sequence[TrialResult], rounds: int) -> Iterator[Remark]:

@@ -38,7 +38,7 @@ _WORDS = {
     About.AGREES: "{0.count} of {0.of} engines agree on the answer",
     About.DIFFERS: "DIFFERS from the answer that {0.count} of {0.of} engines agree on",
     About.CRASH_CHECK_FAILED: "no rank: a crash check of these versions and options failed, so commits may be lost",
-    About.AHEAD: "no rank: {0.text}",
+    About.NO_RANK: "no rank: {0.text}",
     About.IMPOSSIBLE: "no rank: ×{0.amount:.2f} the time of the null engine, which does no work",
     About.OTHER_PLANS: "another plan in {0.count} of {0.of} rounds",
     About.WITHHELD: "withheld: {0.text}",

@@ -32,7 +32,7 @@ from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
 from dbbench.errors import HostLost, NotVerified, ServerFailed, TimedOut, Unavailable, Unsupported, WrongAnswer
 from dbbench.host import atomic_json
 from dbbench.host.machine import file_system
-from dbbench.host.processes import descendants, end_with_parent
+from dbbench.host.processes import end_with_parent
 from dbbench.host.scheduling import ahead, scheduling
 from dbbench.host.usage import Reading, forget_peak, peak_memory, resident, usage
 from dbbench.loadgen.clients import drive
@@ -246,6 +246,7 @@ class Worker:
                 context.session.close()  # a failed statement may leave its transaction open
                 context.session = context.engine.connect()
         else:
+            self._read_options_back(context)
             self._look_again(context, missing)
         self._save()
         if self.order.trial.round == 1 and not self.engine.exit_reason():
@@ -263,6 +264,14 @@ class Worker:
         if check:
             day = datetime.date.fromisoformat(check.day)
             self.record.engine["crash_check"] = {"passed": check.passed, "kills": check.kills, "day": day}
+
+    def _read_options_back(self, context: StepContext) -> None:
+        """Ask the system for the options that it was given: after all steps, so that the question changes none."""
+        try:
+            self.record.no_rank = self.record.no_rank or promises.changed_option(context)
+        except Exception as exc:
+            self._note(f"its options can't be read back: {described(exc)[1]}")
+            print(scrub(traceback.format_exc(), self.hidden), file=sys.stderr)
 
     def _look_again(self, context: StepContext, missing: str) -> None:
         """Check what is left of the data once more, after the engine was closed and opened again where it keeps any."""
@@ -304,7 +313,8 @@ class Worker:
             measured = work.measure(step, context)
             not_copied = self.copies.take() if wants_copy else ""  # before any of the plugin's code runs
             used = _used(context.engine).since(before)
-            self.record.ahead = self.record.ahead or ahead((os.getpid(), *_others(context.engine)), self.given)
+            ahead_by = ahead((os.getpid(), *_others(context.engine)), self.given)
+            self.record.no_rank = self.record.no_rank or ahead_by
             if self.hosts and (facts := self.hosts.take_facts()):
                 measured.facts["cluster"] = facts
             result = StepResult(
@@ -419,7 +429,7 @@ class Worker:
 
 def _others(engine: Engine) -> set[int]:
     """The processes that work for an engine, besides this one: what it has started, and its servers."""
-    return {*engine.processes(), *descendants()}
+    return {process.pid for process in ondisk.processes(engine)} - {os.getpid()}
 
 
 def _used(engine: Engine) -> Reading:

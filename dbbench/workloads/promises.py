@@ -35,3 +35,18 @@ def check_sync(context: StepContext) -> None:
             ((found,),) = fetch(session, engine.sync_queries[name])
             if found is not None and str(found) != str(promised):
                 raise WrongAnswer(f"durability {tier} promises {name}={promised}, and the session has {found}")
+
+
+def changed_option(context: StepContext) -> str:
+    """Return the option whose value is another in the system's own catalogue, in words; empty if there is none."""
+    with context.beneath() as (engine, session):
+        if not isinstance(engine, SQLEngine) or engine.url:
+            return ""
+        for name, query in engine.option_queries.items():
+            given = getattr(engine.options, name, None)
+            if given is None:
+                continue
+            ((found,),) = fetch(session, query)
+            if str(found) != str(given):
+                return f"the option {name} is {given}, and by the system's own catalogue {found}"
+        return ""

@@ -159,6 +159,7 @@ class DuckDB(SQLEngine):
     session_class = DuckDBSession
     modules = ("duckdb",)
     concurrency = Concurrency(threads=None, processes=1)  # a file that is written belongs to one process
+    option_queries: ClassVar = {"threads": "SELECT current_setting('threads')"}
     durability: ClassVar = {Tier.POWER: {}}  # one fdatasync for each commit, and no switch to turn it off
 
     def __init__(self, setup: Setup) -> None:

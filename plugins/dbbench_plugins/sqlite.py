@@ -120,6 +120,11 @@ class SQLite(SQLEngine):
         + " END FROM pragma_synchronous",
     }
 
+    option_queries = {
+        "page_size": "SELECT page_size FROM pragma_page_size",
+        "cache_mib": "SELECT -cache_size / 1024 FROM pragma_cache_size",
+    }
+
     @classmethod
     def versions(cls) -> dict[str, str]:
         return {"SQLite": sqlite3.sqlite_version}

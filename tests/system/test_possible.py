@@ -39,7 +39,7 @@ scenarios:
     charts: [{kind: overview}]
 """
 HONEST = ("sqlite", "sqlite+apsw", "duckdb", "duckdb+arrow")
-LIARS = ("sizes-stub", "faulty-memoises", "faulty-escapes", "faulty-prefetches")
+LIARS = ("sizes-stub", "faulty-memoises", "faulty-escapes", "faulty-prefetches", "faulty-claims")
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +90,14 @@ def test_who_takes_more_processors_than_it_was_given_has_no_rank(rows: dict[tupl
         assert rows[step, "faulty-escapes"]["verified"] == "no"
         assert "than the worker was given" in rows[step, "faulty-escapes"]["detail"]
     assert rows["size", "faulty-escapes"]["verified"] == "yes"
+
+
+def test_an_option_with_another_value_in_the_database_gives_no_rank(
+    rows: dict[tuple[str, str], dict[str, str]],
+) -> None:
+    row = rows["query", "faulty-claims"]
+    assert (row["outcome"], row["verified"]) == ("ok", "no")
+    assert "no rank: the option cache_mib is 64, and by the system's own catalogue 512" in row["detail"]
 
 
 @pytest.mark.parametrize("engine", HONEST)

@@ -155,6 +155,8 @@ class SQLEngine(Engine):
     layer_options: ClassVar[type[BaseModel] | None] = None
     #: Setting in `durability` -> a query that a session answers with the value it has.
     sync_queries: ClassVar[Mapping[str, str]] = {}
+    #: Option -> a query that a session answers with the value it has, where the option was given one.
+    option_queries: ClassVar[Mapping[str, str]] = {}
 
     def create(self, tables: Mapping[str, Table]) -> None:
         """Make the tables, each in a transaction of its own.

@@ -185,6 +185,9 @@ class QueryContract(TableContract):
             ((found,),) = fetch(session, query)
             if found is not None:
                 expect_equal(f"setting {name} of a session at tier {tier}", str(found), str(promised[name]))
+        for name, query in engine.option_queries.items():
+            if not engine.url and (given := getattr(engine.options, name, None)) is not None:
+                expect_equal(f"option {name}, as a session has it", str(fetch(session, query)[0][0]), str(given))
         session.close()
 
     @clause("durability-tiers")

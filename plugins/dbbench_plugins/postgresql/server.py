@@ -164,6 +164,11 @@ class PostgreSQLServer(ClientServer):
         # What is neither on nor off waits for other servers, too, or for this one's disk only.
         "synchronous_commit": "SELECT CASE current_setting('synchronous_commit', true) WHEN 'off' THEN 'off' ELSE 'on' END",
     }
+    option_queries: ClassVar = {
+        "shared_buffers_mib": "SELECT pg_size_bytes(current_setting('shared_buffers')) / 1048576",
+        "work_mem_mib": "SELECT pg_size_bytes(current_setting('work_mem')) / 1048576",
+        "jit": "SELECT current_setting('jit')",
+    }
 
     #: A URL for libpq, once it is open.
     address: str

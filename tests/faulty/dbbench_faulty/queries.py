@@ -174,3 +174,10 @@ class Prefetches(Faulty):
     def open(self) -> None:
         super().open()
         self.path.read_bytes()
+
+
+class Claims(Faulty):
+    """Has another cache than its option says."""
+
+    def pragmas(self) -> dict[str, Any]:
+        return {**super().pragmas(), "cache_size": -1024 * 512}
