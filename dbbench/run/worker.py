@@ -312,8 +312,9 @@ class Worker:
             before = _used(context.engine)
             measured = work.measure(step, context)
             not_copied = self.copies.take() if wants_copy else ""  # before any of the plugin's code runs
-            used = _used(context.engine).since(before)
-            ahead_by = ahead((os.getpid(), *_others(context.engine)), self.given)
+            others = ondisk.others(context.engine)
+            used = usage(others).since(before)
+            ahead_by = ahead((os.getpid(), *others), self.given)
             self.record.no_rank = self.record.no_rank or ahead_by
             if self.hosts and (facts := self.hosts.take_facts()):
                 measured.facts["cluster"] = facts
@@ -321,7 +322,7 @@ class Worker:
                 name=step.name, verified=False, written_bytes=used.written, waits=used.waits, **measured.recorded
             )
             context.data.accept(step, measured)
-            peak = max((peak_memory() or 0) + resident(_others(context.engine)), context.peak)
+            peak = max((peak_memory() or 0) + resident(others), context.peak)
             self.record.peak_memory = max(peak, self.record.peak_memory or 0)
             if work.check and measured.outcome is not Outcome.WRONG:
                 result = self._checked(work.check, step, context, result)
@@ -427,13 +428,8 @@ class Worker:
         atomic_json.write(self.directory / "steps.json", document)
 
 
-def _others(engine: Engine) -> set[int]:
-    """The processes that work for an engine, besides this one: what it has started, and its servers."""
-    return {process.pid for process in ondisk.processes(engine)} - {os.getpid()}
-
-
 def _used(engine: Engine) -> Reading:
-    return usage(_others(engine))
+    return usage(ondisk.others(engine))
 
 
 def _and(detail: str, more: str) -> str:

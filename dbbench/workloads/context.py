@@ -32,6 +32,7 @@ from dbbench.suite.steps.query import QueryStep
 from dbbench.suite.steps.sql import SqlStep
 from dbbench.suite.steps.statement import Check
 from dbbench.suite.steps.transaction import Invariant
+from dbbench.workloads.ondisk import others
 
 T = TypeVar("T")
 #: Has clients do a job.
@@ -153,7 +154,7 @@ class StepContext:
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Within it something is done for a check: the memory that this takes does not count as the engine's."""
-        self.peak = max(self.peak, (peak_memory() or 0) + resident(self.engine.processes()))
+        self.peak = max(self.peak, (peak_memory() or 0) + resident(others(self.engine)))
         try:
             yield
         finally:

@@ -126,6 +126,11 @@ def _flags(pid: int, number: str) -> int:
     return int(text.partition("flags:")[2].split()[0], 8)
 
 
+def others(engine: Engine) -> set[int]:
+    """Return the ids of the processes that work for an engine, without this one's."""
+    return {process.pid for process in processes(engine)} - {os.getpid()}
+
+
 def processes(engine: Engine) -> Iterable[psutil.Process]:
     """Return this process, all that it has started, and the engine's servers."""
     me = psutil.Process()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -39,11 +41,11 @@ scenarios:
     charts: [{kind: overview}]
 """
 HONEST = ("sqlite", "sqlite+apsw", "duckdb", "duckdb+arrow")
-LIARS = ("sizes-stub", "faulty-memoises", "faulty-escapes", "faulty-prefetches", "faulty-claims")
+LIARS = ("sizes-stub", "faulty-memoises", "faulty-escapes", "faulty-prefetches", "faulty-claims", "faulty-hires")
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, str]]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("possible")
     (folder / "suite.yaml").write_text(SUITE, "utf-8")
     engines = [word for name in (*HONEST, *LIARS) for word in ("--engine", name)]
@@ -55,7 +57,12 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict
     finally:
         os.sched_setaffinity(0, given)
     assert done.returncode == 1, done.stdout + done.stderr
-    return summary(folder / "run")
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def rows(run: Path) -> dict[tuple[str, str], dict[str, str]]:
+    return summary(run)
 
 
 def test_a_size_below_what_the_data_can_take_is_wrong(rows: dict[tuple[str, str], dict[str, str]]) -> None:
@@ -68,6 +75,14 @@ def test_an_answer_that_takes_no_time_has_no_rank(rows: dict[tuple[str, str], di
     row = rows["query", "faulty-memoises"]
     assert (row["outcome"], row["verified"]) == ("ok", "no")
     assert "the time of the null engine, which does no work" in row["detail"]
+
+
+def test_the_memory_of_a_child_counts(run: Path) -> None:
+    def peak(engine: str) -> int:
+        path = min(run.glob(f"trials/*-{engine}/result.json"))
+        return int(json.loads(path.read_text("utf-8"))["peak_memory"])
+
+    assert peak("faulty-hires") > peak("sqlite") + (150 << 20)
 
 
 def test_what_was_read_when_it_was_opened_is_not_cold(rows: dict[tuple[str, str], dict[str, str]]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -12,6 +14,8 @@ from dbbench_plugins.sqlite import SQLiteSession
 
 #: Warm-up and timed calls of join-2, as anyone can read them in the suite.
 WARM_UP, TIMED = 1, 5
+#: Bytes.
+HIRED = 200 << 20
 
 
 class CountingSession(SQLiteSession):
@@ -181,3 +185,19 @@ class Claims(Faulty):
 
     def pragmas(self) -> dict[str, Any]:
         return {**super().pragmas(), "cache_size": -1024 * 512}
+
+
+class Hires(Faulty):
+    """Keeps what it remembers in a process of its own."""
+
+    def open(self) -> None:
+        super().open()
+        remember = f"held = b'x' * {HIRED}; print(len(held), flush=True); input()"
+        command = [sys.executable, "-c", remember]
+        self.hired = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.hired.stdout
+        self.hired.stdout.readline()
+
+    def close(self) -> None:
+        self.hired.communicate()
+        super().close()
