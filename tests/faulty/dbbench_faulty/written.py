@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from dbbench.engine import Session, Tier
+from dbbench.engine import Session, Table, Tier
 from dbbench_faulty.family import Named
 from dbbench_plugins.dict import Dict, DictSession
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
@@ -164,4 +164,62 @@ class Asked(Named, SQLite):
         session = super().connect()
         assert isinstance(session, SQLiteSession)
         session.execute("PRAGMA synchronous = OFF")
+        return session
+
+
+class Idle(Named, SQLite):
+    """Neither deletes nor inserts the rows of a churn, after which all is as it was."""
+
+    class session_class(SQLiteSession):
+        loads = 0
+
+        def prepare_statement(self, sql: str) -> Callable[[], object]:
+            return (lambda: None) if sql.startswith("DELETE") else super().prepare_statement(sql)
+
+        def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+            self.loads += 1
+            return super().prepare_load(name, table) if self.loads == 1 else lambda _rows: None
+
+
+class OpenSession(SQLiteSession):
+    """Leaves its transaction open."""
+
+    closed = False
+
+    def prepare_insert(self) -> Callable[[bytes, bytes], object]:
+        return self.within(super().prepare_insert())
+
+    def prepare_update(self) -> Callable[[bytes, bytes], object]:
+        return self.within(super().prepare_update())
+
+    def within(self, write: Callable[[bytes, bytes], object]) -> Callable[[bytes, bytes], object]:
+        def run(key: bytes, value: bytes) -> None:
+            if not self.connection.in_transaction:
+                self.begin()
+            write(key, value)
+
+        return run
+
+    def close(self) -> None:
+        self.settle()
+        self.closed = True
+        super().close()
+
+    def settle(self) -> None:
+        if not self.closed and self.connection.in_transaction:
+            self.execute("COMMIT")
+
+
+class Connects(Named, SQLite):
+    """Commits when the next session is opened."""
+
+    session_class = OpenSession
+    latest: OpenSession | None = None
+
+    def connect(self) -> Session:
+        if self.latest is not None:
+            self.latest.settle()
+        session = super().connect()
+        assert isinstance(session, OpenSession)
+        self.latest = session
         return session
