@@ -19,6 +19,8 @@ from dbbench.suite.model import Scenario, Tier
 BUSY = 0.80
 #: Clocks that are known less exactly than this share of the span leave the rate unsure.
 UNSURE = 0.01
+#: Seconds of preparing that are worth a word.
+LONG = 0.01
 
 
 class About(Enum):
@@ -35,6 +37,8 @@ class About(Enum):
     LUKEWARM = auto()
     #: Opening and preparing took `amount` seconds before a cold call, and `count` bytes were read after it.
     OPENED = auto()
+    #: Preparing a query took `amount` seconds, more than its calls.
+    PREPARED = auto()
     #: `count` bytes of a size are outside of the engine's directory, in the files `names`.
     OUTSIDE = auto()
     #: A server at a URL counts its size itself, beside sizes of files; what it uses isn't seen.
@@ -118,6 +122,8 @@ def remarks(
     if cold := [step.facts for step in steps if "read_bytes" in step.facts]:
         count = round(median(facts["read_bytes"] for facts in cold))
         yield Remark(About.OPENED, amount=median(facts["opened"] for facts in cold), count=count)
+    if part:
+        yield from _prepared_long(steps)
     yield from _elsewhere(steps)
     if ended := [text for step in steps if (text := step.facts.get("find", {}).get("ended"))]:
         yield Remark(About.SEARCH_ENDED, ended[0], rounds=(len(ended), len(steps)))
@@ -158,6 +164,14 @@ def _checked_by(steps: Sequence[StepResult]) -> Iterator[Remark]:
     """Remark on what an answer was checked by, if that isn't the reference."""
     for name in sorted({str(step.facts["checked_by"]) for step in steps if "checked_by" in step.facts}):
         yield Remark(About.CHECKED_BY_FILE if name == "file" else About.CHECKED_BY, name)
+
+
+def _prepared_long(steps: Sequence[StepResult]) -> Iterator[Remark]:
+    """Remark that preparing a query took longer than all its calls: what it computes then, no figure has."""
+    queries = [step for step in steps if "gives" in step.facts and step.samples]
+    prepared = [seconds for step in queries if (seconds := step.facts.get("prepare", 0)) > max(LONG, sum(step.samples))]
+    if prepared:
+        yield Remark(About.PREPARED, amount=median(prepared), rounds=(len(prepared), len(steps)))
 
 
 def _elsewhere(steps: Sequence[StepResult]) -> Iterator[Remark]:

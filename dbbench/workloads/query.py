@@ -137,7 +137,7 @@ def _prepared(step: QueryStep, context: StepContext) -> tuple[Callable[[], Any],
     known, _ = known_answers(step, context)
     if not known and not context.does_work:
         raise Unsupported("nobody knows how many rows to give")
-    run = context.prepare_query(step, row_count(known[0]) if known else 0)
+    preparing, run = timed(lambda: context.prepare_query(step, row_count(known[0]) if known else 0))
     facts = checked_by(step, context) if known else StepFacts()
     if not known:
         with context.aside():
@@ -146,6 +146,7 @@ def _prepared(step: QueryStep, context: StepContext) -> tuple[Callable[[], Any],
                 assert context.group is not None
                 facts = {"agrees": context.group(known[0], step=step.name)}
     facts |= {"rows": row_count(known[0]), "gives": context.session.result_format, "cache": step.cache}
+    facts["prepare"] = preparing / 1e9
     return run, known, facts
 
 

@@ -39,3 +39,15 @@ def test_a_dict_finds_a_record_as_soon_as_a_function_returns(tmp_path: Path) -> 
     found = rows(tmp_path / "run", engines, suite="bplustree", rounds=6)
     assert any(row.rank for row in found)
     assert not any("null engine" in detail(row) for row in found)
+
+
+@pytest.mark.parametrize(("seconds", "named"), [(0.9, True), (0.009, False)])
+def test_who_prepares_a_query_for_longer_than_it_calls_it_is_named(tmp_path: Path, seconds: float, named: bool) -> None:
+    def prepared(result: dict[str, Any]) -> None:
+        (query,) = (step for step in result["steps"] if step["name"] == "join-1")
+        query["facts"]["prepare"] = seconds
+
+    run = fabricate(tmp_path / "run", {"sqlite": MANY["sqlite"], "duckdb": MANY["duckdb"]}, rounds=6, change=prepared)
+    found = {row.engine: detail(row) for row in view(run).rows if row.step == "join-1" and row.ranked}
+    words = "prepared in 900 ms, off the clock: longer than all its calls together"
+    assert {engine for engine, text in found.items() if words in text} == ({"sqlite", "duckdb"} if named else set())
