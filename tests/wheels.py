@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -29,3 +30,33 @@ def offline(folder: Path) -> dict[str, str]:
         "UV_NO_INDEX": "1", "UV_FIND_LINKS": str(folder), "UV_OFFLINE": "1",
         "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder), "PIP_CONFIG_FILE": "/dev/null",
     }  # fmt: skip
+
+
+#: A build backend that needs nothing: it puts the folder's packages into a wheel as they are.
+_BACKEND = """
+import pathlib, zipfile
+
+NAME, VERSION = {name!r}, {version!r}
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    info = f"{{NAME}}-{{VERSION}}.dist-info"
+    path = pathlib.Path(wheel_directory, f"{{NAME}}-{{VERSION}}-py3-none-any.whl")
+    here = pathlib.Path(__file__).parent
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in sorted((here / NAME).rglob("*")):
+            if file.is_file():
+                archive.write(file, file.relative_to(here))
+        archive.writestr(f"{{info}}/METADATA", f"Metadata-Version: 2.1\\nName: {{NAME}}\\nVersion: {{VERSION}}\\n")
+        archive.writestr(f"{{info}}/WHEEL", "Wheel-Version: 1.0\\nGenerator: tests\\nRoot-Is-Purelib: false\\nTag: py3-none-any\\n")
+        archive.writestr(f"{{info}}/RECORD", "")
+    return path.name
+"""
+
+
+def source_folder(folder: Path, package: Path, version: str) -> Path:
+    """A source folder that builds to an installed package, without any network."""
+    shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "backend.py").write_text(_BACKEND.format(name=package.name, version=version))
+    system = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    (folder / "pyproject.toml").write_text(f'{system}[project]\nname = "{package.name}"\nversion = "{version}"\n')
+    return folder

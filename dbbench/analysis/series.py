@@ -54,7 +54,7 @@ def changes(rows: Sequence[Row], found: Series) -> dict[tuple[str, str, str], Co
 def _releases(manifest: Manifest) -> Iterator[Series]:
     by_engine: dict[str, list[tuple[Version, Point]]] = {}
     for name, variant in manifest.variants.items():
-        if variant.release and not variant.repeats:
+        if variant.release and not (variant.repeats or variant.build):  # builds have no order
             point = Point(variant.release, name)
             by_engine.setdefault(variant.engine, []).append((Version(variant.release), point))
     for engine, found in by_engine.items():

@@ -83,6 +83,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
         "dbbench suite invoices --sweep sqlite.cache_mib=16,64,256",
         "dbbench suite invoices -e duckdb@1.3 -e duckdb@1.4 --rounds 10 --gate duckdb@1.4/duckdb@1.3:10%",
         "dbbench suite invoices -e sqlite -e sqlite@small --set sqlite@small.cache_mib=4 --control",
+        "dbbench suite invoices --from duckdb@head=. --from duckdb@base=git+file://$PWD@main --gate duckdb@head/duckdb@base:10%",
         "dbbench suite invoices --url postgresql=postgresql://me@db.example/bench",
         "dbbench suite invoices --url cockroach=env:COCKROACH_URL",
         "dbbench suite mixes --url postgresql=env:PG_URL --cluster local:2",
@@ -152,6 +153,14 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     "--engine. A gate is undecided where it does.",
 )
 @click.option(
+    "--from",
+    "built",
+    multiple=True,
+    metavar="ENGINE@LABEL=WHAT",
+    help="Run a variant of a build of yours: a wheel, an sdist, a source folder, git+file://FOLDER@COMMIT, or the program, "
+    "library or folder that the engine runs. Built once, and kept in the cache.",
+)
+@click.option(
     "--url",
     "urls",
     multiple=True,
@@ -219,6 +228,7 @@ def suite(
     config: Config | None,
     settings: tuple[str, ...],
     sweeps: tuple[str, ...],
+    built: tuple[str, ...],
     urls: tuple[str, ...],
     cluster: str | None,
     hosts: int | None,
@@ -244,7 +254,7 @@ def suite(
     from dbbench.report.terminal.listing import rights
     from dbbench.run.begin import new_run
     from dbbench.run.config import Config as Nothing
-    from dbbench.run.request import Request, parse_settings, with_control, with_sweeps
+    from dbbench.run.request import Request, parse_settings, with_builds, with_control, with_sweeps
     from dbbench.run.resume import resumed_run
     from dbbench.suite.loader import builtin_suites
 
@@ -284,7 +294,7 @@ def suite(
             config=config or Nothing(),
             **asked,
         )
-        request = with_sweeps(request, sweeps)
+        request = with_builds(with_sweeps(request, sweeps), built)
         if control:
             request = with_control(request, gates[0].old if gates else "")
         console = open_console()

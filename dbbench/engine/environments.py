@@ -72,8 +72,8 @@ def prepared(package: str, version: str, release: str = "") -> Environment:
             return found
     wanted = release or version
     folder = _folder(package, wanted)
-    make(folder, f"{package} {wanted}", lambda made: _filled(made, package, wanted))
-    return _in(folder, package)
+    make(folder, f"{package} {wanted}", lambda made: filled(made, package, f"{package}{specifier(wanted)}"))
+    return kept(folder, package)
 
 
 def make(folder: Path, what: str, fill: Callable[[Path], Manifest]) -> None:
@@ -144,10 +144,11 @@ def folder_of(name: str) -> Path:
 
 def _kept(package: str, version: str) -> Environment | None:
     folder = _folder(package, version)
-    return _in(folder, package) if is_whole(folder) else None
+    return kept(folder, package) if is_whole(folder) else None
 
 
-def _in(folder: Path, package: str) -> Environment:
+def kept(folder: Path, package: str) -> Environment:
+    """The environment in a folder that is whole."""
     return Environment(folder / PACKAGES, package, str(kept_folder.sealed(folder / MANIFEST)["release"]))
 
 
@@ -164,13 +165,13 @@ def damage(folder: Path) -> str:
     return ""
 
 
-def _filled(made: Path, package: str, version: str) -> Manifest:
-    """Install into `made`, check what came, and say what it is."""
-    packages = installed(made, [f"{package}{specifier(version)}"])
+def filled(made: Path, package: str, wanted: str, what: str = "") -> Manifest:
+    """Install what is `wanted`, which is to be or bring a package, into `made`; check what came, and say what it is."""
+    packages = installed(made, [wanted], what)
     found = {_canonical(each.name): each for each in distributions(path=[str(packages)])}
     name = _canonical(plain_name(package))
     if name not in found:
-        raise Unavailable(f"the installer put no {package} into {packages}")
+        raise Unavailable(f"{what or wanted} is not the package {name} (it has {', '.join(found) or 'none'})")
     check_needs(found.values())
     return {"release": found[name].version, **contents(packages, found.values())}
 
@@ -243,13 +244,13 @@ def _install(wanted: Sequence[str], packages: Path, scratch: Path, what: str, pr
     run_installer([*command, "--target", str(packages), "--only-binary", ":all:", *wanted], scratch, what)
 
 
-def run_installer(command: Sequence[str], scratch: Path, what: str) -> str:
-    """What an installer prints on standard output. Raises Unavailable if it fails."""
+def run_installer(command: Sequence[str], scratch: Path, what: str, seconds: float = _SECONDS) -> str:
+    """What an installer prints on standard output. Raises Unavailable if it fails, or takes more than `seconds`."""
     name = command[3] if command[2] == "-m" else Path(command[0]).stem
     try:
-        done = run_to_end(command, scratch, _SECONDS)
+        done = run_to_end(command, scratch, seconds)
     except subprocess.TimeoutExpired as exc:
-        raise Unavailable(f"{name} did not come to an end with {what} in {_SECONDS:g} s") from exc
+        raise Unavailable(f"{name} did not come to an end with {what} in {seconds:g} s") from exc
     if done.returncode:
         raise Unavailable(f"{name} failed with {what}: {reason(done.stderr or done.stdout)}")
     return done.stdout

@@ -66,12 +66,20 @@ class VariantFacts(BaseModel):
     #: The Python that it asks for, and the exact one that was found.
     python: Annotated[str, Field(pattern=r"^(3\.\d{1,2}(\.\d{1,3})?)?$")] = ""
     python_release: Annotated[str, Field(max_length=40)] = ""
+    #: What it was built from, in words, and the name of the environment in the cache if it is a package.
+    build: Annotated[str, Field(max_length=300)] = ""
+    built: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]{0,100}-built-[0-9a-f]{16})?$")] = ""
     #: The option whose values `--sweep` goes through, of which it has one.
     sweep: Annotated[str, Field(max_length=100)] = ""
     #: Environment variables of its trials.
     env: dict[Variable, Value] = {}
     #: The engine or variant that `--control` repeats under this name.
     repeats: Annotated[str, Field(max_length=100)] = ""
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What it was built from, as one of its versions."""
+        return {"built from": self.build} if self.build else {}
 
 
 class Manifest(BaseModel):

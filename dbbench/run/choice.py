@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 
 from dbbench.analysis.ranking import fewest_rounds
-from dbbench.engine import registry, variants
+from dbbench.engine import builds, registry, variants
 from dbbench.engine.null import NULLS, nulls
 from dbbench.engine.probe import Probed, probe
 from dbbench.errors import UserError
@@ -77,12 +77,14 @@ def choose(request: Request, suite: Suite, report: Callable[[str], None]) -> Cho
     for name in request.needed:
         if name not in names:
             raise UserError(f"--gate names {name}, which is not among the engines to run; add -e {name}")
+    sources = {name: builds.source(what) for name, what in request.builds.items()}
+    request = _with_programs(request, sources)
     suite, quick = _sized(suite, request)
     check_clients(suite, request.max_clients, request.cluster.hosts if request.cluster and not request.fleet else 1)
     options = options_of(known, request, names, mine)
     repeated = {variants.control(request.control): request.control} if request.control else {}
     options |= {name: options[original] for name, original in repeated.items() if original in options}
-    releases = releases_of(mine, options, known, report, repeated)
+    releases = releases_of(mine, options, known, sources, report, repeated)
     probed, noise = _looked_at(names, options, request, releases)
     check_options(options, probed)
     swept = {
@@ -98,6 +100,22 @@ def choose(request: Request, suite: Suite, report: Callable[[str], None]) -> Cho
     )  # fmt: skip
 
 
+def _with_programs(request: Request, sources: Mapping[str, builds.Source]) -> Request:
+    """The request with each build that is no package as the program that the engine is to run. Raises UserError."""
+    options = dict(request.options)
+    for name, source in sources.items():
+        if source.copied:
+            continue
+        own = program_options(variants.base(name))
+        if len(own) != 1:
+            raise UserError(
+                f"--from: {request.builds[name]} is no wheel, sdist or folder with a pyproject.toml, and "
+                f"{variants.base(name)} has no option that names a program or library"
+            )
+        options[name] = {**options.get(name, {}), own[0]: str(Path(request.builds[name]).resolve())}
+    return replace(request, options=options)
+
+
 def _asked(
     request: Request, suite: Suite, known_variants: Mapping[str, Variant]
 ) -> tuple[Sequence[str], Sequence[str]]:
@@ -105,6 +123,8 @@ def _asked(
     if request.fleet:
         if request.cluster is None:
             raise UserError("--fleet needs --cluster PLACE, the hosts to run rounds on, like --cluster tls://head:8786")
+        if request.builds:
+            raise UserError("--from builds on this machine alone; omit it, or --fleet")
         refuse_fleet(suite, request.urls, budget=bool(request.precision or request.time_limit))
     elif request.cluster:
         refuse(suite, request.cluster, request.engines, request.urls)
@@ -147,6 +167,8 @@ def _looked_at(
         probed = looking.result()
     for name, why in releases.missing.items():
         probed[name] = replace(probed[name], status="unavailable", detail=why.reason, install=why.install)
+    for name, facts in releases.facts.items():
+        probed[name] = replace(probed[name], versions=probed[name].versions | facts.versions)
     return probed, disturbs | interference.between(at_first, interference.reading())
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from dbbench.engine import other_python, registry, variants
-from dbbench.engine.environments import prepared
+from dbbench.engine import builds, other_python, registry, variants
+from dbbench.engine.builds import Source
+from dbbench.engine.environments import plain_name, prepared
 from dbbench.engine.options import programs
 from dbbench.engine.other_python import asked_for, interpreter
 from dbbench.errors import Unavailable, UserError
@@ -31,13 +32,14 @@ def found(
     names: Iterable[str],
     options: Mapping[str, Mapping[str, object]],
     known: Mapping[str, Variant],
+    built: Mapping[str, Source],
     report: Callable[[str], None],
     repeated: Mapping[str, str] = NONE,
 ) -> Releases:
-    """Have an environment for each variant that asks for a version or a Python: as `known` has it, or else by its label.
+    """Have an environment for each variant of a build, a version or a Python: as `known` has it, or else by its label.
 
-    `repeated` has what a name is once more. `report` gets a line before each. A label chooses no version where the variant names programs of its own. Raises
-    UserError for an engine that has no package to choose a version of.
+    `repeated` has what a name is once more. `report` gets a line before each. A label chooses no version where the variant
+    names programs of its own. Raises UserError for an engine that has no package to choose a version of.
     """
     facts: dict[str, VariantFacts] = {}
     folders: dict[str, Packages] = {}
@@ -45,6 +47,11 @@ def found(
     for name in names:
         original = repeated.get(name, name)
         engine, label = variants.base(name), variants.label(original)
+        if original in built:
+            made, packages = _built(engine, built[original], known.get(original) or Variant(), report)
+            facts[name] = made.model_copy(update={"repeats": repeated.get(name, "")})
+            folders |= {name: packages} if packages else {}
+            continue
         own = program_options(engine)
         named = any(options.get(name, {}).get(option) for option in own)
         written = known.get(original) or Variant()
@@ -68,6 +75,22 @@ def found(
     return Releases(facts, folders, missing)
 
 
+def _built(
+    engine: str, source: Source, written: Variant, report: Callable[[str], None]
+) -> tuple[VariantFacts, Packages | None]:
+    """A variant of a build, and where its packages are if it is a package. Raises UserError."""
+    facts = VariantFacts(engine=engine, build=source.words, env=written.env)
+    if not source.copied:
+        return facts, None
+    if written.python or written.version:
+        raise UserError(f"--from says what {engine} is built from: a variant of it has no version or Python besides")
+    package = registry.versioned_package(engine)
+    report(f"{engine}: building {plain_name(package)} from {source.words}")
+    made = builds.prepared(package, source)
+    update = {"package": package, "release": made.release, "built": made.folder.parent.name}
+    return facts.model_copy(update=update), Packages(made.folder)
+
+
 def _had(asked: VariantFacts) -> tuple[VariantFacts, Packages]:
     """A variant with the exact releases that were found, and where they are. Raises Unavailable."""
     if not asked.python:
@@ -88,7 +111,9 @@ def found_again(known: Mapping[str, VariantFacts]) -> dict[str, Packages]:
     """
     folders = {}
     for name, variant in known.items():
-        if variant.release or variant.python_release:
+        if variant.built:
+            folders[name] = Packages(builds.folder_again(variant.built, f"{name} was built from {variant.build}"))
+        elif variant.release or variant.python_release:
             try:
                 package = registry.versioned_package(variant.engine) if variant.release else ""
                 _, folders[name] = _had(variant.model_copy(update={"package": package}))

@@ -51,6 +51,8 @@ class Request:
     sweeps: Mapping[str, str] = field(default_factory=dict)
     #: The engine or variant that runs once more, as a control; empty for none.
     control: str = ""
+    #: Variant -> the build that it is of, as the user named it; the variants are among `engines`.
+    builds: Mapping[str, str] = field(default_factory=dict)
     #: Engines that a gate compares, which have to be among those that run.
     needed: Sequence[str] = ()
     #: The hosts that the clients are on, if not this machine, or that whole rounds run on.
@@ -83,6 +85,19 @@ def with_control(request: Request, old: str = "") -> Request:
     if repeated in request.urls:
         raise UserError(f"--control can't repeat {repeated}, a server at a URL: both would use one server")
     return replace(request, engines=(*engines, control(repeated)), control=repeated)
+
+
+def with_builds(request: Request, texts: Sequence[str]) -> Request:
+    """The request with a variant for each `ENGINE@LABEL=WHAT` text. Raises UserError."""
+    builds: dict[str, str] = {}
+    for text in texts:
+        name, equals, what = text.partition("=")
+        if not (equals and what and "@" in name):
+            raise UserError(f"--from {text!r} is not ENGINE@LABEL=WHAT, like --from duckdb@head=./duckdb-python")
+        if name in builds:
+            raise UserError(f"--from names {name} twice")
+        builds[name] = what
+    return replace(request, engines=tuple(dict.fromkeys([*request.engines, *builds])), builds=builds)
 
 
 def check(request: Request) -> None:

@@ -88,7 +88,8 @@ def _changed(run: Run) -> Iterator[tuple[str, str, str]]:
     # A server at a URL is asked by its trials only.
     local = [name for name in manifest.usable if "url" not in manifest.engines[name]]
     for name, found in probe(local, manifest.options, {}, found_again(manifest.variants)).items():
-        then, now = manifest.engines[name].get("versions", {}), found.versions
+        built = manifest.variants[name].versions if name in manifest.variants else {}
+        then, now = manifest.engines[name].get("versions", {}), found.versions | built
         if found.status != "available":
             yield name, "available", f"{found.status} ({found.detail})"
         elif then != now:

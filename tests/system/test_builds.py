@@ -1,0 +1,118 @@
+"""Builds that the user names with --from: built once, run beside each other, and refused in a line where they can't be had."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dbbench.engine import builds
+from dbbench.errors import Unavailable, UserError
+from tests.conftest import Dbbench, summary
+from tests.wheels import offline, source_folder, wheel
+
+pytestmark = pytest.mark.matrix  # pip builds and installs
+
+SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
+ENGINE = "sqlite+apsw"
+
+
+@pytest.fixture
+def driver(tmp_path: Path) -> Path:
+    """A repository of a driver, whose wheel is the driver that is installed here."""
+    apsw = pytest.importorskip("apsw")
+    folder = source_folder(tmp_path / "driver", Path(apsw.__file__).parent, "99.1")
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "one"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    return folder
+
+
+def test_head_and_base_are_built_once_and_named_by_what_they_are(
+    tmp_path: Path, driver: Path, dbbench: Dbbench
+) -> None:
+    shutil.copy(SMALL, tmp_path)
+    variables = offline(tmp_path) | {"DBBENCH_CACHE": str(tmp_path / "cache")}
+    base = f"git+file://{driver}@HEAD"
+    (driver / "apsw" / "more.py").write_text("changed = True\n")
+    chosen = ["--from", f"{ENGINE}@head={driver}", "--from", f"{ENGINE}@base={base}"]
+    words = ["small.yaml", *chosen, "--scale", "0.01", "--format", "csv"]
+    done = dbbench("suite", *words, "--rounds", "1", "--out", "r", **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "r" / "run.json").read_text())
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=driver, capture_output=True, text=True, check=True).stdout
+    built = {name: found["engines"][f"{ENGINE}@{name}"]["versions"]["built from"] for name in ("head", "base")}
+    assert built["base"] == f"commit {commit[:12]} of driver"
+    assert built["head"].startswith(f"folder driver at {commit[:12]}, changed, sha256 ")
+    assert {row["outcome"] for row in summary(tmp_path / "r").values()} == {"ok"}
+    kept = sorted((tmp_path / "cache" / "environments").glob("apsw-built-*/environment.json"))
+    assert len(kept) == 2
+    times = [path.stat().st_mtime_ns for path in kept]
+    again = dbbench("suite", "--resume", "r", "--rounds", "2", "--format", "csv", **variables)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert [path.stat().st_mtime_ns for path in kept] == times
+    shutil.rmtree(kept[0].parent)
+    gone = dbbench("suite", "--resume", "r", "--rounds", "3", **variables)
+    assert gone.returncode == 2
+    assert "which is in the cache no more; start a new run with --from" in " ".join(gone.stderr.split())
+
+
+def test_what_can_t_be_built_is_refused_in_a_line(tmp_path: Path, dbbench: Dbbench) -> None:
+    shutil.copy(SMALL, tmp_path)
+    other = wheel(tmp_path, "apsw", "3.98.0", "")
+    other = other.rename(tmp_path / "apsw-3.98.0-cp27-cp27m-win32.whl")
+    named = wheel(tmp_path, "psycopg", "3.98.0", "")
+    (tmp_path / "plain").mkdir()
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "gone"\nbackend-path = ["."]\n'
+    )
+    for given, said in (
+        (f"{ENGINE}={other}", "is not ENGINE@LABEL=WHAT"),
+        (f"{ENGINE}@head={tmp_path / 'nowhere'}", "there is no"),
+        (f"{ENGINE}@head=https://example.org/apsw.whl", "fetches nothing"),
+        (f"{ENGINE}@head=git+file://{tmp_path / 'plain'}", "is no git repository"),
+        (f"{ENGINE}@head={tmp_path / 'plain'}", "is no wheel, sdist or folder with a pyproject.toml"),
+        (f"{ENGINE}@head={named}", "is not the package apsw (it has psycopg)"),
+        (f"{ENGINE}@head={other}", "cp27"),
+        (f"{ENGINE}@head={broken}", "pip wheel --no-deps shows all that the build prints"),
+    ):
+        variables = offline(tmp_path) | {"DBBENCH_CACHE": str(tmp_path / "cache")}
+        done = dbbench("suite", "small.yaml", "--from", given, "--quick", "--out", "r", **variables)
+        assert done.returncode == 2, (given, done.stdout + done.stderr)
+        assert said in " ".join(done.stderr.split()), (given, done.stderr)
+        assert "Traceback" not in done.stdout + done.stderr
+        assert not (tmp_path / "r").exists()
+
+
+def test_a_folder_that_changes_while_it_is_read_is_not_built(tmp_path: Path) -> None:
+    folder = tmp_path / "driver"
+    (folder / "apsw").mkdir(parents=True)
+    (folder / "apsw" / "__init__.py").write_text("")
+    (folder / "pyproject.toml").write_text("")
+    source = builds.source(str(folder))
+    (folder / "build").mkdir()
+    (folder / "build" / "left.o").write_text("what a build leaves is none of the source")
+    assert source.copied
+    source.copied(tmp_path / "one")
+    (folder / "apsw" / "__init__.py").write_text("changed = True")
+    with pytest.raises(Unavailable, match="changed while it was read"):
+        source.copied(tmp_path / "two")
+
+
+def test_a_program_is_an_option_of_its_engine(tmp_path: Path, dbbench: Dbbench) -> None:
+    shutil.copy(SMALL, tmp_path)
+    library = tmp_path / "libsqlite3.so"
+    library.write_bytes(b"not a library")
+    done = dbbench(
+        "suite", "small.yaml", "-e", "sqlite", "--from", f"sqlite+library@head={library}", "--quick", "--out", "r"
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = json.loads((tmp_path / "r" / "run.json").read_text())
+    assert found["options"]["sqlite+library@head"] == {"library": str(library)}
+    assert found["engines"]["sqlite+library@head"]["versions"]["built from"].startswith("libsqlite3.so, sha256 ")
+    with pytest.raises(UserError, match="there is no"):
+        builds.source(str(tmp_path / "gone"))
