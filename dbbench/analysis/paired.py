@@ -94,6 +94,8 @@ class GatedPairs:
     pairs: Sequence[Pair]
     gate: Gate
     metric: Metric
+    #: The one step that it is of; empty for all.
+    step: str = ""
     #: The share of the machine that other processes used in the median trial, if the metric was chosen for it.
     others: float | None = None
     control: Control | None = None
@@ -107,8 +109,9 @@ def pair_gate(
     metric: Metric | None = None,
     *,
     strict: bool = False,
+    step: str = "",
 ) -> GatedPairs:
-    """The pairs of two engines (new, old), and what a gate of `share` (0.1 is 10 %) says of them.
+    """The pairs of two engines (new, old), and what a gate of `share` (0.1 is 10 %) says of them, or of one `step`.
 
     Without a metric it is the undelayed time where other processes disturbed the median trial and each timed step has
     one, and each step's own figure elsewhere (ADR 17). `strict`: what can't be told fails too. Where a control is told apart
@@ -120,11 +123,13 @@ def pair_gate(
         others = _others(mine)
         metric = Metric.WALL if others is None or lacking(mine, Metric.UNDELAYED) else Metric.UNDELAYED
     rows = summarise(run.suite, run.manifest, by_metric(results, metric))
+    rows = [row for row in rows if step in ("", row.step, f"{row.scenario}/{row.step}")]
     pairs = paired(rows, *names, min(MARGIN, share))
     known = control(run.manifest, rows)
     doubted = {(pair.scenario, pair.step) for pair in known.apart} if known else ()
     chosen = others if metric is Metric.UNDELAYED else None
-    return GatedPairs(*names, pairs, gated(pairs, share, strict=strict, doubted=doubted), metric, chosen, known)
+    gate = gated(pairs, share, strict=strict, doubted=doubted)
+    return GatedPairs(*names, pairs, gate, metric, step, chosen, known)
 
 
 def _others(results: Sequence[TrialResult]) -> float | None:

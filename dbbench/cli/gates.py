@@ -1,4 +1,4 @@
-"""`--gate NEW/OLD:SHARE` of `suite` and `report`: two engines of one run, compared in pairs of rounds."""
+"""`--gate NEW/OLD[:STEP]:SHARE` of `suite` and `report`: two engines of one run, compared in pairs of rounds."""
 
 from __future__ import annotations
 
@@ -29,19 +29,24 @@ class PairGate:
     metric: Metric | None = None
     #: Whether a timed step that can't be told fails it.
     strict: bool = False
+    #: The one step that counts, as STEP or SCENARIO/STEP; empty for all.
+    step: str = ""
 
 
 def parse_gate(text: Any) -> PairGate:
-    """Like duckdb@1.4/duckdb@1.3:10%."""
+    """Like duckdb@1.4/duckdb@1.3:10%, or duckdb@1.4/duckdb@1.3:join:10%."""
+    if isinstance(text, PairGate):  # click converts a default twice
+        return text
     names, colon, most = str(text).rpartition(":")
+    names, _, step = names.partition(":")
     new, slash, old = names.partition("/")
     if not (colon and slash and new and old) or "/" in old:
-        raise click.BadParameter(f"{text!r} is not NEW/OLD:SHARE, like duckdb@1.4/duckdb@1.3:10%")
+        raise click.BadParameter(f"{text!r} is not NEW/OLD:SHARE or NEW/OLD:STEP:SHARE, like duckdb@1.4/duckdb@1.3:10%")
     if new == old:
         raise click.BadParameter(
             f"{text!r} compares {new} with itself: name a variant of it, like {new}/{new}@again:10%"
         )
-    return PairGate(new, old, share(most))
+    return PairGate(new, old, share(most), step=step)
 
 
 gate_option = click.option(
@@ -49,9 +54,9 @@ gate_option = click.option(
     "gates",
     type=parse_gate,
     multiple=True,
-    metavar="NEW/OLD:SHARE",
-    help="Compare two engines of the run round by round; exit with 1 if NEW broke or is shown to be slower or larger than "
-    "OLD by more than SHARE, with 3 if the run can't show it. May be given again.",
+    metavar="NEW/OLD[:STEP]:SHARE",
+    help="Compare two engines of the run round by round, by all steps or one; exit with 1 if NEW broke or is shown to be "
+    "slower or larger than OLD by more than SHARE, with 3 if the run can't show it. May be given again.",
 )
 
 unknown_option = click.option(
@@ -69,8 +74,11 @@ def chosen_gates(gates: tuple[PairGate, ...], metric: Metric | None, *, fail_on_
 
 
 def check_gates(run: Run, gates: tuple[PairGate, ...]) -> None:
-    """Raise UserError for a gate of an engine that a run doesn't have."""
+    """Raise UserError for a gate of an engine or a step that a run doesn't have."""
     from dbbench.errors import UserError
+    from dbbench.run.choice import check_steps
+
+    check_steps(run.suite, [gate.step for gate in gates if gate.step])
 
     for name in (name for gate in gates for name in (gate.new, gate.old)):
         if name not in run.manifest.engines:
@@ -101,7 +109,9 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
             console.print(text, soft_wrap=True, highlight=False, markup=False)
             answers.add(answer)
             continue
-        shown = pair_gate(run, results, (wanted.new, wanted.old), wanted.share, wanted.metric, strict=wanted.strict)
+        shown = pair_gate(
+            run, results, (wanted.new, wanted.old), wanted.share, wanted.metric, strict=wanted.strict, step=wanted.step
+        )
         answers.add(shown.gate.answer)
         for line in pair_lines(shown):
             console.print(line, soft_wrap=True, highlight=False)

@@ -261,6 +261,7 @@ def suite(
     quick = asked["quick"]
     if quick:  # what the file has for whole runs is not meant for a first look
         asked |= {name: None for name in ("rounds", "precision", "time_limit") if not _given(context, name)}
+        gates = gates if _given(context, "gates") else ()
     if not (_given(context, "scale") or (config and config.options.scale and not quick)):
         asked["scale"] = None
     chosen = chosen_formats(formats, shared=publish)
@@ -291,6 +292,7 @@ def suite(
             urls=parse_urls(urls),
             cluster=where,
             needed=[name for gate in gates for name in (gate.new, gate.old)],
+            needed_steps=[gate.step for gate in gates if gate.step],
             config=config or Nothing(),
             **asked,
         )

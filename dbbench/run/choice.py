@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from dbbench.analysis.ranking import fewest_rounds
+from dbbench.did_you_mean import did_you_mean
 from dbbench.engine import builds, registry, variants
 from dbbench.engine.null import NULLS, nulls
 from dbbench.engine.probe import Probed, probe
@@ -79,6 +80,7 @@ def choose(request: Request, suite: Suite, report: Callable[[str], None]) -> Cho
             raise UserError(f"--gate names {name}, which is not among the engines to run; add -e {name}")
     sources = {name: builds.source(what) for name, what in request.builds.items()}
     request = _with_programs(request, sources)
+    check_steps(suite, request.needed_steps)
     suite, quick = _sized(suite, request)
     check_clients(suite, request.max_clients, request.cluster.hosts if request.cluster and not request.fleet else 1)
     options = options_of(known, request, names, mine)
@@ -203,6 +205,15 @@ def _sized(suite: Suite, request: Request) -> tuple[Suite, Quick | None]:
     if request.cluster and not request.fleet:
         suite = suite.over_hosts(request.cluster.hosts)
     return suite, quick
+
+
+def check_steps(suite: Suite, wanted: Sequence[str]) -> None:
+    """Raise UserError for a step, STEP or SCENARIO/STEP, that a suite doesn't have."""
+    known = [(scenario.name, step.name) for scenario in suite.scenarios for step in scenario.steps]
+    names = {name for scenario, step in known for name in (step, f"{scenario}/{step}")}
+    for name in wanted:
+        if name not in names:
+            raise UserError(f"--gate names the step {name}, which {suite.name} doesn't have{did_you_mean(name, names)}")
 
 
 def check_clients(suite: Suite, allowed: int | None, hosts: int = 1) -> None:

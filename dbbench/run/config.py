@@ -37,6 +37,7 @@ class Defaults(Model):
     trial_memory: str | None = None
     memory_limit: str | None = None
     formats: str | None = Field(default=None, alias="format")
+    gates: list[str] | None = Field(default=None, alias="gate", max_length=1_000)
 
 
 class Config(Model):
@@ -55,7 +56,7 @@ class Config(Model):
         return {name: Variant(settings=chosen).texts for name, chosen in self.settings.items()}
 
     @property
-    def defaults(self) -> dict[str, Setting]:
+    def defaults(self) -> dict[str, Any]:
         """Parameter of `dbbench suite` -> value."""
         return self.options.model_dump(exclude_none=True)
 

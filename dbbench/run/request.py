@@ -55,6 +55,8 @@ class Request:
     builds: Mapping[str, str] = field(default_factory=dict)
     #: Engines that a gate compares, which have to be among those that run.
     needed: Sequence[str] = ()
+    #: Steps that a gate compares, which the suite has to have.
+    needed_steps: Sequence[str] = ()
     #: The hosts that the clients are on, if not this machine, or that whole rounds run on.
     cluster: Place | None = None
     fleet: bool = False

@@ -22,6 +22,7 @@ FULL = """
 engines = ["sqlite", "sqlite@small"]
 [options]
 rounds = 10
+gate = ["sqlite@small/sqlite:join:20%"]
 time_limit = "10m"
 format = "csv"
 scale = 0.5
@@ -42,7 +43,8 @@ def written(tmp_path: Path, text: str) -> Path:
 def test_all_that_it_may_hold_is_read(tmp_path: Path) -> None:
     config = read(written(tmp_path, FULL))
     assert config.engines == ("sqlite", "sqlite@small")
-    assert config.defaults == {"rounds": 10, "time_limit": "10m", "formats": "csv", "scale": 0.5}
+    gates = ["sqlite@small/sqlite:join:20%"]
+    assert config.defaults == {"rounds": 10, "time_limit": "10m", "formats": "csv", "scale": 0.5, "gates": gates}
     assert config.texts == {"sqlite": {"cache_mib": "32"}}
     assert config.variants["sqlite@small"].env == {"MALLOC_ARENA_MAX": "1"}
 

@@ -18,7 +18,7 @@ from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.cli.common import open_console
-from dbbench.cli.gates import PairGate, chosen_gates, parse_gate, show_gates
+from dbbench.cli.gates import PairGate, check_gates, chosen_gates, parse_gate, show_gates
 from dbbench.errors import UserError
 from dbbench.host.metric import Metric
 from dbbench.report.run_view import view
@@ -138,6 +138,21 @@ def test_a_gate_that_can_not_be_read_is_refused(text: str) -> None:
 
 def test_a_gate_is_read() -> None:
     assert parse_gate("sqlite+apsw@3.46/sqlite:12.5%") == PairGate("sqlite+apsw@3.46", "sqlite", 0.125)
+
+
+def test_a_gate_of_one_step_looks_at_no_other(tmp_path: Path) -> None:
+    def slower(result: dict[str, Any]) -> None:
+        for step in result["steps"]:
+            if step["name"] == "join-1" and result["engine_name"] == "e@new":
+                step["value"] *= 2
+
+    run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]")}, rounds=6, change=slower)
+    answers = {
+        step: show_gates(run, open_console(), (parse_gate(f"e@new/e@old:{step}:10%"),)) for step in ("join-1", "join-2")
+    }
+    assert answers == {"join-1": 1, "join-2": 0}
+    with pytest.raises(UserError, match=r"the step joni-1, which \S+ doesn't have; did you mean 'join-1'"):
+        check_gates(run, (parse_gate("e@new/e@old:joni-1:10%"),))
 
 
 @pytest.mark.parametrize(("slow", "rounds", "status"), [(1.3, 6, 1), (1.0, 6, 0), (1.3, 3, 3)])

@@ -35,7 +35,9 @@ def pair_lines(shown: GatedPairs) -> Iterator[Text]:
             yield from wrapped(f"    {detail}", "dim")
     if shown.control:
         yield from wrapped(f"  {control_words(shown.control)}", "dim")
-    yield from wrapped(f"gate {new}/{old}: {'; '.join(_words(pairs, gate))}", ANSWERS[gate.answer])
+    yield from wrapped(
+        f"gate {new}/{old}{shown.step and f', {shown.step}'}: {'; '.join(_words(pairs, gate))}", ANSWERS[gate.answer]
+    )
 
 
 def _figures(pair: Pair) -> str:
