@@ -10,6 +10,8 @@ from pathlib import Path
 
 #: Classes whose threads run before all others: SCHED_FIFO, SCHED_RR, SCHED_DEADLINE.
 _REAL_TIME = (1, 2, 6)
+#: The share of all threads' time that makes a thread count.
+_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,19 @@ def scheduling(thread: int = 0) -> Scheduling | None:
 
 
 def ahead(processes: Iterable[int], given: Scheduling | None) -> str:
-    """Name a thread of some processes that is ahead of one that has what was `given`; empty if none is."""
-    for process in processes if given else ():
-        for folder in Path(f"/proc/{process}/task").glob("*"):
-            found = None if _of_kernel(folder) else scheduling(int(folder.name))
-            if found is not None and given is not None and (how := _ahead(found, given)):
-                return f"a thread has {how}"
+    """Name a thread of some processes that is ahead of one that has what was `given`; empty if none is.
+
+    One that did next to nothing counts for nothing: ClickHouse raises the priority of a thread that watches its memory.
+    """
+    if given is None:
+        return ""
+    threads = [thread for process in processes for thread in Path(f"/proc/{process}/task").glob("*")]
+    busy = {thread: _nanoseconds(thread) for thread in threads if not _of_kernel(thread)}
+    least = max(sum(busy.values()) * _SHARE, 1)
+    for thread, nanoseconds in busy.items():
+        found = scheduling(int(thread.name)) if nanoseconds >= least else None
+        if found is not None and (how := _ahead(found, given)):
+            return f"a thread has {how}"
     return ""
 
 
@@ -57,3 +66,10 @@ def _of_kernel(thread: Path) -> bool:
     with contextlib.suppress(OSError):
         return (thread / "comm").read_text("utf-8", "replace").startswith("iou-")
     return False
+
+
+def _nanoseconds(thread: Path) -> int:
+    """Time that a thread had on a processor; 0 where the system doesn't tell, or it has ended."""
+    with contextlib.suppress(OSError):
+        return int((thread / "schedstat").read_text("ascii").split()[0])
+    return 0

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import replace
 
 import pytest
 
+from dbbench.host import scheduling as host_scheduling
 from dbbench.host.scheduling import Scheduling, ahead, scheduling
 
 
@@ -32,6 +34,23 @@ def test_a_thread_may_be_ahead_by_its_nice_value_or_by_its_processors(own: Sched
 def test_a_thread_may_be_ahead_by_its_class(own: Scheduling, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getscheduler", lambda _thread: os.SCHED_RR)
     assert ahead([os.getpid()], own) == "a thread has a real-time scheduling class"
+
+
+@pytest.mark.parametrize(("works", "words"), [(True, "a thread has the nice value"), (False, "")])
+def test_a_thread_that_does_next_to_nothing_may_have_any_priority(
+    own: Scheduling, monkeypatch: pytest.MonkeyPatch, works: bool, words: str
+) -> None:
+    done = threading.Event()
+    idle = threading.Thread(target=done.wait)
+    idle.start()
+    raised = os.getpid() if works else idle.native_id
+    monkeypatch.setattr(
+        host_scheduling, "scheduling", lambda thread: replace(own, nice=own.nice - 20 * (thread == raised))
+    )
+    found = ahead([os.getpid()], own)
+    done.set()
+    idle.join()
+    assert found.startswith(words) if words else not found
 
 
 def test_a_process_that_has_ended_and_a_system_that_does_not_tell_accuse_nobody(own: Scheduling) -> None:
