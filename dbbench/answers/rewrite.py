@@ -191,7 +191,7 @@ def _exact(node: exp.Expr, kinds: Mapping[str, Kind | None]) -> exp.Expr:
         case exp.AtTimeZone() | exp.DataType(this=exp.DType.TIMESTAMPTZ | exp.DType.TIMESTAMPLTZ):
             raise ValueError(NO_ZONE)
         case exp.Literal(is_string=False) if "e" in node.this.lower() and not isinstance(node.parent, exp.Cast):
-            return exp.cast(node.copy(), "double")
+            return exp.cast(exp.Literal.string(node.this), "double")
         case exp.Sum():
             return node.transform(lambda each: _wide(each, kinds)) if _names(node) else node
         case exp.Cast() if node.is_type("int", "bigint", "smallint") and not isinstance(node.this, exp.Round):

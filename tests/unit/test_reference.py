@@ -48,6 +48,7 @@ ANSWERS: dict[str, list[tuple[Any, ...]]] = {
     "SELECT Id FROM T WHERE At > '2000-01-01 00:00:00'": [(3,)],
     "SELECT MAX(At) FROM T": [(datetime.datetime(2200, 12, 31, 23, 59, 59),)],
     "SELECT 1e0 / 4 AS a, 1 / 4.0 AS b, 1 / 4 AS c": [(0.25, D("0.2500"), 0)],
+    "SELECT 1e-300 * 10 AS a, 1e308 * 10 AS b": [(1e-299, math.inf)],
     "SELECT TRUE AS a, NULL AS b": [(True, None)],
     "SELECT 'a; b' AS x -- ; no statement": [("a; b",)],
     "SELECT Id FROM T WHERE Name = '2020-01-01T00:00:00Z' OR At = '1990-01-01 00:00:00'": [(1,)],
