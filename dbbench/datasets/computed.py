@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dbbench.errors import UserError
-from dbbench.suite.values import parsed
+from dbbench.suite.expressions import parsed
 
 Ints = npt.NDArray[np.int64]
 _TOO_LARGE = 2**63

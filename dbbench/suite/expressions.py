@@ -8,59 +8,55 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Mapping
 
 from dbbench.did_you_mean import did_you_mean
 
 #: Characters of an expression, and levels of it, one in another.
 LONGEST = 500
 DEEPEST = 50
-_OPERATORS: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
-
-
-def parse(text: str, functions: Mapping[str, int]) -> ast.expr:
-    """The tree of an expression; `functions` are those that it may call, with the number of their arguments.
-
-    Raises ValueError, which says what was expected.
-    """
-    tree = _tree(text)
-    _check(tree, functions, DEEPEST)
-    return tree
+#: What an expression may call, with the number of its arguments.
+_FUNCTIONS = {"rows": 1, "random": 2}
 
 
 @functools.lru_cache(1_000)
-def _tree(text: str) -> ast.expr:
+def parsed(text: str) -> ast.expr:
+    """The tree of a column's expression. Raises ValueError, which says what was expected."""
     if len(text) > LONGEST:
         raise ValueError(f"an expression of at most {LONGEST} characters")
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
         raise ValueError("an expression such as `TripId * 7 % 365`") from exc
+    _check(tree, DEEPEST)
+    return tree
 
 
-def _check(node: ast.expr, functions: Mapping[str, int], levels: int) -> None:
+def _check(node: ast.expr, levels: int) -> None:
     if not levels:
         raise ValueError(f"an expression of at most {DEEPEST} levels, one in another")
-    inner: list[ast.expr]
     match node:
-        case ast.Name() | ast.Attribute(value=ast.Name()):
-            inner = []
+        case ast.Name() | ast.UnaryOp(op=ast.USub()):
+            pass
         case ast.Constant(value=value) if type(value) is int:
-            inner = []
-        case ast.BinOp(left=left, op=operator, right=right) if isinstance(operator, _OPERATORS):
-            inner = [left, right]
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            inner = [operand]
+            pass
+        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() | ast.Mod()):
+            pass
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            if name not in functions:
-                known = ", ".join(functions)
-                raise ValueError(f"one of the functions {known}, not {name}{did_you_mean(name, functions)}")
-            if len(arguments) != (due := functions[name]):
+            if name not in _FUNCTIONS:
+                known = ", ".join(_FUNCTIONS)
+                raise ValueError(f"one of the functions {known}, not {name}{did_you_mean(name, _FUNCTIONS)}")
+            if len(arguments) != (due := _FUNCTIONS[name]):
                 raise ValueError(f"{due} argument{'' if due == 1 else 's'} for {name}, not {len(arguments)}")
-            inner = list(arguments)
+            if name == "rows" and not isinstance(arguments[0], ast.Name):
+                raise ValueError("rows(Table), with the name of a table")
+        case ast.BinOp(op=ast.Div()):
+            raise ValueError("// for whole numbers, not /")
+        case ast.Attribute(value=ast.Name()):
+            raise ValueError("columns of the same table, by their names alone")
         case ast.Compare():
             raise ValueError("arithmetic without comparisons")
         case _:
             raise ValueError(f"an expression of arithmetic of whole numbers, unlike `{ast.unparse(node)}`")
-    for each in inner:
-        _check(each, functions, levels - 1)
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.expr):
+            _check(each, levels - 1)

@@ -12,10 +12,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from dbbench.suite.data_types import parse_type
+from dbbench.suite.expressions import parsed
 from dbbench.suite.plain import Dangling, Mapping, Path, items, listed, mapping, sequence, unknown
 from dbbench.suite.steps import KINDS
 from dbbench.suite.steps.base import Step, swept_names
-from dbbench.suite.values import ANY, WHOLE, named_in, parsed
+from dbbench.suite.values import ANY, WHOLE, named_in
 
 
 def dangling(suite: Mapping) -> Iterator[Dangling]:

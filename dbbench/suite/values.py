@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationInfo, field_valid
 
 from dbbench.suite.base import Identifier, Model
 from dbbench.suite.data_types import DAYS, NUMBERS, TEXTS, parse_type
-from dbbench.suite.expressions import parse
+from dbbench.suite.expressions import parsed
 
 #: Where in the values a fault is, and what was expected there.
 Fault = tuple[tuple[str | float, ...], str]
@@ -217,25 +217,6 @@ class Listed(Drawn):
     def longest(self) -> int:
         """Characters of the longest."""
         return max(map(len, self.texts))
-
-
-#: What the expression of a column may call, with the number of its arguments.
-_FUNCTIONS = {"rows": 1, "random": 2}
-
-
-def parsed(text: str) -> ast.expr:
-    """The tree of a column's expression. Raises ValueError, which says what was expected."""
-    tree = parse(text, _FUNCTIONS)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-            raise ValueError("// for whole numbers, not /")  # noqa: TRY004 - a fault of a suite
-        if isinstance(node, ast.Attribute):
-            raise ValueError("columns of the same table, by their names alone")  # noqa: TRY004
-        if isinstance(node, ast.Call):
-            known = all(isinstance(each, ast.Name) for each in node.args)
-            if isinstance(node.func, ast.Name) and node.func.id == "rows" and not known:
-                raise ValueError("rows(Table), with the name of a table")
-    return tree
 
 
 def named_in(tree: ast.expr) -> tuple[list[str], list[str]]:

@@ -131,6 +131,10 @@ def test_a_number_that_64_bits_can_not_hold_is_told(text: str) -> None:
         ("1.5 * Id", "arithmetic of whole numbers"),
         ("Id if Id else 2", "arithmetic of whole numbers"),
         ("open(1)", "one of the functions rows, random"),
+        ("random(1)", "2 arguments for random, not 1"),
+        ("Id +", "an expression such as"),
+        (f"{'-' * 50}Id", "at most 50 levels"),
+        (f"{'Id + ' * 125}Id", "at most 500 characters"),
     ],
 )
 def test_a_columns_expression_is_whole_arithmetic(text: str, words: str) -> None:
