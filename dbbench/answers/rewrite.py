@@ -159,21 +159,16 @@ def _numbered(node: exp.Expr) -> exp.Expr:
     """EXCEPT ALL and INTERSECT ALL are wrong: the rows of each side that are the same are numbered, and ALL is left out."""
     if not isinstance(node, exp.Except | exp.Intersect) or node.args.get("distinct"):
         return node
-    count = len(node.left.selects)
-    if any(isinstance(each, exp.Star) or each.is_star for each in node.left.selects):
+    if any(each.is_star for each in node.left.selects):
         raise ValueError("EXCEPT ALL and INTERSECT ALL need their columns named in place of *")
-    names = [f"n{number}" for number in range(count)]
-    number = exp.Window(this=exp.RowNumber(), partition_by=[exp.column(name, quoted=True) for name in names])
-    sides = []
-    for side in (node.left, node.right):
-        table = exp.alias_(exp.Subquery(this=side.copy()), "side", table=names, quoted=True)
-        sides.append(exp.select(exp.Star(), exp.alias_(number.copy(), "n", quoted=True)).from_(table))
-    whole = exp.Subquery(this=type(node)(this=sides[0], expression=sides[1], distinct=True))
-    selects = zip(names, node.left.selects, strict=True)
-    columns = [
-        exp.alias_(exp.column(name, quoted=True), each.alias_or_name or name, quoted=True) for name, each in selects
-    ]
-    found = exp.select(*columns).from_(exp.alias_(whole, "sides", quoted=True))
+    names = {f"n{place}": each.alias_or_name or f"n{place}" for place, each in enumerate(node.left.selects)}
+    inner = ", ".join(names)
+    outer = ", ".join(f"{name} AS {exp.to_identifier(given, quoted=True)}" for name, given in names.items())
+    side = f"SELECT *, ROW_NUMBER() OVER (PARTITION BY {inner}) AS n FROM (SELECT 1) AS side({inner})"
+    found = sqlglot.parse_one(f"SELECT {outer} FROM ({side} {node.key} {side}) AS sides", read=Postgres)
+    empty = [each for each in found.find_all(exp.Subquery) if each.alias == "side"]
+    for each, given in zip(empty, (node.left, node.right), strict=True):
+        each.set("this", given.copy())
     for key in ("order", "limit", "offset", "with_"):
         if node.args.get(key):
             found.set(key, node.args[key].copy())
