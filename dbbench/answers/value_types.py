@@ -17,14 +17,6 @@ from dbbench.errors import WrongAnswer
 Declared = Mapping[str, str]
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return any(is_one(kind) for is_one in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
-
-
-def _is_bytes(kind: pa.DataType) -> bool:
-    return any(is_one(kind) for is_one in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary))
-
-
 _FORMS: Mapping[str, Callable[[pa.DataType], bool]] = {
     "nothing": pa.types.is_null,
     "boolean": pa.types.is_boolean,
@@ -32,8 +24,8 @@ _FORMS: Mapping[str, Callable[[pa.DataType], bool]] = {
     "decimal": pa.types.is_decimal,
     "float": pa.types.is_floating,
     "date": pa.types.is_temporal,
-    "text": _is_text,
-    "bytes": _is_bytes,
+    "text": lambda kind: "string" in str(kind),
+    "bytes": lambda kind: "binary" in str(kind),
 }
 #: Of these one may come for another.
 _NUMBERS = frozenset({"boolean", "integer", "decimal", "float"})
