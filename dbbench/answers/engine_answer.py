@@ -5,14 +5,17 @@ It loads the dataset into an empty database in a temporary folder, runs the quer
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from dbbench.answers import child
 from dbbench.answers.compare import as_table
-from dbbench.answers.stored import write_answers
+from dbbench.answers.stored import read_answers, write_answers
 from dbbench.datasets.cache import Files
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine import registry
@@ -24,10 +27,13 @@ from dbbench.suite.dataset import Dataset
 from dbbench.suite.model import Tier
 
 
-def compute(engine: str, dataset: Dataset, files: Files, sql: str, dialects: Mapping[str, str], out: Path) -> None:
-    """Write the engine's answer to `out`. Raises UserError, with what the engine said, if there is none."""
-    if failed := child.run(partial(_main, engine, dataset, files.directory.resolve(), sql, dialects, out.resolve())):
-        raise UserError(f"the engine {engine} gives no answer: {failed}")
+def compute(engine: str, dataset: Dataset, files: Files, sql: str, dialects: Mapping[str, str]) -> pa.Table:
+    """The engine's answer. Raises UserError, with what the engine said, if there is none."""
+    with tempfile.TemporaryDirectory(prefix="dbbench-answer-") as folder:
+        out = Path(folder).resolve() / "answer.arrow"
+        if failed := child.run(partial(_main, engine, dataset, files.directory.resolve(), sql, dialects, out)):
+            raise UserError(f"the engine {engine} gives no answer: {failed}")
+        return read_answers(out)[0]
 
 
 def _main(*request: Any) -> None:

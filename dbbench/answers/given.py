@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,7 +22,7 @@ from dbbench.errors import UserError
 from dbbench.host import plain_file
 from dbbench.suite.answer import AnswerFile, EngineAnswer, GivenRows, SqlAnswer
 from dbbench.suite.changes import Changes, before
-from dbbench.suite.data_types import TypeText, parse_type
+from dbbench.suite.data_types import parse_type
 from dbbench.suite.dataset import Dataset, Table
 from dbbench.suite.steps.base import Step
 from dbbench.suite.steps.query import QueryStep
@@ -91,13 +89,8 @@ def by_reference(
                 why = refused(answers)
                 again = [why] if why and not said(answers, FINAL) else []
                 more = [memory] if why.startswith(MORE_MEMORY) else again
-                known[number] = stored([*identities[number], *more], partial(_copied, path), files)
+                known[number] = stored([*identities[number], *more], partial(write_answers, answers), files)
     return [path for path in known if path is not None]
-
-
-def _copied(path: Path, file: IO[bytes]) -> None:
-    with open(path, "rb") as source:
-        shutil.copyfileobj(source, file)
 
 
 def _answer_of(step: QueryStep, dataset: Dataset, files: Files, folder: Path) -> Path | None:
@@ -114,7 +107,8 @@ def _answer_of(step: QueryStep, dataset: Dataset, files: Files, folder: Path) ->
                 raise UserError(f"the answer of {step.name} is one file, and {answer.file} names {1 + len(others)}")
             rows, more = partial(_read, path, answer), [plain_file.digest(path)]
         case EngineAnswer():
-            rows, more = partial(_asked, answer, step, dataset, files), [step.sql, step.dialects]
+            more = [step.sql, step.dialects]
+            rows = partial(engine_answer.compute, answer.engine, dataset, files, step.sql, step.dialects)
         case _:
             return None
     identity = [answer.model_dump(mode="json"), *more]
@@ -123,20 +117,14 @@ def _answer_of(step: QueryStep, dataset: Dataset, files: Files, folder: Path) ->
 
 def _given(answer: GivenRows, step: str) -> pa.Table:
     columns = list(zip(*answer.rows, strict=True)) or [()] * len(answer.columns)
-    arrays = [
-        _column(values, text, f"the answer of {step}, column {name}")
-        for (name, text), values in zip(answer.columns.items(), columns, strict=True)
-    ]
-    return pa.table(arrays, list(answer.columns))
-
-
-def _column(values: Any, text: TypeText, what: str) -> pa.Array:
-    try:
-        return pa.array([None if value is None else str(value) for value in values], pa.string()).cast(
-            arrow_type(parse_type(text))
-        )
-    except pa.ArrowInvalid as exc:
-        raise UserError(f"{what}: {exc}") from exc
+    found = {}
+    for (name, text), values in zip(answer.columns.items(), columns, strict=True):
+        texts = pa.array([None if value is None else str(value) for value in values], pa.string())
+        try:
+            found[name] = texts.cast(arrow_type(parse_type(text)))
+        except pa.ArrowInvalid as exc:
+            raise UserError(f"the answer of {step}, column {name}: {exc}") from exc
+    return pa.table(found)
 
 
 def _read(path: Path, answer: AnswerFile) -> pa.Table:
@@ -151,10 +139,3 @@ def _read(path: Path, answer: AnswerFile) -> pa.Table:
             )
         kinds = {name: arrow_type(parse_type(text)) for name, text in answer.columns.items()}
         return open_csv(path, column_types=kinds).read_all()
-
-
-def _asked(answer: EngineAnswer, step: QueryStep, dataset: Dataset, files: Files) -> pa.Table:
-    with tempfile.TemporaryDirectory(prefix="dbbench-answer-") as folder:
-        out = Path(folder) / "answer.arrow"
-        engine_answer.compute(answer.engine, dataset, files, step.sql, step.dialects, out)
-        return read_answers(out)[0]
