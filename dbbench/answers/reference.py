@@ -122,8 +122,8 @@ def answered(
         own = [copy for table, copy in used.items() if name in columns[table]]
         return bool(question.changes) or not own or any(_has_capitals(copy, name) for copy in own)
 
-    for match in rewrite.other_matches(tree, has_capitals):
-        others = ranks.answers(match(tree), columns, question.ordered, ask)
+    for other in rewrite.other_matches(tree, has_capitals):
+        others = ranks.answers(other, columns, question.ordered, ask)
         found += [each for each in others if not any(each.equals(known) for known in found)]
     if adds_inexactly(tree, tables):
         ranked = ranks.ranked(tree, columns, question.ordered)

@@ -5,10 +5,10 @@ Each rewriting here is one of DataFusion's faults, with a test of its own that f
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 import sqlglot
@@ -50,7 +50,7 @@ def readings(tree: exp.Query) -> Iterator[exp.Query]:
         yield made
 
 
-def other_matches(tree: exp.Query, has_capitals: Callable[[str], bool]) -> list[Callable[[exp.Query], exp.Query]]:
+def other_matches(tree: exp.Query, has_capitals: Callable[[str], bool]) -> Iterator[exp.Query]:
     """How LIKE may match otherwise: it ignores capitals in some systems, and in some a backslash is one more character.
 
     `has_capitals` says it of a column's name. Nothing is returned for what makes no difference.
@@ -62,22 +62,15 @@ def other_matches(tree: exp.Query, has_capitals: Callable[[str], bool]) -> list[
         any(text != text.upper() for text in texts) and any(has_capitals(name) for name in columns)
     )
     plain = any("\\" in each.expression.name and not isinstance(each.parent, exp.Escape) for each in likes)
-    ways = [(case, plainly) for plainly in {False, plain} for case in {False, any_case}]
-    return [partial(_matching, any_case=case, plain=plainly) for case, plainly in ways if case or plainly]
-
-
-def _matching(tree: exp.Query, *, any_case: bool, plain: bool) -> exp.Query:
-    def other(node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Like):
-            return node
-        pattern = node.expression
-        if plain and pattern.is_string and not isinstance(node.parent, exp.Escape):
-            pattern = exp.Literal.string(pattern.name.replace("\\", "\\\\"))
-        return (exp.ILike if any_case else exp.Like)(**{**node.args, "expression": pattern})
-
-    made = tree.copy().transform(other, copy=False)
-    assert isinstance(made, exp.Query)
-    return made
+    for plainly, case in [*itertools.product({False, plain}, {False, any_case})][1:]:
+        made = tree.copy()
+        for each in [*made.find_all(exp.Like)]:
+            pattern = each.expression
+            if plainly and pattern.is_string and not isinstance(each.parent, exp.Escape):
+                pattern.set("this", pattern.name.replace("\\", "\\\\"))
+            if case:
+                each.replace(exp.ILike(**each.args))
+        yield made
 
 
 def parsed(sql: str, tables: Mapping[str, Table], parameters: Mapping[str, Any] | None = None) -> exp.Expr:
