@@ -23,7 +23,7 @@ from dbbench.errors import UserError
 from dbbench.host import plain_file
 
 #: Raised whenever the same question would get another answer than before; part of the cache's key.
-GENERATION = 9
+GENERATION = 10
 #: What the metadata of an answer's file say: who computed it, why there is none, if there never is, and which row was left out.
 BY, _REFUSED, FINAL, LEFT_OUT = b"by", b"refused", b"final", b"left out"
 #: The last column of an answer whose order or limit matters: of the first row of a rank the place, from 1.
