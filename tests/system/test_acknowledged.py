@@ -50,6 +50,8 @@ scenarios:
 LIARS = ("written-queues", "written-closes", "written-fiftieth", "written-behind", "written-world", "written-connects")
 #: In the kernel's cache of files, so that a copy finds them.
 UNSYNCED = ("written-unsynced", "written-tenth", "written-memory", "written-asked")
+#: In neither where the copy comes soon enough; else nobody was waited for.
+LATE = ("written-asynchronous", "written-groups")
 HONEST = ("written-honest", "sqlite", "lmdb")
 WORDS = "copied when its last call had returned, and opened by a new process: "
 
@@ -58,7 +60,7 @@ WORDS = "copied when its last call had returned, and opened by a new process: "
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("written")
     (folder / "suite.yaml").write_text(SUITE, "utf-8")
-    engines = [word for name in (*HONEST, *LIARS, *UNSYNCED, "written-idle") for word in ("--engine", name)]
+    engines = [word for name in (*HONEST, *LIARS, *UNSYNCED, *LATE, "written-idle") for word in ("--engine", name)]
     command = ["suite", "suite.yaml", "--quick", "--format", "csv", "--out", "run"]
     done = run_dbbench(folder, *command, *engines, plugins=("faulty",))
     assert done.returncode == 1, done.stdout + done.stderr
@@ -90,6 +92,13 @@ def test_commits_that_no_disk_was_waited_for_have_no_rank(run: Path, engine: str
         row = summary(run)[step, engine]
         assert (row["outcome"], row["verified"], row["rank"]) == ("ok", "no", "")
         assert "no rank: commits didn't reach the disk: it waited " in row["detail"]
+
+
+@pytest.mark.parametrize("engine", LATE)
+def test_commits_that_are_synced_after_the_answer_are_lost_or_have_no_rank(run: Path, engine: str) -> None:
+    row = summary(run)["insert", engine]
+    assert row["outcome"] == "wrong" or row["verified"] == "no"
+    assert WORDS in row["detail"] or "no rank: commits didn't reach the disk" in row["detail"]
 
 
 def test_a_churn_that_changes_nothing_has_no_rank(run: Path) -> None:

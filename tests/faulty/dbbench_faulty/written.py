@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from queue import Queue
 from typing import Any, ClassVar
 
 from dbbench.engine import Session, Table, Tier
@@ -140,6 +141,62 @@ class Memory(Honest):
         super().open()
         self.log.close()
         self.log = tempfile.NamedTemporaryFile("a+b", prefix="dbbench-written-", dir="/dev/shm")  # noqa: SIM115
+
+
+class Asynchronous(Honest):
+    """Answers, and has a thread write and sync each commit; a new session waits for it."""
+
+    def open(self) -> None:
+        super().open()
+        self.commits: Queue[Any] = Queue()
+        threading.Thread(target=self.write, daemon=True).start()
+
+    def wrote(self) -> None:
+        self.commits.put(self.queue.pop())
+
+    def write(self) -> None:
+        while True:
+            commit = self.commits.get()
+            pickle.dump(dict([commit]), self.log)
+            self.log.flush()
+            os.fdatasync(self.log.fileno())
+            self.commits.task_done()
+
+    def connect(self) -> Session:
+        self.commits.join()
+        return super().connect()
+
+
+class Groups(Honest):
+    """Answers, and has a thread sync all commits of some milliseconds at once."""
+
+    closing = False
+
+    def open(self) -> None:
+        super().open()
+        self.thread = threading.Thread(target=self.write)
+        self.thread.start()
+
+    def wrote(self) -> None: ...
+
+    def write(self) -> None:
+        while not self.closing:
+            time.sleep(0.02)
+            group, self.queue = self.queue, []
+            if group:
+                pickle.dump(dict(group), self.log)
+                self.log.flush()
+                os.fdatasync(self.log.fileno())
+
+    def connect(self) -> Session:
+        while self.queue:
+            time.sleep(0.01)
+        return super().connect()
+
+    def close(self) -> None:
+        self.closing = True
+        self.thread.join()
+        super().close()
 
 
 class World(Honest):
