@@ -39,6 +39,8 @@ class About(Enum):
     OPENED = auto()
     #: Preparing a query took `amount` seconds, more than its calls.
     PREPARED = auto()
+    #: The first calls took `amount` times as long as the later ones in most rounds.
+    FIRST_CALLS = auto()
     #: `count` bytes of a size are outside of the engine's directory, in the files `names`.
     OUTSIDE = auto()
     #: A server at a URL counts its size itself, beside sizes of files; what it uses isn't seen.
@@ -127,6 +129,9 @@ def remarks(
     yield from _elsewhere(steps)
     if ended := [text for step in steps if (text := step.facts.get("find", {}).get("ended"))]:
         yield Remark(About.SEARCH_ENDED, ended[0], rounds=(len(ended), len(steps)))
+    first = [ratio for step in steps if (ratio := step.facts.get("first_calls"))]
+    if part and 2 * len(first) > len(steps):
+        yield Remark(About.FIRST_CALLS, amount=median(first), rounds=(len(first), len(steps)))
     if part:
         yield from limits_of_hosts(steps)
     if part and steps[0].unit != "B":  # a size is what it is

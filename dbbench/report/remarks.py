@@ -21,6 +21,7 @@ _WORDS = {
     About.LUKEWARM: "lukewarm: {0.text}",
     About.OPENED: "opened anew in {seconds}, off the clock; {0.count:,} bytes read after that",
     About.PREPARED: "prepared in {seconds}, off the clock: longer than all its calls together",
+    About.FIRST_CALLS: "its first calls took ×{0.amount:.2f} the later ones' time: see `warm_up`",
     About.OUTSIDE: "{0.count:,} bytes of it outside of the engine's directory ({names})",
     About.COUNTED_ELSEWHERE: "its server's own count, at a URL: not ranked with files that dbbench measured",
     About.OTHER_RESULTS: "Arrow batches, without Python objects: not ranked with engines that return rows",

@@ -331,6 +331,8 @@ class CallFacts(TypedDict, total=False):
     copy: str
     operations: _Count
     calls: _Count
+    #: The median time of a client's first calls over that of its later ones, where the two are told apart.
+    first_calls: _Number
     times: Annotated[dict[str, _Times], AfterValidator(lambda found: _with(found, "service time") if found else found)]
     per_second: _Number
     clients: ClientsFacts

@@ -11,6 +11,7 @@ from dataclasses import replace
 from time import monotonic
 
 from dbbench.host.metric import shared
+from dbbench.loadgen.first_calls import first_calls
 from dbbench.loadgen.histogram import Samples, fewest
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.search import Bracket, NoTime, search
@@ -68,6 +69,9 @@ def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records
     saturated = found.schedule is not None and found.schedule.saturated
     main = found.service if found.schedule is None else found.latency
     facts = _facts(found, clients, percentiles=not saturated)
+    if clients.count == 1 and found.schedule is None and found.service.whole:
+        ratio = first_calls(found.service.exact)
+        facts |= {"first_calls": ratio} if ratio else {}
     outcome, detail = Outcome.OK, ""
     if saturated:
         assert found.schedule

@@ -84,7 +84,12 @@ def files(small: Suite) -> Files:
 
 
 @pytest.fixture(params=[Liar, OwnLiar])
-def bench(request: pytest.FixtureRequest, small: Suite, files: Files, tmp_path: Path) -> Callable[..., StepContext]:
+def bench(
+    request: pytest.FixtureRequest, small: Suite, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., StepContext]:
+    """Makes a context, of whose calls none is a short one."""
+    monkeypatch.setattr(query, "SHORT", 0)
+
     def make(lie: Lie = lambda _call, rows: rows, number: int = 1) -> StepContext:
         (answer,) = by_reference([question(STEP)], small.datasets["things"].tables, files)
         rows = [tuple(row.values()) for row in read_answers(answer)[0].to_pylist()]
@@ -127,14 +132,18 @@ def test_the_place_follows_from_the_seed_and_the_step(bench: Callable[..., StepC
     assert len({tuple(found) for found in places.values()}) > 1
 
 
+@pytest.mark.parametrize(("short", "more"), [(0, 0), (10**12, query.MORE)])
 def test_all_calls_are_of_one_prepared_query_and_the_compared_one_is_in_no_figure(
-    bench: Callable[..., StepContext],
+    short: int, more: int, bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A first call that is a short one is followed by more, which don't count."""
+    monkeypatch.setattr(query, "SHORT", short)
     numbers: list[int] = []
     made = bench(lambda call, rows: numbers.append(call) or rows)
     measured = query.measure(STEP, made)
     assert made.session.prepared == 1  # type: ignore[attr-defined]
-    assert numbers == list(range(1, len(query.calls(STEP, made)) + 1))
+    assert numbers == list(range(1, len(query.calls(STEP, made)) + more + 1))
+    assert len(measured.warm_up) == query.calls(STEP, made).count(WARM) + more
     assert len(measured.samples) == 3
     assert len(measured.samples) + len(measured.warm_up) + 1 == len(numbers)
     assert (measured.outcome, measured.detail) == (Outcome.OK, "")
