@@ -55,6 +55,8 @@ class About(Enum):
     UNSURE_CLOCKS = auto()
     #: The durability tier `names[0]` promises more than the one asked for, `names[1]`.
     STRONGER_TIER = auto()
+    #: It promises less than that.
+    WEAKER_TIER = auto()
     #: Other processes, which used `amount` of the machine, may be why a rate was not kept.
     OTHER_PROCESSES = auto()
     #: `count` engines agree with each other and not with the reference, from which they differ by `names`.
@@ -136,7 +138,7 @@ def remarks(
         yield from limits_of_hosts(steps)
     if part and steps[0].unit != "B":  # a size is what it is
         given = next((str(result.engine["tier"]) for result in results if result.engine.get("tier")), "")
-        yield from stronger(given, scenario.durability)
+        yield from other_tier(given, scenario.durability)
         yield from no_ranks(results)
     yield from of_trials(results, len(results))
 
@@ -187,11 +189,12 @@ def _elsewhere(steps: Sequence[StepResult]) -> Iterator[Remark]:
         yield Remark(About.OUTSIDE, names=tuple(names), count=most, rounds=(len(found), len(steps)))
 
 
-def stronger(given: str, asked: Tier) -> Iterator[Remark]:
-    """Remark that a durability tier promises more than the requested one: its engine may be slower by it."""
+def other_tier(given: str, asked: Tier) -> Iterator[Remark]:
+    """Remark that a durability tier promises more than the requested one, or less: its engine may be slower or quicker by it."""
     tiers = [str(tier) for tier in Tier]
-    if given in tiers and tiers.index(given) > tiers.index(asked):
-        yield Remark(About.STRONGER_TIER, names=(given, asked))
+    if given in tiers and given != asked:
+        stronger = tiers.index(given) > tiers.index(asked)
+        yield Remark(About.STRONGER_TIER if stronger else About.WEAKER_TIER, names=(given, asked))
 
 
 def limits_of_hosts(steps: Sequence[StepResult]) -> Iterator[Remark]:

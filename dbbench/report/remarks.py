@@ -30,6 +30,7 @@ _WORDS = {
     About.BUSY_HOST: "a host of the clients was at {0.amount:.0%} CPU ({0.text}): it may limit the rate",
     About.UNSURE_CLOCKS: "the hosts' clocks are known to within {0.amount:.1%} of the time measured",
     About.STRONGER_TIER: "durability {0.names[0]}, more than was asked for ({0.names[1]})",
+    About.WEAKER_TIER: "durability {0.names[0]}, LESS than was asked for ({0.names[1]})",
     About.OTHER_PROCESSES: "other processes used up to {0.amount:.0%} of the machine meanwhile: try again on a quieter one",
     About.DISPUTED: f"{_DISPUTED} ({{names}}); settle it in the suite, with `rows` or a `file` as the answer",
     About.DISPUTES: _DISPUTED,

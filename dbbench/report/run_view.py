@@ -11,7 +11,7 @@ from typing import Any
 from dbbench.analysis import fleet
 from dbbench.analysis.paired import control
 from dbbench.analysis.publication import Figures, figures
-from dbbench.analysis.remarks import stronger
+from dbbench.analysis.remarks import other_tier
 from dbbench.analysis.resources import Resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.series import Series
@@ -325,15 +325,15 @@ def _systems(run: Run, results: Sequence[TrialResult]) -> list[System]:
             continue
         versions = declared.get("versions") or probed.get("versions", {})
         mine = [result for result in results if result.engine_name == name]
-        settings = "; ".join([_pairs(declared.get("settings", {}), " = "), *_stronger(run.suite, mine)]).strip("; ")
+        settings = "; ".join([_pairs(declared.get("settings", {}), " = "), *_other_tiers(run.suite, mine)]).strip("; ")
         found.append(System(name, called[name], _pairs(versions, " "), settings, probed.get("license", "")))
     return found
 
 
-def _stronger(suite: Suite, results: Sequence[TrialResult]) -> list[str]:
+def _other_tiers(suite: Suite, results: Sequence[TrialResult]) -> list[str]:
     """Notes on engines that give more durability than a scenario asks for."""
     asked = ((str(each.engine.get("tier", "")), suite.scenario(each.scenario_name).durability) for each in results)
-    return list(dict.fromkeys(worded(remark) for tiers in asked for remark in stronger(*tiers)))
+    return list(dict.fromkeys(worded(remark) for tiers in asked for remark in other_tier(*tiers)))
 
 
 def _pairs(mapping: dict[str, Any], between: str) -> str:

@@ -72,8 +72,14 @@ class Line:
 
     @property
     def tier(self) -> str:
-        """Its durability tier, if that promises more than was asked for."""
-        return next((each.names[0] for each in self.row.remarks if each.about is About.STRONGER_TIER), "")
+        """Its durability tier, if that promises more than was asked for, or less."""
+        others = (About.STRONGER_TIER, About.WEAKER_TIER)
+        return next((each.names[0] for each in self.row.remarks if each.about in others), "")
+
+    @property
+    def weaker(self) -> bool:
+        """Whether its durability tier promises less than was asked for."""
+        return any(each.about is About.WEAKER_TIER for each in self.row.remarks)
 
     @property
     def called(self) -> str:

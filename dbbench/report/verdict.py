@@ -127,13 +127,17 @@ def _is_arrow(line: Line) -> bool:
 
 
 def _durable(lines: Iterable[Line]) -> str:
-    """Sentence on engines with figures that promise more durability than was asked for."""
-    tiers: dict[str, list[str]] = {}
+    """Sentences on engines with figures that promise less durability than was asked for, and more."""
+    found: dict[str, dict[str, list[str]]] = {"Less": {}, "More": {}}
     for line in lines:
+        tiers = found["Less" if line.weaker else "More"]
         if line.tier and line.row.title not in (names := tiers.setdefault(line.tier, [])):
             names.append(line.row.title)
-    found = "; ".join(f"{_named(names)} ({tier})" for tier, names in tiers.items())
-    return f"More durable than asked for: {found}." if found else ""
+    return " ".join(
+        f"{how} durable than asked for: {'; '.join(f'{_named(names)} ({tier})' for tier, names in tiers.items())}."
+        for how, tiers in found.items()
+        if tiers
+    )
 
 
 def _order(step: StepView) -> str:

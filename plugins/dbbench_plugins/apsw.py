@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from dbbench_plugins.sqlite import CommonOptions, SQLite, SQLiteSession
+from dbbench_plugins.sqlite import JournalOptions, SQLite, SQLiteSession
 
 
 class APSWSession(SQLiteSession):
@@ -22,7 +22,7 @@ class APSW(SQLite):
     name = "sqlite+apsw"
     title = "SQLite (APSW)"
     license = "public domain; APSW: any OSI licence"
-    options_class = CommonOptions
+    options_class = JournalOptions
     modules = ("apsw",)
     session_class = APSWSession
 

@@ -17,6 +17,7 @@ from dbbench.engine import (
     Publication,
     Retry,
     Session,
+    Setup,
     Size,
     SQLEngine,
     SQLSession,
@@ -44,7 +45,16 @@ class CommonOptions(Options):
     )
 
 
-class SQLiteOptions(CommonOptions):
+class JournalOptions(CommonOptions):
+    journal_mode: Literal["WAL", "DELETE", "TRUNCATE", "PERSIST", "MEMORY", "OFF"] | None = Field(
+        default=None, description="instead of that of the durability tier, which follows from it"
+    )
+    synchronous: Literal["OFF", "NORMAL", "FULL", "EXTRA"] | None = Field(
+        default=None, description="instead of that of the durability tier, which follows from it"
+    )
+
+
+class SQLiteOptions(JournalOptions):
     cache: Literal["private", "shared"] = Field(
         default="private",
         description="page cache: one for each connection, or shared by those of a process, which then get an error "
@@ -129,6 +139,14 @@ class SQLite(SQLEngine):
     def versions(cls) -> dict[str, str]:
         return {"SQLite": sqlite3.sqlite_version}
 
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        if isinstance(self.options, JournalOptions):
+            chosen = self.options.model_dump(include={"journal_mode", "synchronous"}, exclude_none=True)
+            settings = {**self.durability[self.tier], **chosen}
+            self.tier = tier_of(settings["journal_mode"], settings["synchronous"])
+            self.durability = {**self.durability, self.tier: settings}  # type: ignore[misc]  # of this one alone
+
     def open(self) -> None:
         self.path = self.directory / "data.sqlite"
         self.connection = self._connection()
@@ -197,6 +215,18 @@ class SQLite(SQLEngine):
 
     def close(self) -> None:
         self.connection.close()
+
+
+def tier_of(journal: str, synchronous: str) -> Tier:
+    """The durability tier of two settings, as the manual has it ("PRAGMA synchronous", "PRAGMA journal_mode").
+
+    A journal in memory, or none, may leave a torn database when the process dies. A journal that is deleted is gone for
+    good when its folder is synced: EXTRA.
+    """
+    if journal in ("MEMORY", "OFF"):
+        return Tier.MEMORY
+    safe = ("EXTRA",) if journal == "DELETE" else ("FULL", "EXTRA")
+    return Tier.POWER if synchronous in safe else Tier.PROCESS
 
 
 def rows(connection: Any, sql: str) -> list[tuple[Any, ...]]:

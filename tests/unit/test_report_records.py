@@ -116,11 +116,19 @@ def test_more_durability_than_asked_for_is_told_at_every_figure_but_sizes(two: V
     assert [system.settings for system in two.systems] == [f"cache_mib = 64; {words}", "cache_mib = 64"]
 
 
-@pytest.mark.parametrize("tier", ["", "memory", "nonsense"])
-def test_less_durability_or_the_same_is_not_told(tier: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("tier", "told"),
+    [
+        ("", ()),
+        ("process", ()),
+        ("nonsense", ()),
+        ("memory", ("A: durability memory, LESS than was asked for (process)",)),
+    ],
+)
+def test_less_durability_than_asked_for_is_told(tier: str, told: tuple[str, ...], tmp_path: Path) -> None:
     run = fabricate(tmp_path / "run", {"a": Fake("A", told={"tier": tier})}, suite="mixes", rounds=1)
     assert run.suite.scenarios[0].durability is Tier.PROCESS
-    assert view(run).scenarios[0].steps[0].footnotes == ()
+    assert view(run).scenarios[0].steps[0].footnotes == told
 
 
 def test_engines_with_the_same_note_share_it(stores: View) -> None:

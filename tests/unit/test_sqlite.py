@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine import Setup, Tier, Unavailable, registry
+from dbbench.engine import Setup, Tier, Unavailable, fetch, registry
 from dbbench_plugins import sqlite_library
 
 
@@ -27,6 +27,38 @@ def test_a_checkpoint_that_a_reader_holds_up_is_an_error(tmp_path: Path, name: s
     engine.flush()
     for opened in (reader, writer, engine):
         opened.close()
+
+
+@pytest.mark.parametrize("name", ["sqlite", "sqlite+apsw"])
+@pytest.mark.parametrize(
+    ("asked", "options", "tier", "has"),
+    [
+        (Tier.POWER, {}, Tier.POWER, ("WAL", "FULL")),
+        (Tier.POWER, {"synchronous": "NORMAL"}, Tier.PROCESS, ("WAL", "NORMAL")),
+        (Tier.POWER, {"journal_mode": "DELETE"}, Tier.PROCESS, ("DELETE", "FULL")),
+        (Tier.POWER, {"journal_mode": "DELETE", "synchronous": "EXTRA"}, Tier.POWER, ("DELETE", "EXTRA")),
+        (Tier.POWER, {"journal_mode": "TRUNCATE"}, Tier.POWER, ("TRUNCATE", "FULL")),
+        (Tier.POWER, {"journal_mode": "OFF"}, Tier.MEMORY, ("OFF", "FULL")),
+        (Tier.PROCESS, {"synchronous": "FULL"}, Tier.POWER, ("WAL", "FULL")),
+        (Tier.MEMORY, {"synchronous": "FULL"}, Tier.MEMORY, ("MEMORY", "FULL")),
+    ],
+)
+def test_the_tier_follows_from_the_settings(
+    name: str, asked: Tier, options: dict[str, str], tier: Tier, has: tuple[str, str], tmp_path: Path
+) -> None:
+    if name == "sqlite+apsw":
+        pytest.importorskip("apsw")
+    engine = registry.load(name)(Setup(tmp_path, asked, options))
+    engine.open()
+    session = engine.connect()
+    assert engine.info().tier is tier
+    assert (engine.settings()["journal_mode"], engine.settings()["synchronous"]) == has
+    for setting, value in engine.durability[tier].items():
+        assert fetch(session, engine.sync_queries[setting]) == [(value,)]
+    session.close()
+    engine.close()
+    other = registry.load(name)(Setup(tmp_path, asked))
+    assert other.info().tier is asked
 
 
 def test_a_library_of_2006_is_driven_without_what_came_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,12 +116,13 @@ def test_arrow_batches_alone_are_ranked(tmp_path: Path) -> None:
     assert finding(found.step("join-1")) == "A is 2.00 times as fast as the next, B."
 
 
-def test_more_durability_than_asked_for_is_in_the_answer(tmp_path: Path) -> None:
-    stores = {"a": Fake("A"), "b": Fake("B", 2.0, told={"tier": "power"})}
+@pytest.mark.parametrize(("tier", "how"), [("power", "More"), ("memory", "Less")])
+def test_other_durability_than_asked_for_is_in_the_answer(tier: str, how: str, tmp_path: Path) -> None:
+    stores = {"a": Fake("A"), "b": Fake("B", 2.0, told={"tier": tier})}
     found = view(fabricate(tmp_path / "run", stores, suite="mixes", rounds=6, noise=0.0)).scenarios[0]
     step = next(step for step in found.steps if not step.counted)
-    assert finding(step) == "A is 2.00 times as fast as the next, B. More durable than asked for: B (power)."
-    assert verdict(found).endswith("More durable than asked for: B (power).")
+    assert finding(step) == f"A is 2.00 times as fast as the next, B. {how} durable than asked for: B ({tier})."
+    assert verdict(found).endswith(f"{how} durable than asked for: B ({tier}).")
 
 
 @pytest.mark.parametrize(
