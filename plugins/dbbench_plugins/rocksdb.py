@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -13,6 +14,8 @@ from pydantic import Field
 
 from dbbench.engine import Concurrency, Engine, FileRole, Options, Publication, Session, Tier
 from dbbench_plugins.leveldb import Pair, table_part
+
+_VERSION = re.compile(r"RocksDB version: (\d[\d.]*)")
 
 
 class RocksDBOptions(Options):
@@ -120,7 +123,13 @@ class RocksDB(Engine):
 
     @classmethod
     def versions(cls) -> dict[str, str]:
-        return {"rocksdict": version("rocksdict")}  # nothing of it tells which RocksDB is inside
+        return {"rocksdict": version("rocksdict")}
+
+    def server_versions(self) -> dict[str, str]:
+        """The RocksDB inside, which names itself nowhere but at the head of its log."""
+        with (self.directory / "data" / "LOG").open(encoding="utf-8", errors="replace") as log:
+            found = _VERSION.search(log.read(4_096))
+        return {"RocksDB": found[1]} if found else {}
 
     def open(self) -> None:
         import rocksdict
