@@ -19,6 +19,7 @@ class LevelDBOptions(Options):
     cache_mib: int = Field(default=64, ge=1, description="cache of uncompressed blocks, MiB")
     write_buffer_mib: int = Field(default=4, ge=1, description="records held in memory before they become a table, MiB")
     compression: Literal["snappy", "none"] = Field(default="snappy", description="of the tables")
+    bloom_bits: int = Field(default=0, ge=0, le=64, description="of a table's Bloom filter for each key; 0 for none")
 
 
 class LevelDBSession(Session):
@@ -116,6 +117,7 @@ class LevelDB(Engine):
             create_if_missing=True,
             lru_cache_size=self.options.cache_mib * 2**20,
             write_buffer_size=self.options.write_buffer_mib * 2**20,
+            bloom_filter_bits=self.options.bloom_bits,
             compression=None if self.options.compression == "none" else self.options.compression,
         )
 

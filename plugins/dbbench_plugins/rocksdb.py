@@ -24,6 +24,7 @@ class RocksDBOptions(Options):
         default=64, ge=1, description="records held in memory before they become a table, MiB"
     )
     compression: Literal["none", "snappy", "lz4", "zstd"] = Field(default="snappy", description="of the tables")
+    bloom_bits: int = Field(default=10, ge=0, le=64, description="of a table's Bloom filter for each key; 0 for none")
 
 
 class RocksDBSession(Session):
@@ -136,6 +137,8 @@ class RocksDB(Engine):
 
         blocks = rocksdict.BlockBasedOptions()
         blocks.set_block_cache(rocksdict.Cache(self.options.cache_mib * 2**20))
+        if self.options.bloom_bits:
+            blocks.set_bloom_filter(self.options.bloom_bits, False)  # of a whole table, as its guide advises
         options = rocksdict.Options(raw_mode=True)
         options.create_if_missing(True)
         options.set_block_based_table_factory(blocks)
