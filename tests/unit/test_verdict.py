@@ -44,7 +44,7 @@ def shown(folder: Path, *fakes: Fake, rounds: int = 6, publish: bool = False) ->
         ([Fake("A"), Fake("B", bad=FAILED)], "Only A has a figure."),
         ([Fake("A", bad=FAILED), Fake("B", bad=FAILED)], "No engine has a figure here."),
         (
-            [Fake("A", 1e-4), Fake("B", 1e4)],
+            [Fake("A"), Fake("B", 1e8)],
             "A is 100,000,000 times as fast as the next, B.",
         ),
     ],
