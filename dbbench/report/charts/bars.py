@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from dbbench.analysis.units import Unit
-from dbbench.report.charts.axis import fitting_axis
+from dbbench.report.charts.axis import Axis, fitting_axis
 from dbbench.report.charts.layout import Look, Texts
 from dbbench.report.charts.rows import Interval, Part, Row, RowChart, Value, drawn
 from dbbench.report.charts.scene import Scene
@@ -33,16 +32,17 @@ def bars(view: StepView, axis: str, look: Look) -> RowChart:
     scale = fitting_axis(reach(lines, view.unit), logarithmic=logarithmic)
     rows = step_rows(view, look)
     for place, line in enumerate(lines):
-        value, arrow = (line.row.value or 0.0) / view.unit.size, view.mixed and line.arrow
-        if value and logarithmic:
-            marks: Any = {
-                "parts": [Part(scale.low, value, ink="line", height=0.06)],
-                "values": [Value(value, hollow=arrow)],
-            }
-        else:
-            marks = {"parts": [Part(0, value, hatch="slash" if arrow else "")] if value else []}
-        rows[place] = replace(rows[place], **marks, intervals=intervals(line, view.unit))
+        row = bar(rows[place], (line.row.value or 0.0) / view.unit.size, scale, arrow=view.mixed and line.arrow)
+        rows[place] = replace(row, intervals=intervals(line, view.unit))
     return RowChart(texts(view, logarithmic=logarithmic), rows, scale, heads(view))
+
+
+def bar(row: Row, value: float, axis: Axis, *, arrow: bool = False) -> Row:
+    """The row with its bar, or on a logarithmic axis with a point at the end of a thin line; `arrow`: hatched or hollow."""
+    if value and axis.logarithmic:
+        line = Part(axis.low, value, ink="line", height=0.06)
+        return replace(row, parts=[line], values=[Value(value, hollow=arrow)])
+    return replace(row, parts=[Part(0, value, hatch="slash" if arrow else "")] if value else [])
 
 
 def texts(view: StepView, *, title: str = "", logarithmic: bool = False) -> Texts:

@@ -123,7 +123,7 @@ def placed(chart: RowChart, scene: Scene, top: float, across: float, height: flo
             room = frame.right - frame.left - 6 + (0 if names.above else sum(columns))
             scene.level(frame.left + 6, middle, wrap(row.words, SMALL, room, lines=2), SMALL, "grey", italic=True)
         else:
-            _marks(scene, row, chart.axis, frame, middle, names.bar)
+            marks(scene, row, chart.axis, frame, middle, names.bar)
         y += down
     if not names.above:
         _marked(chart, scene, frame)
@@ -203,7 +203,7 @@ def _marked(chart: RowChart, scene: Scene, frame: Frame) -> None:
         scene.line((x, frame.top), (x, frame.bottom), ink="grey", width=1.2, dashes=(5, 4))
 
 
-def _marks(scene: Scene, row: Row, axis: Axis, frame: Frame, y: float, bar: float) -> None:
+def marks(scene: Scene, row: Row, axis: Axis, frame: Frame, y: float, bar: float) -> None:
     """The parts, points and intervals of a row about `y`."""
     for part in row.parts:
         left, right, height = frame.across(axis, part.low), frame.across(axis, part.high), bar * part.height

@@ -12,7 +12,8 @@ from dbbench.report.charts.scene import SHAPES, Box, Dot, Mark, Scene, Stroke, T
 #: Places are worked out by the widths of DejaVu Sans. Each of these is narrower, so that texts fit their space.
 FONTS = "Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif"
 _UNREADABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML can't have
-_PATTERNS = {
+#: Hatch -> the size of its pattern, its path and the width of that.
+PATTERNS = {
     "slash": ('width="7" height="7" patternTransform="rotate(45)"', "M3 0V7", 2),
     "bar": ('width="5" height="5"', "M2.5 0V5", 1.6),
     "dot": ('width="5" height="5"', "M1.5 2.5H3.5", 2),
@@ -35,7 +36,7 @@ def written(scene: Scene, prefix: str, theme: Mapping[str, str]) -> bytes:
     ]
     hatches = {mark.hatch for mark in scene.marks if isinstance(mark, Box) and mark.hatch}
     for name in sorted(hatches if theme["page"] != "none" else ()):
-        size, path, stroke = _PATTERNS[name]
+        size, path, stroke = PATTERNS[name]
         parts.append(
             f'<pattern id="{prefix}-{name}" patternUnits="userSpaceOnUse" {size}>'
             f'<path d="{path}" style="stroke:{theme["page"]}" stroke-width="{stroke}"/></pattern>'

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
@@ -32,6 +33,8 @@ def write(shown: View, stems: Sequence[str]) -> Path:
     """Write it into the report's folder. The page needs no other file."""
     from markupsafe import Markup
 
+    from dbbench.report.export import page_bars  # it loads matplotlib, which has drawn the charts by now
+
     folder = shown.folder / "report"
 
     script = _script()
@@ -45,6 +48,9 @@ def write(shown: View, stems: Sequence[str]) -> Path:
             "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             "data": Markup(page_data(shown)),  # noqa: S704 - it has no character of markup
             "overall": overall, "summary": summary, "wins": wins, "place": place,
+            "patterns": page_bars.patterns(), "used": page_bars.USED,
+            "step_bars": partial(page_bars.step_bars, shown), "used_bars": partial(page_bars.used_bars, shown),
+            "rounds_in_order": partial(page_bars.rounds_in_order, shown),
         },
     )  # fmt: skip
 

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 from dbbench.analysis.ranking import Rank
-from dbbench.analysis.row import Row
 from dbbench.analysis.standings import fills_of_mixes
-from dbbench.report.charts.palette import engine_colours, engine_order
+from dbbench.report.charts.palette import engine_order
 from dbbench.report.remarks import unsteady
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import StepView
 from dbbench.suite.charts import Bars
 
-#: The most bytes that it takes. The rounds are left out where they would make it more.
-MOST_BYTES = 50_000
-
 
 def page_data(shown: View) -> str:
     """The figures as JSON that can stand in a `<script>`: it has no `<`, `>` or `&`. Nothing withheld is in it."""
-    for digits in (4, 3, 0):
-        text = json.dumps(_document(shown, digits), separators=(",", ":"))
-        for character in "<>&":
-            text = text.replace(character, f"\\u{ord(character):04x}")
-        if len(text) <= MOST_BYTES:
-            break
+    text = json.dumps(_document(shown), separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
@@ -35,25 +28,24 @@ def place(scenario: ScenarioView, step: str = "") -> str:
     return f"{scenario.scenario.name}.{step}" if step else f"in-{scenario.scenario.name}"
 
 
-def _document(shown: View, digits: int) -> dict[str, Any]:
+def _document(shown: View) -> dict[str, Any]:
     titles = {item.engine: item.title for scenario in shown.scenarios for item in scenario.standings}
     versions = {system.name: system.versions for system in shown.systems}
-    colours = engine_colours(shown)
     numbers = {name: number for number, name in enumerate(engine_order(shown))}
     return {
         **({"sort": shown.sort} if shown.sort else {}),
         **({"mixed": True} if shown.mixed else {}),
-        "engines": [[name, titles[name], versions.get(name, ""), colours[name]] for name in numbers],
-        "scenarios": [_scenario(scenario, shown, numbers, digits) for scenario in shown.scenarios],
+        "engines": [[name, titles[name], versions.get(name, "")] for name in numbers],
+        "scenarios": [_scenario(scenario, shown, numbers) for scenario in shown.scenarios],
     }
 
 
-def _scenario(scenario: ScenarioView, shown: View, numbers: dict[str, int], digits: int) -> dict[str, Any]:
+def _scenario(scenario: ScenarioView, shown: View, numbers: dict[str, int]) -> dict[str, Any]:
     sizes = {line.row.engine: line.row.value for step in scenario.steps if step.step.unit == "B" for line in step.lines}
     axes = {name: chart.axis for chart in scenario.charts if isinstance(chart, Bars) for name in chart.steps}
     return {
         "id": place(scenario),
-        "steps": [_step(step, scenario, shown, numbers, digits, axes.get(step.step.name, "auto")) for step in scenario.steps],
+        "steps": [_step(step, scenario, shown, numbers, axes.get(step.step.name, "auto")) for step in scenario.steps],
         "used": [
             [numbers[used.engine], *(_short(value, 4) for value in (
                 used.peak_memory, used.cpu_seconds, used.written_bytes, sizes.get(used.engine)))]
@@ -63,25 +55,15 @@ def _scenario(scenario: ScenarioView, shown: View, numbers: dict[str, int], digi
     }  # fmt: skip
 
 
-def _step(
-    step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str, int], digits: int, axis: str
-) -> dict[str, Any]:
-    size, rounds = step.unit.size, shown.run.manifest.rounds
-    parts = _parts(step)
+def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str, int], axis: str) -> dict[str, Any]:
+    size = step.unit.size
     otherwise = shown.otherwise.get((scenario.scenario.name, step.step.name), {})
-    tiers = {numbers[line.row.engine]: line.tier for line in step.lines if line.tier}
-    nulls = [
-        row
-        for row in shown.rows
-        if not row.ranked and (row.scenario, row.step) == (scenario.scenario.name, step.step.name)
-    ]
     return {
         "id": place(scenario, step.step.name),
         "name": step.step.name,
         "title": step.step.title,
         "unit": step.unit.symbol if step.unit.symbol.startswith("/") else f" {step.unit.symbol}",
         "higher": step.higher,
-        "measure": step.measure,
         "interval": step.interval,
         # What counts for the mean over steps: times and rates that were verified for some engine, without a mix's fill.
         "mean": step.step.unit != "B"
@@ -102,8 +84,6 @@ def _step(
             if otherwise
             else {}
         ),
-        **({"tiers": tiers} if tiers else {}),
-        "nulls": [[row.title, _rounds(row, size, rounds, digits)] for row in nulls] if digits else [],
         "rows": [
             [
                 numbers[line.row.engine],
@@ -113,8 +93,7 @@ def _step(
                 line.rank if (known := _better(line.row.rank, line.row.better, numbers)) is None else known,
                 unsteady(line.row) if line.row.value is not None else line.value,
                 line.row.verified,
-                _rounds(line.row, size, rounds, digits) if digits and line.row.unit != "B" else [],
-                *([parts[line.row.engine]] if line.row.engine in parts else []),
+                len(line.row.trial_means) if line.row.unit != "B" else 0,
             ]
             for line in (*step.best_first, *step.failed)
             if line.row.engine in numbers
@@ -127,28 +106,6 @@ def _better(rank: Rank | None, better: Collection[str], numbers: dict[str, int])
     if rank is None or rank.best != len(better) + 1:
         return None
     return sorted(numbers[engine] for engine in better)
-
-
-def _parts(step: StepView) -> dict[str, list[list[float | str | None]]]:
-    """Engine -> the parts of its bar as the picture has them, each with its end, tone and hatch; not of a plain bar."""
-    # They load matplotlib, which users of the page may not need; the charts are drawn by now.
-    from dbbench.report.charts.bars import bars
-    from dbbench.report.charts.layout import Look
-    from dbbench.report.charts.size import sizes
-
-    chart = sizes(step, Look()) if step.counted else bars(step, "linear", Look())
-    known = {line.row.engine: row.parts for line, row in zip(step.lines, chart.rows, strict=False)}
-    return {
-        engine: [[_short(part.high, 4), part.tone, part.hatch] for part in mine]
-        for engine, mine in known.items()
-        if len(mine) > 1 or any(part.hatch for part in mine)
-    }
-
-
-def _rounds(row: Row, size: float, rounds: int, digits: int) -> Sequence[float | None]:
-    """A figure for each round; None for one that gave none."""
-    known = dict(zip(row.of_rounds, row.trial_means, strict=True))
-    return [_short(known.get(number), digits, size) for number in range(1, rounds + 1)] if known else []
 
 
 def _short(value: float | None, digits: int, size: float = 1.0) -> float | None:

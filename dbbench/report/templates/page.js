@@ -1,7 +1,6 @@
 (() => {
   // The figures of the run. All texts go into the page as text, never as markup.
   const doc = document, run = JSON.parse(doc.getElementById("data").textContent);
-  const svg = (name) => doc.createElementNS("http://www.w3.org/2000/svg", name);
   const SORTS = [["best", "best first"], ["name", "name"], ["memory", "memory"], ["cpu", "CPU time"], ["written", "bytes written"], ["size", "size"]];
   const FORMS = [["", "rows with rows"], ["all", "rows with Arrow batches"]];
   const SCALES = [["", "as fits"], ["linear", "linear"], ["log", "logarithmic"]];
@@ -20,20 +19,7 @@
     found.append(...children);
     return found;
   };
-  const draw = (paths) => {
-    const found = svg("svg");
-    for (const [key, value] of [["viewBox", "0 0 100 24"], ["preserveAspectRatio", "none"], ["aria-hidden", "true"]]) found.setAttribute(key, value);
-    for (const [name, d, stroke, tone] of paths) {
-      const path = svg("path");
-      path.setAttribute("class", name); path.setAttribute("d", d);
-      if (stroke) path.style.stroke = stroke;
-      if (tone < 1) path.style.strokeOpacity = tone;
-      found.append(path);
-    }
-    return found;
-  };
   const title = (engine) => run.engines[engine][1];
-  const colour = (engine) => `var(--${run.engines[engine][3]})`;
   const formats = {};  // to make one takes far longer than to use it
   const figure = (value) => {  // three significant digits, thousands separated
     if (!value) return "0";
@@ -132,7 +118,6 @@
     }
     return [...found.values()].map((parts) => make("p", {}, ...parts));
   };
-  const BYTES = [[1, " B"], [1e3, " kB"], [1e6, " MB"], [1e9, " GB"]];
   const USED = { memory: 1, cpu: 2, written: 3, size: 4 };
   const order = (scenario, rows, engine, best) => {
     if (state.sort === "best") return best ? [...rows].sort(best) : rows;
@@ -145,11 +130,11 @@
     const [engine, value, low, high, , words, verified, rounds] = row, lines = [title(engine)];
     if (value === null) lines.push(words);
     else {
-      lines.push(withUnit(value, step) + (verified ? "" : ", not verified"));
+      if (step.id) lines.push(withUnit(value, step) + (verified ? "" : ", not verified"));
       if (low !== null) lines.push(`${step.interval}: ${figure(low)} to ${withUnit(high, step)}`);
       if (found) lines.push(`${times(found)} of ${state.base || "the best shown"}`);
       if (rank(step, row)) lines.push(`rank ${rank(step, row)}`);
-      if (rounds.length > 1) lines.push(`${rounds.filter((each) => each !== null).length} rounds`);
+      if (rounds > 1) lines.push(`${rounds} rounds`);
       if (apart(step, row)) lines.push("Arrow batches: not ranked with rows");
       if (words) lines.push(words);
     }
@@ -157,14 +142,6 @@
     return lines.join("\n");
   };
 
-  const parted = (parts, x, stroke) => {  // each part of a bar in its tone, with a hatch in the colour of the page
-    let left = 0;
-    return parts.flatMap(([end, tone, hatch]) => {
-      const d = `M${x(left)} 12H${x(end)}`;
-      left = end;
-      return [["b", d, stroke, tone], ...(hatch ? [["b h", d]] : [])];
-    });
-  };
   const ticks = (log, from, most) => {
     if (!(most > 0)) return [];
     if (log) {
@@ -174,69 +151,45 @@
     const rough = most / 5, power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((each) => each * power >= rough) * power;
     return [...Array(Math.floor(most / step) + 1).keys()].map((place) => Number((place * step).toPrecision(10)));
   };
-  const axis = (values, x) => {
-    const found = make("span.ticks");
-    for (const value of values) found.append(make("span", { textContent: value.toLocaleString("en", { maximumSignificantDigits: 6 }), style: `left:${x(value)}%` }));
-    return make("div.axis", { "aria-hidden": "true" }, found);
+  // The bars stand in the page; a choice sorts them, and moves their marks to the axis that it has.
+  const lists = new Map([...every("ul.bars")].map((ul) => [ul.dataset.list, {
+    ul, items: new Map([...ul.children].map((li) => [names.indexOf(li.dataset.of), li])), log: ul.classList.contains("log"),
+    axes: { even: [0, Number(ul.dataset.even)], log: ul.dataset.log.split(" ").map(Number) },
+    marks: Object.fromEntries(["even", "log"].map((kind) => [kind, [...ul.querySelectorAll(`g.${kind} *`)].map((mark) => [mark, Object.fromEntries(["x", "width", "cx", "x1", "x2"].filter((key) => mark.hasAttribute(key)).map((key) => [key, parseFloat(mark.getAttribute(key))]))])])),
+  }]));
+  const move = (list, kind, low, high) => {
+    const [from, to] = list.axes[kind], scale = kind === "log" ? ln : (value) => value;
+    const size = (scale(to) - scale(from)) / (scale(high) - scale(low)), start = (scale(from) - scale(low)) / (scale(high) - scale(low)) * 100;
+    const place = (share) => max(0, min(start + share * size, 100));
+    for (const [mark, { width, ...known }] of list.marks[kind]) {
+      const { x = 0 } = known;
+      for (const key in known) mark.setAttribute(key, `${place(known[key]).toFixed(2)}%`);
+      if (width !== undefined) mark.setAttribute("width", `${(place(x + width) - (x && place(x))).toFixed(2)}%`);
+    }
+    const shares = ticks(kind === "log", low, high).map((value) => [value, (scale(value) - scale(low)) / (scale(high) - scale(low)) * 100]);
+    list.ul.nextElementSibling.firstChild.replaceChildren(...shares.map(([value, share]) => make("span", { textContent: value.toLocaleString("en", { maximumSignificantDigits: 6 }), style: `left:${share.toFixed(2)}%` })));
   };
-
-  const bars = (scenario, step) => {
+  const arrange = (scenario, step, list) => {
     const group = (row) => (row[1] === null ? 3 : row[6] ? apart(step, row) : 2);
     const again = step.other && together(step) !== !!run.mixed && ((a, b) => group(a) - group(b) || byCost(step)(a, b) || 0);
-    const rows = order(scenario, chosen(step), (row) => row[0], again), best = against(step);
-    const ends = rows.filter((row) => row[1]).flatMap((row) => [row[1], row[3] ?? row[1], ...row[7].filter((each) => each), ...(row[8] || []).map((part) => part[0])]);
-    const most = max(...ends, 0), least = min(...ends, most);
-    const log = state.scale === "log" || (!state.scale && (step.log || (step.auto && least > 0 && most / least > 100)));
-    const from = least / 1.8;
-    const x = (value) => max(0, log ? (ln(value / from) / ln(most / from)) * 100 : (value / most) * 100 || 0).toFixed(2);
-    const key = [best, most, log && from, state.base, together(step)].join();  // what all rows depend on: while it stays, so do they
-    if (step.key !== key) for (const row of step.rows) row.li = null;
-    step.key = key;
-    for (const row of rows) if (!row.li) {
-      const [engine, value, low, high, , words, , rounds] = row, found = ratio(step, row, best);
-      const item = make("li", { tabIndex: 0 });
+    const rows = order(scenario, chosen(step), (row) => row[0], again), best = against(step), items = rows.map((row) => list.items.get(row[0]));
+    for (const item of list.items.values()) item.hidden = !items.includes(item);
+    if (items.some((item, place) => item.nextElementSibling !== (items[place + 1] || null))) list.ul.append(...items);
+    rows.forEach((row, place) => {
+      const item = items[place], found = ratio(step, row, best);
       item.tip = () => said(step, row, found);
-      item.append(make("span.k.n"), make("span.name", title(engine) + (step.tiers?.[engine] ? ", " + step.tiers[engine] : "")));
-      if (value === null) item.append(make("span.failed", words));
-      else {
-        const paths = log ? [["l", `M0 12H${x(value)}`, "var(--line)"], ["v", `M${x(value)} 12h.01`, colour(engine)]] : parted(row[8] || [[value, 1, ""]], x, colour(engine));
-        if (log && (row[8] || []).some((part) => part[2])) paths.push(["o", `M${x(value)} 12h.01`]);
-        const dots = rounds.filter((each) => each).map((each) => `M${x(each)} 12h.01`).join("");
-        if (low !== null) paths.push(["w", `M${x(low)} 12H${x(high)}M${x(low)} 8V16M${x(high)} 8V16`]);
-        if (rounds.length > 1) paths.push(["d", dots], ["e", dots]);
-        item.append(make("span.bar", {}, draw(paths)), make("span.n", withUnit(value, step)),
-          make("span.r.n", found ? times(found) : apart(step, row) ? "Arrow" : ""));
-      }
-      row.li = item;
-    }
-    for (const row of rows) {  // the choice changes ranks
-      row.li.firstChild.textContent = rank(step, row);
-      row.li.setAttribute("aria-label", row.li.tip().replace(/\n/g, "; "));
-    }
-    const what = `${step.measure}${log ? " (logarithmic)" : ""}.${rows.some((row) => row[7].length > 1) ? " Dots are rounds." : ""}`;
-    return [make("p.note", what), make("ul.bars" + (names.length * steps.length > 99 ? ".many" : ""), { style: `contain-intrinsic-size:auto ${rows.length * 1.74}rem` }, ...rows.map((row) => row.li)), axis(ticks(log, from, most), x), strip(step, rows)];
-  };
-
-  const strip = (step, rows) => {  // the rounds in their order, each engine's about its own median
-    const shown = rows.filter((row) => row[7].length > 1).map((row) => [title(row[0]), colour(row[0]), row[7], row[5]]);
-    for (const [name, rounds] of step.nulls) if (rounds.length > 1) shown.push([name, "var(--grey)", rounds, ""]);
-    if (!shown.length) return "";
-    const body = make("tbody"), found = make("details.strip", {}, make("summary", "Rounds in their order"),
-      make("p.note", "The first round is at the left, the line is the median, the edges are ×1.5 from it."),
-      make("div.wide", {}, make("table", {}, body)));
-    on(found, "toggle", () => {
-      if (!found.open || body.firstChild) return;
-      for (const [name, stroke, rounds, words] of shown) {
-        const known = rounds.filter((each) => each).sort((a, b) => a - b);
-        const middle = (known[Math.floor((known.length - 1) / 2)] + known[Math.ceil((known.length - 1) / 2)]) / 2;
-        const y = (value) => (12 - max(-1, min(1, ln(value / middle) / ln(1.5))) * 11).toFixed(2);
-        const at = (place) => ((place + 0.5) / rounds.length * 100).toFixed(2);
-        const dots = draw([["m", "M0 12H100", "var(--line)"], ["d", rounds.map((each, place) => (each ? `M${at(place)} ${y(each)}h.01` : "")).join(""), stroke]]);
-        dots.lastChild.style.cssText += "stroke-width:6px;stroke-linecap:round";
-        body.append(make("tr", {}, make("td", name), make("td", { style: "width:50%" }, dots), make("td.note", words)));
-      }
+      item.tabIndex = 0;
+      item.setAttribute("aria-label", item.tip().replace(/\n/g, "; "));
+      if (step.id) item.firstChild.textContent = rank(step, row);
+      if (row[1] !== null) item.lastChild.textContent = found ? times(found) : apart(step, row) ? "Arrow" : "";
     });
-    return found;
+    const ends = items.flatMap((item) => (item.dataset.ends || "").split(" ").filter(Boolean).map(Number)), most = max(...ends, 0), least = min(...ends, most);
+    const wide = all() && !state.scale ? list.log : state.scale === "log" || (!state.scale && (step.log || (step.auto && most / least > 100)));
+    const kind = wide && least > 0 ? "log" : "even", axis = kind === "log" ? [least / 1.8, most * 1.5] : [0, most * 1.04], key = [kind, all() || axis].join();
+    if ((list.key || [list.log ? "log" : "even", true].join()) === key) return;
+    list.key = key;
+    list.ul.classList.toggle("log", kind === "log");
+    if (most > 0) move(list, kind, ...(all() ? list.axes[kind] : axis));
   };
 
   const overview = (scenario) => {
@@ -262,16 +215,12 @@
     return [make("p.note", what), make("div.wide", { tabIndex: 0, role: "region", "aria-label": "Overview" }, make("table.heat", {}, make("thead", {}, head), body))];
   };
 
-  const used = (scenario) => {  // what whole trials took, as bars
-    const found = [];
-    for (const [key, name, units] of [["memory", "Peak memory", BYTES], ["cpu", "CPU time", [[1e-3, " ms"], [1, " s"]]], ["written", "Bytes written", BYTES]]) {
-      const rows = scenario.used.filter((each) => each[USED[key]] !== null && each[USED[key]] !== undefined);
-      if (!rows.length) continue;
-      const most = max(...rows.map((each) => each[USED[key]])), [size, unit] = units.filter(([least]) => most >= least).pop() || units[0];
-      const step = { rows: rows.map((each) => [each[0], each[USED[key]] / size, null, null, "", "", true, []]).sort((a, b) => a[1] - b[1]), unit, higher: false, measure: "Less is better; medians over the rounds", interval: "", nulls: [], auto: true };
-      found.push(make("h3", name), ...bars(scenario, step).slice(0, 3));
+  const used = (scenario) => {  // what whole trials took
+    for (const [place, key] of ["peak_memory", "cpu_seconds", "written_bytes"].entries()) {
+      const list = lists.get(`${scenario.id}-${key}`), value = (each) => each[place + 1];
+      const rows = scenario.used.filter((each) => value(each) !== null).map((each) => [each[0], value(each), null, null, "", "", true, 0]).sort((a, b) => a[1] - b[1]);
+      if (list) arrange(scenario, { rows, unit: "", higher: false, auto: true }, list);
     }
-    return found;
   };
 
   // What was worded of the whole run: worded of the choice, or left out where it names an engine that isn't shown.
@@ -291,12 +240,16 @@
     }
     for (const box of every(".chart:not(.replaced)")) box.hidden = !all();
   };
-  const places = [];
+  const places = new Map();  // scenario -> its table in colour
   const show = () => {
-    for (const [box, build, step] of places) {
-      const seen = !step || state.s.has(step.id);
-      if (step) box.closest("section").hidden = !seen;
-      if (seen) box.replaceChildren(...build());
+    for (const scenario of run.scenarios) {
+      if (places.has(scenario.id)) places.get(scenario.id).replaceChildren(...overview(scenario));
+      used(scenario);
+      for (const step of scenario.steps) {
+        const list = lists.get(step.id);
+        list.ul.closest("section").hidden = !state.s.has(step.id);
+        if (state.s.has(step.id)) arrange(scenario, step, list);
+      }
     }
     for (const each of every("[data-engine]")) each.hidden = !state.e.has(each.dataset.engine);
     retell();
@@ -361,7 +314,7 @@
       return `<iframe src="${place.replace(/&/g, "&amp;")}" title="dbbench" width="100%" height="600"></iframe>`;
     }
     if (kind === "CSV" && scenario) return raw(scenario, step);
-    const table = box.querySelector(".heat") || doc.querySelector(`[data-live="${id}"] ~ * table`);
+    const table = box.querySelector(".heat") || doc.querySelector(`[data-live="${id}"] ~ :not(.strip) table`);
     const lines = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => escaped[kind](cell.textContent.replace(/\s+/g, " ").trim())));
     if (kind === "CSV") return lines.join("\n");
     lines.splice(1, 0, lines[0].map(() => "---"));
@@ -381,13 +334,14 @@
   for (const kind of ["mouseover", "focusin", "focusout"]) on(doc, kind, point);
   on(doc, "keydown", (event) => { if (event.key === "Escape") tip.className = ""; });
   for (const scenario of run.scenarios) {
-    for (const [id, build, step, of] of [[scenario.id, () => overview(scenario), null, scenario], [`${scenario.id}-used`, () => used(scenario)], ...scenario.steps.map((each) => [each.id, () => bars(scenario, each), each, scenario])]) {
-      const still = doc.querySelector(`[data-live="${id}"]`);
+    for (const [id, step, of] of [[scenario.id, null, scenario], [`${scenario.id}-used`], ...scenario.steps.map((each) => [each.id, each, scenario])]) {
+      const still = doc.querySelector(`[data-live="${id}"]`), box = make("div.live");
       if (!still) continue;
-      const box = make("div.live");
-      still.before(box, copies(box, id, step, of));
+      still.before(copies(box, id, step, of));
+      if (step || !of) continue;
+      still.before(box);
       still.classList.add("replaced");
-      places.push([box, build, step]);
+      places.set(id, box);
     }
   }
   on(doc, "click", (event) => {  // a link to a heading takes the state with it

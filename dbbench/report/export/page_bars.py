@@ -1,0 +1,205 @@
+"""Bars of the page: the rows of a chart with the marks that pictures have, as a list that fits any screen.
+
+Places are in per cent, so that the page's script can move them for another choice of engines; it draws nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+
+from markupsafe import Markup
+
+from dbbench.analysis.row import Row as Result
+from dbbench.analysis.units import fitting
+from dbbench.report.charts.axis import Axis, fitting_axis
+from dbbench.report.charts.bars import bar, bars
+from dbbench.report.charts.layout import Frame, Look, Texts
+from dbbench.report.charts.palette import engine_colours
+from dbbench.report.charts.rows import Row, RowChart, marks
+from dbbench.report.charts.scene import HATCHES, Box, Dot, Mark, Scene, Stroke
+from dbbench.report.charts.size import sizes
+from dbbench.report.charts.svg import PATTERNS
+from dbbench.report.remarks import unsteady
+from dbbench.report.run_view import ScenarioView, View
+from dbbench.report.step_view import WIDE_RANGE, StepView
+from dbbench.suite.charts import Bars
+
+#: The height of a bar in pixels, which page.css has too.
+_BAR = 14.0
+#: The farthest that the rounds' picture shows from their median.
+_EDGE = 1.5
+#: From this number of bars on a browser lays out those in sight alone.
+_MANY = 99
+#: What trials used -> its heading and unit.
+USED = {"peak_memory": ("Peak memory", "B"), "cpu_seconds": ("CPU time", "s"), "written_bytes": ("Bytes written", "B")}
+
+#: The engine of each row of a chart, and its ratio to the best in words.
+Engines = Sequence[tuple[str, str]]
+
+
+def patterns() -> Markup:
+    """The hatches that bars of the page are filled with, and the stops of intervals."""
+    found = "".join(
+        f'<pattern id="hatch-{name}" patternUnits="userSpaceOnUse" {PATTERNS[name][0]}>'
+        f'<path d="{PATTERNS[name][1]}" style="stroke:var(--page)" stroke-width="{PATTERNS[name][2]}"/></pattern>'
+        for name in HATCHES
+    )
+    stop = (
+        '<marker id="stop" orient="auto" markerUnits="userSpaceOnUse" overflow="visible"><path d="M0 -4V4"/></marker>'
+    )
+    return Markup(f'<svg class="hatches" aria-hidden="true">{found}{stop}</svg>')  # noqa: S704 - our own texts
+
+
+def step_bars(shown: View, scenario: ScenarioView, step: StepView, place: str) -> Markup:
+    """The bars of a step, each for an even axis and for a logarithmic one, of which one is seen."""
+    look = Look(engine_colours(shown))
+    even = sizes(step, look) if step.counted else bars(step, "linear", look)
+    axes = {name: chart.axis for chart in scenario.charts if isinstance(chart, Bars) for name in chart.steps}
+    axis = axes.get(step.step.name, "auto")
+    wide = axis == "logarithmic" or (axis == "auto" and step.wide)
+    engines = [(line.row.engine, line.ratio) for line in (*step.lines, *step.failed)]
+    return _list(place, (even, bars(step, "logarithmic", look)), engines, shown, logarithmic=wide)
+
+
+def used_bars(shown: View, scenario: ScenarioView, name: str, place: str) -> Markup:
+    """Bars of what trials used, the least first; empty where nothing is known."""
+    known = [
+        (value, each)
+        for each in scenario.resources
+        if (value := getattr(each, name)) is not None and each.engine not in scenario.withheld
+    ]
+    if not known:
+        return Markup("")
+    known.sort(key=lambda one: one[0])
+    colours, unit = engine_colours(shown), fitting(USED[name][1], [value for value, _ in known])
+    figures = [value / unit.size for value, _ in known]
+    charts = []
+    for logarithmic in (False, True):
+        axis = fitting_axis(figures, logarithmic=logarithmic)
+        rows = [
+            bar(Row(each.title, colours.get(each.engine, "c0"), cells=(unit.text(value),)), value / unit.size, axis)
+            for value, each in known
+        ]
+        charts.append(RowChart(Texts("", ""), rows, axis))
+    positive = [figure for figure in figures if figure]
+    wide = bool(positive) and max(positive) > WIDE_RANGE * min(positive)
+    return _list(place, (charts[0], charts[1]), [(each.engine, "") for _, each in known], shown, logarithmic=wide)
+
+
+def rounds_in_order(shown: View, scenario: ScenarioView, step: StepView) -> Markup:
+    """The rounds of each engine about its own median, in their order, as rows of a table; empty with one round."""
+    colours = engine_colours(shown)
+    nulls = [each for each in shown.rows if not each.ranked and (each.scenario, each.step) == _names(scenario, step)]
+    lines = [(row.engine, row.title, f"var(--{colours.get(row.engine, 'c0')})", row) for row in _rows(step)]
+    lines += [("", row.title, "var(--grey)", row) for row in nulls]
+    rows = [
+        Markup('<tr{}><td>{}</td><td><svg viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">'
+               '<path d="M0 12H100"/><path class="d" style="stroke:{}" d="{}"/></svg></td><td class="note">{}</td></tr>').format(
+            Markup(' data-engine="{}"').format(engine) if engine else "", title, ink, _dots(row, shown.run.manifest.rounds),
+            unsteady(row) if engine else "")
+        for engine, title, ink, row in lines
+        if len(row.trial_means) > 1 and min(row.trial_means) > 0
+    ]  # fmt: skip
+    return Markup("").join(rows)
+
+
+def _rows(step: StepView) -> Iterator[Result]:
+    return (line.row for line in step.lines if not step.counted)
+
+
+def _names(scenario: ScenarioView, step: StepView) -> tuple[str, str]:
+    return scenario.scenario.name, step.step.name
+
+
+def _dots(row: Result, rounds: int) -> str:
+    middle = median(row.trial_means)
+    return "".join(
+        f"M{(number - 0.5) / rounds * 100:.1f} {12 - 11 * max(-1.0, min(1.0, math.log(mean / middle, _EDGE))):.1f}h.01"
+        for number, mean in zip(row.of_rounds, row.trial_means, strict=True)
+    )
+
+
+def _list(place: str, charts: tuple[RowChart, RowChart], engines: Engines, shown: View, *, logarithmic: bool) -> Markup:
+    """The rows of both charts, which differ in their axes alone, in one list with the ticks under it."""
+    even, other = charts
+    items = Markup("").join(
+        _item(engine, ratio, even_row, other_row, charts)
+        for (engine, ratio), even_row, other_row in zip(engines, even.rows, other.rows, strict=True)
+    )
+    many = len(shown.systems) * sum(len(each.steps) for each in shown.scenarios) > _MANY
+    names = f"bars{' log' * logarithmic}{' many' * many}"
+    axis = other.axis if logarithmic else even.axis
+    ticks = Markup("").join(
+        Markup('<span style="left:{}%">{}</span>').format(f"{axis.share(tick) * 100:.2f}", even.tick(tick))
+        for tick in axis.ticks()
+        if any(row.cells for row in even.rows)
+    )
+    return Markup(
+        '<ul class="{}" data-list="{}" data-even="{:.6g}" data-log="{:.6g} {:.6g}" style="contain-intrinsic-size:auto {:.1f}rem">{}</ul>'
+        '<div class="axis" aria-hidden="true"><span class="ticks">{}</span></div>'
+    ).format(names, place, even.axis.high, other.axis.low, other.axis.high, len(engines) * 1.74, items, ticks)
+
+
+def _item(engine: str, ratio: str, row: Row, other: Row, charts: tuple[RowChart, RowChart]) -> Markup:
+    """A row: rank, name, bar, figure and ratio; or the words that it has in their place."""
+    start = Markup('<li data-of="{}"{}><span class="k n">{}</span><span class="name">{}</span>').format(
+        engine, _ends(row), row.rank, row.title
+    )
+    if row.words:
+        return start + Markup('<span class="failed">{}</span></li>').format(row.words)
+    drawn = Markup("").join(
+        Markup('<g class="{}">{}</g>').format(
+            name, Markup("").join(_element(mark, row.ink) for mark in _marks(each, chart.axis))
+        )
+        for name, each, chart in zip(("even", "log"), (row, other), charts, strict=True)
+    )
+    return start + Markup(
+        '<span class="bar" style="--i:var(--{})"><svg aria-hidden="true">{}</svg></span><span class="n">{}</span>'
+        '<span class="r n">{}</span></li>'
+    ).format(row.ink, drawn, row.cells[0] if row.cells else "", ratio)
+
+
+def _ends(row: Row) -> Markup:
+    """The least and the greatest value that is drawn of a row, for the axis of a choice."""
+    known = [end for part in row.parts for end in (part.low, part.high)]
+    known += [end for each in row.intervals for end in (each.low, each.high)]
+    known = [end for end in known if end > 0]
+    return Markup(' data-ends="{} {}"').format(f"{min(known):.5g}", f"{max(known):.5g}") if known else Markup("")
+
+
+def _marks(row: Row, axis: Axis) -> list[Mark]:
+    """The marks about a level of 0."""
+    scene = Scene(100, 0, "", "")
+    marks(scene, row, axis, Frame(0, 0, 100, 0), 0, _BAR)
+    return scene.marks
+
+
+def _element(mark: Mark, ink: str) -> Markup:
+    """A mark with its places across in per cent. The page's style has what most marks are: full bars in the row's ink."""
+    if isinstance(mark, Box):
+        box = {"x": _share(mark.x)} if mark.x else {}
+        box |= {"width": _share(mark.width)} | ({"class": "thin"} if mark.height < 1 else {})
+        style = f"fill:var(--{mark.ink})" if mark.ink not in (ink, "line") else ""
+        tone = f"opacity:{mark.tone:.2f}" if mark.tone < 1 else ""
+        hatch = _tag("rect", box | {"style": f"fill:url(#hatch-{mark.hatch})"}) if mark.hatch else Markup("")
+        return _tag("rect", box | _styled(style, tone)) + hatch
+    if isinstance(mark, Dot):
+        return _tag("circle", {"cx": _share(mark.x)} | ({"class": "hollow"} if mark.hollow else {}))
+    assert isinstance(mark, Stroke)
+    (low, _), (high, _) = mark.lines[0]  # its stops are markers
+    return _tag("line", {"x1": _share(low), "x2": _share(high)})
+
+
+def _share(place: float) -> str:
+    return f"{place:.2f}".rstrip("0").rstrip(".") + "%"
+
+
+def _styled(*parts: str) -> dict[str, str]:
+    return {"style": ";".join(filter(None, parts))} if any(parts) else {}
+
+
+def _tag(name: str, given: Mapping[str, str]) -> Markup:
+    attributes = Markup("").join(Markup(' {}="{}"').format(key, value) for key, value in given.items())
+    return Markup("<{}{}/>").format(name, attributes)
