@@ -300,7 +300,20 @@ def test_without_scripts_and_in_print_the_charts_stand(open_page: Open) -> None:
     assert page.locator(".chart:visible").count() == 0
     page.emulate_media(media="print")
     assert page.locator("section .bars:visible").count() == 8
-    assert page.locator(".live:visible").count() == 0
+    assert page.locator(".copy:visible").count() == 0
+    assert page.locator(".heat tbody tr:visible").count() == 1  # it follows the choice
+
+
+def test_printed_pages_are_full_and_charts_stay_with_their_headings(open_page: Open) -> None:
+    page = open_page(viewport={"width": 718, "height": 1000})
+    page.emulate_media(media="print")
+    margins = dict.fromkeys(("top", "bottom", "left", "right"), "1cm")
+    pages = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", margin=margins)))
+    high = (297 - 20) / 25.4 * 96  # pixels of a page
+    assert page.evaluate("document.documentElement.scrollHeight") > 0.85 * pages * high > 4 * high
+    assert page.locator(".heat").evaluate("(table) => table.getBoundingClientRect().right") <= 718
+    for after in ("h2", ".finding", ".finding + .note", ".bars li"):
+        assert page.locator(f"section {after}").first.evaluate("(box) => getComputedStyle(box).breakAfter") == "avoid"
 
 
 def test_marks_move_to_the_axis_of_the_choice(visit: Visit, tmp_path: Path) -> None:
