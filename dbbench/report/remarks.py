@@ -45,8 +45,8 @@ _WORDS = {
     About.IMPOSSIBLE: "no rank: ×{0.amount:.2f} the time of the null engine, which does no work",
     About.OTHER_PLANS: "another plan in {0.count} of {0.of} rounds",
     About.WITHHELD: "withheld: {0.text}",
-    About.LEVELS: "{0.count} of {0.of} lie ×{0.amount:.2f} below the rest",
-    About.SPREAD: "the greatest is ×{0.amount:.2f} the least",
+    About.LEVELS: "{0.count} of {0.of} are about {change} below the others",
+    About.SPREAD: "the highest is {0.amount:.2f} times the lowest",
     About.DRIFT: "a drift of ×{0.amount:.2f} from the first half to the second",
     About.ALIKE: "neighbouring rounds are alike (autocorrelation {0.amount:.2f})",
     About.ONLY_INTERVAL: "the interval of the ratio excludes ×1, but the corrected test finds no difference from the best",
@@ -60,7 +60,10 @@ def worded(remark: Remark) -> str:
     if remark.about is About.OUTSIDE and names[_NAMED:]:
         names = (*names[: _NAMED - 1], f"{names[_NAMED - 1]} and {len(names) - _NAMED} more")
     words = _WORDS[remark.about].format(
-        remark, names=", ".join(names), seconds=fitting("s", [remark.amount]).text(remark.amount)
+        remark,
+        names=", ".join(names),
+        seconds=fitting("s", [remark.amount]).text(remark.amount),
+        change=f"{1 - 1 / remark.amount:.0%}" if remark.amount else "",
     )
     times, rounds = remark.rounds
     return words if times >= rounds else f"{words} (in {times} of {rounds} rounds)"

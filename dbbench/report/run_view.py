@@ -23,7 +23,7 @@ from dbbench.report.published_comparison import PublishedComparison, published_c
 from dbbench.report.remarks import control_words, worded
 from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import Data, StepView
-from dbbench.report.tiers import durability
+from dbbench.report.tiers import durability, promised
 from dbbench.report.warnings import publication_remarks, publication_warnings, run_warnings, upper_limits
 from dbbench.results.chosen_run import ChosenRun, metric_of
 from dbbench.results.facts import Rows, ToldFacts
@@ -287,7 +287,7 @@ def _durability(scenarios: Sequence[ScenarioView]) -> str:
     """The tier of each scenario, with what is known of it; scenarios of which the same is known together."""
     alike: dict[str, list[str]] = {}
     for item in scenarios:
-        alike.setdefault(item.durability, []).append(item.scenario.name)
+        alike.setdefault(promised(item.scenario.durability, item.durability), []).append(item.scenario.name)
     if len(alike) == 1 and len(scenarios) > 1:
         return f"all scenarios: {next(iter(alike))}"
     return " · ".join(f"{', '.join(names)}: {known}" for known, names in alike.items())

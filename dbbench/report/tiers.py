@@ -8,9 +8,15 @@ from typing import Any
 from dbbench.analysis.systems import ranked, titles
 from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import TrialResult
-from dbbench.suite.model import Scenario
+from dbbench.suite.model import Scenario, Tier
 
 _DECLARED = "declared"
+#: Tier -> what it promises of a commit.
+_PROMISES = {
+    Tier.MEMORY: "commits end with the process",
+    Tier.PROCESS: "commits survive a crash of the process",
+    Tier.POWER: "commits survive power loss",
+}
 
 
 def durability(scenario: Scenario, manifest: Manifest, results: Sequence[TrialResult]) -> str:
@@ -30,6 +36,13 @@ def durability(scenario: Scenario, manifest: Manifest, results: Sequence[TrialRe
     if declared:
         found[_DECLARED] = declared  # last
     return "; ".join([scenario.durability, *(f"{words}: {', '.join(names)}" for words, names in found.items())])
+
+
+def promised(tier: Tier, known: str) -> str:
+    """What `durability` gives, in a sentence where nothing was tried."""
+    if known != f"{tier} ({_DECLARED})":
+        return known
+    return f"{_PROMISES[tier]}, as the vendors document (not crash-tested here)"
 
 
 def _words(settings: Mapping[str, Any]) -> str:

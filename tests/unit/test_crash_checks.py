@@ -12,8 +12,10 @@ import pytest
 from dbbench.engine.registry import fingerprint
 from dbbench.report.remarks import detail
 from dbbench.report.run_view import view
+from dbbench.report.tiers import promised
 from dbbench.results import crash_checks
 from dbbench.results.crash_checks import CrashCheck, Subject
+from dbbench.suite.model import Tier
 from dbbench_plugins.dict import Dict
 from tests.fabricated import MANY, fabricate
 
@@ -79,7 +81,7 @@ def words(tmp_path: Path, *told: dict[str, Any]) -> str:
     shown = view(run)
     (text,) = (item.durability for item in shown.scenarios)
     assert f"durability: {text} · " in shown.captions(run.suite.scenarios[0])[-1]
-    assert ("Durability", f"invoices: {text}") in shown.facts
+    assert ("Durability", f"invoices: {promised(Tier.POWER, text)}") in shown.facts
     return text
 
 
@@ -95,6 +97,8 @@ def test_who_failed_a_crash_check_has_figures_and_sizes_but_no_rank(tmp_path: Pa
 
 def test_what_was_never_tried_is_declared(tmp_path: Path) -> None:
     assert words(tmp_path, {}, {}) == "power (declared)"
+    assert promised(Tier.POWER, "power (declared)").startswith("commits survive power loss, as the vendors document")
+    assert promised(Tier.POWER, "power; declared: A") == "power; declared: A"
 
 
 def test_a_crash_check_is_named_with_its_kills_and_day(tmp_path: Path) -> None:
