@@ -43,7 +43,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     path = pathlib.Path(wheel_directory, f"{{NAME}}-{{VERSION}}-py3-none-any.whl")
     here = pathlib.Path(__file__).parent
     with zipfile.ZipFile(path, "w") as archive:
-        for file in sorted((here / NAME).rglob("*")):
+        for file in sorted((here / {module!r}).rglob("*")):
             if file.is_file():
                 archive.write(file, file.relative_to(here))
         archive.writestr(f"{{info}}/METADATA", f"Metadata-Version: 2.1\\nName: {{NAME}}\\nVersion: {{VERSION}}\\n")
@@ -53,10 +53,12 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 """
 
 
-def source_folder(folder: Path, package: Path, version: str) -> Path:
-    """A source folder that builds to an installed package, without any network."""
+def source_folder(folder: Path, package: Path, version: str, name: str = "") -> Path:
+    """A source folder that builds to an installed package, without any network; `name`: the distribution's, if another."""
     shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "backend.py").write_text(_BACKEND.format(name=package.name, version=version))
+    (folder / "backend.py").write_text(_BACKEND.format(name=name or package.name, module=package.name, version=version))
     system = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
-    (folder / "pyproject.toml").write_text(f'{system}[project]\nname = "{package.name}"\nversion = "{version}"\n')
+    (folder / "pyproject.toml").write_text(
+        f'{system}[project]\nname = "{name or package.name}"\nversion = "{version}"\n'
+    )
     return folder

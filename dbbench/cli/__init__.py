@@ -17,6 +17,7 @@ from dbbench.cli.durability import durability
 from dbbench.cli.engines import engines
 from dbbench.cli.history import history
 from dbbench.cli.importing import import_
+from dbbench.cli.init_ci import init_ci
 from dbbench.cli.listing import check, dataset, describe, suites
 from dbbench.cli.plugin import plugin
 from dbbench.cli.report import report
@@ -106,6 +107,8 @@ for each in (
     site,
     durability,
     plugin,
+    init_ci,
+    init_ci,
     completion,
 ):
     main.add_command(each)

@@ -100,7 +100,7 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
     from dbbench.analysis.publication import forbidden
     from dbbench.report.terminal.pairs import pair_lines
 
-    answers, results = set(), run.results()
+    answers, results, said = set(), run.results(), list[str]()
     withheld = forbidden(run.manifest, results) if publish else {}
     for wanted in gates:
         if clauses := [withheld[name] for name in (wanted.new, wanted.old) if name in withheld]:
@@ -108,6 +108,7 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
             text = f"gate {wanted.new}/{wanted.old}: {answer}, withheld: {'; '.join(clauses)}"
             console.print(text, soft_wrap=True, highlight=False, markup=False)
             answers.add(answer)
+            said.append(text)
             continue
         shown = pair_gate(
             run, results, (wanted.new, wanted.old), wanted.share, wanted.metric, strict=wanted.strict, step=wanted.step
@@ -115,6 +116,8 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
         answers.add(shown.gate.answer)
         for line in pair_lines(shown):
             console.print(line, soft_wrap=True, highlight=False)
+            said.append(line.plain)
+    run.keep_gates(said)
     return exit_status(answers)
 
 

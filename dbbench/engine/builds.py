@@ -141,8 +141,9 @@ def _copy(folder: Path, digest: str, scratch: Path) -> Path:
 
 
 def _commit(what: str) -> Source:
-    """A commit of a repository on this machine: git+file://FOLDER, with @COMMIT or of its HEAD."""
-    folder, _, revision = what.removeprefix(_GIT).partition("@")
+    """A commit of a repository on this machine: git+file://FOLDER[@COMMIT][#subdirectory=PATH], by default its HEAD."""
+    place, _, below = what.removeprefix(_GIT).partition("#subdirectory=")
+    folder, _, revision = place.partition("@")
     commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision or 'HEAD'}^{{commit}}")
     if not commit:
         raise UserError(f"--from: {folder or what} has no commit {revision or 'HEAD'}, or is no git repository")
@@ -154,9 +155,10 @@ def _commit(what: str) -> Source:
             ("-C", str(clone), "checkout", "--quiet", commit),
         ):
             environments.run_installer(["git", "--no-pager", *words], scratch, what)
-        return clone
+        return clone / below
 
-    return Source(f"commit {commit[:_SHOWN]} of {Path(folder).name}", commit, cloned)
+    words = f"commit {commit[:_SHOWN]} of {Path(folder).name}{below and f', {below}'}"
+    return Source(words, f"{commit} {below}", cloned)
 
 
 def _head(folder: Path) -> str:

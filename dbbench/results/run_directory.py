@@ -5,6 +5,7 @@
     trials/ID/    trial.json, result.json, the plans of its queries, and what the worker printed
     summary.csv   one row for each step and engine
     results.json  all rows, ratios and ranks, for programs
+    gate.txt      what its gates said
     report/       charts and pages
     publish/      the same without what licences forbid to publish; made by --publish
 
@@ -212,6 +213,11 @@ class Run:
     def save(self) -> None:
         """Write the manifest."""
         atomic_json.write(self.path / "run.json", self.manifest.model_dump(mode="json"), durable=True)
+
+    def keep_gates(self, lines: Iterable[str]) -> None:
+        """Write what gates said, for a comment: a fence of backticks around it holds."""
+        text = "".join(f"{line}\n" for line in lines).strip("\n").replace("`", "'")
+        plain_file.write(self.path / "gate.txt", f"{text}\n".encode())
 
     def directory(self, trial: Trial) -> Path:
         """Folder of a trial's files."""

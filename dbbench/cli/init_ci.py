@@ -1,0 +1,84 @@
+"""`init-ci`: a workflow that runs head against base of a pull request, and one that comments on it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from dbbench.cli.common import command, engine_names, examples, share
+
+#: Name of the file -> its template.
+_FILES = {"benchmark.yml": "benchmark.yml", "benchmark-comment.yml": "benchmark_comment.yml"}
+
+
+@click.command(
+    "init-ci",
+    epilog=examples(
+        "dbbench init-ci benchmarks/suite.yaml --engine duckdb",
+        "dbbench init-ci invoices --engine sqlite+apsw --from python --gate 5% --rounds 15",
+    ),
+    short_help="Write a workflow that gates pull requests.",
+)
+@click.argument("suite")
+@click.option(
+    "--engine", "-e", required=True, metavar="NAME", shell_complete=engine_names, help="Engine whose driver is built."
+)
+@click.option(
+    "--from", "source", default=".", metavar="FOLDER", show_default=True, help="The driver's folder in the repository."
+)
+@click.option(
+    "--gate", "most", type=share, default="10%", metavar="SHARE", show_default=True, help="How much slower head may be."
+)
+@click.option("--rounds", type=click.IntRange(5, 1000), default=10, show_default=True, help="Rounds of a run.")
+@click.option(
+    "--requires",
+    default="",
+    metavar="REQUIREMENT",
+    help="What pip installs. [default: dbbench with the engine's extra]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path(".github/workflows"),
+    show_default=True,
+    help="Folder for the files.",
+)
+@command
+def init_ci(suite: str, engine: str, source: str, most: float, rounds: int, requires: str, out: Path) -> None:
+    """Write two workflows for GitHub Actions: one runs SUITE on head and base of a pull request and fails by the gate, the
+    other comments on the pull request, also on one from a fork.
+    """
+    import jinja2
+
+    from dbbench.engine import registry
+    from dbbench.errors import UserError
+    from dbbench.suite.loader import find_suite, load_suite
+
+    registry.check_names([engine])
+    package = registry.versioned_package(engine)
+    load_suite(find_suite(suite))
+    extras = registry.extras(registry.find(engine))
+    folder = Path(source)
+    if folder.is_absolute() or ".." in folder.parts or not folder.is_dir():
+        raise UserError(f"--from: {source} is no folder of this repository; run it at the root of the repository")
+    facts = {
+        "suite": shlex.quote(suite),
+        "engine": engine,
+        "source": shlex.quote(f"./{folder}" if folder.parts else "."),
+        "subfolder": f"#subdirectory={folder}" if folder.parts else "",
+        "share": f"{most * 100:g}%",
+        "rounds": rounds,
+        "requirement": shlex.quote(requires or f"dbbench[{','.join(extras)}]"),
+    }
+    templates = jinja2.Environment(  # noqa: S701 - they are YAML, where nothing is escaped as in HTML
+        loader=jinja2.PackageLoader("dbbench.cli"), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
+    if taken := [name for name in _FILES if (out / name).exists()]:
+        raise UserError(f"{out / taken[0]} already exists; remove it, or name another folder with --out")
+    out.mkdir(parents=True, exist_ok=True)
+    for name, template in _FILES.items():
+        (out / name).write_text(templates.get_template(f"{template}.jinja").render(facts), "utf-8")
+        click.echo(f"wrote {out / name}")
+    click.echo(f"They build {package} from {source}, and run at the next pull request after they are committed.")

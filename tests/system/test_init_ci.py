@@ -1,0 +1,103 @@
+"""The workflows that `dbbench init-ci` writes, run step by step as a runner would: green, and red for a planted slowdown."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.conftest import Dbbench, run_dbbench
+from tests.wheels import offline, source_folder
+
+SUITE = Path(__file__).parents[1] / "unit" / "small.yaml"
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ["-c", "user.name=t", "-c", "user.email=t@t"]
+    return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A driver's repository with its package in a folder of its own, and a suite."""
+    turso = pytest.importorskip("turso")
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    source_folder(folder / "python", Path(turso.__file__).parent, "99.1", "pyturso")
+    shutil.copy(SUITE, folder / "suite.yaml")
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "base")
+    return folder
+
+
+def steps(path: Path) -> list[dict[str, Any]]:
+    ((_, job),) = YAML(typ="safe").load(path)["jobs"].items()
+    return [step for step in job["steps"] if "run" in step]
+
+
+def run_as_a_runner(step: dict[str, Any], folder: Path, variables: dict[str, str]) -> int:
+    """GitHub's `shell: bash`, with the expressions of `env` already replaced in `variables`."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    return subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path, **variables}, check=False).returncode
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize(("planted", "status"), [("", 0), ("        time.sleep(0.02)\n", 1)])
+def test_a_pull_request_is_gated_and_commented(repository: Path, tmp_path: Path, planted: str, status: int) -> None:
+    chosen = ["suite.yaml", "--engine", "turso", "--from", "python", "--gate", "50%", "--rounds", "5"]
+    done = run_dbbench(repository, "init-ci", *chosen)
+    assert done.returncode == 0, done.stderr
+    base = git(repository, "rev-parse", "HEAD")
+    driver = repository / "python" / "turso" / "lib.py"
+    head = "    def execute(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> "
+    text = driver.read_text()
+    assert text.count(head) == 2
+    parts = text.replace("import annotations\n", "import annotations\nimport time\n", 1).split(head)
+    driver.write_text(head.join([parts[0], *(part.replace(":\n", f":\n{planted}", 1) for part in parts[1:])]))
+    git(repository, "commit", "-qam", "head")
+    install, measure, summarise = steps(repository / ".github" / "workflows" / "benchmark.yml")
+    assert install["run"] == "python -m pip install 'dbbench[turso]'"
+    assert measure["env"] == {"BASE": "${{ github.event.pull_request.base.sha }}"}
+    summary = tmp_path / "summary.md"
+    variables = offline(tmp_path) | {"DBBENCH_CACHE": str(tmp_path / "cache"), "BASE": base}
+    assert run_as_a_runner(measure, repository, variables) == status
+    assert run_as_a_runner(summarise, repository, {"GITHUB_STEP_SUMMARY": str(summary), "NUMBER": "17"}) == 0
+    said = summary.read_text()
+    assert said.startswith("### turso: head against base\n```\nturso@head against turso@base, round by round")
+    assert ("failed at 50 %" in said) == bool(planted)
+    assert (repository / "run" / "comment.md").read_text() == said
+    assert (repository / "run" / "pull-request").read_text() == "17\n"
+
+
+def test_workflows_give_no_token_to_code_of_a_pull_request(tmp_path: Path, dbbench: Dbbench) -> None:
+    done = dbbench("init-ci", "invoices", "--engine", "duckdb", "--out", str(tmp_path / "w"))
+    assert done.returncode == 0, done.stderr
+    runs, comments = (
+        YAML(typ="safe").load(tmp_path / "w" / name) for name in ("benchmark.yml", "benchmark-comment.yml")
+    )
+    assert runs["permissions"] == {"contents": "read"}
+    ((_, job),) = runs["jobs"].items()
+    assert job["steps"][0]["with"]["persist-credentials"] is False
+    assert [step["run"] for step in job["steps"] if "token" in str(step)] == []
+    ((_, job),) = comments["jobs"].items()
+    assert not any("checkout" in str(step) or "pip" in str(step) for step in job["steps"])
+    assert "[[ $number =~ ^[0-9]+$ ]]" in job["steps"][1]["run"]
+    again = dbbench("init-ci", "invoices", "--engine", "duckdb", "--out", str(tmp_path / "w"))
+    assert again.returncode == 2
+    assert "already exists; remove it" in " ".join(again.stderr.split())
+    for words, said in (
+        (("nosuch", "--engine", "duckdb"), "nosuch"),
+        (("invoices", "--engine", "sqlite"), "needs no package of its own"),
+        (("invoices", "--engine", "duckdb", "--from", "/tmp"), "no folder of this repository"),
+    ):
+        refused = dbbench("init-ci", *words, "--out", str(tmp_path / "x"))
+        assert refused.returncode == 2
+        assert said in " ".join(refused.stderr.split())
