@@ -126,6 +126,7 @@ def upper_limits(manifest: Manifest) -> list[str]:
 def _alike(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
     """Variants of one engine that answered with the same versions and settings, though none is a control."""
     found: dict[str, dict[str, None]] = {}
+    builds = {name: variant.built or variant.build for name, variant in manifest.variants.items()}
     controls = [name for name, variant in manifest.variants.items() if variant.repeats]
     for result in results:
         if result.engine_name not in controls and (versions := result.engine.get("versions")):
@@ -134,9 +135,10 @@ def _alike(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
                 versions,
                 result.engine.get("settings"),
                 result.engine.get("tier"),
+                builds.get(result.engine_name, ""),
             ]
             found.setdefault(json.dumps(identity, sort_keys=True, default=str), {})[result.engine_name] = None
-    for alike in (list(names) for names in found.values() if len(names) > 1):
+    for alike in (sorted(names) for names in found.values() if len(names) > 1):
         yield f"{' and '.join(alike)} have the same versions and settings: what differs between them is noise"
 
 

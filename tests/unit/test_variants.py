@@ -154,7 +154,9 @@ def test_variants_with_the_same_versions_and_settings_are_named(tmp_path: Path) 
     other = replace(same, told={"versions": {"SQLite": "3.50"}, "settings": {"cache_mib": 8}})
     known = {"probed": {"engine": "sqlite"}}
     engines = {"sqlite": same, "sqlite@a": replace(same, **known), "sqlite@b": replace(other, **known)}
-    run = fabricate(tmp_path / "run", {**engines, "sqlite@control": engines["sqlite@a"]}, rounds=6)
+    more = dict.fromkeys(("sqlite@control", "sqlite@built"), engines["sqlite@a"])
+    run = fabricate(tmp_path / "run", {**engines, **more}, rounds=6)
+    run.manifest.variants["sqlite@built"] = VariantFacts(engine="sqlite", build="a folder")
     run.manifest.variants["sqlite@control"] = VariantFacts(engine="sqlite", repeats="sqlite")
     found = [text for text in view(run).warnings if "versions" in text]
     assert found == ["sqlite and sqlite@a have the same versions and settings: what differs between them is noise"]
