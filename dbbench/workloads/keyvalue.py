@@ -210,8 +210,13 @@ def _scan(context: StepContext, expected: ExpectedRecords) -> StepMeasurement:
     return throughput(found, count, Clients())
 
 
-def check_read(calls: Sequence[Kept], context: StepContext, expected: ExpectedRecords) -> None:
-    """Compare what timed calls have read of records that are there. Raises WrongAnswer."""
+def check_read(
+    calls: Sequence[Kept], context: StepContext, expected: ExpectedRecords, before: ExpectedRecords | None = None
+) -> None:
+    """Compare what timed calls have read of records that are there. Raises WrongAnswer.
+
+    `before`: what was there when the first of them began, if they were not alone in it.
+    """
     with context.aside():
         for each in calls:
             rows = list(zip(*each.table.to_pydict().values(), strict=True))
@@ -220,11 +225,11 @@ def check_read(calls: Sequence[Kept], context: StepContext, expected: ExpectedRe
             if rows:
                 _check_versions(expected, *_records(context).named([(key, value) for *_, key, value in rows]))
             for _, pairs in groupby(rows, itemgetter(0)):
-                _check_call([*pairs], context, expected)
+                _check_call([*pairs], context, before or expected)
 
 
-def _check_call(rows: Sequence[ReadRow], context: StepContext, expected: ExpectedRecords) -> None:
-    """One call's keys begin with the one that it took, ascend, and are as many as it asked for, if there are as many."""
+def _check_call(rows: Sequence[ReadRow], context: StepContext, before: ExpectedRecords) -> None:
+    """One call's keys begin with the one that it took, ascend, and are as many as it asked for, if there were as many before."""
     _, asked, wanted, first, _ = rows[0]
     if first != asked:
         raise WrongAnswer(f"a timed call with the key {asked.hex()}, which is there, returned another's")
@@ -233,7 +238,7 @@ def _check_call(rows: Sequence[ReadRow], context: StepContext, expected: Expecte
         raise WrongAnswer(f"a timed call returned {len(keys)} records of {wanted}, or not in order")
     if len(keys) < wanted:
         records = _records(context)
-        existing = _chunks(range(expected.first, expected.next))
+        existing = _chunks(range(before.first, before.next))
         after = sum(key >= asked for numbers in existing for key in records.keys(numbers))
         if len(keys) < min(wanted, after):
             raise WrongAnswer(f"a timed call returned {len(keys)} of {min(wanted, after)} records")

@@ -36,7 +36,7 @@ def measure(step: MixStep, context: StepContext) -> StepMeasurement:
         return _timed(step, context, job, clients)
     found = context.drive(job, clients)
     left = _left(expected, operations, clients.count)
-    check_read(found.kept, context, left)
+    check_read(found.kept, context, left, before=expected)
     measured = throughput(found, operations.operations, clients)
     return replace(measured, leaves=Leaves(records=left), commits=_commits(measured, clients))
 
@@ -50,8 +50,8 @@ def _timed(step: MixStep, context: StepContext, job: Job, clients: Clients) -> S
         assert isinstance(job.inputs, OperationMix)
         inputs = replace(job.inputs, next=expected.next, version=expected.newest, endless=True)
         found = context.drive(replace(job, inputs=inputs), clients)
-        expected = _left(expected, inputs, clients.count, dict(found.made))
-        check_read(found.kept, context, expected)
+        before, expected = expected, _left(expected, inputs, clients.count, dict(found.made))
+        check_read(found.kept, context, expected, before=before)
         return found
 
     measured = load_control.measure(step, job, clients, driven, context.note, records=1)

@@ -376,6 +376,34 @@ def test_a_mix_is_right_and_a_lost_write_of_it_is_found(threads: int, keys: str)
         mix.check(made, on)
 
 
+class SortedSession(DictSession):
+    """A session that can read some records in the order of their keys."""
+
+    def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], list[tuple[bytes, bytes]]]:
+        held = self.held
+        return lambda key, count: [(each, held[each]) for each in sorted(held) if each >= key][:count]
+
+
+class SortedDict(Dict):
+    """A store that can."""
+
+    session_class = SortedSession
+
+    def connect(self) -> SortedSession:
+        return SortedSession(self.held)
+
+
+def test_short_scans_at_the_end_of_the_keys_are_right_though_records_come_later() -> None:
+    """A scan owes the records that were there when it began: those that the mix inserts afterwards are none of them."""
+    on = bench(SortedDict(Setup(Path(), Tier.MEMORY)))
+    run(on, step("insert", count=20))
+    made = MixStep(
+        kind="mix", name="mix", title="Mix", operations=200, weights={"scan": 1, "insert": 1}, keys="uniform", scan_length=500
+    )  # fmt: skip
+    run_mix = mix.measure(made, on)
+    assert run_mix.value
+
+
 def test_a_mix_needs_records() -> None:
     made = MixStep(kind="mix", name="mix", title="Mix", operations=10, weights={"read": 1})
     with pytest.raises(Unsupported, match="a mix needs records"):
