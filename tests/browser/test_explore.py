@@ -282,6 +282,15 @@ def test_rounds_are_shown_in_their_order_with_the_null_engines(open_page: Open) 
     assert strip.locator("path.d").first.get_attribute("d").count("M") == 6  # type: ignore[union-attr]
 
 
+def test_parts_and_hatches_are_explained_and_sizes_have_no_rounds(open_page: Open) -> None:
+    page = open_page()
+    size = page.locator("section:has([id='invoices.database-size'])")
+    assert size.locator(".keys").inner_text().split() == ["data", "indexes", "log", "in", "use"]
+    assert size.locator(".strip").count() == 0
+    note = page.locator("section:has([id='invoices.join-1']) > .note").first.inner_text()
+    assert note.endswith("Hatched or hollow: Arrow batches. Plain: rows.")
+
+
 def test_headings_have_links_that_keep_the_state(open_page: Open) -> None:
     page = open_page("#sort=name")
     page.locator("[id='invoices.scan-1'] .anchor").click()

@@ -48,7 +48,7 @@ def write(shown: View, stems: Sequence[str]) -> Path:
             "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             "data": Markup(page_data(shown)),  # noqa: S704 - it has no character of markup
             "overall": overall, "summary": summary, "wins": wins, "place": place,
-            "patterns": page_bars.patterns(), "used": page_bars.USED,
+            "patterns": page_bars.patterns(), "arrow_note": page_bars.ARROW_NOTE, "used": page_bars.USED,
             "step_bars": partial(page_bars.step_bars, shown), "used_bars": partial(page_bars.used_bars, shown),
             "rounds_in_order": partial(page_bars.rounds_in_order, shown),
         },

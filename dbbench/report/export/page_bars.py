@@ -6,7 +6,8 @@ Places are in per cent, so that the page's script can move them for another choi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 
 from markupsafe import Markup
@@ -14,7 +15,7 @@ from markupsafe import Markup
 from dbbench.analysis.row import Row as Result
 from dbbench.analysis.units import fitting
 from dbbench.report.charts.axis import Axis, fitting_axis
-from dbbench.report.charts.bars import bar, bars
+from dbbench.report.charts.bars import ARROW_NOTE, bar, bars
 from dbbench.report.charts.layout import Frame, Look, Texts
 from dbbench.report.charts.palette import engine_colours
 from dbbench.report.charts.rows import Row, RowChart, marks
@@ -25,6 +26,8 @@ from dbbench.report.remarks import unsteady
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import WIDE_RANGE, StepView
 from dbbench.suite.charts import Bars
+
+__all__ = ["ARROW_NOTE", "USED", "patterns", "rounds_in_order", "step_bars", "used_bars"]
 
 #: The height of a bar in pixels, which page.css has too.
 _BAR = 14.0
@@ -90,9 +93,14 @@ def used_bars(shown: View, scenario: ScenarioView, name: str, place: str) -> Mar
 
 def rounds_in_order(shown: View, scenario: ScenarioView, step: StepView) -> Markup:
     """The rounds of each engine about its own median, in their order, as rows of a table; empty with one round."""
+    if step.counted:
+        return Markup("")
     colours = engine_colours(shown)
     nulls = [each for each in shown.rows if not each.ranked and (each.scenario, each.step) == _names(scenario, step)]
-    lines = [(row.engine, row.title, f"var(--{colours.get(row.engine, 'c0')})", row) for row in _rows(step)]
+    lines = [
+        (row.engine, row.title, f"var(--{colours.get(row.engine, 'c0')})", row)
+        for row in (line.row for line in step.lines)
+    ]
     lines += [("", row.title, "var(--grey)", row) for row in nulls]
     rows = [
         Markup('<tr{}><td>{}</td><td><svg viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">'
@@ -103,10 +111,6 @@ def rounds_in_order(shown: View, scenario: ScenarioView, step: StepView) -> Mark
         if len(row.trial_means) > 1 and min(row.trial_means) > 0
     ]  # fmt: skip
     return Markup("").join(rows)
-
-
-def _rows(step: StepView) -> Iterator[Result]:
-    return (line.row for line in step.lines if not step.counted)
 
 
 def _names(scenario: ScenarioView, step: StepView) -> tuple[str, str]:
@@ -138,8 +142,22 @@ def _list(place: str, charts: tuple[RowChart, RowChart], engines: Engines, shown
     )
     return Markup(
         '<ul class="{}" data-list="{}" data-even="{:.6g}" data-log="{:.6g} {:.6g}" style="contain-intrinsic-size:auto {:.1f}rem">{}</ul>'
-        '<div class="axis" aria-hidden="true"><span class="ticks">{}</span></div>'
-    ).format(names, place, even.axis.high, other.axis.low, other.axis.high, len(engines) * 1.74, items, ticks)
+        '<div class="axis" aria-hidden="true"><span class="ticks">{}</span></div>{}'
+    ).format(
+        names, place, even.axis.high, other.axis.low, other.axis.high, len(engines) * 1.74, items, ticks, _keys(even)
+    )
+
+
+def _keys(chart: RowChart) -> Markup:
+    """What tones and hatches mean; empty where bars have neither."""
+    known = [(mark, text) for mark, text in chart.keys if isinstance(mark, Box)]
+    entries = Markup("").join(
+        Markup(
+            '<span><svg width="16" height="12" aria-hidden="true" style="--i:var(--grey)">{}</svg> {}</span> '
+        ).format(_element(replace(mark, x=0, width=100), "grey"), text)
+        for mark, text in known
+    )
+    return Markup('<p class="note keys">{}</p>').format(entries) if known else Markup("")
 
 
 def _item(engine: str, ratio: str, row: Row, other: Row, charts: tuple[RowChart, RowChart]) -> Markup:

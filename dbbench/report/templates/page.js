@@ -238,7 +238,10 @@
       const words = box.textContent.split(/[^\w+@.-]+/);
       box.hidden = !box.querySelector("table") && hidden.some(([name, called]) => words.includes(name) || box.textContent.includes(called));
     }
-    for (const box of every(".chart:not(.replaced)")) box.hidden = !all();
+    for (const box of every(".chart:not(.replaced)")) {
+      box.hidden = !all();
+      if (box.previousElementSibling.matches("h2")) box.previousElementSibling.hidden = !all();
+    }
   };
   const places = new Map();  // scenario -> its table in colour
   const show = () => {
