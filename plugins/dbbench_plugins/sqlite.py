@@ -141,8 +141,7 @@ class SQLite(SQLEngine):
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
-        if isinstance(self.options, JournalOptions):
-            chosen = self.options.model_dump(include={"journal_mode", "synchronous"}, exclude_none=True)
+        if chosen := self.options.model_dump(include={"journal_mode", "synchronous"}, exclude_none=True):
             settings = {**self.durability[self.tier], **chosen}
             self.tier = tier_of(settings["journal_mode"], settings["synchronous"])
             self.durability = {**self.durability, self.tier: settings}  # type: ignore[misc]  # of this one alone
