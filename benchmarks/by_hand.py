@@ -83,6 +83,7 @@ class SQLite(ByHand):
             marks = ", ".join("?" * len(table.columns))
             self.connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', data[name])
         self.indexes()
+        self.run("ANALYZE")
         self.run("COMMIT")
 
 

@@ -79,6 +79,7 @@ class SQLiteByHand:
         for name, table in self.tables.items():
             for column in table.indexes:
                 connection.execute(f'CREATE INDEX "ix_{name}" ON "{name}" ("{column}")')
+        connection.execute("ANALYZE")
         connection.execute("COMMIT")
         taken = perf_counter() - start
         connection.close()

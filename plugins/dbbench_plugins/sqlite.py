@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -40,6 +41,7 @@ class CommonOptions(Options):
     page_size: Literal["512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"] = Field(
         default="4096", description="bytes"
     )
+    statistics: bool = Field(default=True, description="whether a load ends with ANALYZE")
     busy_seconds: int = Field(
         default=60, ge=0, le=3600, description="how long a client waits for the one lock, seconds"
     )
@@ -112,6 +114,7 @@ class SQLite(SQLEngine):
     sql = Dialect(
         types={**STANDARD_TYPES, "datetime": "DATETIME"},
         compact="VACUUM",
+        statistics="ANALYZE",
         indexed="SELECT i.name FROM pragma_index_list('{0}') AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0",
     )
     options_class: ClassVar[type[Options]] = SQLiteOptions
@@ -141,6 +144,8 @@ class SQLite(SQLEngine):
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
+        if not self.options.statistics:
+            self.sql = replace(self.sql, statistics="")  # type: ignore[misc]  # of this one alone
         if chosen := self.options.model_dump(include={"journal_mode", "synchronous"}, exclude_none=True):
             settings = {**self.durability[self.tier], **chosen}
             self.tier = tier_of(settings["journal_mode"], settings["synchronous"])

@@ -273,7 +273,7 @@ class SQLiteLibrary(SQLite):
     def open(self) -> None:
         self.library = self._library(self.options.library)
         if self.library.release < (3, 16):  # which has no functions for pragmas
-            self.sql = replace(SQLite.sql, indexed="")  # type: ignore[misc]
+            self.sql = replace(self.sql, indexed="")  # type: ignore[misc]
             self.sync_queries = self.option_queries = {}  # type: ignore[misc]
         super().open()
 

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from dbbench.engine import Setup, Tier, Unavailable, fetch, registry
+from dbbench.suite.dataset import Table
 from dbbench_plugins import sqlite_library
+
+_WHOLE = {"type": "integer", "values": {"kind": "sequence"}}
+TABLES = {
+    "T": Table.model_validate(
+        {"rows": 100, "primary_key": "Id", "indexes": ["Part"], "columns": {"Id": _WHOLE, "Part": _WHOLE}}
+    )
+}
 
 
 @pytest.mark.parametrize("name", ["sqlite", "sqlite+apsw"])
@@ -59,6 +67,28 @@ def test_the_tier_follows_from_the_settings(
     engine.close()
     other = registry.load(name)(Setup(tmp_path, asked))
     assert other.info().tier is asked
+
+
+@pytest.mark.parametrize(("options", "parts"), [({}, 3), ({"statistics": "false"}, 2)])
+def test_a_load_ends_with_statistics_unless_they_are_turned_off(
+    options: dict[str, str], parts: int, tmp_path: Path
+) -> None:
+    engine = registry.load("sqlite")(Setup(tmp_path, Tier.PROCESS, options))
+    engine.open()
+    engine.create(TABLES)
+    session = engine.connect()
+    session.begin_load(TABLES)
+    session.prepare_load("T", TABLES["T"])([(number, number % 7) for number in range(100)])
+    finish = session.prepare_finish(TABLES)
+    assert list(finish) == ["indexes", "statistics", "commit"][:: 1 if parts == 3 else 2]
+    for run in finish.values():
+        run()
+    counted = fetch(session, "SELECT name FROM sqlite_schema WHERE name = 'sqlite_stat1'")
+    assert len(counted) == parts - 2
+    if counted:
+        assert ("T", "100 15") in fetch(session, "SELECT tbl, stat FROM sqlite_stat1 WHERE idx IS NOT NULL")
+    session.close()
+    engine.close()
 
 
 def test_a_library_of_2006_is_driven_without_what_came_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

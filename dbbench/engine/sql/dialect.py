@@ -43,8 +43,14 @@ class Dialect:
     #: The documented statement that gives unused room back; run for each table where it names one, as {table} or as text,
     #: {name}. Empty if there is none.
     compact: str = ""
+    #: The statement that gathers statistics after a load, where the manual asks for it; for each table as with `compact`.
+    statistics: str = ""
     #: A query of the system's catalogue for the first column of each index of a table. {0}: the table's name, as text.
     indexed: str = ""
+
+    def of_each(self, statement: str, tables: Iterable[str]) -> list[str]:
+        """A statement for each table, or once if it names none."""
+        return list(dict.fromkeys(statement.format(table=self.quoted(name), name=name) for name in tables))
 
     def quoted(self, name: str) -> str:
         """An identifier, quoted."""

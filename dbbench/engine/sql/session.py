@@ -62,8 +62,11 @@ class SQLSession(SQLObjects):
         self.begin()
 
     def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
-        """What ends a load, in its order: here the indexes, then the commit."""
-        return {"indexes": self.each(self.create_indexes(tables)), "commit": self.commit}
+        """What ends a load, in its order: here the indexes, the dialect's statistics, then the commit."""
+        finish: dict[LoadPart, Callable[[], object]] = {"indexes": self.each(self.create_indexes(tables))}
+        if self.sql.statistics:
+            finish["statistics"] = self.each(self.sql.of_each(self.sql.statistics, tables))
+        return {**finish, "commit": self.commit}
 
     def create_indexes(self, tables: Mapping[str, Table]) -> list[str]:
         """The statements that make the indexes of some tables."""
@@ -127,8 +130,7 @@ class SQLSession(SQLObjects):
         """A callable that runs the dialect's statement. Raises Unsupported if it has none."""
         if not self.sql.compact:
             raise Unsupported("no statement that compacts its tables is known")
-        texts = [self.sql.compact.format(table=self.sql.quoted(name), name=name) for name in tables]
-        return self.each(list(dict.fromkeys(texts)))
+        return self.each(self.sql.of_each(self.sql.compact, tables))
 
     def explain(self, sql: str) -> str:
         """The engine's own plan of a query, in its own words. Raises Unsupported if it tells none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -16,7 +16,6 @@ from dbbench.engine import (
     EngineInfo,
     File,
     FileRole,
-    LoadPart,
     Options,
     Program,
     Publication,
@@ -95,14 +94,6 @@ class PostgreSQLSession(SQLSession):
         if self.truncates:
             self.execute(f"TRUNCATE {', '.join(map(self.sql.quoted, tables))}")
 
-    def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
-        """Indexes, then ANALYZE, as the manual asks for after a bulk load (Populating a Database).
-
-        Without that, plans would be guesses until autovacuum came round, up to a minute later.
-        """
-        analyze = self.each([f"ANALYZE {self.sql.quoted(name)}" for name in tables])
-        return {"indexes": self.each(self.create_indexes(tables)), "statistics": analyze, "commit": self.commit}
-
 
 class PostgreSQLOptions(Options):
     """Options; a private server's where they are settings. None leaves the server's default."""
@@ -146,6 +137,7 @@ class PostgreSQLServer(ClientServer):
         explain="EXPLAIN",
         indexed=_INDEXED,
         compact="VACUUM FULL {table}",
+        statistics="ANALYZE {table}",  # or plans are guesses until autovacuum comes round, up to a minute later
     )
     options_class = PostgreSQLOptions
     session_class: ClassVar[type[PostgreSQLSession]] = PostgreSQLSession
