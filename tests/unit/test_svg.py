@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from dbbench.report.charts.layout import Look
+from dbbench.report.charts.size import sizes
 from dbbench.report.run_view import view
 from dbbench.report.write import write_report
 from tests.fabricated import Fake, fabricate
@@ -73,3 +75,19 @@ def test_the_same_run_gives_the_same_bytes(drawn: Path, tmp_path: Path) -> None:
     write_report(view(run), ("svg",))
     for path in drawn.glob("*.svg"):
         assert (run.report / path.name).read_bytes() == path.read_bytes()
+
+
+def test_what_is_not_ranked_makes_no_bar_of_a_size_short(tmp_path: Path) -> None:
+    def in_parts(result: dict[str, Any]) -> None:
+        for step in result["steps"]:
+            if step["name"] == "database-size":
+                reserved = 50e6 if result["engine_name"] == "a" else 0.0
+                parts = {"data": 10e6, "index": 0.0, "journal": 0.0, "other": 0.0, "reserved": reserved, "empty": 1e4}
+                step["value"], step["facts"]["size_parts"] = 10e6, parts
+
+    run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B")}, rounds=1, change=in_parts)
+    chart = sizes(view(run).scenarios[0].step("database-size"), Look())
+    first = next(row for row in chart.rows if row.title == "A")
+    assert chart.axis.high < 20
+    assert first.cells[2] == "60.0 MB on disk"
+    assert "log reserved (not ranked, cut off)" in [text for _, text in chart.keys]

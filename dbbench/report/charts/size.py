@@ -27,6 +27,8 @@ PARTS = {
 }
 #: The least part of the greatest size that the key names.
 _SEEN = 0.005
+#: How far the axis goes at most, as a multiple of the greatest figure: what isn't ranked may be far more, and is cut off.
+_REACH = 1.6
 
 
 def figures(chart: SizeChart, scenario: ScenarioView, look: Look) -> Iterator[tuple[str, Scene]]:
@@ -47,13 +49,23 @@ def sizes(view: StepView, look: Look) -> RowChart:
                 parts.append(Part(left, left + part, tone, hatch))
                 left += part
         rows[place] = replace(rows[place], parts=parts)
+        if line.row.kept_size_parts:
+            cells = (*rows[place].cells[:2], f"{unit.text(left * unit.size)} on disk")
+            rows[place] = replace(rows[place], cells=cells)
         ends.append(left)
-    keys = [key_of(text, tone, hatch) for name, (text, tone, hatch) in PARTS.items() if _seen(view, name, max(ends))]
+    figures = [(line.row.value or 0.0) / unit.size for line in view.lines]
+    reach = min(max(ends), _REACH * max(figures)) if view.in_parts and any(figures) else max(ends)
+    cut = "not ranked, cut off" if reach < max(ends) else "not ranked"
+    keys = [
+        key_of(text.replace("not ranked", cut), tone, hatch)
+        for name, (text, tone, hatch) in PARTS.items()
+        if _seen(view, name, reach)
+    ]
     if csv_bytes:
         dashed: Mark = Stroke((((0, -6), (0, 6)),), "grey", 1.2, (5, 2))
         keys.append((dashed, f"{'keys and values' if view.data.records else 'as CSV'}: {unit.text(csv_bytes)}"))
     marked = csv_bytes / unit.size if csv_bytes else None
-    axis = fitting_axis([*ends, marked or 0.0], logarithmic=False)
+    axis = fitting_axis([reach, marked or 0.0], logarithmic=False)
     return RowChart(texts(view), rows, axis, heads(view), keys if view.lines else (), marked)
 
 

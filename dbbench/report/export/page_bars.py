@@ -163,7 +163,7 @@ def _keys(chart: RowChart) -> Markup:
 def _item(engine: str, ratio: str, row: Row, other: Row, charts: tuple[RowChart, RowChart]) -> Markup:
     """A row: rank, name, bar, figure and ratio; or the words that it has in their place."""
     start = Markup('<li data-of="{}"{}><span class="k n">{}</span><span class="name">{}</span>').format(
-        engine, _ends(row), row.rank, row.title
+        engine, _ends(row, charts[0].axis.high), row.rank, row.title
     )
     if row.words:
         return start + Markup('<span class="failed">{}</span></li>').format(row.words)
@@ -179,11 +179,11 @@ def _item(engine: str, ratio: str, row: Row, other: Row, charts: tuple[RowChart,
     ).format(row.ink, drawn, row.cells[0] if row.cells else "", ratio)
 
 
-def _ends(row: Row) -> Markup:
-    """The least and the greatest value that is drawn of a row, for the axis of a choice."""
+def _ends(row: Row, most: float) -> Markup:
+    """The least and the greatest value that is drawn of a row, on an axis up to `most`, for the axis of a choice."""
     known = [end for part in row.parts for end in (part.low, part.high)]
     known += [end for each in row.intervals for end in (each.low, each.high)]
-    known = [end for end in known if end > 0]
+    known = [min(end, most) for end in known if end > 0]
     return Markup(' data-ends="{} {}"').format(f"{min(known):.5g}", f"{max(known):.5g}") if known else Markup("")
 
 
