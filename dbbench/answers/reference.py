@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 import datafusion
+import psutil
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -66,7 +67,7 @@ def main(
     spill: str,
     out: Sequence[Path],
 ) -> None:
-    """Answer each question whose file isn't there, in a pool of `memory` bytes. It spills to a folder."""
+    """Answer questions whose file isn't there, at least one, in a pool of `memory` bytes. It spills to a folder."""
     copies: dict[str, Path] = {}
     for question, path in zip(questions, out, strict=True):
         if path.exists():
@@ -78,6 +79,8 @@ def main(
             if type(exc) is ValueError:  # by the text or the data, which stay as they are
                 found = [marked(found[0], FINAL, "yes")]
         write_answers([marked(each, BY, reference_name()) for each in found], path)
+        if psutil.Process().memory_info().rss > memory // 4:
+            return  # what is freed stays with the process: another one answers what is left
 
 
 def answered(

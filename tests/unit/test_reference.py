@@ -179,6 +179,25 @@ def test_a_process_of_its_own_answers_all_questions(tmp_path: Path) -> None:
     assert "No field named b" in refused(read_answers(second))
 
 
+@pytest.mark.parametrize(("memory", "processes"), [(2**50, 1), (2**20, 3)])
+def test_a_process_that_has_become_large_leaves_the_rest_to_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: int, processes: int
+) -> None:
+    calls: list[object] = []
+    run = child.run
+
+    def counted(call: partial[None]) -> str:
+        calls.append(call)
+        return run(call)
+
+    monkeypatch.setattr(child, "run", counted)
+    content: Content = {"T": {"Id": ("integer", [1])}}
+    files = Given(tmp_path, rows_of(content))
+    paths = compute([Question("SELECT 1 AS a")] * 3, tables_of(content), files, tmp_path, memory)
+    assert [values(read_answers(path)) for path in paths] == [[(1,)]] * 3
+    assert len(calls) == processes
+
+
 def test_a_question_that_kills_it_leaves_the_others_their_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
