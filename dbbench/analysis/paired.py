@@ -79,7 +79,7 @@ class Control:
 def control(manifest: Manifest, rows: Sequence[Row]) -> Control | None:
     """The run's control, if it has one."""
     for name, variant in manifest.variants.items():
-        if variant.repeats:
+        if variant.repeats and {name, variant.repeats} <= manifest.engines.keys():
             pairs = (pair for pair in paired(rows, name, variant.repeats) if pair.timed and pair.ratio)
             return Control(name, variant.repeats, tuple(pairs))
     return None

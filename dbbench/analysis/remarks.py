@@ -123,7 +123,7 @@ def remarks(
         yield Remark(About.OTHER_FORMS, names=tuple(sorted(forms)))
     if warm := [step.facts for step in steps if step.facts.get("cache") == "lukewarm"]:
         yield Remark(About.LUKEWARM, warm[0].get("why", ""), rounds=(len(warm), len(steps)))
-    if cold := [step.facts for step in steps if "read_bytes" in step.facts]:
+    if cold := [step.facts for step in steps if {"opened", "read_bytes"} <= step.facts.keys()]:
         count = round(median(facts["read_bytes"] for facts in cold))
         yield Remark(About.OPENED, amount=median(facts["opened"] for facts in cold), count=count)
     if part:

@@ -108,7 +108,6 @@ for each in (
     durability,
     plugin,
     init_ci,
-    init_ci,
     completion,
 ):
     main.add_command(each)

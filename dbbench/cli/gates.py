@@ -87,8 +87,10 @@ def check_gates(run: Run, gates: tuple[PairGate, ...]) -> None:
             )
 
 
-def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publish: bool = False) -> int:
-    """Print what each gate says; returns the exit status.
+def show_gates(
+    run: Run, console: Console, gates: tuple[PairGate, ...], *, publish: bool = False, keep: bool = False
+) -> int:
+    """Print what each gate says, and with `keep` leave it in the run directory; returns the exit status.
 
     With `publish` a gate of an engine whose licence forbids that is undecided: what it says would be a figure.
     A strict gate fails then too, as it does where any timed step can't be decided.
@@ -113,11 +115,14 @@ def show_gates(run: Run, console: Console, gates: tuple[PairGate, ...], *, publi
         shown = pair_gate(
             run, results, (wanted.new, wanted.old), wanted.share, wanted.metric, strict=wanted.strict, step=wanted.step
         )
+        if shown.control and {shown.control.name, shown.control.repeats} & withheld.keys():
+            shown = replace(shown, control=None)
         answers.add(shown.gate.answer)
         for line in pair_lines(shown):
             console.print(line, soft_wrap=True, highlight=False)
             said.append(line.plain)
-    run.keep_gates(said)
+    if keep:
+        run.keep_gates(said)
     return exit_status(answers)
 
 

@@ -53,21 +53,26 @@ def init_ci(suite: str, engine: str, source: str, most: float, rounds: int, requ
     import jinja2
 
     from dbbench.engine import registry
-    from dbbench.errors import UserError
+    from dbbench.errors import Unavailable, UserError
     from dbbench.suite.loader import find_suite, load_suite
 
     registry.check_names([engine])
-    package = registry.versioned_package(engine)
-    load_suite(find_suite(suite))
-    extras = registry.extras(registry.find(engine))
-    folder = Path(source)
-    if folder.is_absolute() or ".." in folder.parts or not folder.is_dir():
-        raise UserError(f"--from: {source} is no folder of this repository; run it at the root of the repository")
+    try:
+        package, extras = registry.versioned_package(engine), registry.extras(registry.find(engine))
+    except (Unavailable, registry.Broken) as exc:
+        raise UserError(f"{engine} can't be looked at here: {exc}") from exc
+    folder, path = Path(source), find_suite(suite)
+    load_suite(path)
+    for word, named in (("--from", folder), ("SUITE", Path(suite))):
+        if named.is_absolute() or ".." in named.parts:
+            raise UserError(f"{word}: {named} is outside of this repository; run it at the repository's root")
+    if not folder.is_dir():
+        raise UserError(f"--from: {source} is no folder of this repository")
     facts = {
         "suite": shlex.quote(suite),
         "engine": engine,
         "source": shlex.quote(f"./{folder}" if folder.parts else "."),
-        "subfolder": f"#subdirectory={folder}" if folder.parts else "",
+        "subfolder": shlex.quote(f"#subdirectory={folder}") if folder.parts else "",
         "share": f"{most * 100:g}%",
         "rounds": rounds,
         "requirement": shlex.quote(requires or f"dbbench[{','.join(extras)}]"),

@@ -117,8 +117,8 @@ def report(
 ) -> int:
     """Show a RUN again and draw its charts anew; no engine needs to be installed.
 
-    With --sort the figures, ranks and ratios stay what they are. What chooses or changes anything (--engine, --step, --label, --title, --theme, --width, --highlight) needs --out: the run's own
-    report stays whole. Ranks and ratios are then among what is chosen. With --out and --metric they are by that metric.
+    With --sort the figures, ranks and ratios stay what they are. What chooses or changes anything (--engine, --step, --label, --title, --theme, --width, --highlight,
+    --mix-forms) needs --out: the run's own report stays whole. Ranks and ratios are then among what is chosen. With --out and --metric they are by that metric.
 
     Exit status: 0 all went well in the run; 1 something was unsuccessful or failed its --gate; 2 usage error; 3 the run
     can't show whether a --gate is kept.
@@ -137,8 +137,10 @@ def report(
     if metric not in (None, Metric.WALL) and not (out or gates):
         raise UserError("--metric needs --out DIR, for a report by it, or a --gate")
     gates = chosen_gates(gates, metric, fail_on_unknown=fail_on_unknown)
-    if out is None and (part or theme != "light" or width or highlight):
-        raise UserError("choosing engines, steps, labels, a title, a theme, a width or a highlight needs --out DIR")
+    if out is None and (part or theme != "light" or width or highlight or mixed):
+        raise UserError(
+            "choosing engines, steps, labels, a title, a theme, a width, a highlight or forms needs --out DIR"
+        )
     check_gates(opened, gates)
     shown = show_report(
         part or opened,
@@ -160,9 +162,11 @@ def chosen_formats(text: str | None, *, shared: bool) -> tuple[str, ...]:
     return chosen
 
 
-def status(run: Run, console: Console, shown: View, gates: tuple[PairGate, ...], *, publish: bool) -> int:
-    """Show what the gates say; the exit status of a run with them."""
-    status = show_gates(run, console, gates, publish=publish)
+def status(
+    run: Run, console: Console, shown: View, gates: tuple[PairGate, ...], *, publish: bool, keep: bool = False
+) -> int:
+    """Show what the gates say; the exit status of a run with them. `keep`: also in the run directory."""
+    status = show_gates(run, console, gates, publish=publish, keep=keep)
     return 1 if shown.unsuccessful else status
 
 

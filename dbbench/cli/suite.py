@@ -344,7 +344,7 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
         return INTERRUPTED
     shown = show_report(run, console, formats, publish=publish)
     console.print(f"next: {_next(run, engines)}", highlight=False, markup=False, soft_wrap=True)
-    return status(run, console, shown, gates, publish=publish)
+    return status(run, console, shown, gates, publish=publish, keep=True)
 
 
 def _next(run: Run, engines: int) -> str:

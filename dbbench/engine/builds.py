@@ -25,8 +25,9 @@ from dbbench.host.processes import run_to_end
 
 _GIT = "git+file://"
 _ARCHIVES = (".whl", ".tar.gz", ".zip")
-#: What building leaves in a source folder, and what is none of its source.
-_NOT_SOURCE = ("__pycache__", "*.pyc", "*.egg-info", "build", "dist", ".venv", "venv", ".tox", ".nox", ".*_cache")
+#: What building and testing leave anywhere in a source folder, and at its top.
+_LEFT = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info", ".*_cache")
+_LEFT_AT_TOP = shutil.ignore_patterns("build", "dist", ".venv", "venv", ".tox", ".nox")
 #: How long a build may take: some have thousands of files of C++.
 _SECONDS = 3600.0
 #: Digits of a hash that are shown.
@@ -85,11 +86,11 @@ def prepared(package: str, given: Source) -> Environment:
         raise UserError(f"--from: {exc}") from exc
 
 
-def folder_again(name: str, what: str) -> Path:
-    """The packages of a build that a run goes on with: from the cache alone. Raises UserError if it isn't there."""
+def folder_again(package: str, name: str) -> Path:
+    """The packages of a build of a package, from the cache alone. Raises Unavailable if it isn't there."""
     folder = environments.folder_of(name)
-    if not environments.is_whole(folder):
-        raise UserError(f"{what}, which is in the cache no more; start a new run with --from")
+    if not name.startswith(f"{package}-built-") or not environments.is_whole(folder):
+        raise Unavailable("its build is in the cache no more; start a new run with --from")
     return folder / environments.PACKAGES
 
 
@@ -116,27 +117,39 @@ def _wheel(source: Path, scratch: Path) -> Path:
     return built
 
 
+def _left_out(folder: Path) -> Callable[[str, list[str]], set[str]]:
+    """What is no source of a folder, as `shutil.copytree` asks for it."""
+    return lambda parent, names: (
+        _LEFT(parent, names) | (_LEFT_AT_TOP(parent, names) if Path(parent) == folder else set())
+    )
+
+
 def _digest(folder: Path) -> str:
-    """The hash of all files of a folder, without what git keeps and what a build leaves."""
-    left_out = shutil.ignore_patterns(".git", *_NOT_SOURCE)
-    found = hashlib.sha256()
+    """The hash of all files and links of a folder, without what git keeps and what a build leaves."""
+    left_out, found = _left_out(folder), hashlib.sha256()
     for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(set(folders) - left_out(parent, folders))
-        for name in sorted(set(files) - left_out(parent, files)):
-            path = Path(parent, name)
-            if path.is_file():
-                found.update(
-                    f"{path.relative_to(folder)}\0{path.stat().st_mode & 0o111}\0{plain_file.digest(path)}\n".encode()
-                )
+        kept = sorted({*folders, *files} - left_out(parent, [*folders, *files]) - {".git"})
+        folders[:] = [name for name in kept if name in folders]
+        for path in (Path(parent, name) for name in kept):
+            if path.is_symlink():
+                found.update(f"{path.relative_to(folder)}\0{path.readlink()}\n".encode())
+            elif path.is_file():
+                mode = path.stat().st_mode & 0o111
+                found.update(f"{path.relative_to(folder)}\0{mode}\0{plain_file.digest(path)}\n".encode())
     return found.hexdigest()
 
 
 def _copy(folder: Path, digest: str, scratch: Path) -> Path:
     """Copy a source folder, so that a build leaves nothing in it. Raises Unavailable if it has changed since `digest`."""
     copy = scratch / folder.name
-    shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns(*_NOT_SOURCE))
+    shutil.copytree(folder, copy, symlinks=True, ignore=_left_out(folder))
     if _digest(copy) != digest:
         raise Unavailable(f"{folder} changed while it was read; start again when it is at rest")
+    for link in [path for path in copy.rglob("*") if path.is_symlink() and not path.exists()]:
+        original = folder / link.relative_to(copy)
+        if original.is_file():  # it leads out of the folder, as to a licence above it
+            link.unlink()
+            shutil.copyfile(original, link)
     return copy
 
 

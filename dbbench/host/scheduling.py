@@ -10,8 +10,8 @@ from pathlib import Path
 
 #: Classes whose threads run before all others: SCHED_FIFO, SCHED_RR, SCHED_DEADLINE.
 _REAL_TIME = (1, 2, 6)
-#: The share of all threads' time that makes a thread count.
-_SHARE = 0.1
+#: The share of all threads' time from which on threads count.
+_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,21 @@ def scheduling(thread: int = 0) -> Scheduling | None:
 
 
 def ahead(processes: Iterable[int], given: Scheduling | None) -> str:
-    """Name a thread of some processes that is ahead of one that has what was `given`; empty if none is.
+    """Say how threads of some processes are ahead of one that has what was `given`; empty if none are.
 
-    One that did next to nothing counts for nothing: ClickHouse raises the priority of a thread that watches its memory.
+    Those that did less than half of the work count for nothing: ClickHouse raises the priority of a thread that watches its
+    memory, InnoDB that of one which writes pages.
     """
     if given is None:
         return ""
     threads = [thread for process in processes for thread in Path(f"/proc/{process}/task").glob("*")]
     busy = {thread: _nanoseconds(thread) for thread in threads if not _of_kernel(thread)}
-    least = max(sum(busy.values()) * _SHARE, 1)
-    for thread, nanoseconds in busy.items():
-        found = scheduling(int(thread.name)) if nanoseconds >= least else None
-        if found is not None and (how := _ahead(found, given)):
-            return f"a thread has {how}"
-    return ""
+    before = {
+        thread: how for thread in busy if (found := scheduling(int(thread.name))) and (how := _ahead(found, given))
+    }
+    if not before or sum(busy[thread] for thread in before) < max(sum(busy.values()) * _SHARE, 1):
+        return ""
+    return f"a thread has {before[max(before, key=lambda thread: busy[thread])]}"
 
 
 def _ahead(found: Scheduling, given: Scheduling) -> str:

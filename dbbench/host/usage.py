@@ -26,7 +26,10 @@ class Reading:
 
     def since(self, earlier: Reading) -> Reading:
         """What was used between two readings."""
-        return Reading(self.cpu - earlier.cpu, _less(self.written, earlier.written), _less(self.waits, earlier.waits))
+        waits = _less(self.waits, earlier.waits)
+        if waits is not None and waits < 0:  # threads of others have ended, and theirs with them
+            waits = None
+        return Reading(self.cpu - earlier.cpu, _less(self.written, earlier.written), waits)
 
 
 def usage(others: Iterable[int] = ()) -> Reading:

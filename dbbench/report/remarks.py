@@ -42,7 +42,7 @@ _WORDS = {
     About.DIFFERS: "DIFFERS from the answer that {0.count} of {0.of} engines agree on",
     About.CRASH_CHECK_FAILED: "no rank: a crash check of these versions and options failed, so commits may be lost",
     About.NO_RANK: "no rank: {0.text}",
-    About.IMPOSSIBLE: "no rank: ×{0.amount:.2f} the time of the null engine, which does no work",
+    About.IMPOSSIBLE: "no rank: it takes only ×{0.amount:.2f} the time of the null engine, which does nothing: so it can't have done the work",
     About.OTHER_PLANS: "another plan in {0.count} of {0.of} rounds",
     About.WITHHELD: "withheld: {0.text}",
     About.LEVELS: "{0.count} of {0.of} are about {change} below the others",
@@ -90,10 +90,11 @@ def control_words(known: Control) -> str:
     if not ratios:
         return f"control: no timed step has figures of both {known.repeats} and {known.name}"
     where = "; ".join(f"{pair.step} ×{pair.ratio.value:.2f}" for pair in known.apart if pair.ratio)
-    apart = f"they are told apart: {where}" if where else "they are told apart in none"
+    apart = f"They are told apart in {where}" if where else "No step differs beyond noise"
     span = f"×{min(ratios):.2f} to ×{max(ratios):.2f}"
     return (
-        f"control: {known.name} is {known.repeats} once more; {span} of its cost in {len(ratios)} timed steps, {apart}"
+        f"control: {known.repeats} ran twice. In {len(ratios)} timed steps the second, {known.name}, cost {span} of the "
+        f"first. {apart}"
     )
 
 

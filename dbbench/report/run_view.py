@@ -178,6 +178,7 @@ def view(run: Run, *, publish: bool = False, out: Path | None = None, mixed: boo
     scenarios = tuple(_scenario(run, scenario, found) for scenario in run.suite.scenarios)
     meanings = sorted({meaning for row in found.rows if (meaning := metric_of(row.metric).meaning)})
     known = control(run.manifest, found.rows)
+    known = known if known and known.pairs else None
     doubts = [control_words(known)] if known and known.apart else []
     conditions = (*meanings, *(publication_remarks(run.manifest, found.results) if publish else ()))
     return View(

@@ -13,7 +13,7 @@ from dbbench.suite.model import Scenario, Tier
 _DECLARED = "declared"
 #: Tier -> what it promises of a commit.
 _PROMISES = {
-    Tier.MEMORY: "commits end with the process",
+    Tier.MEMORY: "commits are lost when the process ends",
     Tier.PROCESS: "commits survive a crash of the process",
     Tier.POWER: "commits survive power loss",
 }

@@ -66,23 +66,24 @@ def verdict(scenario: ScenarioView) -> str:
     """Sentences: the fastest engine over all steps, the clear wins and ties, the smallest database."""
     if len(scenario.standings) == 1:
         return _alone(scenario)
-    return " ".join(filter(None, (_overall(scenario), _wins(scenario), _smallest(scenario), _unlike(scenario))))
+    found = (_overall(scenario), _wins(scenario), _smallest(scenario), _unlike(_lines(scenario)))
+    return " ".join(filter(None, found))
 
 
 def summary(scenario: ScenarioView) -> str:
     """The verdict without the wins, where a list of them stands below."""
     if len(scenario.standings) == 1:
         return _alone(scenario)
-    return " ".join(filter(None, (_overall(scenario), _smallest(scenario), _unlike(scenario))))
+    return " ".join(filter(None, (_overall(scenario), _smallest(scenario), _unlike(_lines(scenario)))))
 
 
-def _unlike(scenario: ScenarioView) -> str:
+def _unlike(lines: Sequence[Line]) -> str:
     """Sentences on engines that did something else than the others."""
-    arrow = list(dict.fromkeys(line.row.title for line in _lines(scenario) if _is_arrow(line)))
+    arrow = list(dict.fromkeys(line.row.title for line in lines if _is_arrow(line)))
     words = (
         f"Not ranked with rows: {_named(arrow)}, which return{'s' * (len(arrow) < 2)} Arrow batches." if arrow else ""
     )
-    return " ".join(filter(None, (words, _durable(_lines(scenario)))))
+    return " ".join(filter(None, (words, _durable(lines))))
 
 
 def _lines(scenario: ScenarioView) -> list[Line]:
@@ -91,7 +92,10 @@ def _lines(scenario: ScenarioView) -> list[Line]:
 
 def conclusion(shown: View) -> str:
     """What a whole run found, in sentences."""
-    return overall(shown) if len(shown.scenarios) > 1 else verdict(shown.scenarios[0]) if shown.scenarios else ""
+    if len(shown.scenarios) > 1:
+        lines = [line for scenario in shown.scenarios for line in _lines(scenario)]
+        return " ".join(filter(None, (overall(shown), _unlike(lines))))
+    return verdict(shown.scenarios[0]) if shown.scenarios else ""
 
 
 def overall(shown: View) -> str:
@@ -101,7 +105,8 @@ def overall(shown: View) -> str:
         return "No engine has a figure in every timed step of every scenario."
     named = [f"{next(item.title for item in line if item)}, {times(mean)}×" for line, mean in known[:_NAMED]]
     if len(known) == 1:
-        return f"Only {named[0].rpartition(',')[0]} has a figure in every timed step of every scenario."
+        lines = [line for scenario in shown.scenarios for line in _lines(scenario)]
+        return _only(named[0].rpartition(",")[0], " of every scenario", lines, len(shown.across) - 1)
     sure = any(line.row.rank for each in shown.scenarios for step in _timed(each) for line in step.lines)
     few = "" if sure else ", from too few rounds to be sure"
     return f"Fastest over {len(shown.scenarios)} scenarios{few}: {'; then '.join(named)} the best result on average."
@@ -151,6 +156,8 @@ def _order(step: StepView) -> str:
         return "No engine's work was verified here." if step.lines else "No engine has a figure here."
     first = known[0]
     if len(known) == 1:
+        if any(_is_arrow(line) for line in step.best_first):
+            return f"Only {first.row.title} returns rows."
         return f"Only {first.row.title} {'was verified' if len(step.lines) > 1 else 'has a figure'}."
     ranked = [line for line in known if line.row.rank]
     if not ranked:
@@ -211,14 +218,21 @@ def _named(titles: Sequence[str]) -> str:
     return joined(titles if len(titles) <= _NAMED else [*titles[: _NAMED - 1], f"{len(titles) - _NAMED + 1} others"])
 
 
+def _only(title: str, where: str, lines: Sequence[Line], others: int) -> str:
+    """Sentence on the one engine that is ranked: of `others` those that stand apart have figures, too."""
+    if len({line.row.engine for line in lines if _is_arrow(line)}) == others:
+        return f"Only {title} returns rows."
+    return f"Only {title} has a figure in every timed step{where}."
+
+
 def _overall(scenario: ScenarioView) -> str:
+    if not _timed(scenario):
+        return ""
     known = sorted((item for item in scenario.standings if item.mean_ratio), key=lambda item: item.mean_ratio or 0)
     if len(known) < 2:
-        return (
-            f"Only {known[0].title} has a figure in every timed step."
-            if known
-            else "No engine has a figure in every timed step."
-        )
+        if not known:
+            return "No engine has a figure in every timed step."
+        return _only(known[0].title, "", _lines(scenario), len(scenario.standings) - 1)
     first, second = known[:2]
     if scenario.withheld:
         among = " among the engines whose figures may be shown"

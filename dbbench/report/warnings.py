@@ -136,9 +136,11 @@ def _alike(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
                 result.engine.get("settings"),
                 result.engine.get("tier"),
                 builds.get(result.engine_name, ""),
+                manifest.engines[result.engine_name].get("url"),
+                manifest.options.get(result.engine_name),
             ]
             found.setdefault(json.dumps(identity, sort_keys=True, default=str), {})[result.engine_name] = None
-    for alike in (sorted(names) for names in found.values() if len(names) > 1):
+    for alike in dict.fromkeys(tuple(sorted(names)) for names in found.values() if len(names) > 1):
         yield f"{' and '.join(alike)} have the same versions and settings: what differs between them is noise"
 
 

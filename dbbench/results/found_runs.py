@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ def found_runs(folders: Sequence[Path] = FOLDERS) -> tuple[list[Run], list[Unrea
             runs.append(Run.open(path))
         except (RunError, SuiteError) as exc:
             unreadable.append(Unreadable(path, str(exc)))
-    return sorted(runs, key=lambda run: run.manifest.created, reverse=True), unreadable
+    return sorted(runs, key=lambda run: run.manifest.created.timestamp(), reverse=True), unreadable
 
 
 def latest() -> Path:
@@ -46,4 +47,4 @@ def latest() -> Path:
 def _paths(folders: Sequence[Path]) -> Iterator[Path]:
     for folder in folders:
         if folder.is_dir():
-            yield from sorted(path for path in folder.iterdir() if (path / "run.json").is_file())
+            yield from sorted(path for path in folder.iterdir() if os.path.isfile(path / "run.json"))

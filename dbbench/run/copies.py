@@ -66,15 +66,19 @@ class Copies:
     def end(self) -> None:
         """End the checker, whatever it does."""
         if self._checker:
-            with self._checker:
-                self._checker.kill()
+            self._checker.kill()
+            with suppress(OSError), self._checker:  # what it was asked last may not have reached it
+                pass
 
     def _serve(self, worker: int) -> None:
         with open(self._asked, "rb") as asked:
             for line in asked:
                 try:
                     said = self._copy(worker) if line == _COPY else self._checked()
-                except OSError as exc:  # a program is missing, or the trial is being ended
+                except (
+                    OSError,
+                    ValueError,
+                ) as exc:  # a program is missing, the trial is being ended, or it said something else
                     said = str(exc)
                 with suppress(OSError):  # the worker is gone
                     os.write(self._answers, f"{said}\n".encode())
@@ -84,6 +88,9 @@ class Copies:
             return _copied(self._data, copy_of(self._data))
 
     def _checked(self) -> str:
+        if self._checker and self._checker.poll() is not None:
+            self.end()
+            self._checker = None
         checker = self._checker = self._checker or self._start_checker()
         assert checker.stdin
         assert checker.stdout

@@ -111,10 +111,11 @@ def found_again(known: Mapping[str, VariantFacts]) -> dict[str, Packages]:
     """
     folders = {}
     for name, variant in known.items():
-        if variant.built:
-            folders[name] = Packages(builds.folder_again(variant.built, f"{name} was built from {variant.build}"))
-        elif variant.release or variant.python_release:
+        if variant.release or variant.python_release:
             try:
+                if variant.built:
+                    folders[name] = _built_before(variant)
+                    continue
                 package = registry.versioned_package(variant.engine) if variant.release else ""
                 _, folders[name] = _had(variant.model_copy(update={"package": package}))
             except (Unavailable, registry.Broken) as exc:
@@ -123,6 +124,12 @@ def found_again(known: Mapping[str, VariantFacts]) -> dict[str, Packages]:
                 )
                 raise UserError(f"{name} {what} can't be run again: {exc}") from exc
     return folders
+
+
+def _built_before(variant: VariantFacts) -> Packages:
+    """Where a build of the engine's own package is. Raises Unavailable if it is in the cache no more."""
+    name = plain_name(registry.versioned_package(variant.engine))
+    return Packages(builds.folder_again(name, variant.built))
 
 
 def program_options(engine: str) -> list[str]:

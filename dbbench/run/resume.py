@@ -9,11 +9,12 @@ from pathlib import Path
 import dbbench
 from dbbench.cluster.place import Place
 from dbbench.engine import variants
+from dbbench.engine.builds import source
 from dbbench.engine.probe import probe
 from dbbench.engine.urls import redacted
 from dbbench.errors import RunError, UserError
 from dbbench.host import control_group, machine
-from dbbench.results.run_directory import Run
+from dbbench.results.run_directory import Manifest, Run
 from dbbench.run.answers import answers_again
 from dbbench.run.choice import check_clients
 from dbbench.run.data import drawn_again
@@ -88,12 +89,22 @@ def _changed(run: Run) -> Iterator[tuple[str, str, str]]:
     # A server at a URL is asked by its trials only.
     local = [name for name in manifest.usable if "url" not in manifest.engines[name]]
     for name, found in probe(local, manifest.options, {}, found_again(manifest.variants)).items():
-        built = manifest.variants[name].versions if name in manifest.variants else {}
+        built = _built(manifest, name)
         then, now = manifest.engines[name].get("versions", {}), found.versions | built
         if found.status != "available":
             yield name, "available", f"{found.status} ({found.detail})"
         elif then != now:
             yield name, _pairs(then), _pairs(now)
+
+
+def _built(manifest: Manifest, name: str) -> dict[str, str]:
+    """What a variant is built from, as one of its versions: a program or library as it is now, a package as it was."""
+    variant = manifest.variants.get(name)
+    if variant is None or variant.built or not variant.build:
+        return variant.versions if variant else {}
+    chosen = manifest.options.get(name, {})
+    (path,) = (str(chosen[option]) for option in program_options(variant.engine) if chosen.get(option))
+    return variant.model_copy(update={"build": source(path).words}).versions
 
 
 def _pairs(versions: dict[str, str]) -> str:

@@ -195,7 +195,7 @@ def _check_some_rows(context: StepContext, engine: SQLEngine, session: Session, 
     numbers = draw.sample(range(count), min(count, _FROM))
     each = -(-_SAMPLE // max(len(numbers), 1))
     parts = [
-        batch.take(pa.array(draw.sample(range(batch.num_rows), min(batch.num_rows, each))))
+        batch.take(pa.array(draw.sample(range(batch.num_rows), min(batch.num_rows, each)), pa.int64()))
         for batch in files.some(name, numbers)
     ]
     expected = pa.Table.from_batches(parts, files.schema(name))

@@ -19,6 +19,8 @@ from dbbench.workloads.ondisk import opened_by, processes
 
 #: The share of the commits that must show: now and then a disk is ready before a thread has begun to wait for it.
 SHARE = 0.5
+#: Of fewer commits the share says nothing.
+_COMMITS = 20
 #: What the probe must show of each sync for a floor to hold in its place: a memory file system shows nothing.
 _SHOWN = 0.9
 _RING = "anon_inode:[io_uring]"
@@ -34,8 +36,9 @@ def below(step: AnyStep, context: StepContext, commits: int, used: Reading) -> s
     if not commits or engine.url or not context.does_work or engine.info().tier is not Tier.POWER:
         return ""
     waits, written = used.waits, used.written
-    few_waits = waits is not None and waits < commits * SHARE
-    few_bytes = written is not None and written < commits * PAGE * SHARE
+    enough = commits >= _COMMITS
+    few_waits = enough and waits is not None and waits < commits * SHARE
+    few_bytes = enough and written is not None and written < commits * PAGE * SHARE
     least = too_few(context.files, context.tables, written) if step.kind == "load" and written is not None else 0
     if not (few_waits or few_bytes or least):
         return ""

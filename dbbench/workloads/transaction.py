@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -66,9 +67,14 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
 
 def _inserts(transaction: Transaction) -> bool:
     """Whether a transaction adds a row whatever it finds. An update may match none, or leave it as it was."""
-    texts = [each.sql.upper().split() for each in transaction.statements if isinstance(each, Statement)]
-    sure = any(words[0] == "INSERT" and not {"SELECT", "CONFLICT"} & {*words} for words in texts)
+    statements = [each for each in transaction.statements if isinstance(each, Statement)]
+    sure = any(all(map(_adds, (each.sql, *each.dialects.values()))) for each in statements)
     return sure and not any(getattr(each, "missing", "") == "skip" for each in transaction.statements)
+
+
+def _adds(sql: str) -> bool:
+    words = re.findall(r"\w+", sql.upper())
+    return words[:1] == ["INSERT"] and not {"SELECT", "CONFLICT", "IGNORE", "DUPLICATE", "OR"} & {*words}
 
 
 def check(step: TransactionStep, context: StepContext) -> None:

@@ -56,7 +56,7 @@ def test_head_and_base_are_built_once_and_named_by_what_they_are(
     shutil.rmtree(kept[0].parent)
     gone = dbbench("suite", "--resume", "r", "--rounds", "3", **variables)
     assert gone.returncode == 2
-    assert "which is in the cache no more; start a new run with --from" in " ".join(gone.stderr.split())
+    assert "its build is in the cache no more; start a new run with --from" in " ".join(gone.stderr.split())
 
 
 def test_what_can_t_be_built_is_refused_in_a_line(tmp_path: Path, dbbench: Dbbench) -> None:
@@ -93,11 +93,18 @@ def test_a_folder_that_changes_while_it_is_read_is_not_built(tmp_path: Path) -> 
     (folder / "apsw").mkdir(parents=True)
     (folder / "apsw" / "__init__.py").write_text("")
     (folder / "pyproject.toml").write_text("")
-    source = builds.source(str(folder))
     (folder / "build").mkdir()
     (folder / "build" / "left.o").write_text("what a build leaves is none of the source")
+    (folder / "LICENSE").symlink_to("../LICENSE")
+    (tmp_path / "LICENSE").write_text("free")
+    (folder / "apsw" / "build").mkdir()
+    (folder / "apsw" / "build" / "__init__.py").write_text("")
+    source = builds.source(str(folder))
     assert source.copied
-    source.copied(tmp_path / "one")
+    copy = source.copied(tmp_path / "one")
+    assert (copy / "LICENSE").read_text() == "free"
+    assert (copy / "apsw" / "build" / "__init__.py").is_file()
+    assert not (copy / "build").exists()
     (folder / "apsw" / "__init__.py").write_text("changed = True")
     with pytest.raises(Unavailable, match="changed while it was read"):
         source.copied(tmp_path / "two")

@@ -74,7 +74,7 @@ def test_a_size_below_what_the_data_can_take_is_wrong(rows: dict[tuple[str, str]
 def test_an_answer_that_takes_no_time_has_no_rank(rows: dict[tuple[str, str], dict[str, str]]) -> None:
     row = rows["query", "faulty-memoises"]
     assert (row["outcome"], row["verified"]) == ("ok", "no")
-    assert "the time of the null engine, which does no work" in row["detail"]
+    assert "the time of the null engine, which does nothing" in row["detail"]
 
 
 def test_the_memory_of_a_child_counts(run: Path) -> None:
@@ -88,7 +88,7 @@ def test_the_memory_of_a_child_counts(run: Path) -> None:
 def test_what_was_read_when_it_was_opened_is_not_cold(rows: dict[tuple[str, str], dict[str, str]]) -> None:
     row = rows["cold", "faulty-prefetches"]
     assert (row["outcome"], row["verified"]) == ("ok", "yes")
-    assert "lukewarm: nothing was read from storage in a call" in row["detail"]
+    assert "lukewarm: the system counted no byte read from storage in a call" in row["detail"]
     assert "; opened anew in " in row["detail"]
     assert row["detail"].endswith(", off the clock; 0 bytes read after that")
 

@@ -29,6 +29,15 @@ def test_nobody_keeps_random_numbers_in_less_than_they_take() -> None:
     assert not too_few(files(number=drawn), ["table"], least)
 
 
+def test_few_words_take_what_tells_them_apart_and_random_texts_what_they_take() -> None:
+    """An engine that packs which of four words it is into two bits is honest."""
+    draw = random.Random(1)
+    words = [pa.array(draw.choices(["red", "green", "blue", "yellow"], k=ROWS)) for _ in range(8)]
+    assert not too_few(files(**{f"c{number}": each for number, each in enumerate(words)}), ["table"], 8 * ROWS // 4)
+    unlike = pa.array([draw.randbytes(12).hex() for _ in range(ROWS)])
+    assert 0.9 * 12 * ROWS <= too_few(files(text=unlike), ["table"], 128) * BETTER <= 1.5 * 12 * ROWS
+
+
 def test_numbers_that_follow_one_another_take_next_to_nothing() -> None:
     assert not too_few(files(key=pa.array(np.arange(ROWS))), ["table"], 1_000)
 

@@ -186,7 +186,7 @@ def test_a_call_that_read_nothing_makes_the_step_lukewarm(
     monkeypatch.setattr(cold_start, "read", lambda _: next(counts))
     facts = query.measure(QueryStep.model_validate(COLD | {"iterations": 2}), bench()).facts
     assert facts["cache"] == "lukewarm"
-    assert facts["why"].startswith("nothing was read from storage in a call")
+    assert facts["why"].startswith("the system counted no byte read from storage in a call")
 
 
 def test_one_call_that_was_not_cold_makes_the_step_lukewarm(

@@ -229,10 +229,10 @@ def test_a_gate_shows_nothing_where_an_engine_is_told_apart_from_itself(
     shown = pair_gate(run, run.results(), ("e@new", "e@old"), 0.1, strict=strict)
     assert shown.gate.answer is answer
     said = " ".join(" ".join(line.plain.split()) for line in pair_lines(shown))
-    apart = "they are told apart: scan-1 ×1.2" if control > 1 else "they are told apart in none"
-    assert "control: e@old-control is e@old once more" in said
+    apart = "They are told apart in scan-1 ×1.2" if control > 1 else "No step differs beyond noise"
+    assert "control: e@old ran twice." in said
     assert apart in said
-    assert ("the control is told apart in scan-1" in said) == (answer is Answer.UNDECIDED or strict)
+    assert ("the control differs from what it repeats in scan-1" in said) == (answer is Answer.UNDECIDED or strict)
 
 
 @pytest.mark.parametrize("control", [1.0, 1.2])
@@ -240,5 +240,5 @@ def test_a_control_stands_in_the_report_and_warns_where_it_is_told_apart(control
     shown = view(with_control(tmp_path, Fake("E [control]", {"scan-1": control}), Fake("E [new]")))
     told = [text for text in (shown.warnings if control > 1 else shown.remarks) if text.startswith("control: ")]
     assert len(told) == 1
-    assert ("told apart: scan-1" in told[0]) == (control > 1)
-    assert "in 7 timed steps" in told[0]
+    assert ("told apart in scan-1" in told[0]) == (control > 1)
+    assert "In 7 timed steps" in told[0]

@@ -61,6 +61,8 @@ def test_the_tier_follows_from_the_settings(
     session = engine.connect()
     assert engine.info().tier is tier
     assert (engine.settings()["journal_mode"], engine.settings()["synchronous"]) == has
+    client = type(engine)(Setup(tmp_path, engine.tier, engine.options.model_dump()))  # as a process of clients is told
+    assert [client.pragmas()[name] for name in ("journal_mode", "synchronous")] == [*has]
     for setting, value in engine.durability[tier].items():
         assert fetch(session, engine.sync_queries[setting]) == [(value,)]
     session.close()

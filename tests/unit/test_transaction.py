@@ -224,3 +224,18 @@ def test_what_later_steps_may_have_changed_is_not_checked_again(
         except WrongAnswer:
             wrong.add(each.name)
     assert wrong == checked
+
+
+@pytest.mark.parametrize(
+    ("sql", "adds"),
+    [
+        ("INSERT INTO t (id) VALUES (:id)", True),
+        ("INSERT INTO t (id) VALUES (:id) ON CONFLICT(id) DO NOTHING", False),
+        ("INSERT OR IGNORE INTO t (id) VALUES (:id)", False),
+        ("INSERT IGNORE INTO t (id) VALUES (:id)", False),
+        ("INSERT INTO t (SELECT id FROM u)", False),
+        ("UPDATE t SET id = :id", False),
+    ],
+)
+def test_an_insert_that_may_add_nothing_needs_no_commit_on_disk(sql: str, adds: bool) -> None:
+    assert transaction._adds(sql) is adds

@@ -82,6 +82,8 @@ def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str
                 },
             }
             if otherwise
+            else {"arrow": arrow}  # as where a figure is withheld: the reader has no choice
+            if (arrow := [numbers[line.row.engine] for line in step.lines if line.arrow and line.row.apart])
             else {}
         ),
         "rows": [

@@ -56,8 +56,8 @@
   const cost = (step, value) => (step.higher ? 1 / value : value);
   const chosen = (step) => step.rows.filter((row) => state.e.has(names[row[0]]));
   // Like with like: Arrow batches stand apart from rows, unless the reader wants them together.
-  const isArrow = (step, row) => !!step.other && step.arrow.includes(row[0]);
-  const together = (step) => !!state.forms || !chosen(step).some((row) => row[1] && row[6] && !isArrow(step, row));
+  const isArrow = (step, row) => !!step.arrow && step.arrow.includes(row[0]);
+  const together = (step) => (!!state.forms && !!step.other) || !chosen(step).some((row) => row[1] && row[6] && !isArrow(step, row));
   const apart = (step, row) => isArrow(step, row) && !together(step);
   const verified = (step, rows) => rows.filter((row) => row[1] && row[6] && !apart(step, row));
   const against = (step) => {

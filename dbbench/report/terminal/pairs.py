@@ -66,7 +66,7 @@ def _words(pairs: Sequence[Pair], gate: Gate) -> Iterator[str]:
     if gate.empty:
         yield "no step has a figure of both"
     if gate.doubted:
-        yield f"the control is told apart in {', '.join(pair.step for pair in gate.doubted)}"
+        yield f"the control differs from what it repeats in {', '.join(pair.step for pair in gate.doubted)}: no step is judged there"
     if gate.unknown:
         yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be told"
         if needed := max((pair.needed or 0 for pair in pairs), default=0):
