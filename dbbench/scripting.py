@@ -19,7 +19,7 @@ from dbbench.results.trial import Progress
 from dbbench.run.begin import new_run
 from dbbench.run.fleet import run_fleet
 from dbbench.run.plan import Ready
-from dbbench.run.request import Request, with_sweeps
+from dbbench.run.request import Request, with_builds, with_control, with_sweeps
 from dbbench.run.runner import run_trials
 
 
@@ -45,14 +45,16 @@ def run(
     memory_limit: int | None = None,
     max_clients: int | None = None,
     allow_outside: bool = False,
+    builds: Mapping[str, str | os.PathLike[str]] | None = None,
+    control: bool = False,
     formats: Sequence[str] = ("csv",),
     publish: bool = False,
 ) -> RunFrames:
     """Run a suite, a built-in one or a YAML file, and give its results; it takes as long as `dbbench suite`.
 
     The names are those of its options (docs/cli.md), and what is left out is as there. Times are in seconds, sizes in bytes,
-    shares fractions of one. `settings`: engine or variant -> option -> value. `sweeps`: "ENGINE.OPTION" -> values. `formats`: what
-    to write besides results.json; charts take a few seconds.
+    shares fractions of one. `settings`: engine or variant -> option -> value. `sweeps`: "ENGINE.OPTION" -> values.
+    `builds`: "ENGINE@LABEL" -> what `--from` takes. `formats`: what to write besides results.json; charts take a few seconds.
 
     Raises UserError, or SuiteError for a faulty suite, before anything is run. An engine that fails raises nothing: its
     outcome is in the results. After KeyboardInterrupt the finished trials stay, to go on with `dbbench suite --resume`.
@@ -79,8 +81,10 @@ def run(
             max_clients=max_clients,
             allow_outside=allow_outside,
         )  # fmt: skip
+        request = with_builds(request, [f"{name}={os.fspath(what)}" for name, what in (builds or {}).items()])
         swept = [f"{place}={','.join(map(_text, values))}" for place, values in (sweeps or {}).items()]
-        ready = new_run(with_sweeps(request, swept))
+        request = with_sweeps(request, swept)
+        ready = new_run(with_control(request) if control else request)
         carry_out(ready)
         write_report(view(ready.run, publish=publish), formats)
         return RunFrames(ready.run.path)

@@ -171,7 +171,8 @@ def filled(made: Path, package: str, wanted: str, what: str = "") -> Manifest:
     found = {_canonical(each.name): each for each in distributions(path=[str(packages)])}
     name = _canonical(plain_name(package))
     if name not in found:
-        raise Unavailable(f"{what or wanted} is not the package {name} (it has {', '.join(found) or 'none'})")
+        other = f"{what} is not the package {name} (it has {', '.join(found) or 'none'})"
+        raise Unavailable(other if what else f"the installer put no {package} into {packages}")
     check_needs(found.values())
     return {"release": found[name].version, **contents(packages, found.values())}
 
@@ -244,9 +245,10 @@ def _install(wanted: Sequence[str], packages: Path, scratch: Path, what: str, pr
     run_installer([*command, "--target", str(packages), "--only-binary", ":all:", *wanted], scratch, what)
 
 
-def run_installer(command: Sequence[str], scratch: Path, what: str, seconds: float = _SECONDS) -> str:
-    """What an installer prints on standard output. Raises Unavailable if it fails, or takes more than `seconds`."""
+def run_installer(command: Sequence[str], scratch: Path, what: str, seconds: float = 0) -> str:
+    """What an installer prints on standard output. Raises Unavailable if it fails, or takes more than `seconds` (by default 15 minutes)."""
     name = command[3] if command[2] == "-m" else Path(command[0]).stem
+    seconds = seconds or _SECONDS
     try:
         done = run_to_end(command, scratch, seconds)
     except subprocess.TimeoutExpired as exc:

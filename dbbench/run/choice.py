@@ -86,7 +86,7 @@ def choose(request: Request, suite: Suite, report: Callable[[str], None]) -> Cho
     options = options_of(known, request, names, mine)
     repeated = {variants.control(request.control): request.control} if request.control else {}
     options |= {name: options[original] for name, original in repeated.items() if original in options}
-    releases = releases_of(mine, options, known, sources, report, repeated)
+    releases = releases_of(mine, options, known, report, sources, repeated)
     probed, noise = _looked_at(names, options, request, releases)
     check_options(options, probed)
     swept = {

@@ -32,8 +32,8 @@ def found(
     names: Iterable[str],
     options: Mapping[str, Mapping[str, object]],
     known: Mapping[str, Variant],
-    built: Mapping[str, Source],
     report: Callable[[str], None],
+    built: Mapping[str, Source] = NONE,
     repeated: Mapping[str, str] = NONE,
 ) -> Releases:
     """Have an environment for each variant of a build, a version or a Python: as `known` has it, or else by its label.

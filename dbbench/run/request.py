@@ -99,7 +99,8 @@ def with_builds(request: Request, texts: Sequence[str]) -> Request:
         if name in builds:
             raise UserError(f"--from names {name} twice")
         builds[name] = what
-    return replace(request, engines=tuple(dict.fromkeys([*request.engines, *builds])), builds=builds)
+    further = (name for name in builds if name not in request.engines)
+    return replace(request, engines=(*request.engines, *further), builds=builds)
 
 
 def check(request: Request) -> None:

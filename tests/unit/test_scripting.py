@@ -42,7 +42,7 @@ def test_the_name_is_there_and_costs_nothing() -> None:
 
 def test_every_option_of_the_command_is_an_argument() -> None:
     """Some are the command's alone: it resumes, a gate is an assertion here, and a script needs no file of options."""
-    names = {"settings": "settings", "sweeps": "sweeps", "urls": "urls", "formats": "formats", "engines": "engines"}
+    names = {"settings": "settings", "sweeps": "sweeps", "urls": "urls", "formats": "formats", "built": "builds"}
     options = {names.get(str(each.name), each.name) for each in suite_command.params} - {
         "resume",
         "gates",
