@@ -128,9 +128,9 @@ def _digest(folder: Path) -> str:
     """The hash of all files and links of a folder, without what git keeps and what a build leaves."""
     left_out, found = _left_out(folder), hashlib.sha256()
     for parent, folders, files in os.walk(folder):
-        kept = sorted({*folders, *files} - left_out(parent, [*folders, *files]) - {".git"})
-        folders[:] = [name for name in kept if name in folders]
-        for path in (Path(parent, name) for name in kept):
+        names = sorted({*folders, *files} - left_out(parent, [*folders, *files]) - {".git"})
+        folders[:] = [name for name in names if name in folders]
+        for path in (Path(parent, name) for name in names):
             if path.is_symlink():
                 found.update(f"{path.relative_to(folder)}\0{path.readlink()}\n".encode())
             elif path.is_file():

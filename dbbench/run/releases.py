@@ -33,7 +33,7 @@ def found(
     options: Mapping[str, Mapping[str, object]],
     known: Mapping[str, Variant],
     report: Callable[[str], None],
-    built: Mapping[str, Source] = NONE,
+    built: Mapping[str, Source] | None = None,
     repeated: Mapping[str, str] = NONE,
 ) -> Releases:
     """Have an environment for each variant of a build, a version or a Python: as `known` has it, or else by its label.
@@ -47,8 +47,8 @@ def found(
     for name in names:
         original = repeated.get(name, name)
         engine, label = variants.base(name), variants.label(original)
-        if original in built:
-            made, packages = _built(engine, built[original], known.get(original) or Variant(), report)
+        if source := (built or {}).get(original):
+            made, packages = _built(engine, source, known.get(original) or Variant(), report)
             facts[name] = made.model_copy(update={"repeats": repeated.get(name, "")})
             folders |= {name: packages} if packages else {}
             continue
@@ -127,7 +127,7 @@ def found_again(known: Mapping[str, VariantFacts]) -> dict[str, Packages]:
 
 
 def _built_before(variant: VariantFacts) -> Packages:
-    """Where a build of the engine's own package is. Raises Unavailable if it is in the cache no more."""
+    """Packages of an earlier build of the engine's own package. Raises Unavailable if it is in the cache no more."""
     name = plain_name(registry.versioned_package(variant.engine))
     return Packages(builds.folder_again(name, variant.built))
 
