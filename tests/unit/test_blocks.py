@@ -97,7 +97,10 @@ def test_a_cold_step_that_read_nothing_was_lukewarm_unless_it_writes(
     monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 10))
     monkeypatch.setattr(cold_start, "read", lambda _: 4_096)
     found = keyvalue.measure(step(operation, cache="cold"), bench).facts
-    assert (found["cache"], found.get("why", "").startswith("nothing was read")) == (cache, cache == "lukewarm")
+    assert (found["cache"], found.get("why", "").startswith("the system counted no byte read")) == (
+        cache,
+        cache == "lukewarm",
+    )
 
 
 def test_where_nobody_tells_what_was_read_a_cold_step_is_cold(
