@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 from dbbench.analysis.publication import forbidden
+from dbbench.analysis.queryplans import plan_changed, plans_of, shape
 from dbbench.errors import UserError
 from dbbench.host import machine
 from dbbench.host.metric import Metric
@@ -60,11 +61,13 @@ class Side:
     results: Sequence[TrialResult]
     #: What the figures are of.
     metric: Metric = Metric.WALL
+    #: Where its plans are; None: it has none.
+    run: Run | None = None
 
     @classmethod
     def read(cls, run: Run, metric: Metric = Metric.WALL) -> Side:
         """All of a run. Raises RunError if a trial is damaged, UserError if it has no figures of that metric."""
-        return cls(str(run.path), run.manifest, run.suite, by_metric(run.results(), metric), metric)
+        return cls(str(run.path), run.manifest, run.suite, by_metric(run.results(), metric), metric, run)
 
     def without(self, engines: Collection[str]) -> Side:
         """The same run as if some engines had not been in it."""
@@ -112,6 +115,20 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
     for word, ours, theirs in machine.differences(old.manifest.machine, new.manifest.machine):
         yield Difference(Weight.MACHINE, word, ours, theirs)
     yield from _causes(old, new)
+
+
+def plan_difference(
+    scenario: str, step: str, engine: str, old: Iterable[Side], new: Iterable[Side]
+) -> Iterator[Difference]:
+    """A plan that changed from some runs to others, by the first line that did. Raises RunError."""
+    ours, theirs = (
+        [text for side in sides if side.run for text in plans_of(side.run, side.results, scenario, step, engine)]
+        for sides in (old, new)
+    )
+    if plan_changed(ours, theirs):
+        lines = zip_longest(ours[0].splitlines(), theirs[0].splitlines(), fillvalue="")
+        then, now = next((one.strip(), other.strip()) for one, other in lines if shape(one) != shape(other))
+        yield Difference(Weight.CAUSE, f"{engine}: plan changed in {step}", *_excerpts(_shown(then), _shown(now)))
 
 
 def _told(found: Sequence[Difference], old: Side, new: Side) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from dbbench.analysis.comparability import Difference, Side, Weight, check_runs, withheld
+from dbbench.analysis.comparability import Difference, Side, Weight, check_runs, plan_difference, withheld
 from dbbench.analysis.ranking import BAND
 from dbbench.analysis.row import Row
 from dbbench.analysis.summary import summarise
@@ -92,6 +92,8 @@ def compare(
             f"{_names(old)} and {_names(new)} have no step of an engine in common ({first} in the one, "
             f"{second} in the other); run both with the same --engine"
         )
+    for pair in pairs:
+        found |= dict.fromkeys(plan_difference(pair.scenario, pair.step, pair.engine, old, new))
     # The null engines show what differs between these very runs: nothing is taken for it.
     nulls = compare_rows(_part(ours, ranked=False), _part(theirs, ranked=False), margin, allowance=0)
     common = {*shared([*ours, *theirs])}

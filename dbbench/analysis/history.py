@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, variance
 
-from dbbench.analysis.comparability import Difference, Side, Weight, check_runs, differences, withheld
+from dbbench.analysis.comparability import Difference, Side, Weight, check_runs, differences, plan_difference, withheld
 from dbbench.analysis.ranking import BAND, SIGNIFICANCE
 from dbbench.analysis.row import Row
 from dbbench.analysis.student import student_cdf
@@ -139,6 +139,7 @@ def _change(series: Series, at: int, before: float, after: float, sides: Sequenc
         for item in differences(sides[last], sides[at])
         if item.weight is Weight.CAUSE and (item.what.startswith(own) or ":" not in item.what)
     ]
+    causes += plan_difference(series.scenario, series.step, series.engine, [sides[last]], [sides[at]])
     return Change(
         at=at,
         before=math.exp(before),

@@ -8,12 +8,13 @@ counts the timed steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean, median, stdev
 
 from dbbench.analysis.contrast import Contrast
 from dbbench.analysis.gate import Gate, gated
+from dbbench.analysis.queryplans import plan_changed, plans_of
 from dbbench.analysis.ranking import BAND, LEAST_ROUNDS, paired_chance, separated
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import CONFIDENCE, Estimate
@@ -99,6 +100,8 @@ class GatedPairs:
     #: The share of the machine that other processes used in the median trial, if the metric was chosen for it.
     others: float | None = None
     control: Control | None = None
+    #: Scenario and step -> the plans of the new engine and of the old one, where they differ.
+    plans: Mapping[Key, tuple[str, str]] = field(default_factory=dict)
 
 
 def pair_gate(
@@ -129,7 +132,13 @@ def pair_gate(
     doubted = {(pair.scenario, pair.step) for pair in known.apart} if known else ()
     chosen = others if metric is Metric.UNDELAYED else None
     gate = gated(pairs, share, strict=strict, doubted=doubted)
-    return GatedPairs(*names, pairs, gate, metric, step, chosen, known)
+    plans = {
+        (pair.scenario, pair.step): (ours[0], theirs[0])
+        for pair in pairs
+        for ours, theirs in [[plans_of(run, results, pair.scenario, pair.step, name) for name in names]]
+        if plan_changed(ours, theirs)
+    }
+    return GatedPairs(*names, pairs, gate, metric, step, chosen, known, plans)
 
 
 def _others(results: Sequence[TrialResult]) -> float | None:

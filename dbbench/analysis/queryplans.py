@@ -48,11 +48,23 @@ def query_plans(
     return found
 
 
+def plans_of(run: Run, results: Sequence[TrialResult], scenario: str, step: str, engine: str) -> list[str]:
+    """An engine's plans of a step, one for each round that has one. Raises RunError."""
+    mine = (each for each in results if (each.scenario_name, each.engine_name) == (scenario, engine))
+    return [text for each in mine if (text := run.query_plan(each.id, step))]
+
+
+def plan_changed(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Return whether no plan of one side is like one of the other's. Without plans on both sides nothing has changed."""
+    return bool(ours and theirs) and {*map(shape, ours)}.isdisjoint(map(shape, theirs))
+
+
 def _others(texts: Sequence[str]) -> Remark | None:
     """Whether other rounds had another plan. Estimates of rows and costs come from samples: numbers don't count."""
-    others = sum(_shape(text) != _shape(texts[0]) for text in texts)
+    others = sum(shape(text) != shape(texts[0]) for text in texts)
     return Remark(About.OTHER_PLANS, count=others, of=len(texts)) if others else None
 
 
-def _shape(text: str) -> str:
-    return re.sub(r"[\d.,eE+-]*\d", "", text)
+def shape(text: str) -> str:
+    """A plan, or a line of one, without its numbers and the rules of its boxes, whose length follows from them."""
+    return " ".join(re.sub(r"[\d.,eE+-]*\d|[\u2500-\u257f]+", " ", text).split())

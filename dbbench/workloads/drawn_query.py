@@ -9,6 +9,8 @@ import random
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,22 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     if others:
         facts["other_forms"] = sorted(others)
     return replace(measured, facts=facts)
+
+
+def first_call(step: QueryStep, context: StepContext) -> tuple[str, str]:
+    """The query with the values of a client's first call as literals, and a line that names them.
+
+    The seed draws them, so that they are the same for every engine and in every round.
+    """
+    calls = drawn_calls(step, context)
+    (drawn,) = calls.named(0, 1, [0]).values()
+    values = [_literal(drawn[name]) for name in calls.text.names]
+    sql = "".join(f"{piece}{value}" for piece, value in zip_longest(calls.text.pieces, values, fillvalue=""))
+    return sql, f"with {', '.join(f'{name} = {value}' for name, value in drawn.items())}:\n"
+
+
+def _literal(value: object) -> str:
+    return str(value) if isinstance(value, int | float | Decimal) else "'{}'".format(str(value).replace("'", "''"))
 
 
 def _compare(step: QueryStep, context: StepContext, calls: DrawnCalls, of: int, chosen: list[Kept]) -> set[str]:

@@ -282,16 +282,13 @@ def _hash(values: list[Any]) -> int:
 
 def explain(step: QueryStep, context: StepContext) -> str:
     """The engine's own plan of the query. Raises whatever a driver may, and Unsupported if there is none to be had."""
-    if step.parameters:
-        raise Unsupported(
-            "no query plan: a query with parameters is not explained, as its plan may differ for other values"
-        )
     if not isinstance(context.session, SQLSession):
         raise Unsupported("no query plan available")
-    text = context.session.explain(context.statement(step)).strip()
+    sql, drawn = drawn_query.first_call(step, context) if step.parameters else (context.statement(step), "")
+    text = context.session.explain(sql).strip()
     if not text:
         raise Unsupported("it tells an empty query plan")
-    return text
+    return drawn + text
 
 
 def check_change(step: QueryStep, context: StepContext) -> None:

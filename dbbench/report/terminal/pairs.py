@@ -12,7 +12,8 @@ from dbbench.analysis.units import fitting
 from dbbench.analysis.verdicts import Pair
 from dbbench.report.remarks import control_words
 from dbbench.report.step_view import small_share
-from dbbench.report.terminal.comparison import ANSWERS, changed_by, pair_detail, times, wrapped
+from dbbench.report.terminal.comparison import ANSWERS, WIDTH, changed_by, pair_detail, times, wrapped
+from dbbench.report.terminal.plans import two_plans
 
 
 def pair_lines(shown: GatedPairs) -> Iterator[Text]:
@@ -31,8 +32,13 @@ def pair_lines(shown: GatedPairs) -> Iterator[Text]:
     width = max(map(len, names), default=0)
     for name, pair in zip(names, pairs, strict=True):
         yield Text(f"  {name:<{width}}  {pair.verdict:<10}  {_figures(pair)}".rstrip())
-        if detail := pair_detail(pair):
+        plan = "plan changed" if (pair.scenario, pair.step) in shown.plans else ""
+        if detail := "; ".join(filter(None, (pair_detail(pair), plan))):
             yield from wrapped(f"    {detail}", "dim")
+    for pair in gate.held:
+        if plans := shown.plans.get((pair.scenario, pair.step)):
+            yield Text(f"  plan changed in {pair.step}:")
+            yield from (Text(f"    {line}") for line in two_plans((new, old), plans, WIDTH - 4))
     if shown.control:
         yield from wrapped(f"  {control_words(shown.control)}", "dim")
     yield from wrapped(

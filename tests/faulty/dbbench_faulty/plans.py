@@ -1,13 +1,13 @@
-"""SQLite whose plans can't be had, each in its own way, and one whose licence forbids to publish its figures."""
+"""SQLite whose plans can't be had, each in its own way, one that leaves out its indexes, and one that may not be published."""
 
 from __future__ import annotations
 
 import os
 import signal
 
-from dbbench.engine import Publication, Unsupported
+from dbbench.engine import Dialect, Publication, Setup, Table, Unsupported
 from dbbench_faulty.family import Faulty
-from dbbench_plugins.sqlite import SQLiteSession
+from dbbench_plugins.sqlite import SQLiteOptions, SQLiteSession
 
 
 class Panic(BaseException):
@@ -38,6 +38,23 @@ class PlanKills(Faulty):
         def explain(self, sql: str) -> str:
             os.kill(os.getpid(), signal.SIGKILL)
             raise AssertionError
+
+
+class Unindexed(Faulty):
+    """Has no catalogue to ask for its indexes."""
+
+    class options_class(SQLiteOptions):
+        indexes: bool = True
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        kept = {**vars(self.sql), "indexed": ""}
+        self.sql = (Dialect if self.options.indexes else _Bare)(**kept)
+
+
+class _Bare(Dialect):
+    def create_indexes(self, name: str, table: Table) -> list[str]:
+        return []
 
 
 class Forbidden(Faulty):

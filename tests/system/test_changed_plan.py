@@ -1,0 +1,55 @@
+"""An index left out in head: the gate fails, says that the plan changed, and shows both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Dbbench
+
+SUITE = """
+dbbench: 1
+name: indexed
+title: Indexed
+description: A query by a column with an index.
+datasets:
+  things:
+    tables:
+      Child:
+        rows: 20000
+        primary_key: Id
+        indexes: [ParentId]
+        columns:
+          Id: {type: integer, values: {kind: sequence}}
+          ParentId: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 2000}}}
+scenarios:
+  - name: main
+    title: Main
+    dataset: things
+    steps:
+      - {kind: load, name: load, title: Load}
+      - {kind: query, name: by-parent, title: By parent, sql: SELECT Id FROM Child WHERE ParentId = 7, read: Id, iterations: 20}
+"""
+
+
+@pytest.mark.matrix
+def test_an_index_left_out_fails_the_gate_with_both_plans(tmp_path: Path, dbbench: Dbbench) -> None:
+    (tmp_path / "indexed.yaml").write_text(SUITE)
+    engine = "faulty-unindexed"
+    words = ["suite", "indexed.yaml", "-e", f"{engine}@head", "-e", f"{engine}@base", "--format", "csv", "--out", "r"]
+    gate = [
+        "--set",
+        f"{engine}@head.indexes=false",
+        "--rounds",
+        "6",
+        "--gate",
+        f"{engine}@head/{engine}@base:by-parent:10%",
+    ]
+    done = dbbench(*words, *gate, plugins=("faulty",))
+    assert done.returncode == 1, done.stdout + done.stderr
+    said = (tmp_path / "r" / "gate.txt").read_text("utf-8")
+    assert "failed at 10 %; by-parent: slower" in " ".join(said.split())
+    shown = said[said.index("plan changed in by-parent:") :]
+    assert "SCAN Child" in shown
+    assert "SEARCH Child USING COVERING INDEX ix_Child_ParentId (ParentId=?)" in shown
