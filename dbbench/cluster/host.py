@@ -21,7 +21,7 @@ from dbbench.cluster.alike import identity
 from dbbench.cluster.leased import HOST_ORDER, HostMachine, HostOrder, HostReply, Line, obey
 from dbbench.engine.base import Engine
 from dbbench.engine.urls import VARIABLE
-from dbbench.loadgen.processes import ClientProcesses
+from dbbench.loadgen.clients import ClientProcesses
 
 
 class BusyShare:

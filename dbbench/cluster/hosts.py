@@ -23,9 +23,8 @@ from dbbench.cluster.watch import TOPIC, Watch
 from dbbench.engine.base import Engine, Session
 from dbbench.errors import HostLost, Unsupported, UserError
 from dbbench.host.metric import of_threads
-from dbbench.loadgen.clients import refuse
+from dbbench.loadgen.clients import order_of, refuse
 from dbbench.loadgen.job import ClientFailed, ClientTimings, Job, together
-from dbbench.loadgen.processes import order_of
 from dbbench.results.facts import ClusterFacts, HostFacts
 from dbbench.suite.steps.base import Clients
 

@@ -6,18 +6,30 @@ for each other, and start at one reading of the clock, which is the same for all
 
 from __future__ import annotations
 
+import os
+import selectors
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from time import perf_counter_ns
+from typing import Self
 
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import prepared
 from dbbench.errors import Unsupported
+from dbbench.host.meters import ProcessMeter
+from dbbench.host.metric import of_threads, total
+from dbbench.host.processes import environment, python
 from dbbench.loadgen.client import client_run
-from dbbench.loadgen.job import ClientTimings, Job, together
+from dbbench.loadgen.job import ORDER, REPLY, ClientFailed, ClientOrder, ClientTimings, Job, Reply, together
 from dbbench.loadgen.loops import collector_off
 from dbbench.loadgen.process import in_this_process, together_until
-from dbbench.loadgen.processes import in_processes
 from dbbench.loadgen.transactions import Ended
 from dbbench.suite.steps.base import Clients
+
+#: Between the word to the processes and their start, so that all have heard it.
+_LEAD_NANOSECONDS = 20_000_000
 
 
 def drive(engine: Engine, session: Session, job: Job, clients: Clients) -> ClientTimings:
@@ -47,3 +59,116 @@ def refuse(engine: Engine, session: Session, job: Job, clients: Clients) -> None
         job.inputs.check(engine, session)  # refused here, where the reason is told
     else:
         prepared(engine, session, job.operation)
+
+
+def in_processes(engine: Engine, job: Job, clients: Clients) -> ClientTimings:
+    """Clients in processes of their own, each with an engine of its own on the same directory."""
+    with ClientProcesses(order_of(engine, job, clients), range(clients.processes)) as processes:
+        processes.ready()
+        meter = ProcessMeter(engine, own=False)  # the clients' processes tell their own
+        with meter:
+            processes.begin(perf_counter_ns() + _LEAD_NANOSECONDS)
+            found = processes.timings()
+    return replace(found, usage={**of_threads(found.usage), **total([found.usage, meter.usage()])})
+
+
+def order_of(engine: Engine, job: Job, clients: Clients) -> ClientOrder:
+    """The order for processes of clients."""
+    kind = type(engine)
+    return ClientOrder(
+        engine=f"{kind.__module__}:{kind.__qualname__}",
+        directory=str(engine.directory),
+        tier=engine.tier,
+        options=engine.options.model_dump(mode="json"),
+        job=job,
+        threads=clients.threads,
+        of=clients.count,
+        served=bool(engine.processes() or engine.url),
+    )
+
+
+class ClientProcesses:
+    """Some of the processes of clients that have one order; `numbers` are theirs among all of them.
+
+    A process of several threads that ask a server keeps to one processor where there are as many processes as
+    processors. Where the threads do the work themselves the system's own, which end their writes, would stand behind them.
+    """
+
+    def __init__(self, order: ClientOrder, numbers: range, variables: Mapping[str, str] | None = None) -> None:
+        self._order, self._numbers, self._variables = order, numbers, variables or {}
+        self._children: list[subprocess.Popen[str]] = []
+        self._ending = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Start them."""
+        threads = self._order.threads
+        bound = self._order.served and threads > 1 and len(self._numbers) >= (os.cpu_count() or 1)
+        try:
+            for number in self._numbers:
+                child = subprocess.Popen(
+                    python("dbbench.loadgen.process"),
+                    env=environment(**self._variables),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+                self._ending.enter_context(child)
+                self._ending.callback(child.kill)
+                self._children.append(child)
+                _tell(child, ORDER.dump_json(replace(self._order, bound=bound, first=number * threads)).decode())
+        except BaseException:
+            self._ending.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_exc: object) -> None:
+        """Wait for their end, or kill those that still run where something went wrong."""
+        with self._ending:
+            if kind is None:
+                for child in self._children:
+                    child.wait()
+
+    def ready(self) -> None:
+        """Wait until all have warmed up. Raises what one of them says went wrong."""
+        hear_all(self._children)
+
+    def begin(self, moment: int) -> None:
+        """Have all begin at this reading of the clock."""
+        for child in self._children:
+            _tell(child, moment)
+
+    def timings(self) -> ClientTimings:
+        """What they measured, when the last one is done. Raises WrongAnswer, TimedOut and ClientFailed."""
+        return together([said.timings for said in hear_all(self._children) if said.timings])
+
+
+def _tell(child: subprocess.Popen[str], line: object) -> None:
+    assert child.stdin
+    with suppress(BrokenPipeError):  # it ended; `_hear` says how
+        print(line, file=child.stdin, flush=True)
+
+
+def hear_all(children: Sequence[subprocess.Popen[str]]) -> list[Reply]:
+    """What each process says. Raises as soon as one has failed: nobody waits for the others then, which are killed."""
+    found: dict[subprocess.Popen[str], Reply] = {}
+    with selectors.DefaultSelector() as waiting:
+        for child in children:
+            assert child.stdout
+            waiting.register(child.stdout, selectors.EVENT_READ, child)
+        while waiting.get_map():
+            for key, _ in waiting.select():
+                waiting.unregister(key.fileobj)
+                found[key.data] = _hear(key.data)
+    return [found[child] for child in children]
+
+
+def _hear(child: subprocess.Popen[str]) -> Reply:
+    """The next thing that a process says. Raises what it says went wrong, and ClientFailed if it ended without a word."""
+    assert child.stdout
+    line = child.stdout.readline()
+    if not line:
+        raise ClientFailed(f"a client process ended by itself with status {child.wait()}")
+    said = REPLY.validate_json(line)
+    if said.failure:
+        raise said.failure.exception("in a client process")
+    return said

@@ -14,11 +14,10 @@ from pydantic import ConfigDict, PlainSerializer, PlainValidator, TypeAdapter, w
 from dbbench.answers.compare import as_table
 from dbbench.errors import DbbenchError, TimedOut, WrongAnswer
 from dbbench.host.metric import Usage, total
-from dbbench.loadgen.drawn_calls import DrawnCalls
 from dbbench.loadgen.histogram import Samples, SentSamples
 from dbbench.loadgen.key_streams import KeySequence, OperationMix
 from dbbench.loadgen.loops import ScheduleStats
-from dbbench.loadgen.query_calls import QueryCalls
+from dbbench.loadgen.query_calls import DrawnCalls, QueryCalls
 from dbbench.loadgen.timeline import SentTimeline, Timeline
 from dbbench.loadgen.transaction_mix import TransactionMix
 from dbbench.loadgen.transactions import Transactions

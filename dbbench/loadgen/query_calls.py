@@ -1,8 +1,12 @@
-"""What each call of a query under load does: run, step to the end, count the rows. Some calls' column is kept."""
+"""What each call of a query or a statement under load does; some calls' rows are kept to be compared.
+
+A query without parameters counts its rows, and keeps one column. Others take values drawn for each call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -12,12 +16,102 @@ from typing import Any
 import pyarrow as pa
 
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.null import query_of
-from dbbench.engine.operations import prepared
-from dbbench.errors import WrongAnswer
-from dbbench.loadgen.drawn_calls import kept_places
+from dbbench.engine.null import does_work, query_of
+from dbbench.engine.operations import offers, prepared
+from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.loadgen.key_streams import CallStream
-from dbbench.loadgen.loops import COUNTING, KEEPING
+from dbbench.loadgen.loops import COUNTING, KEEPING, read_rows
+from dbbench.loadgen.transaction_body import prepare_text
+from dbbench.loadgen.transaction_draws import Text
+from dbbench.loadgen.transaction_mix import PREMADE, TransactionMix
+
+#: Calls whose rows are kept, of a client's first two, of the two after them, of the four after those, and so on.
+_KEPT = 2
+
+
+@dataclass(frozen=True)
+class DrawnCalls:
+    """One text with its parameters: that of the only statement of a mix.
+
+    Of a query one `column` of each row is read, and a null engine gives `rows` of them.
+    """
+
+    mix: TransactionMix
+    column: int = 0
+    rows: int = 0
+    endless: bool = True
+
+    @property
+    def text(self) -> Text:
+        """The statement."""
+        return self.mix.plans[0].groups[0].statements[0]
+
+    def check(self, engine: Engine, session: Session) -> None:
+        """Raise Unsupported if the engine's statements take no parameters."""
+        if not offers(type(engine), "call") or "transactions" in engine.missing_features:
+            raise Unsupported(f"{engine.name} takes no parameters in a statement")
+
+    def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
+        """One client's calls."""
+        run = prepare_text(engine, session, self.text)
+        if not self.text.reads:
+            return CallStream(call, (partial(run, *each) for each in self.values(number, of)), premade=PREMADE)
+        if not does_work(engine):
+            given = [(0,) * (self.column + 1)] * self.rows
+            run = lambda *_values: given  # noqa: E731 - in the place of what a driver prepares
+        column, samples = self.column, list[tuple[int, Any]]()
+
+        def read(*values: Any) -> None:
+            read_rows(run(*values), column)
+
+        def keep(place: int, *values: Any) -> None:
+            rows = run(*values)
+            samples.append((place, rows))
+            read_rows(rows, column)
+
+        def calls() -> Iterator[Callable[[], object]]:
+            sampled = kept_places(self.mix.known.seed, number)
+            following = next(sampled)
+            for place, values in enumerate(self.values(number, of)):
+                if place == following:
+                    following = next(sampled)
+                    yield partial(keep, place, *values)
+                else:
+                    yield partial(read, *values)
+
+        return CallStream(call, calls(), premade=PREMADE, kept=samples)
+
+    def values(self, number: int, of: int) -> Iterator[Sequence[Any]]:
+        """The values of one client's calls, without an end, in the order in which the text has its parameters."""
+        for named in self._blocks(number, of):
+            columns = [named[name] for name in self.text.names]
+            yield from zip(*columns, strict=True)
+
+    def named(self, number: int, of: int, places: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """The parameters of some of one client's calls: place -> name -> value."""
+        found: dict[int, dict[str, Any]] = {}
+        left, first = sorted(set(places)), 0
+        blocks = self._blocks(number, of)
+        while left:
+            block = next(blocks)
+            size = len(next(iter(block.values())))
+            while left and left[0] < first + size:
+                place = left.pop(0)
+                found[place] = {name: values[place - first] for name, values in block.items()}
+            first += size
+        return found
+
+    def _blocks(self, number: int, of: int) -> Iterator[dict[str, list[Any]]]:
+        for _, (columns,) in self.mix.drawn(number, of, None):
+            yield {name: drawn.tolist() for name, drawn in columns.own.items()}
+
+
+def kept_places(seed: int, number: int) -> Iterator[int]:
+    """A client's calls, from 0, whose rows are stored: of each range of 1, 2, 4, 8, ... calls up to two at random."""
+    chance = random.Random(f"{seed} {number}")
+    for octave in count():
+        first = 2**octave - 1
+        yield from sorted(chance.sample(range(first, 2 * first + 1), min(_KEPT, first + 1)))
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from dbbench.engine.base import Engine
 from dbbench.engine.null import does_work
 from dbbench.engine.sql.session import SQLEngine, SQLSession
 from dbbench.errors import DbbenchError, WrongAnswer
-from dbbench.loadgen.transaction_draws import Values
-from dbbench.loadgen.transaction_plan import Group, Plan, Text
+from dbbench.loadgen.transaction_draws import Group, Plan, Text, Values
 
 #: body(values of a call): carries out the statements in the session that they are prepared for.
 Body = Callable[[Values], None]

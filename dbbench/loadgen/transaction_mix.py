@@ -19,8 +19,7 @@ from dbbench.engine.null import does_work
 from dbbench.loadgen.drawn_parameters import Known
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.transaction_body import RolledBack, body
-from dbbench.loadgen.transaction_draws import Columns, Draws, Values, added_by
-from dbbench.loadgen.transaction_plan import Plan
+from dbbench.loadgen.transaction_draws import Columns, Draws, Plan, Values, added_by
 from dbbench.loadgen.transactions import Attempts, Together, refuse_without_transactions
 
 #: What stands between the name of a transaction, or of an invariant, and what was counted for it.

@@ -21,8 +21,7 @@ from dbbench.engine.operations import offers
 from dbbench.errors import DbbenchError, Unsupported
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.transaction_body import Body, body
-from dbbench.loadgen.transaction_draws import Values
-from dbbench.loadgen.transaction_plan import Plan
+from dbbench.loadgen.transaction_draws import Plan, Values
 from dbbench.results.facts import StepFacts
 
 TEXTS = ("first object", "second object", "third object")

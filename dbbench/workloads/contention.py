@@ -13,7 +13,7 @@ from dbbench.host.metric import Usage, total
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.loadgen.process import share
-from dbbench.loadgen.transaction_plan import Plan
+from dbbench.loadgen.transaction_draws import Plan
 from dbbench.loadgen.transactions import CHANGED, TEXTS, Transactions
 from dbbench.results.facts import FairnessFacts, StepFacts
 from dbbench.suite.steps.base import Clients

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dbbench.datasets.cache import DatasetManifest
 from dbbench.engine.sql.session import SQLSession, fetch
-from dbbench.loadgen.drawn_calls import DrawnCalls
 from dbbench.loadgen.drawn_parameters import Known
+from dbbench.loadgen.query_calls import DrawnCalls
+from dbbench.loadgen.transaction_draws import Group, Plan, Text
 from dbbench.loadgen.transaction_mix import TransactionMix
-from dbbench.loadgen.transaction_plan import Group, Plan, Text
 from dbbench.suite.parameters import Parameter
 from dbbench.suite.sql_text import returns_rows, split_parameters
 from dbbench.suite.steps.sql import SqlStep

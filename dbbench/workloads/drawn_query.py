@@ -21,8 +21,8 @@ from dbbench.answers.given import question
 from dbbench.answers.question import compute
 from dbbench.answers.stored import read_answers, refused, row_count
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
-from dbbench.loadgen.drawn_calls import DrawnCalls
 from dbbench.loadgen.job import ClientTimings, Job, Kept
+from dbbench.loadgen.query_calls import DrawnCalls
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.steps.query import QueryStep

@@ -12,8 +12,8 @@ from dbbench.engine.sql.session import fetch
 from dbbench.errors import NotVerified, WrongAnswer
 from dbbench.host.metric import shared
 from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.transaction_draws import Group, Plan, Text
 from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, TransactionMix
-from dbbench.loadgen.transaction_plan import Group, Plan, Text
 from dbbench.results.facts import StepFacts, TransactionCounts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.parameters import Parameter

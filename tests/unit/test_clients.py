@@ -16,10 +16,9 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.setup import Setup
 from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported
-from dbbench.loadgen.clients import drive
+from dbbench.loadgen.clients import drive, hear_all
 from dbbench.loadgen.job import REPLY, ClientFailed, ClientTimings, Failure, Job, Reply
 from dbbench.loadgen.loops import ScheduleStats
-from dbbench.loadgen.processes import hear_all
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Rate

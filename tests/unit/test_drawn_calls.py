@@ -15,8 +15,8 @@ import pytest
 from dbbench.datasets.cache import Files, materialise
 from dbbench.engine import fetch, registry
 from dbbench.errors import NotVerified, SuiteError, Unsupported, WrongAnswer
-from dbbench.loadgen.drawn_calls import DrawnCalls, kept_places
 from dbbench.loadgen.job import ClientTimings, Job, Kept
+from dbbench.loadgen.query_calls import DrawnCalls, kept_places
 from dbbench.results.outcome import Outcome
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.steps.base import Clients

@@ -14,7 +14,7 @@ from dbbench.engine.sql.dialect import Dialect
 from dbbench.engine.sql.session import SQLEngine, SQLSession
 from dbbench.errors import WrongAnswer
 from dbbench.loadgen.transaction_body import RolledBack, body
-from dbbench.loadgen.transaction_plan import Group, Plan, Text
+from dbbench.loadgen.transaction_draws import Group, Plan, Text
 from dbbench.suite.model import Tier
 
 
