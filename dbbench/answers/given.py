@@ -1,4 +1,4 @@
-"""The answers of a suite's queries: a file of rows for each, before the first trial."""
+"""The answers of a suite's queries: a file of rows for each, before the first trial; an engine that gives one runs apart."""
 
 from __future__ import annotations
 
@@ -8,22 +8,30 @@ from dataclasses import asdict, replace
 from functools import partial
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dbbench.answers import engine_answer
+from dbbench.answers import child
+from dbbench.answers.compare import as_table
 from dbbench.answers.question import MORE_MEMORY, Question, compute
 from dbbench.answers.stored import FINAL, find, read_answers, refusal, refused, said, stored, write_answers
 from dbbench.datasets.cache import Files
+from dbbench.datasets.driver_rows import chunk
 from dbbench.datasets.generate import arrow_type
 from dbbench.datasets.own_files import PARQUET, csv_names, files_of, open_csv, refusals
-from dbbench.errors import UserError
+from dbbench.engine import registry
+from dbbench.engine.operations import prepared
+from dbbench.engine.setup import Setup
+from dbbench.engine.sql.session import SQLEngine
+from dbbench.errors import DbbenchError, UserError
 from dbbench.host import plain_file
 from dbbench.suite.answer import AnswerFile, EngineAnswer, GivenRows, SqlAnswer
 from dbbench.suite.changes import Changes, before
 from dbbench.suite.data_types import parse_type
 from dbbench.suite.dataset import Dataset, Table
+from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Step
 from dbbench.suite.steps.query import QueryStep
 
@@ -108,7 +116,7 @@ def _answer_of(step: QueryStep, dataset: Dataset, files: Files, folder: Path) ->
             rows, more = partial(_read, path, answer), [plain_file.digest(path)]
         case EngineAnswer():
             more = [step.sql, step.dialects]
-            rows = partial(engine_answer.compute, answer.engine, dataset, files, step.sql, step.dialects)
+            rows = partial(engine_answer, answer.engine, dataset, files, step.sql, step.dialects)
         case _:
             return None
     identity = [answer.model_dump(mode="json"), *more]
@@ -139,3 +147,50 @@ def _read(path: Path, answer: AnswerFile) -> pa.Table:
             )
         kinds = {name: arrow_type(parse_type(text)) for name, text in answer.columns.items()}
         return open_csv(path, column_types=kinds).read_all()
+
+
+def engine_answer(engine: str, dataset: Dataset, files: Files, sql: str, dialects: Mapping[str, str]) -> pa.Table:
+    """What an engine returns for a query, in a process of its own. Raises UserError, with what it said, if there is none."""
+    with tempfile.TemporaryDirectory(prefix="dbbench-answer-") as folder:
+        out = Path(folder).resolve() / "answer.arrow"
+        if failed := child.run(partial(_main, engine, dataset, files.directory.resolve(), sql, dialects, out)):
+            raise UserError(f"the engine {engine} gives no answer: {failed}")
+        return read_answers(out)[0]
+
+
+def _main(*request: Any) -> None:
+    try:
+        _answer(*request)
+    except DbbenchError:
+        raise
+    except Exception as exc:  # whatever a driver raises
+        raise UserError(" ".join(f"{type(exc).__name__}: {exc}".split())) from exc
+
+
+def _answer(engine_name: str, dataset: Dataset, source: Path, sql: str, dialects: Mapping[str, str], out: Path) -> None:
+    """Load, run, write."""
+    kind = registry.load(engine_name)
+    if not issubclass(kind, SQLEngine):
+        raise UserError(f"{engine_name} runs no SQL, so it can't be a reference")
+    files = Files(source)
+    directory = Path("data").absolute()
+    directory.mkdir(mode=0o700)
+    engine = kind(Setup(directory, Tier.MEMORY))
+    engine.open()
+    try:
+        engine.create(dataset.tables)
+        session: Any = engine.connect()
+        finish = session.prepare_finish(dataset.tables)
+        session.begin_load(dataset.tables)
+        for name, table in dataset.tables.items():
+            insert = prepared(engine, session, "load")(name, table)
+            for batch in files.stream(name):
+                insert(chunk(batch, table, session.load_format, session.bind))
+        for run in finish.values():
+            run()
+        text = engine.sql.translate(dialects.get(engine.info().dialect, sql), dataset.tables)
+        answer = as_table(prepared(engine, session, "query")(text)())
+        write_answers([answer], out)
+        session.close()
+    finally:
+        engine.close()

@@ -20,9 +20,8 @@ from dbbench.engine.urls import redacted
 from dbbench.errors import UserError
 from dbbench.host import control_group, machine
 from dbbench.results.run_directory import Manifest, Run
-from dbbench.run.answers import answers_of, doubtful
 from dbbench.run.choice import choose
-from dbbench.run.data import check_room, draw, existing, facts_of
+from dbbench.run.data import answers_of, check_room, doubtful, draw, existing, facts_of
 from dbbench.run.over_hosts import look_at_hosts
 from dbbench.run.plan import Ready, trials_of
 from dbbench.run.request import Request, check

@@ -15,9 +15,8 @@ from dbbench.engine.urls import redacted
 from dbbench.errors import RunError, UserError
 from dbbench.host import control_group, machine
 from dbbench.results.run_directory import Manifest, Run
-from dbbench.run.answers import answers_again
 from dbbench.run.choice import check_clients
-from dbbench.run.data import drawn_again
+from dbbench.run.data import answers_again, drawn_again
 from dbbench.run.over_hosts import again
 from dbbench.run.plan import Ready, trials_of
 from dbbench.run.releases import found_again, program_options

@@ -22,8 +22,7 @@ from dbbench.datasets.cache import Files
 from dbbench.errors import UserError
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import Progress, Trial
-from dbbench.run.answers import answers_again
-from dbbench.run.data import drawn_again
+from dbbench.run.data import answers_again, drawn_again
 from dbbench.run.plan import Ready
 from dbbench.run.releases import found_again
 from dbbench.run.runner import run_trials
