@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from dbbench.analysis.agreement import agreed, confirmed, disputed
 from dbbench.analysis.dependence import Dependence, dependence, stretched
-from dbbench.analysis.ordering import ordered
-from dbbench.analysis.possible import possible
+from dbbench.analysis.ordering import harness_share, ordered
 from dbbench.analysis.remarks import About, Remark, no_ranks, of_failed, remarks
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, estimate
@@ -18,6 +17,15 @@ from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import StepResult, TrialResult
 from dbbench.suite.model import Scenario, Suite, WorstOfLast
+from dbbench.suite.steps import AnyStep
+from dbbench.suite.steps.transaction import TransactionStep
+
+#: The null engine's time is at most this share of an engine's: what gives rows must also find them.
+MOST = 2 / 3
+#: Fewer rounds don't show that the null engine was not disturbed.
+_ROUNDS = 3
+#: The kinds in which it holds. A dict in C finds a record sooner than the null engine's own function, in Python, returns.
+_KINDS = ("query", "statement", "load", "churn", "objects", "transaction")
 
 
 def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult], *, mixed: bool = False) -> list[Row]:
@@ -127,3 +135,23 @@ def _original(method: WorstOfLast | None, trial_means: Sequence[float], directio
         return None
     last = trial_means[method.runs - method.last : method.runs]
     return min(last) if direction == "higher" else max(last)
+
+
+def possible(step: AnyStep, rows: Sequence[Row]) -> list[Row]:
+    """The rows of a step, those that can't be without a rank."""
+    nulls = [row for row in rows if not row.ranked]
+    if not _one_after_another(step):
+        return list(rows)
+    return [
+        replace(row, verified=False, remarks=(Remark(About.IMPOSSIBLE, amount=1 / share), *row.remarks))
+        if row.ranked and len(row.trial_means) >= _ROUNDS and (share := harness_share(row, nulls) or 0.0) > MOST
+        else row
+        for row in rows
+    ]
+
+
+def _one_after_another(step: AnyStep) -> bool:
+    """Whether its figure is of calls alone: not of waiting for a moment, for another client, or to think."""
+    waits = getattr(step, "rate", None) or getattr(step, "find", None)
+    waits = waits or (isinstance(step, TransactionStep) and step.thinks)
+    return step.kind in _KINDS and step.concurrent_clients.count == 1 and not waits

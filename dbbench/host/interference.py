@@ -1,6 +1,6 @@
 """What disturbs a measurement: other processes, the CPU's frequency, other virtual machines, a disk that lies.
 
-All of it is read outside the clock: once before a run, and at both ends of each trial. Where the
+All of it is read outside the clock: before a run, at both ends of each trial, or where commits are doubted. Where the
 system doesn't tell (`root` lacks the file), the value is None.
 """
 
@@ -29,6 +29,10 @@ MOST_OTHERS = 0.10
 _WRITES, _FEWEST_WRITES, _WRITE_BYTES, _WRITE_SECONDS = 20, 3, 4096, 0.1
 #: Bytes of the file of which one is changed: more than a kernel keeps together.
 _OVERWRITTEN = 4 << 20
+_SYNCS = 100
+#: Bytes before each sync: a page of memory, the least that the kernel counts of a file that isn't opened for direct writes.
+PAGE = 4096
+_IO = Path("/proc/thread-self/io")
 
 
 @dataclass(frozen=True)
@@ -186,3 +190,33 @@ def _cpu_files(root: Path, name: str) -> Iterator[str]:
     for path in (root / _CPUS).glob(f"cpu[0-9]*/{name}"):
         with contextlib.suppress(OSError):
             yield path.read_text("ascii").strip()
+
+
+@dataclass(frozen=True)
+class Sync:
+    """What one write of a page with its fdatasync came to, on average."""
+
+    waits: float
+    written: float
+
+
+def sync_probe(directory: Path) -> Sync | None:
+    """Write and sync a page of a new file in `directory` again and again. None where the system doesn't tell, or refuses."""
+    with (
+        contextlib.suppress(OSError, AttributeError, ImportError),
+        tempfile.NamedTemporaryFile(prefix=".dbbench-probe-", dir=directory) as file,
+    ):
+        import resource
+
+        block = os.urandom(PAGE)
+        waits, written = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw, _written()
+        for _ in range(_SYNCS):
+            os.pwrite(file.fileno(), block, 0)
+            os.fdatasync(file.fileno())
+        waited = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - waits
+        return Sync(waited / _SYNCS, (_written() - written) / _SYNCS)
+    return None
+
+
+def _written() -> int:
+    return int(_IO.read_text("ascii").partition("\nwrite_bytes: ")[2].split()[0])

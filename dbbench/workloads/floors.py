@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 
 from dbbench.datasets.compressed import too_few
-from dbbench.host import sync_probe
-from dbbench.host.sync_probe import PAGE
+from dbbench.host.interference import PAGE, sync_probe
 from dbbench.host.usage import Reading
 from dbbench.suite.model import Tier
 from dbbench.suite.steps import AnyStep
@@ -43,7 +42,7 @@ def below(step: AnyStep, context: StepContext, commits: int, used: Reading) -> s
     if not (few_waits or few_bytes or least):
         return ""
     opened = [each for process in processes(engine) for each in opened_by(process)]
-    sync = sync_probe.probe(engine.directory.parent)
+    sync = sync_probe(engine.directory.parent)
     if sync is None:
         return ""
     # Who looks for the end of its writes again and again need not wait; direct writes may be shorter than a page.

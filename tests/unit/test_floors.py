@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from dbbench.host import sync_probe
-from dbbench.host.sync_probe import Sync
+from dbbench.host.interference import Sync, sync_probe
 from dbbench.host.usage import Reading
 from dbbench.suite.model import Tier
 from dbbench.workloads import floors
@@ -37,7 +36,7 @@ class Fake:
 def below(monkeypatch: pytest.MonkeyPatch, waits: int | None, written: int | None, **more: Any) -> str:
     shows = more.pop("shows", SHOWS)
     opened = more.pop("opened", [])
-    monkeypatch.setattr(sync_probe, "probe", lambda _folder: shows)
+    monkeypatch.setattr(floors, "sync_probe", lambda _folder: shows)
     monkeypatch.setattr(floors, "processes", lambda _engine: [None])
     monkeypatch.setattr(floors, "opened_by", lambda _process: opened)
     engine = Fake(Path("folder"), **more)
@@ -77,7 +76,7 @@ def test_who_polls_need_not_wait_and_who_writes_directly_need_not_write_pages(mo
 
 
 def test_a_sync_shows_in_a_folder_on_a_disk(tmp_path: Path) -> None:
-    shown = sync_probe.probe(tmp_path)
+    shown = sync_probe(tmp_path)
     assert shown is not None
     assert shown.waits >= 0
     assert shown.written in (0, pytest.approx(4096, rel=0.1)) or shown.written > 4096
@@ -85,4 +84,4 @@ def test_a_sync_shows_in_a_folder_on_a_disk(tmp_path: Path) -> None:
 
 
 def test_no_folder_shows_nothing(tmp_path: Path) -> None:
-    assert sync_probe.probe(tmp_path / "none") is None
+    assert sync_probe(tmp_path / "none") is None
