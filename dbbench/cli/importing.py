@@ -88,7 +88,7 @@ def _relative(pattern: str, out: Path) -> str:
 
 
 def _show(table: FoundTable) -> None:
-    from dbbench.datasets.key_search import parts_of_a_key
+    from dbbench.datasets.found_keys import parts_of_a_key
     from dbbench.message import cleaned
 
     key = ", ".join(table.key) or "none found: the number of the row"

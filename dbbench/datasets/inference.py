@@ -17,9 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dbbench.datasets.foreign_keys import find_foreign_keys
+from dbbench.datasets.found_keys import find_foreign_keys, key_of_several
 from dbbench.datasets.found_tables import Found, FoundTable
-from dbbench.datasets.key_search import key_of_several
 from dbbench.datasets.own_files import PARQUET, beyond, csv_names, moments, names_in, open_csv, refusals, rows_from
 from dbbench.errors import UserError
 from dbbench.message import cleaned

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from dbbench.cli import main
-from dbbench.datasets import key_search
+from dbbench.datasets import found_keys
 from dbbench.datasets.cache import materialise
-from dbbench.datasets.foreign_keys import find_foreign_keys
+from dbbench.datasets.found_keys import find_foreign_keys
 from dbbench.datasets.found_tables import FoundTable, Reference, suite_text
 from dbbench.datasets.inference import look_at
 from dbbench.suite.loader import parse_suite
@@ -55,7 +55,7 @@ def test_a_key_of_several_columns_is_found_where_no_single_one_is_it(
 def test_rows_far_apart_are_compared_also_when_few_hashes_are_held_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(key_search, "_HASHES", 10_000)
+    monkeypatch.setattr(found_keys, "_HASHES", 10_000)
     rows = 100_000
     path = tmp_path / "t.parquet"
     columns = {"a": [n // 4 for n in range(rows)], "b": [f"{n % 4}" for n in range(rows)]}
