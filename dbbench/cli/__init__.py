@@ -18,10 +18,9 @@ from dbbench.cli.engines import engines
 from dbbench.cli.history import history
 from dbbench.cli.importing import import_
 from dbbench.cli.init_ci import init_ci
-from dbbench.cli.listing import check, dataset, describe, suites
+from dbbench.cli.listing import check, dataset, describe, runs, suites
 from dbbench.cli.plugin import plugin
 from dbbench.cli.report import report
-from dbbench.cli.runs import runs
 from dbbench.cli.site import site
 from dbbench.cli.streams import settle
 from dbbench.cli.suite import suite

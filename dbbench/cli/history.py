@@ -44,8 +44,7 @@ def history(
     from dbbench.analysis.comparability import Side
     from dbbench.analysis.history import history as history_of
     from dbbench.errors import UserError
-    from dbbench.report.history import files, page
-    from dbbench.report.terminal import history as terminal
+    from dbbench.report.history import files, page, words
     from dbbench.results.run_directory import Run
 
     sides = [Side.read(Run.open(path), metric) for path in runs]
@@ -60,10 +59,10 @@ def history(
     if form == "json":
         click.echo(files.as_json(found), nl=False)
     elif form == "markdown":
-        for line in terminal.markdown(found):
+        for line in words.markdown(found):
             click.echo(line)
     else:
-        terminal.show(found, open_console())
+        words.show(found, open_console())
     for path in written:
         click.echo(f"wrote {path}", err=form is not None)
     return 0

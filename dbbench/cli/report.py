@@ -48,7 +48,7 @@ def _print_schema(context: click.Context, parameter: click.Parameter, asked: boo
         return
     import json
 
-    from dbbench.report.export.results_document import schema
+    from dbbench.report.export.results_json import schema
 
     click.echo(json.dumps(schema(), indent=2))
     context.exit()

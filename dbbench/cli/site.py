@@ -34,7 +34,7 @@ def site(runs: tuple[Path, ...], out: Path, metric: Metric) -> int:
     """
     import sys
 
-    from dbbench.report.site.write import write
+    from dbbench.report.site import write
 
     with click.progressbar(length=len(runs), label="runs", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
         left_out = write(runs, out, lambda _done, _all: bar.update(1), metric)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.host.machine import in_words
-from dbbench.report.site.write import write
+from dbbench.report.site import write
 from tests.browser.conftest import Visit, serious_faults, smallest_text
 from tests.fabricated import FORBIDDEN, MACHINE, MANY, Fake, fabricate
 

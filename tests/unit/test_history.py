@@ -17,9 +17,8 @@ from rich.console import Console
 from dbbench.analysis.comparability import Side
 from dbbench.analysis.history import History, chance_of, history, splits
 from dbbench.errors import UserError
-from dbbench.report.history import files, page
+from dbbench.report.history import files, page, words
 from dbbench.report.history.words import change_lines, summary
-from dbbench.report.terminal import history as terminal
 from dbbench.suite.model import Suite
 from tests.unit.compared import side
 
@@ -49,7 +48,7 @@ def slowed(suite: Suite, at: int = 3, times: float = 1.5, **of_last: Any) -> His
 
 def shown(found: History) -> str:
     console = Console(width=200, record=True, file=StringIO())
-    terminal.show(found, console)
+    words.show(found, console)
     return console.export_text()
 
 
@@ -189,7 +188,7 @@ def test_hostile_texts_are_escaped(small: Suite, tmp_path: Path) -> None:
     html = (tmp_path / "index.html").read_text()
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
-    table = "\n".join(terminal.markdown(found))
+    table = "\n".join(words.markdown(found))
     assert "<script>" not in table.replace("\\<", "")
     assert "\\|\\[x\\](http" in table
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from dbbench.cli.site import site
 from dbbench.errors import UserError
-from dbbench.report.site.write import write
+from dbbench.report.site import write
 from tests.fabricated import MANY, fabricate
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dbbench.errors import UserError
-from dbbench.report.export import charts, html_page, markdown_page, results_json, summary_csv
+from dbbench.report.export import html_page, markdown_page, results_json, summary_csv
+from dbbench.report.export.exporter import Exporter
 
 EXPORTERS = {
     exporter.name: exporter
     for exporter in (
-        charts.PNG,
-        charts.SVG,
+        Exporter("png", charts=("png",)),
+        Exporter("svg", charts=("svg",)),
         html_page.EXPORTER,
         markdown_page.EXPORTER,
         summary_csv.EXPORTER,
         results_json.EXPORTER,
-        charts.CARD,
+        Exporter("card", charts=("card",), usual=False, shared=True),  # one picture of the run
     )
 }
 #: What is written unless its user says otherwise.

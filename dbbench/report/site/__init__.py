@@ -1,1 +1,0 @@
-"""A static site of many runs: a page for each, and one that lists them all."""
