@@ -8,9 +8,8 @@ from dbbench.errors import Unsupported
 from dbbench.host import machine
 from dbbench.results.outcome import Outcome
 from dbbench.suite.dataset import Records
-from dbbench.testing.clause import clause
+from dbbench.testing.clause import clause, expect, expect_equal, expect_error
 from dbbench.testing.contract import Opener, WholeTrial
-from dbbench.testing.expect import expect, expect_equal, expect_error
 from dbbench.testing.records.commits import CommitContract
 from dbbench.testing.records.store import OpenStore, Store, call, expect_stored
 

@@ -28,8 +28,7 @@ from dbbench.run.begin import new_run
 from dbbench.run.request import Request
 from dbbench.run.runner import run_trials
 from dbbench.suite.model import Tier
-from dbbench.testing.clause import clause, left_out
-from dbbench.testing.expect import expect, expect_equal, expect_error, panics_as_errors
+from dbbench.testing.clause import clause, expect, expect_equal, expect_error, left_out, panics_as_errors
 
 #: Of a session on records under keys.
 ON_RECORDS = tuple(

@@ -19,9 +19,8 @@ from dbbench.engine.objects import check_objects
 from dbbench.engine.operations import offers
 from dbbench.errors import Unsupported
 from dbbench.suite.dataset import Table
-from dbbench.testing.clause import clause, left_out
+from dbbench.testing.clause import clause, expect, expect_equal, left_out
 from dbbench.testing.contract import EngineContract, Opener
-from dbbench.testing.expect import expect, expect_equal
 
 _ANY = {"kind": "sequence"}  # the kit brings its own values
 _MAYBE = {"kind": "moments", "first": "2011-11-02T12:00:00", "seconds": 1, "null_every": 2}

@@ -11,8 +11,7 @@ import pytest
 import dbbench.testing
 from dbbench.cli.plugin import findings, verdict_lines
 from dbbench.testing import BlocksContract, EngineContract, KeyValueContract, ObjectContract, SQLContract
-from dbbench.testing.clause import reason
-from dbbench.testing.expect import difference, expect, expect_equal, expect_error
+from dbbench.testing.clause import difference, expect, expect_equal, expect_error, reason
 from dbbench.testing.verdicts import Verdict
 
 CONTRACTS = (EngineContract, SQLContract, KeyValueContract, BlocksContract, ObjectContract)

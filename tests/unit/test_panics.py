@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.testing.expect import panics_as_errors
+from dbbench.testing.clause import panics_as_errors
 
 
 class PanicException(BaseException):
@@ -18,7 +18,7 @@ class PanicException(BaseException):
 TESTS = """
 import pytest
 from contextlib import nullcontext
-from dbbench.testing.expect import panics_as_errors
+from dbbench.testing.clause import panics_as_errors
 
 class PanicException(BaseException):
     pass

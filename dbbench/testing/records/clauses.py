@@ -6,8 +6,7 @@ from itertools import pairwise
 
 from dbbench.engine.base import Engine
 from dbbench.errors import Unsupported
-from dbbench.testing.clause import clause, left_out
-from dbbench.testing.expect import expect_equal, expect_error
+from dbbench.testing.clause import clause, expect_equal, expect_error, left_out
 from dbbench.testing.records.store import (
     KEYS,
     PAIRS,

@@ -18,9 +18,8 @@ from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.key_streams import KeySequence, OperationMix
 from dbbench.suite.steps.base import Clients
-from dbbench.testing.clause import clause, left_out
+from dbbench.testing.clause import clause, expect, expect_equal, expect_error, left_out
 from dbbench.testing.contract import ON_RECORDS, Opener
-from dbbench.testing.expect import expect, expect_equal, expect_error
 from dbbench.testing.records.store import (
     OpenStore,
     Store,

@@ -8,9 +8,8 @@ from dbbench.engine.base import Engine
 from dbbench.engine.operations import offers
 from dbbench.engine.traits import Traits
 from dbbench.results.outcome import Outcome
-from dbbench.testing.clause import clause
+from dbbench.testing.clause import clause, expect, expect_equal
 from dbbench.testing.contract import WholeTrial, expect_sized
-from dbbench.testing.expect import expect, expect_equal
 from dbbench.testing.records.clauses import RecordContract
 from dbbench.testing.records.commits import CommitContract
 from dbbench.testing.records.store import WIDTH, Store

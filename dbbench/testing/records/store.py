@@ -11,9 +11,8 @@ from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.operations import offers, prepared
 from dbbench.suite.dataset import Records
-from dbbench.testing.clause import needs
+from dbbench.testing.clause import expect, expect_equal, needs
 from dbbench.testing.contract import EngineContract, Opener
-from dbbench.testing.expect import expect, expect_equal
 
 #: Bytes of a key in most of the tests; all keys of a store have one length, as in a suite.
 WIDTH = 16

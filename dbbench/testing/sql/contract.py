@@ -5,9 +5,8 @@ from __future__ import annotations
 from dbbench.engine.base import Engine
 from dbbench.engine.operations import offers
 from dbbench.results.outcome import Outcome
-from dbbench.testing.clause import clause, left_out
+from dbbench.testing.clause import clause, expect, left_out
 from dbbench.testing.contract import WholeTrial, expect_sized
-from dbbench.testing.expect import expect
 from dbbench.testing.sql.queries import QueryContract
 from dbbench.testing.sql.tables import Loaded
 from dbbench.testing.sql.transactions import TransactionContract

@@ -9,9 +9,8 @@ import pyarrow as pa
 from dbbench.engine.base import Engine
 from dbbench.engine.operations import LoadFormat, ResultFormat, prepared
 from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
-from dbbench.testing.clause import clause, left_out, needs
+from dbbench.testing.clause import clause, expect, expect_equal, expect_error, left_out, needs
 from dbbench.testing.contract import Opener
-from dbbench.testing.expect import expect, expect_equal, expect_error
 from dbbench.testing.sql.tables import (
     BATCH,
     KINDS,

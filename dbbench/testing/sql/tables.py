@@ -18,9 +18,8 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.sql.dialect import RECORD_TABLE
 from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.suite.dataset import Table
-from dbbench.testing.clause import needs
+from dbbench.testing.clause import expect, expect_equal, needs, panics_as_errors
 from dbbench.testing.contract import EngineContract, Opener
-from dbbench.testing.expect import expect, expect_equal, panics_as_errors
 
 _ANY = {"kind": "sequence"}  # the kit brings its own values
 

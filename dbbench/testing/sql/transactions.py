@@ -11,9 +11,8 @@ from dbbench.errors import Unsupported
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
 from dbbench.suite.steps.base import Clients
-from dbbench.testing.clause import clause, left_out, needs
+from dbbench.testing.clause import clause, expect, expect_equal, expect_error, left_out, needs
 from dbbench.testing.contract import Opener
-from dbbench.testing.expect import expect, expect_equal, expect_error
 from dbbench.testing.sql.tables import (
     BATCH,
     KINDS,
