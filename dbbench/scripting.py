@@ -10,11 +10,10 @@ from pathlib import Path
 
 from dbbench.cluster.place import place
 from dbbench.engine.urls import parse as parse_urls
-from dbbench.report.export.registry import check_formats
 from dbbench.report.frames import RunFrames
 from dbbench.report.remarks import stopped
 from dbbench.report.run_view import view
-from dbbench.report.write import write_report
+from dbbench.report.write import check_formats, write_report
 from dbbench.results.trial import Progress
 from dbbench.run.begin import new_run
 from dbbench.run.fleet import run_fleet

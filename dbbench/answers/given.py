@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dbbench.answers import child
 from dbbench.answers.compare import as_table
 from dbbench.answers.question import MORE_MEMORY, Question, compute
 from dbbench.answers.stored import FINAL, find, read_answers, refusal, refused, said, stored, write_answers
@@ -26,7 +25,7 @@ from dbbench.engine.operations import prepared
 from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import DbbenchError, UserError
-from dbbench.host import plain_file
+from dbbench.host import apart, plain_file
 from dbbench.suite.answer import AnswerFile, EngineAnswer, GivenRows, SqlAnswer
 from dbbench.suite.changes import Changes, before
 from dbbench.suite.data_types import parse_type
@@ -153,7 +152,7 @@ def engine_answer(engine: str, dataset: Dataset, files: Files, sql: str, dialect
     """What an engine returns for a query, in a process of its own. Raises UserError, with what it said, if there is none."""
     with tempfile.TemporaryDirectory(prefix="dbbench-answer-") as folder:
         out = Path(folder).resolve() / "answer.arrow"
-        if failed := child.run(partial(_main, engine, dataset, files.directory.resolve(), sql, dialects, out)):
+        if failed := apart.run(partial(_main, engine, dataset, files.directory.resolve(), sql, dialects, out)):
             raise UserError(f"the engine {engine} gives no answer: {failed}")
         return read_answers(out)[0]
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import psutil
 
-from dbbench.answers import child
 from dbbench.answers.stored import refusal, write_answers
 from dbbench.datasets.cache import Files
+from dbbench.host import apart
 from dbbench.host.kept_folder import MAKING
 from dbbench.suite.dataset import Table
 
@@ -48,7 +48,7 @@ def compute(
     while left := [path for path in paths if not path.exists()]:
         with tempfile.TemporaryDirectory(prefix=MAKING, dir=files.directory.parent.resolve()) as spill:
             answer = partial(_answer, questions, tables, files.directory.resolve(), memory, spill, paths)
-            failed = child.run(answer)
+            failed = apart.run(answer)
         if failed:  # the one that it was at; those after it are asked again
             at = next((path for path in left if not path.exists()), None)
             if at is not None:

@@ -187,7 +187,7 @@ class _Formats(click.Option):
     """`--format`. Its help is made from the exporters when it is shown, as loading them takes long."""
 
     def get_help_record(self, context: click.Context) -> tuple[str, str] | None:
-        from dbbench.report.export.registry import EXPORTERS
+        from dbbench.report.write import EXPORTERS
 
         named = [name for name, each in EXPORTERS.items() if not each.usual]
         always = [name for name, each in EXPORTERS.items() if each.always]

@@ -155,7 +155,7 @@ def report(
 
 def chosen_formats(text: str | None, *, shared: bool) -> tuple[str, ...]:
     """The formats that the user named, or the usual ones, for others to see or not. Raises UserError for one that there isn't."""
-    from dbbench.report.export.registry import SHARED, USUAL, check_formats
+    from dbbench.report.write import SHARED, USUAL, check_formats
 
     chosen = (SHARED if shared else USUAL) if text is None else tuple(part.strip() for part in text.split(","))
     check_formats(chosen)

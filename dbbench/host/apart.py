@@ -7,13 +7,19 @@ import pickle
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from typing import TypeVar
 
 from dbbench.errors import DbbenchError, UserError
-from dbbench.host.processes import end_with_parent, environment, python
+from dbbench.host.processes import end_with_parent, ended, environment, python, stop_with_its_own
+from dbbench.message import cleaned
 
 Result = TypeVar("Result")
+#: Longest that a call of `run` may take, in seconds.
+LIMIT = 3600.0
+#: How long a server of the call then has to end, in seconds.
+_GRACE = 5.0
 
 
 def apart(what: str, call: Callable[[], Result]) -> Result:
@@ -33,6 +39,42 @@ def apart(what: str, call: Callable[[], Result]) -> Result:
     if error is not None:
         raise error
     return found  # type: ignore[no-any-return]  # what the call gave
+
+
+def run(call: Callable[[], None]) -> str:
+    """Make a call that can be pickled; why it failed, empty if it did not.
+
+    A server of its own is asked to end before it is: else the kernel would kill the server, and its memory would stay.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="dbbench-answer-") as folder,
+        tempfile.TemporaryFile() as said,
+        tempfile.TemporaryFile() as asked,
+        tempfile.TemporaryFile() as answer,
+    ):
+        pickle.dump(call, asked)
+        asked.seek(0)
+        with subprocess.Popen(
+            python("dbbench.host.apart"),
+            cwd=folder,
+            env=environment(TMPDIR=folder),
+            stdin=asked,
+            stdout=answer,
+            stderr=said,
+        ) as child:
+            try:
+                if not ended(child, LIMIT):
+                    return f"it took more than {LIMIT:g} s"
+            finally:
+                if child.poll() is None:
+                    stop_with_its_own(child, _GRACE)
+        if not child.returncode:
+            answer.seek(0)
+            error, _ = pickle.load(answer)  # noqa: S301 - written by our own child a moment ago
+            return str(error or "")
+        said.seek(0)
+        words = said.read().decode("utf-8", "replace").strip().splitlines()
+    return cleaned(words[-1] if words else "", 1_000) or f"exit status {child.returncode}"
 
 
 def main() -> None:

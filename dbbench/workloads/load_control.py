@@ -7,14 +7,15 @@ called with. Each time the clients have made their calls it hears what they did,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import sqrt
 from time import monotonic
 
 from dbbench.host.metric import shared
 from dbbench.loadgen.first_calls import first_calls
 from dbbench.loadgen.histogram import Samples, fewest
 from dbbench.loadgen.job import ClientTimings, Job
-from dbbench.loadgen.search import Bracket, NoTime, search
 from dbbench.results.facts import FindFacts, RateTrial, StepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.steps.base import Clients
@@ -138,6 +139,53 @@ def _kept(samples: Samples) -> list[float]:
     """Seconds of each, if they are few."""
     few = samples.whole and samples.count <= KEPT
     return [nanoseconds / 1e9 for nanoseconds in samples.exact.tolist()] if few else []
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """The highest rate that passed, and the lowest above it that failed; either is None if no trial did so."""
+
+    passed: float | None
+    failed: float | None
+
+
+class NoTime(Exception):
+    """There is no time for a further trial."""
+
+
+def search(passes: Callable[[float], bool], start: float, *, least: float, most: float, resolution: float) -> Bracket:
+    """The bracket around the highest rate that passes, at most 1 + `resolution` wide, between `least` and `most`.
+
+    It doubles the rate until the bracket is there, then halves that on a log scale, as RFC 2544 (section 26.1) finds a network
+    device's throughput. A rate fails if two trials of it fail, so that one stall of the machine doesn't decide. `passes` may raise NoTime: the
+    bracket so far is returned then.
+    """
+
+    def good(rate: float) -> bool:
+        return passes(rate) or passes(rate)
+
+    passed: float | None = None
+    failed: float | None = None
+    rate = min(max(start, least), most)
+    with suppress(NoTime):
+        while passed is None or failed is None:
+            if good(rate):
+                passed = rate
+                if rate >= most:
+                    break
+                rate = min(rate * 2, most)
+            else:
+                failed = rate
+                if rate <= least:
+                    break
+                rate = max(rate / 2, least)
+        while passed is not None and failed is not None and failed / passed > 1 + resolution:
+            rate = sqrt(passed * failed)
+            if good(rate):
+                passed = rate
+            else:
+                failed = rate
+    return Bracket(passed, failed)
 
 
 def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> StepMeasurement:

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from dbbench.report.export.registry import EXPORTERS
+from dbbench.report.write import EXPORTERS
 from dbbench.suite.charts import AnyChart
 from tests.docs.test_docs import CLI, ROOT, section
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.answers import child, question
+from dbbench.answers import question
 from dbbench.datasets.cache import Files, materialise
+from dbbench.host import apart
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import find_suite, load_suite, parse_suite
 from dbbench.suite.model import Suite
@@ -21,8 +22,8 @@ def _reference_here(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(call: partial[None]) -> str:
         return call() or "" if call.func.__module__ == question.__name__ else own(call)
 
-    own = child.run
-    monkeypatch.setattr(child, "run", run)
+    own = apart.run
+    monkeypatch.setattr(apart, "run", run)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dbbench.answers import child, given
+from dbbench.answers import given
 from dbbench.answers.agreement import group
 from dbbench.answers.compare import as_table, check_rows
 from dbbench.answers.given import answers_of
@@ -22,6 +22,7 @@ from dbbench.answers.question import MORE_MEMORY, Question
 from dbbench.answers.stored import kept_answer, read_answers, refusal, refused, write_answers
 from dbbench.datasets.cache import Files, materialise
 from dbbench.errors import UserError, WrongAnswer
+from dbbench.host import apart
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.steps.query import QueryStep
 
@@ -107,11 +108,11 @@ def test_the_server_of_a_reference_engine_that_takes_too_long_is_asked_to_end(
             time.sleep(0.001)
         return False
 
-    monkeypatch.setattr(child, "ended", never)
+    monkeypatch.setattr(apart, "ended", never)
     monkeypatch.setattr(
-        child, "python", lambda _module: [sys.executable, "-c", ENDLESS.replace("FOLDER", str(tmp_path))]
+        apart, "python", lambda _module: [sys.executable, "-c", ENDLESS.replace("FOLDER", str(tmp_path))]
     )
-    assert child.run(partial(print)) == "it took more than 3600 s"
+    assert apart.run(partial(print)) == "it took more than 3600 s"
     assert (tmp_path / "ended").read_text() == "ended\n"
 
 
@@ -123,7 +124,7 @@ def test_the_server_of_a_reference_engine_that_takes_too_long_is_asked_to_end(
     ],
 )
 def test_a_call_that_fails_says_why(call: partial[None], reason: str) -> None:
-    assert reason in child.run(call)
+    assert reason in apart.run(call)
 
 
 def test_an_answer_of_an_earlier_run_is_found_as_it_was_written(files: Files) -> None:

@@ -27,7 +27,6 @@ from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.key_streams import CallStream, KeySequence, OperationMix
 from dbbench.loadgen.loops import ScheduleStats, paced, stream_until
 from dbbench.loadgen.query_calls import QueryCalls
-from dbbench.loadgen.search import Bracket, NoTime, search
 from dbbench.loadgen.timeline import MOST_SLOTS, Timeline
 from dbbench.results.outcome import Outcome
 from dbbench.suite.dataset import Records
@@ -36,7 +35,7 @@ from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Find, Rate, TimedStep, seconds_of
 from dbbench.workloads import load_control
-from dbbench.workloads.load_control import LONGEST_SEARCH, LONGEST_TRY
+from dbbench.workloads.load_control import LONGEST_SEARCH, LONGEST_TRY, Bracket, NoTime, search
 from dbbench_plugins.null import Null
 
 MS = 1_000_000

@@ -19,11 +19,10 @@ from dbbench.analysis.gate import gated
 from dbbench.analysis.publication import ALLOWED, CONDITIONS, FORBIDDEN, terms
 from dbbench.engine.traits import Publication
 from dbbench.errors import UserError
-from dbbench.report.export.registry import USUAL
 from dbbench.report.remarks import detail
 from dbbench.report.run_view import View, view
 from dbbench.report.terminal import comparison, progress, run
-from dbbench.report.write import write_report
+from dbbench.report.write import USUAL, write_report
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import Progress, Trial, TrialResult

@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dbbench.answers import child
 from dbbench.answers.compare import check_rows
 from dbbench.answers.question import Question, compute
 from dbbench.answers.stored import read_answers, refused, write_answers
+from dbbench.host import apart
 from tests.unit.asked import Ask, Content, Given, reference, rows_of, tables_of, values
 
 NINES = D("9" * 36 + ".99")
@@ -184,13 +184,13 @@ def test_a_process_that_has_become_large_leaves_the_rest_to_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: int, processes: int
 ) -> None:
     calls: list[object] = []
-    run = child.run
+    run = apart.run
 
     def counted(call: partial[None]) -> str:
         calls.append(call)
         return run(call)
 
-    monkeypatch.setattr(child, "run", counted)
+    monkeypatch.setattr(apart, "run", counted)
     content: Content = {"T": {"Id": ("integer", [1])}}
     files = Given(tmp_path, rows_of(content))
     paths = compute([Question("SELECT 1 AS a")] * 3, tables_of(content), files, tmp_path, memory)
@@ -210,7 +210,7 @@ def test_a_question_that_kills_it_leaves_the_others_their_answers(
             write_answers([pa.table({"a": [number]})], call.args[-1][number])
         return "exit status -9" if calls == 1 else ""
 
-    monkeypatch.setattr(child, "run", dying)
+    monkeypatch.setattr(apart, "run", dying)
     content: Content = {"T": {"Id": ("integer", [1])}}
     paths = compute([Question("SELECT 1")] * 3, tables_of(content), Given(tmp_path, rows_of(content)), tmp_path)
     assert [refused(read_answers(path)) for path in paths] == ["", "exit status -9", ""]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.analysis.series import changes, series
+from dbbench.analysis.paired import changes, series
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.report.charts.draw import figures
 from dbbench.report.run_view import view

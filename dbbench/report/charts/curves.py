@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dbbench.analysis.series import Series
+from dbbench.analysis.paired import Series
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.report.charts.axis import Axis, fitting_axis
 from dbbench.report.charts.layout import MARGIN, NARROW, SMALL, Frame, Look, Sheet, Texts
