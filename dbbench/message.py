@@ -1,14 +1,16 @@
 """Texts that drivers and strangers wrote, made fit for terminals, charts and files.
 
 A driver may say anything: codes that clear the screen, half a character, 300 kB. Every text is cleaned where a result is
-made, and again where one is read, since a run directory may come from elsewhere.
+made, and again where one is read, since a run directory may come from elsewhere. A name that doesn't exist is answered with the
+nearest one that does.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 #: A longer message is cut; the trial's stderr.txt has all of it.
@@ -22,6 +24,8 @@ _UNFIT = re.compile(
 _CARRIAGE = re.compile("\r\n?")
 #: Terminals' own codes: these go as a whole, so that no "[31m" is left of them.
 _ESCAPES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]{0,200}(?:\x07|\x1b\\\\)?|[@-Z\\\\^_])")
+#: A longer name is no slip of the pen, and takes long to compare.
+_LONGEST = 48
 
 
 def printable(text: str) -> str:
@@ -52,3 +56,18 @@ def clean(document: Any, depth: int = 0) -> Any:
     if isinstance(document, list | tuple):
         return [clean(value, depth + 1) for value in document]
     return document
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name that is most like this one, whatever the case of its letters; empty if none is."""
+    if len(name) > _LONGEST:
+        return ""
+    lower = {str(one).lower(): str(one) for one in known}
+    found = difflib.get_close_matches(name.lower(), lower, n=1)
+    return lower[found[0]] if found else ""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """What follows the name in a message: `; did you mean 'x'?`, or nothing."""
+    near = nearest(name, known)
+    return f"; did you mean {near!r}?" if near else ""

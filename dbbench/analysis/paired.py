@@ -17,12 +17,12 @@ from packaging.version import Version
 from dbbench.analysis.contrast import Contrast
 from dbbench.analysis.gate import Gate, gated
 from dbbench.analysis.queryplans import plan_changed, plans_of
-from dbbench.analysis.ranking import BAND, LEAST_ROUNDS, paired_chance, separated
+from dbbench.analysis.ranking import LEAST_ROUNDS, paired_chance, separated
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import CONFIDENCE, Estimate
 from dbbench.analysis.student import student_quantile
 from dbbench.analysis.summary import summarise
-from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, changed, size_pair, unmeasured_pair, weight
+from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, shown_by, size_pair, unmeasured_pair, weight
 from dbbench.host.interference import MOST_OTHERS
 from dbbench.host.metric import Metric
 from dbbench.results.chosen_run import by_metric, lacking
@@ -172,17 +172,7 @@ def _timed(
     found = _contrast(ours, others, mine.dependence.pairs)
     ratio = found.ratio
     needed = LEAST_ROUNDS if len(ours) < LEAST_ROUNDS else None
-    verdict = ComparisonVerdict.UNSURE
-    if apart and max(ratio.value, 1 / ratio.value) >= 1 + BAND:
-        verdict = changed(ratio.value, mine.unit)
-    elif (
-        needed is None
-        and mine.dependence.ranks
-        and ratio.low is not None
-        and ratio.high is not None
-        and 1 / (1 + margin) <= ratio.low <= ratio.high <= 1 + margin
-    ):
-        verdict = ComparisonVerdict.SAME
+    verdict = shown_by(ratio, mine.unit, margin, apart=apart, enough=needed is None and mine.dependence.ranks)
     return Pair(
         mine.scenario, mine.step, mine.engine, verdict, mine.unit, theirs.value, mine.value, ratio,
         needed=needed, rounds=(len(ours),), tests=tests,

@@ -211,16 +211,8 @@ def _timed(
     # With too few rounds in one run a side no test can succeed, and an interval of them is too narrow to be trusted.
     counts = tuple(len(side.runs[0]) for side in (old, new)) if found.between is None else ()
     needed = fewest_blocks(tests) if counts and 2 / math.comb(sum(counts), counts[0]) > SIGNIFICANCE / tests else None
-    verdict = ComparisonVerdict.UNSURE
-    if apart and max(ratio.value, 1 / ratio.value) >= 1 + BAND:
-        verdict, needed = changed(ratio.value, old.rows[0].unit), None
-    elif (
-        needed is None
-        and ratio.low is not None
-        and ratio.high is not None
-        and 1 / (1 + margin) <= ratio.low <= ratio.high <= 1 + margin
-    ):
-        verdict = ComparisonVerdict.SAME
+    verdict = shown_by(ratio, old.rows[0].unit, margin, apart=apart, enough=needed is None)
+    needed = needed if verdict is ComparisonVerdict.UNSURE else None
     return Pair(
         *key, verdict, *start, ratio,
         needed=needed, rounds=counts, tests=tests,
@@ -228,6 +220,15 @@ def _timed(
         between=found.between,
         verified=old.verified and new.verified,
     )  # fmt: skip
+
+
+def shown_by(ratio: Estimate, unit: str, margin: float, *, apart: bool, enough: bool) -> ComparisonVerdict:
+    """The verdict on a ratio of times. `apart`: what the test says; `enough`: whether the interval can be trusted."""
+    if apart and max(ratio.value, 1 / ratio.value) >= 1 + BAND:
+        return changed(ratio.value, unit)
+    known = enough and ratio.low is not None and ratio.high is not None
+    within = known and 1 / (1 + margin) <= (ratio.low or 0) <= (ratio.high or 0) <= 1 + margin
+    return ComparisonVerdict.SAME if within else ComparisonVerdict.UNSURE
 
 
 def changed(ratio: float, unit: str) -> ComparisonVerdict:

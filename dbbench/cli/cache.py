@@ -73,9 +73,9 @@ def cache(context: click.Context, names: tuple[str, ...], prune: bool, unused: i
 
 
 def _named(found: Sequence[Kept], names: Sequence[str]) -> list[Kept]:
-    from dbbench.did_you_mean import did_you_mean
     from dbbench.errors import UserError
     from dbbench.host.kept_folder import named
+    from dbbench.message import did_you_mean
 
     chosen: dict[Kept, None] = {}
     for name in names:

@@ -191,7 +191,7 @@ def show_report(
 
     shown = view(run, publish=publish, out=looks.out, mixed=looks.mixed)
     if looks.highlight:
-        if looks.highlight not in {system.name for system in shown.systems}:
+        if looks.highlight not in {system.engine for system in shown.systems}:
             raise UserError(f"--highlight {looks.highlight}: the report has no such engine")
         shown = replace(shown, highlight=looks.highlight)
     if looks.sort != "time":

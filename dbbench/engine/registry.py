@@ -17,10 +17,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbbench.did_you_mean import did_you_mean
 from dbbench.engine.declared import GROUP, Declared, about, declared
 from dbbench.engine.install import Driver, Steps, apt, driver_hint, requirements, steps
 from dbbench.errors import DbbenchError, Unavailable, UserError
+from dbbench.message import did_you_mean
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dbbench.analysis.row import Row
 from dbbench.analysis.units import fitting
-
-if TYPE_CHECKING:
-    from dbbench.report.step_view import Line
 
 #: Up to this number hosts are told one by one; of more the least and the greatest figures.
 _EACH = 4
 
 
-def host_notes(lines: Sequence[Line]) -> Iterator[str]:
+def host_notes(rows: Iterable[Row]) -> Iterator[str]:
     """Clients, rate, busy processors, start and clock of each engine on every host.
 
     Figures are medians of the rounds.
     """
-    for line in lines:
-        rounds = [facts["cluster"]["hosts"] for facts in line.row.rounds if "cluster" in facts]
-        if not rounds or line.withheld or line.row.withheld:
+    for row in rows:
+        rounds = [facts["cluster"]["hosts"] for facts in row.rounds if "cluster" in facts]
+        if not rounds or row.value is None or row.withheld:
             continue
         names = list(dict.fromkeys(host["name"] for hosts in rounds for host in hosts))
         known = [_medians([host for hosts in rounds for host in hosts if host["name"] == name]) for name in names]
@@ -35,7 +33,7 @@ def host_notes(lines: Sequence[Line]) -> Iterator[str]:
         else:
             words = "; ".join(f"{name} {_words([each])}" for name, each in zip(names, known, strict=True))
         count = f"{len(names)} host{'s' if len(names) > 1 else ''}"
-        yield f"{line.row.title}, clients on {count} ({machine or 'unknown'}): {words}."
+        yield f"{row.title}, clients on {count} ({machine or 'unknown'}): {words}."
 
 
 def _medians(rounds: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:

@@ -64,7 +64,7 @@ class ScenarioView:
 class System:
     """An engine that ran: its name, what to call it, and its versions, settings and licence in words."""
 
-    name: str
+    engine: str
     title: str
     versions: str
     settings: str

@@ -221,7 +221,7 @@ class StepView:
             self.wording.conditions(self.step, facts, arrow, self.data.records),
             *self._read_inside(),
             *self._in_one_process(),
-            *host_notes(self.lines),
+            *host_notes(line.row for line in self.lines),
         ]
         best = "Ratios are to the best figure that is shown." if any(line.withheld for line in self.lines) else ""
         span = f"{self.rank_note[0].upper()}{self.rank_note[1:]}." if self.rank_note else ""

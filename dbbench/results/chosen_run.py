@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dbbench.did_you_mean import did_you_mean
 from dbbench.errors import UserError
 from dbbench.host.metric import Metric
+from dbbench.message import did_you_mean
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import StepResult, TrialResult

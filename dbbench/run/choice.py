@@ -10,13 +10,13 @@ from pathlib import Path
 import psutil
 
 from dbbench.analysis.ranking import fewest_rounds
-from dbbench.did_you_mean import did_you_mean
 from dbbench.engine import builds, registry, variants
 from dbbench.engine.null import NULLS, nulls
 from dbbench.engine.probe import Probed, probe
 from dbbench.errors import UserError
 from dbbench.host import interference
 from dbbench.host.processes import Packages
+from dbbench.message import did_you_mean
 from dbbench.results.run_directory import VariantFacts
 from dbbench.run.data import existing
 from dbbench.run.fleet import refuse_fleet

@@ -12,11 +12,10 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from dbbench.did_you_mean import did_you_mean
 from dbbench.engine import variants as names
 from dbbench.errors import UserError
 from dbbench.host import plain_file
-from dbbench.message import cleaned
+from dbbench.message import cleaned, did_you_mean
 from dbbench.suite.base import EngineName, Identifier, Model
 from dbbench.suite.model import Variant, VariantName
 

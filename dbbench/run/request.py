@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dbbench.cluster.place import Place
-from dbbench.did_you_mean import did_you_mean
 from dbbench.engine.probe import Probed
 from dbbench.engine.variants import control
 from dbbench.errors import UserError
+from dbbench.message import did_you_mean
 from dbbench.results.trial import MOST_ROUNDS
 from dbbench.run.config import Config
 

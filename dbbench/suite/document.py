@@ -19,9 +19,8 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from dbbench.did_you_mean import nearest
 from dbbench.errors import Fault, SuiteError
-from dbbench.message import cleaned, printable
+from dbbench.message import cleaned, nearest, printable
 from dbbench.suite.base import HIDDEN, Model
 from dbbench.suite.model import FORMAT, Suite
 

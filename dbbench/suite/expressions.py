@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 
-from dbbench.did_you_mean import did_you_mean
+from dbbench.message import did_you_mean
 
 #: Characters of an expression, and levels of it, one in another.
 LONGEST = 500

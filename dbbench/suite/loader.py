@@ -12,8 +12,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from dbbench.did_you_mean import did_you_mean
 from dbbench.errors import UserError
+from dbbench.message import did_you_mean
 from dbbench.suite.answer import is_former
 from dbbench.suite.document import MOST_FAULTS, Document, add_errors
 from dbbench.suite.model import FORMAT, Suite

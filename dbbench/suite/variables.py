@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from dbbench.did_you_mean import did_you_mean
+from dbbench.message import did_you_mean
 
 ALLOWED = (
     "ARROW_DEFAULT_MEMORY_POOL",

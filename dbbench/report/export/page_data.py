@@ -30,7 +30,7 @@ def place(scenario: ScenarioView, step: str = "") -> str:
 
 def _document(shown: View) -> dict[str, Any]:
     titles = {item.engine: item.title for scenario in shown.scenarios for item in scenario.standings}
-    versions = {system.name: system.versions for system in shown.systems}
+    versions = {system.engine: system.versions for system in shown.systems}
     numbers = {name: number for number, name in enumerate(engine_order(shown))}
     return {
         **({"sort": shown.sort} if shown.sort else {}),

@@ -178,16 +178,7 @@ def document(shown: View) -> ResultsDocument:
         machine=manifest.machine,
         datasets=manifest.datasets,
         notes=(*shown.remarks, *shown.warnings),
-        systems=tuple(
-            SystemUnderTest(
-                engine=system.name,
-                title=system.title,
-                versions=system.versions,
-                settings=system.settings,
-                license=system.license,
-            )
-            for system in shown.systems
-        ),
+        systems=tuple(SystemUnderTest.model_validate(system, from_attributes=True) for system in shown.systems),
         not_run=dict(shown.missing),
         scenarios=tuple(_scenario(scenario, shown) for scenario in shown.scenarios),
     )
@@ -198,8 +189,8 @@ def _scenario(scenario: ScenarioView, shown: View) -> ResultScenario:
     return ResultScenario(
         name=name,
         durability=scenario.scenario.durability,
-        overall=tuple(_standing(standing, scenario) for standing in scenario.standings),
-        used=tuple(_used(used, scenario) for used in scenario.resources),
+        overall=tuple(_standing(each, withheld=each.engine in scenario.withheld) for each in scenario.standings),
+        used=tuple(_used(each, withheld=each.engine in scenario.withheld) for each in scenario.resources),
         steps=tuple(
             ResultStep(
                 name=step.step.name,
@@ -215,27 +206,17 @@ def _scenario(scenario: ScenarioView, shown: View) -> ResultScenario:
     )
 
 
-def _standing(standing: Standing, scenario: ScenarioView) -> Overall:
-    if standing.engine in scenario.withheld:
-        return Overall(engine=standing.engine, withheld=True, mean_ratio=None, interval=None)
-    return Overall(
-        engine=standing.engine,
-        withheld=False,
-        mean_ratio=standing.mean_ratio,
-        interval=_interval(standing.low, standing.high),
-    )
+def _standing(standing: Standing, *, withheld: bool) -> Overall:
+    interval = None if withheld else _interval(standing.low, standing.high)
+    mean = None if withheld else standing.mean_ratio
+    return Overall(engine=standing.engine, withheld=withheld, mean_ratio=mean, interval=interval)
 
 
-def _used(used: Resources, scenario: ScenarioView) -> Used:
-    withheld = used.engine in scenario.withheld
-    return Used(
-        engine=used.engine,
-        withheld=withheld,
-        peak_memory=None if withheld else used.peak_memory,
-        cpu_seconds=None if withheld else used.cpu_seconds,
-        written_bytes=None if withheld else used.written_bytes,
-        remarks=() if withheld else tuple(map(worded, used.remarks)),
-    )
+def _used(used: Resources, *, withheld: bool) -> Used:
+    names = ("peak_memory", "cpu_seconds", "written_bytes")
+    amounts = {name: None if withheld else getattr(used, name) for name in names}
+    remarks = () if withheld else tuple(map(worded, used.remarks))
+    return Used(engine=used.engine, withheld=withheld, remarks=remarks, **amounts)
 
 
 def _row(row: Row, found: Footprint | None) -> ResultRow:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbbench.did_you_mean import did_you_mean, nearest
+from dbbench.message import did_you_mean, nearest
 
 
 def test_the_nearest_name_is_offered_whatever_its_case() -> None:
