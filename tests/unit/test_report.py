@@ -69,7 +69,7 @@ def test_an_engine_is_called_after_the_server_that_answered_and_by_the_users_own
     assert found == {title}
     assert [item.title for item in shown.scenarios[0].standings if item.engine == "mine"] == [title]
     assert [item.title for item in shown.scenarios[0].resources if item.engine == "mine"] == [title]
-    assert [item.title for item in shown.systems if item.name == "mine"] == [title]
+    assert [item.title for item in shown.systems if item.engine == "mine"] == [title]
 
 
 # Many engines
