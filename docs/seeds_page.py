@@ -15,15 +15,15 @@ from dbbench.suite.model import Suite
 #: Suite -> published system -> what became of it.
 SYSTEMS: dict[str, dict[str, str]] = {
     "invoices": {
-        "SQLite 3.3.7": "reproduced: `sqlite+library` with a library of 3.3.7; `sqlite` is the release of today",
-        "SQLite 3.3.7 (64 bit)": "reproduced: `sqlite+library`, `sqlite`: a 64-bit build",
+        "SQLite 3.3.7": "reproduced: `sqlite+library` with 3.3.7",
+        "SQLite 3.3.7 (64 bit)": "reproduced: `sqlite+library`, `sqlite`",
         "Firebird 1.5.2 (embedded)": "reproduced: `firebird`; differs: Firebird 5, loaded by its batches",
-        "Jet 4.0": "differs: `jet`, by OLE DB as in the text, on Windows only and not run yet; `access` has Jet's files and not its engine",
-        "SQL Server 2005 Express": "differs: `sqlserver`, a server of yours; its figures were withheld, and may not be published",
-        "SQL Everywhere CTP": "cannot be had: its successor `sqlce` needs Windows and is out of support; figures withheld",
-        "VistaDB 2.1.7": "cannot be had: `vistadb` is commercial; figures withheld",
+        "Jet 4.0": "differs: `jet`, by OLE DB, on Windows only and not run yet; `access` has Jet's files",
+        "SQL Server 2005 Express": "differs: `sqlserver`, a server of yours",
+        "SQL Everywhere CTP": "cannot be had: its successor `sqlce` needs Windows",
+        "VistaDB 2.1.7": "cannot be had: `vistadb` is commercial",
     },
-    "esent": {"ESENT": "reproduced: `esent`, on Windows only; elsewhere other engines do the same steps"},
+    "esent": {"ESENT": "reproduced: `esent`, on Windows only"},
     "bplustree": {
         "Berkeley DB, with transactions": "reproduced: `berkeleydb`; differs: release 5.3, through Python's driver",
         "Berkeley DB": "reproduced: `berkeleydb+nontxn`; differs: release 5.3, through Python's driver",
@@ -42,14 +42,14 @@ SYSTEMS: dict[str, dict[str, str]] = {
         "PostgreSQL 9.1.2, local": "reproduced: `postgresql` by a Unix socket; differs: the release of today",
         "PostgreSQL, local, newer machine": "cannot be had: a machine of its day",
         "PostgreSQL, remote": "differs: `postgresql+tcp` on one machine; by `--url` on two",
-        "SQL Server 2008 R2, local": "differs: `sqlserver`, a server of yours; its figures may not be published",
-        "SQL Server, remote, Linux client": "differs: `sqlserver` by `--url`; its figures may not be published",
+        "SQL Server 2008 R2, local": "differs: `sqlserver`, a server of yours",
+        "SQL Server, remote, Linux client": "differs: `sqlserver` by `--url`",
         "SQL Server, remote, Windows client": "cannot be had: clients of dbbench run on Linux",
     },
     "contention": {
-        "MySQL 5.5.17, remote": "differs: `mysql`, a private MariaDB on the same machine; by `--url` on two",
-        "PostgreSQL 9.1.2, remote": "differs: `postgresql`, a private server on the same machine; by `--url` on two",
-        "SQL Server 2008 R2, remote": "differs: `sqlserver` by `--url`; its figures may not be published",
+        "MySQL 5.5.17, remote": "differs: `mysql`, a private MariaDB; by `--url` on two machines",
+        "PostgreSQL 9.1.2, remote": "differs: `postgresql`, a private server; by `--url` on two machines",
+        "SQL Server 2008 R2, remote": "differs: `sqlserver` by `--url`",
         "SQLite 3.7.9": "reproduced: `sqlite`; differs: a write-ahead log, not a rollback journal",
     },
     "virtual-file": {
@@ -60,13 +60,13 @@ SYSTEMS: dict[str, dict[str, str]] = {
 REST: dict[str, dict[str, str]] = {
     "invoices": {
         "a bar chart for each test, best first": "reproduced: the charts `bars` and `size`",
-        "withheld figures keep their places": "reproduced: with `--publish`; in `source`, `null` with the reason",
-        "tables, types, keys, indexes, numbers of rows": "reproduced: all four tables, 297,450 rows",
-        "CSV files": "cannot be had: lost; the suite declares distributions of its own",
+        "withheld figures keep their places": "reproduced: with `--publish`",
+        "tables, types, keys, indexes, numbers of rows": "reproduced: 297,450 rows",
+        "CSV files": "cannot be had: lost; the suite has distributions",
         "ADO.NET providers, C#; System.Data.SQLite 1.0.32": "reproduced: `sqlite+ado`, with System.Data.SQLite 1.0.90 or Mono.Data.Sqlite; differs: other engines by Python's drivers",
-        "the optimal import of each engine, in a transaction": "reproduced: each engine's best documented path; differs: Jet, SQL Everywhere and VistaDB by prepared inserts",
-        "ExecuteReader, Read to the end, one column read of each row": "reproduced: `read` in each query; in `sqlite+ado` by the same calls",
-        "insert of one row, VistaDB's exception": "reproduced: 50 of them; an exception is an outcome with its text",
+        "the optimal import of each engine, in a transaction": "reproduced; differs: Jet, SQL Everywhere and VistaDB by prepared inserts",
+        "ExecuteReader, Read to the end, one column read of each row": "reproduced: `read` in each query",
+        "insert of one row, VistaDB's exception": "reproduced: 50 of them; an exception is an outcome",
         "SQL Server's log file of 219,264 kB": "differs: all files count, journals too",
         "machine: Athlon X2, Windows XP x64": "cannot be had: compare ratios",
     },
@@ -76,7 +76,7 @@ REST: dict[str, dict[str, str]] = {
         "the test program, attached": "cannot be had: it is not kept with the text",
         "log files of 16 MB, log buffer of 8 MB, circular logging": "reproduced: in `esent`",
         "lazy commits": "reproduced: the tier `memory`",
-        "one thread; other settings at their defaults": "reproduced: a page cache larger than the data, as the text has it",
+        "one thread; other settings at their defaults": "reproduced: a page cache larger than the data",
         "machine: laptop, 2 x 2.5 GHz, 7,200 rpm": "cannot be had: compare ratios",
     },
     "bplustree": {
@@ -97,7 +97,7 @@ REST: dict[str, dict[str, str]] = {
         "a couple of dozen members": "reproduced: objects of 13 members, as in the source, and of 24",
         "text of unknown length": "cannot be had: 2,000 characters here",
         "remote and local": "reproduced: sockets and TCP; differs: TCP on one machine, unless by `--url`",
-        "Oracle, named without figures": "differs: `oracle`, a server of yours; its figures may not be published",
+        "Oracle, named without figures": "differs: `oracle`, a server of yours",
         "machine: two Opteron 265, remote clients that were faster": "cannot be had: compare ratios",
         "ODB and g++": "differs: layers of Python; docs/contention.md has ODB's program beside ours",
     },
@@ -106,7 +106,7 @@ REST: dict[str, dict[str, str]] = {
         "one program, pools of 31, 16 and 8": "differs: 4 processes of 8 threads; the pool is shared out among them",
         "shared cache with unlock_notify": "differs: `--set sqlite.cache=shared`, where nothing waits for a locked table",
         "machine: two Opteron 265, all cores at 100 %": "cannot be had: compare ratios",
-        "Oracle, better than all others, without figures": "differs: `oracle`, a server of yours; its figures may not be published",
+        "Oracle, better than all others, without figures": "differs: `oracle`, a server of yours",
         "clients on other machines": "differs: on the same one; `--cluster` has them on others",
     },
     "virtual-file": {
@@ -122,11 +122,8 @@ REST: dict[str, dict[str, str]] = {
 HEAD = """# The published texts, line by line
 
 What became of everything in the five published texts that dbbench's suites follow: each system with its steps and
-figures, each chart, each setting. One text has two suites, `object-load` and `contention`. "Reproduced" names what does
-it here; "differs" and "cannot be had" give the reason. The last line of each names steps whose figures weren't
-published, or of dbbench's own.
-
-`python docs/seeds_page.py > docs/seeds.md` makes this page of the suites; a test compares them.
+figures, each chart, each setting. One text has two suites, `object-load` and `contention`. The last line of each names
+steps whose figures weren't published, or of dbbench's own. Figures of SQL Server and Oracle may not be published.
 """
 
 
@@ -139,21 +136,23 @@ def _points(suite: Suite) -> Iterator[str]:
     """A point of a list for each system and each thing besides."""
     assert suite.source is not None
     units = {step.name: step.unit for scenario in suite.scenarios for step in scenario.steps}
-    found: dict[str, list[str]] = {}
+    #: System -> figure -> the steps that have it.
+    published: dict[str, dict[str, list[str]]] = {}
     for figure in suite.source.figures:
         words = figure.note if figure.value is None else _words(figure.value, units[figure.step])
-        found.setdefault(figure.engine, []).append(f"`{figure.step}` {words}")
+        published.setdefault(figure.engine, {}).setdefault(words, []).append(f"`{figure.step}`")
     for ratio in suite.source.ratios:
-        words = f"×{ratio.value:g}" if ratio.value else "better"
-        found.setdefault(ratio.engine, []).append(f"`{ratio.step}` {words} to {ratio.than}")
+        words = f"{f'×{ratio.value:g}' if ratio.value else 'better'} to {ratio.than}"
+        published.setdefault(ratio.engine, {}).setdefault(words, []).append(f"`{ratio.step}`")
     yield f"[The suite](catalogue.md#{suite.name}).\n\n"
-    for system in {**found, **SYSTEMS[suite.name]}:
-        figures = f" ({'; '.join(found[system])})" if system in found else ""
+    for system in {**published, **SYSTEMS[suite.name]}:
+        figures = "; ".join(f"{', '.join(steps)} {words}" for words, steps in published.get(system, {}).items())
+        figures = f" ({figures})" if figures else ""
         yield _wrapped(f"- **{system}**{figures}: {SYSTEMS[suite.name][system]}")
     for text, became in REST[suite.name].items():
         yield _wrapped(f"- **{text}**: {became}")
-    published = {each.step for each in (*suite.source.figures, *suite.source.ratios)}
-    if ours := [f"`{name}`" for name in units if name not in published]:
+    named = {each.step for each in (*suite.source.figures, *suite.source.ratios)}
+    if ours := [f"`{name}`" for name in units if name not in named]:
         yield _wrapped(f"- {', '.join(ours)}")
 
 
