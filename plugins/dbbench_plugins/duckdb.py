@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -128,8 +129,9 @@ class DuckDBSession(SQLSession):
         return partial(self.connection.executemany, sql)
 
     def explain(self, sql: str) -> str:
-        """The physical plan, drawn as boxes."""
-        return "\n".join(plan for _, plan in fetch(self, f"EXPLAIN {sql}"))
+        """The physical plan, an operator a line: the boxes that DuckDB draws take ten times the room."""
+        ((_, plan),) = fetch(self, f"EXPLAIN (FORMAT JSON) {sql}")
+        return "\n".join(line for root in json.loads(plan) for line in _operators(root))
 
 
 class ArrowSession(DuckDBSession):
@@ -207,3 +209,14 @@ class DuckDBArrow(DuckDB):
     name = "duckdb+arrow"
     title = "DuckDB (Arrow)"
     session_class = ArrowSession
+
+
+def _operators(node: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
+    """Yield a line for an operator and for each below it, indented."""
+    details = (
+        f"{name}: {', '.join([value] if isinstance(value, str) else value)}"
+        for name, value in node["extra_info"].items()
+    )
+    yield "  " * depth + f"{node['name'].strip()} {'; '.join(details)}".rstrip()
+    for child in node["children"]:
+        yield from _operators(child, depth + 1)
