@@ -1,8 +1,11 @@
-"""Clients on several hosts: where they are, whose clock is right, one result of all, and what is said of the hosts."""
+"""Clients on several hosts: their agents, whose clock is right, one result of all, and what is said of the hosts."""
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,6 @@ from dbbench.loadgen.histogram import EXACT, PERCENTILES, Samples
 from dbbench.loadgen.job import ClientTimings, together
 from dbbench.report.host_words import host_notes
 from dbbench.report.remarks import worded
-from dbbench.report.step_view import Line
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult
 from dbbench.run.over_hosts import refuse
@@ -30,8 +32,24 @@ from dbbench.suite.steps.keyvalue import KeyValueStep
 from dbbench_plugins.null import Null
 from tests.unit.bank import SUITE
 from tests.unit.piped import piped
+from tests.waiting import until
 
 # Where
+#: A host's clients, of which there are none, that wait for the moment of their start.
+WAITING = """
+import os, signal, time
+from dbbench.cluster.agent import Agent
+from dbbench.cluster.leased import HOST_REPLY, HostOrder
+from dbbench.loadgen.job import ClientOrder, Job
+from dbbench.suite.model import Tier
+
+null = "dbbench_plugins.null:Null"
+clients = ClientOrder(null, "", Tier.MEMORY, {}, Job("read", (), 0, 1), 1, 1, False)
+agent = Agent()
+agent.start(HostOrder(null, "", clients).sealed)
+while not any(HOST_REPLY.validate_json(word).has for word in agent.poll()):
+    time.sleep(0.01)
+"""
 
 
 @pytest.mark.parametrize(
@@ -276,20 +294,13 @@ def test_a_clock_that_is_known_too_badly_is_told() -> None:
     assert worded(found) == "the hosts' clocks are known to within 2.0% of the time measured (in 2 of 3 rounds)"
 
 
-def line(*each: dict[str, Any]) -> Line:
-    row = Row.__new__(Row)
-    for key, value in {
-        "title": "PG",
-        "value": 1.0,
-        "withheld": "",
-        "rounds": ({"cluster": {"hosts": list(each)}},),
-    }.items():
-        object.__setattr__(row, key, value)
-    return Line(row, "1", "1", "", "")
+def row_of(*each: dict[str, Any]) -> Row:
+    rounds = ({"cluster": {"hosts": list(each)}},)
+    return Row("s", "q", "pg", "PG", Outcome.OK, value=1.0, rounds=rounds)  # type: ignore[arg-type]
 
 
 def test_few_hosts_are_told_one_by_one() -> None:
-    (words,) = host_notes([line(host(), host(name="h2", clients=1, busy=None))])
+    (words,) = host_notes([row_of(host(), host(name="h2", clients=1, busy=None))])
     assert words == (
         "PG, clients on 2 hosts (A CPU, kernel 6.1): "
         "h1 2 clients, 1,234 calls/s, CPU 50%, started 100 µs late, clock within 500 µs (round trip 1.00 ms); "
@@ -298,17 +309,14 @@ def test_few_hosts_are_told_one_by_one() -> None:
 
 
 def test_many_hosts_are_told_by_their_ends() -> None:
-    (words,) = host_notes([line(*(host(name=f"h{n}", per_second=1000.0 + n) for n in range(9)))])
+    (words,) = host_notes([row_of(*(host(name=f"h{n}", per_second=1000.0 + n) for n in range(9)))])
     assert words.startswith(
         "PG, clients on 9 hosts (A CPU, kernel 6.1): each 2 clients, 1,000 to 1,008 calls/s, CPU 50%,"
     )
 
 
 def test_without_a_cluster_nothing_is_said() -> None:
-    row = Row.__new__(Row)
-    for key, value in {"title": "PG", "value": 1.0, "withheld": "", "rounds": ({},)}.items():
-        object.__setattr__(row, key, value)
-    assert list(host_notes([Line(row, "1", "1", "", "")])) == []
+    assert list(host_notes([Row("s", "q", "pg", "PG", Outcome.OK, value=1.0, rounds=({},))])) == []
 
 
 def test_facts_of_hosts_that_make_no_sense_are_refused() -> None:
@@ -316,3 +324,11 @@ def test_facts_of_hosts_that_make_no_sense_are_refused() -> None:
         step(host(busy=7))
     with pytest.raises(ValueError, match="hosts"):
         step()
+
+
+@pytest.mark.parametrize("end", ["agent.finish()", "del agent", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_a_host_that_is_no_longer_wanted_leaves_no_folder(end: str, tmp_path: Path) -> None:
+    script = [sys.executable, "-c", WAITING + f"assert os.listdir({str(tmp_path)!r})\n" + end]
+    status = subprocess.run(script, env={**os.environ, "TMPDIR": str(tmp_path)}, check=False).returncode
+    assert status == (-9 if "SIGKILL" in end else 0)
+    assert until(lambda: not list(tmp_path.iterdir()), 30)

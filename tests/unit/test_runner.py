@@ -1,7 +1,8 @@
-"""Runs whose trials leave what a test chooses: no engine, no supervisor, no time."""
+"""Runs whose trials leave what a test chooses: no engine, no supervisor, no time; and a worker here."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from collections.abc import Callable
@@ -19,12 +20,18 @@ from dbbench.results.run_directory import Run
 from dbbench.results.trial import TrialResult
 from dbbench.run import runner
 from dbbench.run.plan import Ready, trials_of
+from dbbench.run.worker import Worker
 from tests.fabricated import Fake, fabricate, result_of
 from tests.unit.orders import FILL, order
 
 FAKES = {"one": Fake("One"), "two": Fake("Two")}
 Left = Callable[[dict[str, Any]], None]
 Again = Callable[..., list[TrialResult]]
+STEPS = (
+    FILL,
+    "kind: mix, name: mixed, title: Mixed, weights: {update: 1}, rate: {per_second: 10000000, seconds: 0.002}",
+    "kind: keyvalue, name: read, title: Read, operation: read",
+)
 
 
 @pytest.fixture
@@ -194,3 +201,12 @@ def test_a_supervisor_that_stands_still_is_the_outcome_of_its_trial(
     assert found[1]["detail"] == "its supervisor stood still, as by SIGSTOP, and the trial was ended"
     assert not (tmp_path / "work").exists()
     assert not psutil.Process().children(recursive=True)
+
+
+def test_a_saturated_step_leaves_its_data_to_those_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+    order(tmp_path, *STEPS)
+    (tmp_path / "work").mkdir()
+    Worker(tmp_path).run()
+    steps = json.loads((tmp_path / "steps.json").read_text())["steps"]
+    assert [step["outcome"] for step in steps] == ["ok", "saturated", "ok"]

@@ -1,4 +1,4 @@
-"""How much longer a run takes, from how long its trials took so far."""
+"""How much longer a run takes, from how long its trials took so far, and when it has done enough."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from dbbench.analysis.budget import reached
+from dbbench.report.remarks import stopped
 from dbbench.report.terminal import progress
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import Progress, StepResult, Trial, TrialResult
@@ -98,3 +100,23 @@ def test_each_note_of_a_long_step_is_a_line(tmp_path: Path, terminal: bool, publ
             report(Progress(trial, 1, 2, step="q", note="q: try 1: 70 calls/s: passed"))
     lines = [line.split(maxsplit=3) for line in Text.from_ansi(out.getvalue()).plain.splitlines() if "try" in line]
     assert [(line[2], line[3].rstrip()) for line in lines] == [("a", shown), ("harness", shown)]
+
+
+@pytest.mark.parametrize(
+    ("precision", "time_limit", "words"),
+    [
+        (0.5, None, "precise enough after 6 rounds: no interval is wider than ±"),
+        (0.0001, None, ""),
+        (None, 1.0, "out of time after 6 rounds: 1 min 36 s of 1 s"),
+        (0.0001, 1.0, "not ±0.0%"),
+        (None, 1e9, ""),
+    ],
+)
+def test_a_run_ends_when_it_is_precise_or_out_of_time(
+    precision: float | None, time_limit: float | None, words: str, tmp_path: Path
+) -> None:
+    run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B", 2.0)}, rounds=6)
+    manifest = run.manifest.model_copy(update={"precision": precision, "time_limit": time_limit})
+    stop = reached(run.suite, manifest, run.results(), 6)
+    assert (stop is None) is (words == "")
+    assert stop is None or words in stopped(stop)
