@@ -21,6 +21,7 @@ _IPC_RMID = 0  # shmctl(2)
 _MAPPED = re.compile(r" (/dev/shm/[^/\n]+)$", re.MULTILINE)
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2), Linux
 _SET_CHILD_SUBREAPER = 36
+_ALL_CHILDREN = 0x40000000  # __WALL of waitid(2): also those that send no SIGCHLD
 _POLL_SECONDS = 0.02
 #: The environment variable that tells children, which have a current folder of their own, where dbbench was started.
 FOLDER = "DBBENCH_FOLDER"
@@ -181,7 +182,20 @@ def kill_all(child: subprocess.Popen[bytes], seen: Mapping[int, psutil.Process],
 
 def descendants() -> dict[int, psutil.Process]:
     """All that this process has started, and what they have."""
+    if _childless():
+        return {}
     return {process.pid: process for process in psutil.Process().children(recursive=True)}
+
+
+def _childless() -> bool:
+    """Whether this process has no child, as most engines' have none: psutil would read of every process there is."""
+    if not hasattr(os, "waitid"):
+        return False
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT | _ALL_CHILDREN)
+    except ChildProcessError:
+        return True
+    return False
 
 
 def _running(seen: Mapping[int, psutil.Process]) -> dict[int, psutil.Process]:

@@ -203,6 +203,9 @@ def main() -> None:
     except Exception as exc:
         say(Reply(failure=Failure.of(exc)))
         sys.exit(1)
+    # The engine is closed. An interpreter would now take a tenth of a second to take itself apart.
+    sys.stderr.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":

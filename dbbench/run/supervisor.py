@@ -279,7 +279,8 @@ def main() -> None:
     """Supervise the trial in the directory that the first argument names."""
     forbid_core_dumps()
     threading.Thread(target=_beat, daemon=True).start()
-    sys.exit(Supervisor(Path(sys.argv[1])).run())
+    status = Supervisor(Path(sys.argv[1])).run()
+    os._exit(status)  # all is written; an interpreter would take its time to take itself apart
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ whatever happens to this process, what was finished stands and what was running 
 from __future__ import annotations
 
 import datetime
+import gc
 import os
 import platform
 import sys
@@ -93,6 +94,9 @@ class Worker:
             self.setup.directory.mkdir(mode=0o700)
             self.engine = engine_class(self.setup)
             self.engine.open()
+            # What was imported stays. Each step collects garbage before its clock, and would go through all of it.
+            gc.collect()
+            gc.freeze()
             try:
                 sized = any(step.kind == "size" for step in self.scenario.steps)
                 self.empty = ondisk.by_role(self.engine) if sized else {}

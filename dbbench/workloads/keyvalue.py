@@ -337,6 +337,7 @@ def sample(context: StepContext, operation: str) -> None:
     numbers = (
         shuffled(places, existing, records.seed + 1)[: len(places)] + np.uint64(expected.first) if existing else places
     )
+    pairs = []
     for number, key in zip(numbers.tolist(), records.keys(numbers), strict=True):
         given = run(key)
         if given is None:
@@ -344,8 +345,9 @@ def sample(context: StepContext, operation: str) -> None:
         pair = (key, bytes(given)) if operation == "read" else (bytes(given[0]), bytes(given[1]))
         if pair[0] != key:
             raise WrongAnswer(f"a seek to {key.hex()}, which is there, came to {pair[0].hex()}")
-        named, versions = records.named([pair])
-        _check_versions(expected, named, versions)
+        pairs.append(pair)
+    if pairs:
+        _check_versions(expected, *records.named(pairs))
     if operation == "read":
         missing = np.array(
             [expected.first - 1 if expected.first else expected.next + sum(map(len, expected.further)) + 10**6],

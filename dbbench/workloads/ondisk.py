@@ -17,6 +17,7 @@ import psutil
 
 from dbbench.engine.base import Engine
 from dbbench.engine.size import File, FileRole, Size
+from dbbench.host.processes import descendants
 
 #: Of more files than these a result keeps the sums of folders.
 _FEW = 100
@@ -133,10 +134,9 @@ def others(engine: Engine) -> set[int]:
 
 def processes(engine: Engine) -> Iterable[psutil.Process]:
     """Return this process, all that it has started, and the engine's servers."""
-    me = psutil.Process()
     # Servers first: what they print goes to a file that this process has open, too.
     known = [psutil.Process(pid) for pid in engine.processes() if psutil.pid_exists(pid)]
-    return [*known, *me.children(recursive=True), me]
+    return [*known, *descendants().values(), psutil.Process()]
 
 
 def _new(status: os.stat_result, seen: set[_Inode]) -> bool:
