@@ -51,8 +51,8 @@ def standings(rows: Sequence[Row], scenario: Scenario) -> list[Standing]:
             by_engine.setdefault(row.engine, {})[row.step] = row
     found = []
     for engine, mine in by_engine.items():
-        timed = [step for step in steps if step in mine and mine[step].unit != "B" and step not in left_out]
-        mean = _mean([(mine[step], bests[step]) for step in timed if step in bests])
+        timed = [step for step in steps if step in mine and step in bests and step not in left_out]
+        mean = _mean([(mine[step], bests[step]) for step in timed if bests[step].unit != "B"])
         title = next(iter(mine.values())).title
         means = (None, None, None) if mean is None else (mean.value, mean.low, mean.high)
         found.append(Standing(engine, title, means[0], mine, *means[1:]))

@@ -76,6 +76,8 @@ class Probed:
     durability: list[str] = field(default_factory=list)
     #: The operations of its sessions.
     operations: list[str] = field(default_factory=list)
+    #: Whether it keeps blocks of a file.
+    blocks: bool = False
     dialect: str = ""
     url_example: str = ""
     url_required: bool = False
@@ -281,6 +283,7 @@ def _described(known: Probed, plugin: type[Engine]) -> Probed:
         gives=plugin.session_class.result_format,
         durability=[str(tier) for tier in plugin.durability],
         operations=[operation for operation in OPERATIONS if offers(plugin, operation)],
+        blocks=plugin.blocks,
         dialect=plugin.dialect,
         url_example=plugin.url_example,
         url_required=plugin.url_required,

@@ -93,7 +93,7 @@ def choose(request: Request, suite: Suite, report: Callable[[str], None]) -> Cho
         name: facts.model_copy(update={"sweep": request.sweeps.get(name, "")}) for name, facts in releases.facts.items()
     }
     named = frozenset((*asked, *request.urls))
-    engines, absent, idle = _sorted(probed, named, suite)
+    engines, absent, idle = partition(probed, named, suite)
     usable = sum(found.ranked and found.status == "available" for found in engines.values())
     scale = request.scale or (quick.scale if quick else 1.0)
     return Choice(
@@ -174,15 +174,16 @@ def _looked_at(
     return probed, disturbs | interference.between(at_first, interference.reading())
 
 
-def _sorted(
+def partition(
     probed: Mapping[str, Probed], named: Collection[str], suite: Suite
 ) -> tuple[dict[str, Probed], dict[str, Probed], list[str]]:
-    """The engines that run, null engines among them, those that are left out, and those of them without an operation of the suite."""
+    """The engines that run, null engines among them, those that are left out, and those of them with no work in the suite."""
     unasked = {name: found for name, found in probed.items() if name not in named}
     idle = [
         name
         for name, found in unasked.items()
-        if not suite.operations & {*found.operations} and (found.operations or found.status == "available")
+        if (not suite.operations & {*found.operations} and (found.operations or found.status == "available"))
+        or (found.blocks and not suite.has_blocks)
     ]
     absent = {
         name: found

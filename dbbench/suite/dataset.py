@@ -138,6 +138,11 @@ class Records(Model):
     #: The length of every value.
     value_bytes: int = Field(default=100, ge=16, le=1 << 20)
 
+    @property
+    def numbered(self) -> bool:
+        """Whether keys are numbers of blocks, as engines with `blocks` need them."""
+        return self.key_order == "ascending" and self.key_bytes == 8
+
 
 def _with_parents(table: Any, tables: Mapping[Any, Any]) -> Any:
     """A table as plain data, whose foreign keys name the columns that they refer to."""

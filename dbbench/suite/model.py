@@ -177,6 +177,11 @@ class Suite(Model):
         asked = {operation for step in steps for operation in step.required_operations}
         return asked - {"load", "compact"} or asked
 
+    @property
+    def has_blocks(self) -> bool:
+        """Whether a file of blocks can keep any of its records."""
+        return any(dataset.records and dataset.records.numbered for dataset in self.datasets.values())
+
     def first_look(self) -> Suite:
         """The suite with its clients as `--quick` has them."""
         if self.quick is None or not self.quick.one_process:

@@ -360,9 +360,10 @@ def test_sizes_are_no_part_of_the_mean(small: Suite) -> None:
     results = [
         trial("a", 1, step("load", 9000.0, unit="B"), step("join", 1.0)),
         trial("b", 1, step("load", 1.0, unit="B"), step("join", 2.0)),
+        trial("c", 1, bad(Outcome.UNSUPPORTED, name="load"), step("join", 4.0)),
     ]
     found = standings(summarise(small, manifest(), results), small.scenarios[0])
-    assert [(one.engine, one.mean_ratio) for one in found] == [("a", 1), ("b", 2)]
+    assert [(one.engine, one.mean_ratio) for one in found] == [("a", 1), ("b", 2), ("c", 4)]
 
 
 # What the trials used

@@ -77,7 +77,7 @@ class Sheet:
         title, subtitle = texts.title, texts.subtitle
         if look.alone and texts.finding:
             title, subtitle = texts.finding.removesuffix("."), f"{texts.title}: {texts.subtitle}"
-        description = ". ".join(filter(None, (subtitle, texts.figures)))
+        description = ". ".join(filter(None, (subtitle.rstrip("."), texts.figures)))
         self.scene = Scene(look.width, 0, title, description)
         self._look, self._notes = look, texts.notes
         self.inside = look.width - 2 * MARGIN

@@ -162,9 +162,7 @@ def _harness(steps: Sequence[StepView]) -> list[str]:
     share, step, line = max(shares, key=lambda item: item[0], default=(0, None, None))
     if step is None or line is None or share < LEAST_SHARE:
         return []
-    return [
-        f"The harness itself is at most {share:.1%} of a result ({line.row.title}, {step.step.name.replace('-', ' ')})."
-    ]
+    return [f"dbbench's own overhead: at most {share:.1%} ({line.row.title}, {step.step.name.replace('-', ' ')})."]
 
 
 def _shade(times: float | None) -> float:
