@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from dbbench.analysis.ranking import BAND
 from dbbench.analysis.standings import Standing, fills_of_mixes, mean_over
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import Line, StepView, joined, small_share, times
@@ -48,8 +49,13 @@ def _leading(step: StepView) -> list[Line]:
         return []
     ranked = [line for line in known if line.row.rank]
     if not ranked:
-        return known[:1]
+        return _close(known)
     return [line for line in ranked if not line.row.better] if known[0] in ranked else []
+
+
+def _close(known: Sequence[Line]) -> list[Line]:
+    """The best figure, and those within 2 % of it."""
+    return [line for line in known if line is known[0] or (line.row.ratio and line.row.ratio.value <= 1 + BAND)]
 
 
 def _margin(step: StepView, leading: Sequence[Line]) -> str:
@@ -180,11 +186,12 @@ def _shown(step: StepView, known: Sequence[Line]) -> str:
 
 def _unranked(known: Sequence[Line], step: StepView) -> str:
     """The first of two or more of rounds that are too few for ranks."""
-    best = known[0].row.title
-    ahead = known[1].row.ratio
-    gap = f" ({times(ahead.value)}× ahead)" if ahead else ""
+    level, ahead = _close(known), known[1].row.ratio
     single = "this single round" if step.rounds == 1 else f"these {step.rounds} rounds"
-    return f"{best} was {'best' if step.higher else 'fastest'} in {single}{gap}."
+    if len(level) > 1:
+        return f"{_named([line.row.title for line in level])} tie in {single} (less than 2 % apart)."
+    gap = f" ({times(ahead.value)}× ahead)" if ahead else ""
+    return f"{known[0].row.title} was {'best' if step.higher else 'fastest'} in {single}{gap}."
 
 
 def _first(level: Sequence[Line], step: StepView) -> str:

@@ -106,6 +106,8 @@ def test_arrow_batches_are_not_ranked_with_rows_and_the_answer_says_so(tmp_path:
     assert verdict(found).endswith("Not ranked with rows: C, which returns Arrow batches.")
     one = shown(tmp_path / "one", *fakes, rounds=1).scenarios[0]
     assert finding(one.step("join-1")).startswith("A was fastest in this single round (2.50× ahead). Not ranked")
+    close = shown(tmp_path / "close", Fake("A", 2.0), Fake("B", 2.01), Fake("C", 2.5), rounds=1).scenarios[0]
+    assert finding(close.step("join-1")) == "A and B tie in this single round (less than 2 % apart)."
     mixed = view(Run.open(tmp_path / "run"), mixed=True)
     assert finding(mixed.scenarios[0].step("join-1")) == "C is 2.00 times as fast as the next, A."
     assert mixed.remarks[0] == "Arrow batches are ranked with rows, as asked for."
