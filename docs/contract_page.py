@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from textwrap import dedent, fill
 from typing import Any, get_args
 
@@ -23,7 +23,7 @@ from dbbench.engine.setup import Setup
 from dbbench.engine.size import File, FileRole, Size
 from dbbench.engine.sql.dialect import Dialect
 from dbbench.engine.sql.session import SQLEngine, SQLSession
-from dbbench.engine.traits import MISSING_FEATURES, Concurrency, EngineInfo, Publication, Traits
+from dbbench.engine.traits import Concurrency, EngineInfo, MissingFeature, Publication, Traits
 from dbbench.suite.data_types import TYPES, DataType, parse_type
 from dbbench.suite.dataset import Column, Records, Table
 from dbbench.suite.model import Tier
@@ -85,6 +85,20 @@ VALUES: dict[str, tuple[Any, str]] = {
     "LoadPart": (LoadPart, "What ends a load."),
     "Retry": (Retry, "Why a transaction may succeed when it is made again."),
     "FileRole": (FileRole, "What a file of a database is for."),
+}
+#: What dbbench expects of every engine, unless the engine says that it is missing -> what it then means.
+MISSING_FEATURES: Mapping[MissingFeature, str] = {
+    "transactions": (
+        "What was written before a failure stays, without a commit too. Contention steps refuse the engine; `dbbench "
+        "durability` and the kit accept half of a transaction, a load without commit and half of a list."
+    ),
+    "atomic commits": (
+        "A commit that the end of the process cuts off may stay in part. `dbbench durability` still counts such commits "
+        "and fails the tier; the reports say why."
+    ),
+    "unique keys": "A second row with the same primary key is accepted. The kit then expects two rows, not an error.",
+    "indexes": "Secondary indexes are never made. The kit expects no statement of `create_indexes`, a load no index.",
+    "empty values": "A value of no bytes may read as if its key were missing. The kit then writes none.",
 }
 
 

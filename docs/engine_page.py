@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from dbbench.engine.base import Engine
 from dbbench.engine.install import built
-from dbbench.engine.operations import OPERATIONS, offers
+from dbbench.engine.offered import OPERATIONS, offers
 
 
 def page(engine: type[Engine]) -> str:

@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 
 from dbbench.engine import registry
 from dbbench.engine.declared import Declared, declared
-from dbbench.engine.operations import offers
+from dbbench.engine.offered import offers
 
 #: Family -> patterns of names and modules, and how its engines run.
 FAMILIES: dict[str, tuple[tuple[str, ...], str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 
 if TYPE_CHECKING:
     from dbbench.engine.base import Engine, Session

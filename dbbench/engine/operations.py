@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from dbbench.errors import Unsupported
-
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dbbench.engine.base import Engine, Session
     from dbbench.suite.dataset import Table
 
 #: How a query returns rows.
@@ -136,28 +133,3 @@ class CompactOperations(Protocol):
 
 #: The families in the order of the documentation.
 FAMILIES = (SQLOperations, TransactionOperations, KeyValueOperations, ObjectOperations, CompactOperations)
-#: Every operation that a suite can ask for. The other methods of the families only serve these.
-OPERATIONS = (
-    *("load", "query", "statement"),
-    *("insert", "update", "delete", "read", "seek", "range", "scan", "insert_many", "update_many", "delete_many"),
-    *("get", "get_many"),
-    "compact",
-)
-
-
-def offers(engine: type[Engine], operation: str) -> bool:
-    """Whether an engine's sessions have an operation."""
-    return callable(getattr(engine.session_class, f"prepare_{operation}", None))
-
-
-def prepared(engine: Engine, session: Session, operation: str) -> Callable[..., Any]:
-    """The session's `prepare_<operation>`. Raises Unsupported, with the reason, where there is none."""
-    if not offers(type(engine), operation):
-        reason = engine.unsupported_reasons.get(operation)
-        raise Unsupported(
-            f"{engine.name} can't {operation}: {reason}"
-            if reason
-            else f"{operation} is not yet written for {engine.name}"
-        )
-    prepare: Callable[..., Any] = getattr(session, f"prepare_{operation}")
-    return prepare

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
@@ -40,32 +40,21 @@ class ServerSetting:
 
 def programs(options: type[BaseModel]) -> list[str]:
     """The options that are a Program."""
-    return [name for name, _ in _marked(options, _Named)]
+    return [name for name, _ in marked(options, _Named)]
 
 
 def server_settings(options: BaseModel) -> dict[str, str]:
     """The settings that a private server starts with: name -> value. An option that is None leaves the server's default."""
-    values = ((mark, getattr(options, name)) for name, mark in _marked(type(options), ServerSetting))
+    values = ((mark, getattr(options, name)) for name, mark in marked(type(options), ServerSetting))
     return {mark.name: mark.form.format(value) for mark, value in values if value is not None}
 
 
 def server_setting_names(options: type[BaseModel]) -> list[str]:
     """The server's names of all settings that options may set: what to record of a server."""
-    return [mark.name for _, mark in _marked(options, ServerSetting)]
+    return [mark.name for _, mark in marked(options, ServerSetting)]
 
 
-def misplaced(options: type[BaseModel], chosen: Iterable[str]) -> Iterator[str]:
-    """Reasons why chosen options can't apply to a server at a URL: dbbench doesn't start it."""
-    names = {name: mark.name for name, mark in _marked(options, ServerSetting)}
-    for name in chosen:
-        if name in names:
-            yield (
-                f"{name}: it sets a server that dbbench starts, and --url names one that runs already; "
-                f"omit it, and set {names[name]} on the server itself"
-            )
-
-
-def _marked(options: type[BaseModel], kind: type[M]) -> Iterator[tuple[str, M]]:
+def marked(options: type[BaseModel], kind: type[M]) -> Iterator[tuple[str, M]]:
     """The options with a mark of this kind, and the mark."""
     for name, known in options.model_fields.items():
         for mark in known.metadata:

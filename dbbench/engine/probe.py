@@ -15,20 +15,20 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import asdict, field, replace
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, Literal, TypedDict
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from dbbench.engine import registry, variants
 from dbbench.engine.null import does_work
-from dbbench.engine.options import misplaced
+from dbbench.engine.options import ServerSetting, marked
 from dbbench.errors import Unavailable, UserError
 from dbbench.host.processes import Packages, environment, first_on_path, forbid_core_dumps, python
 from dbbench.message import clean, cleaned
@@ -271,7 +271,7 @@ def _check_url(plugin: type[Engine], *, url: bool) -> None:
 
 def _described(known: Probed, plugin: type[Engine]) -> Probed:
     """What its class says of an engine, whether or not its driver is there."""
-    from dbbench.engine.operations import OPERATIONS, offers
+    from dbbench.engine.offered import OPERATIONS, offers
 
     return replace(
         known,
@@ -311,6 +311,17 @@ def _fault(engine: type[Engine], options: Mapping[str, object], *, url: bool) ->
     except ValidationError as exc:
         return _faults(exc)
     return "; ".join(misplaced(engine.options_class, options)) if url else ""
+
+
+def misplaced(options: type[BaseModel], chosen: Iterable[str]) -> Iterator[str]:
+    """Reasons why chosen options can't apply to a server at a URL: dbbench doesn't start it."""
+    names = {name: mark.name for name, mark in marked(options, ServerSetting)}
+    for name in chosen:
+        if name in names:
+            yield (
+                f"{name}: it sets a server that dbbench starts, and --url names one that runs already; "
+                f"omit it, and set {names[name]} on the server itself"
+            )
 
 
 def _faults(exc: ValidationError) -> str:

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
 from dbbench.suite.model import Tier
-from dbbench.suite.steps.base import Clients
 
 
 class Publication(StrEnum):
@@ -20,22 +19,8 @@ class Publication(StrEnum):
     UNKNOWN = "unknown"
 
 
-#: What dbbench expects of every engine, unless the engine says that it is missing -> what it then means.
+#: What dbbench expects of every engine, unless it is in `missing_features`: docs/contract_page.py has what that means.
 MissingFeature = Literal["transactions", "atomic commits", "unique keys", "indexes", "empty values"]
-
-MISSING_FEATURES: Mapping[MissingFeature, str] = {
-    "transactions": (
-        "What was written before a failure stays, without a commit too. Contention steps refuse the engine; `dbbench "
-        "durability` and the kit accept half of a transaction, a load without commit and half of a list."
-    ),
-    "atomic commits": (
-        "A commit that the end of the process cuts off may stay in part. `dbbench durability` still counts such commits "
-        "and fails the tier; the reports say why."
-    ),
-    "unique keys": "A second row with the same primary key is accepted. The kit then expects two rows, not an error.",
-    "indexes": "Secondary indexes are never made. The kit expects no statement of `create_indexes`, a load no index.",
-    "empty values": "A value of no bytes may read as if its key were missing. The kit then writes none.",
-}
 
 
 @dataclass(frozen=True)
@@ -50,10 +35,6 @@ class Concurrency:
     threads: int | None = 1
     #: Processes that can have the database open at once.
     processes: int | None = 1
-
-    def arranged(self, clients: Clients) -> Clients:
-        """The same number of clients, all threads of one process, where no other could open the database."""
-        return Clients(threads=clients.count) if self.processes == 1 else clients
 
 
 class Traits:

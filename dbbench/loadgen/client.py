@@ -16,7 +16,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 from dbbench.errors import Unsupported
 from dbbench.host.meters import CallMeter, DelayMeter
 from dbbench.loadgen.arrivals import constant, growing, poisson

@@ -16,7 +16,7 @@ from time import perf_counter_ns
 from typing import Self
 
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 from dbbench.errors import Unsupported
 from dbbench.host.meters import ProcessMeter
 from dbbench.host.metric import of_threads, total
@@ -59,6 +59,11 @@ def refuse(engine: Engine, session: Session, job: Job, clients: Clients) -> None
         job.inputs.check(engine, session)  # refused here, where the reason is told
     else:
         prepared(engine, session, job.operation)
+
+
+def arranged(engine: Engine, clients: Clients) -> Clients:
+    """The same number of clients, all threads of one process, where no other could open the database."""
+    return Clients(threads=clients.count) if engine.info().concurrency.processes == 1 else clients
 
 
 def in_processes(engine: Engine, job: Job, clients: Clients) -> ClientTimings:

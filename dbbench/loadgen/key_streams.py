@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dbbench.datasets.records import Numbers, RecordSet, Zipfian, shuffled
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.null import does_work
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 from dbbench.errors import WrongAnswer
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.loops import CHUNK, Record

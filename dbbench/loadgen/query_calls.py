@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.null import does_work, query_of
-from dbbench.engine.operations import offers, prepared
+from dbbench.engine.offered import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.loops import COUNTING, KEEPING, read_rows

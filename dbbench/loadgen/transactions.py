@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.operations import offers
+from dbbench.engine.offered import offers
 from dbbench.errors import DbbenchError, Unsupported
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.transaction_body import Body, body

@@ -17,7 +17,7 @@ from typing import Any
 
 from dbbench.engine import registry
 from dbbench.engine.base import Engine
-from dbbench.engine.operations import offers
+from dbbench.engine.offered import offers
 from dbbench.errors import Unavailable
 from dbbench.testing.blocks import BlocksContract
 from dbbench.testing.contract import EngineContract

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 import pytest
 
 from dbbench.engine.base import Engine
-from dbbench.engine.operations import offers
+from dbbench.engine.offered import offers
 from dbbench.errors import Unsupported
 
 #: The page whose sections the clauses name.

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from dbbench.engine import registry
 from dbbench.engine.base import Engine
-from dbbench.engine.operations import OPERATIONS, offers
+from dbbench.engine.offered import OPERATIONS, offers
 from dbbench.engine.setup import Setup
 from dbbench.engine.size import Size
 from dbbench.engine.traits import MissingFeature, Publication

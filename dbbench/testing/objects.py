@@ -16,7 +16,7 @@ from dbbench.datasets.generate import arrow_schema
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.objects import check_objects
-from dbbench.engine.operations import offers
+from dbbench.engine.offered import offers
 from dbbench.errors import Unsupported
 from dbbench.suite.dataset import Table
 from dbbench.testing.clause import clause, expect, expect_equal, left_out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from dbbench.engine.operations import offers
+from dbbench.engine.offered import offers
 from dbbench.errors import WrongAnswer
 from dbbench.host import page_cache
 from dbbench.suite.model import Tier

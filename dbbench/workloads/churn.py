@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dbbench.datasets.csv_form import csv_bytes
 from dbbench.datasets.driver_rows import chunk
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 from dbbench.host.meters import CallMeter
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.results.facts import StepFacts

@@ -10,6 +10,7 @@ from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.errors import WrongAnswer
 from dbbench.host.meters import ProcessMeter
 from dbbench.host.metric import Usage, total
+from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.loadgen.process import share
@@ -31,7 +32,7 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     """
     engine = context.engine
     work = transactions(step, context)
-    clients = engine.info().concurrency.arranged(step.clients)
+    clients = arranged(engine, step.clients)
     counts = work.counts(clients.count)
     context.data.left_by.pop(step.table, None)  # what a load has left goes, too
     _clear_away(context, step.table)

@@ -21,6 +21,7 @@ from dbbench.answers.given import question
 from dbbench.answers.question import compute
 from dbbench.answers.stored import read_answers, refused, row_count
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
+from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.query_calls import DrawnCalls
 from dbbench.results.facts import StepFacts
@@ -38,7 +39,7 @@ COMPARED = 12
 def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     """Measure like a query under load. The outcome is wrong if a call that was compared gave anything else."""
     engine = context.engine
-    clients = engine.info().concurrency.arranged(step.clients)
+    clients = arranged(engine, step.clients)
     known, _ = known_answers(step, context)
     calls = drawn_calls(step, context, column=step.read_column(known[0].column_names if known else ()))
     if not context.does_work:

@@ -14,10 +14,11 @@ import numpy as np
 
 from dbbench.datasets.records import ExpectedRecords, Laps, Numbers, RecordSet, mix, shuffled
 from dbbench.engine.base import Engine
-from dbbench.engine.operations import offers, prepared
+from dbbench.engine.offered import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
+from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings, Job, Kept
 from dbbench.loadgen.key_streams import KeySequence, ReadRow
@@ -63,7 +64,7 @@ def _calls(step: KeyValueStep, context: StepContext, records: RecordSet, expecte
         _inputs(step, records, expected, count), version=expected.newest + 1 if step.operation == "update" else 0
     )
     job = Job(step.operation, (), 0, 0, seed=records.seed, inputs=inputs, affinity=step.affinity)
-    clients = context.engine.info().concurrency.arranged(step.clients)
+    clients = arranged(context.engine, step.clients)
     if step.timed:
         return _timed(step, context, records, replace(job, calls=-(-count // step.transaction)), clients)
     timings = context.drive(job, clients)

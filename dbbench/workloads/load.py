@@ -6,7 +6,7 @@ from typing import Any
 
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 from dbbench.host.meters import CallMeter
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.results.facts import StepFacts

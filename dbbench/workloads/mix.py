@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from dbbench.datasets.records import ExpectedRecords, Numbers, RecordSet, shuffled
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.key_streams import OPERATIONS, OperationMix
 from dbbench.suite.steps.base import Clients
@@ -29,7 +30,7 @@ def measure(step: MixStep, context: StepContext) -> StepMeasurement:
     refuse_too_long(context.engine, records)
     if expected.next - expected.first < 2 or expected.further:
         raise Unsupported("a mix needs records, inserted one after another by a step before it")
-    clients = context.engine.info().concurrency.arranged(step.clients)
+    clients = arranged(context.engine, step.clients)
     operations = _operations(step, records, expected)
     job = Job("mix", (), 0, operations.operations, seed=records.seed, inputs=operations)
     if step.timed:

@@ -26,7 +26,7 @@ from dbbench.datasets.records import shuffled
 from dbbench.engine.base import Session
 from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.objects import check_objects
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared

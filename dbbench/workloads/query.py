@@ -23,6 +23,7 @@ from dbbench.engine.sql.session import SQLSession
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host.meters import CallMeter
 from dbbench.host.metric import shared
+from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.loops import COUNTING, KEEPING, collector_off, timed
 from dbbench.loadgen.query_calls import QueryCalls
@@ -117,7 +118,7 @@ def _under_load(step: QueryStep, context: StepContext) -> StepMeasurement:
     keeps = answer.compares and answer.keeps
     inputs = QueryCalls(context.statement(step), answer.column, row_count(expected[0]), keeps, seed)
     job = Job("query", (), 0, step.iterations, seed=seed, inputs=inputs, each=True)
-    clients = engine.info().concurrency.arranged(step.clients)
+    clients = arranged(engine, step.clients)
 
     def driven(job: Job) -> ClientTimings:
         found = context.drive(job, clients)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from dbbench.datasets.compressed import too_few, too_few_of_records
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 from dbbench.engine.size import FileRole, Size
 from dbbench.engine.sql.dialect import RECORD_TABLE
 from dbbench.errors import WrongAnswer

@@ -17,7 +17,7 @@ from dbbench.answers.compare import check_batches, check_rows
 from dbbench.answers.given import MOST_BYTES, by_reference, without_a_row
 from dbbench.answers.stored import LEFT_OUT, read_answers, refused, row_count, said
 from dbbench.datasets.driver_rows import chunk
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.loadgen.loops import COUNTING

@@ -7,6 +7,7 @@ from dataclasses import replace
 from dbbench.answers.compare import check_value
 from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
+from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.suite.steps.statement import StatementStep
 from dbbench.workloads import load_control
@@ -18,7 +19,7 @@ from dbbench.workloads.drawn import drawn_calls
 def measure(step: StatementStep, context: StepContext) -> StepMeasurement:
     """Time each call: service times, or at a rate latencies from when each call was to be made."""
     job = Job("statement", (context.statement(step),), 0, step.iterations, seed=context.files.manifest["seed"])
-    clients = context.engine.info().concurrency.arranged(step.clients)
+    clients = arranged(context.engine, step.clients)
     known = let_go(context, step)
     calls = 0
     if step.parameters:

@@ -11,6 +11,7 @@ from typing import Any
 from dbbench.engine.sql.session import fetch
 from dbbench.errors import NotVerified, WrongAnswer
 from dbbench.host.metric import shared
+from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.loadgen.transaction_draws import Group, Plan, Text
 from dbbench.loadgen.transaction_mix import NOT_ADDED, OF, ROLLED_BACK, TransactionMix
@@ -28,7 +29,7 @@ from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
 def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
     """Committed transactions in a second. Raises Unsupported for an engine without SQL, transactions, or as many clients."""
     engine = context.engine
-    clients = engine.info().concurrency.arranged(step.clients)
+    clients = arranged(engine, step.clients)
     mix = mix_of(step, context)
     mix.check(engine, context.session)
     numbers = dict(_numbers(step.invariants, context)) if context.does_work else {}

@@ -18,7 +18,7 @@ import pytest
 
 from dbbench.engine import registry
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 from dbbench.engine.setup import Setup
 from dbbench.errors import Unsupported
 from dbbench.host import machine

@@ -16,7 +16,7 @@ import pytest
 
 from dbbench.datasets.records import RecordSet
 from dbbench.engine import registry
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 from dbbench.engine.setup import Setup
 from dbbench.errors import Unavailable, Unsupported
 from dbbench.run.begin import new_run

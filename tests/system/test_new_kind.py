@@ -48,7 +48,7 @@ class CountStep(Step):
 
 from __future__ import annotations
 
-from dbbench.engine.operations import prepared
+from dbbench.engine.offered import prepared
 from dbbench.engine.sql.session import fetch
 from dbbench.errors import WrongAnswer
 from dbbench.loadgen.loops import timed

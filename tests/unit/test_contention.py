@@ -17,7 +17,7 @@ from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.host.meters import COUNTS
 from dbbench.host.metric import Metric
-from dbbench.loadgen.clients import drive
+from dbbench.loadgen.clients import arranged, drive
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.process import share
 from dbbench.loadgen.transactions import (
@@ -346,8 +346,8 @@ def test_an_engine_that_cannot_is_refused_with_its_reason(
 
 def test_clients_are_threads_of_one_process_where_no_more_can_be(store: Store, tmp_path: Path) -> None:
     asked = Clients(threads=8, processes=4)
-    assert store.concurrency.arranged(asked) == Clients(threads=32, processes=1)
-    assert Null(Setup(tmp_path, Tier.POWER)).concurrency.arranged(asked) == asked
+    assert arranged(store, asked) == Clients(threads=32, processes=1)
+    assert arranged(Null(Setup(tmp_path, Tier.POWER)), asked) == asked
 
 
 # Pools

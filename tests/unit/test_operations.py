@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from dbbench.engine import base, registry
+from dbbench.engine.offered import OPERATIONS
 from dbbench.engine.operations import (
     FAMILIES,
-    OPERATIONS,
     KeyValueOperations,
     ObjectOperations,
     SQLOperations,

@@ -10,8 +10,8 @@ import pytest
 from pydantic import Field, ValidationError
 
 from dbbench.engine import Options, Program, ServerSetting, server_setting_names, server_settings
-from dbbench.engine.options import misplaced, programs
-from dbbench.engine.probe import look
+from dbbench.engine.options import programs
+from dbbench.engine.probe import look, misplaced
 from dbbench.errors import UserError
 from dbbench.run.request import check_options
 from dbbench_plugins.mysql.server import MySQLOptions

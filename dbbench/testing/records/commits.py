@@ -11,7 +11,7 @@ import numpy as np
 
 from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.operations import offers, prepared
+from dbbench.engine.offered import offers, prepared
 from dbbench.engine.sql.dialect import RECORD_TABLE
 from dbbench.errors import Unsupported
 from dbbench.loadgen.clients import drive

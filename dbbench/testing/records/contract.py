@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args, get_type_hints
 
 from dbbench.engine.base import Engine
-from dbbench.engine.operations import offers
+from dbbench.engine.offered import offers
 from dbbench.engine.traits import Traits
 from dbbench.results.outcome import Outcome
 from dbbench.testing.clause import clause, expect, expect_equal

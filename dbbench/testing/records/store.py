@@ -9,7 +9,7 @@ import pytest
 
 from dbbench.datasets.records import RecordSet
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.operations import offers, prepared
+from dbbench.engine.offered import offers, prepared
 from dbbench.suite.dataset import Records
 from dbbench.testing.clause import expect, expect_equal, needs
 from dbbench.testing.contract import EngineContract, Opener

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbbench.engine.base import Engine
-from dbbench.engine.operations import offers
+from dbbench.engine.offered import offers
 from dbbench.results.outcome import Outcome
 from dbbench.testing.clause import clause, expect, left_out
 from dbbench.testing.contract import WholeTrial, expect_sized

@@ -7,7 +7,8 @@ from typing import Any, get_args
 import pyarrow as pa
 
 from dbbench.engine.base import Engine
-from dbbench.engine.operations import LoadFormat, ResultFormat, prepared
+from dbbench.engine.offered import prepared
+from dbbench.engine.operations import LoadFormat, ResultFormat
 from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
 from dbbench.testing.clause import clause, expect, expect_equal, expect_error, left_out, needs
 from dbbench.testing.contract import Opener
