@@ -100,6 +100,8 @@ class View:
     conditions: tuple[str, ...] = ()
     #: The folder to write to, if it isn't the run's own. Its pictures go out alone, and so name the systems.
     out: Path | None = None
+    #: Where the list of runs is that has its page, relative to that page; empty without one.
+    listed_in: str = ""
     #: What the engines are sorted by, a key of `sorting.KEYS`; empty for best first.
     sort: str = ""
     #: Whether steps of the run are left out: what its trials used as a whole says nothing of the rest.

@@ -10,15 +10,18 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from dbbench.errors import UserError
 from dbbench.host import machine, plain_file
 from dbbench.host.metric import Metric
+from dbbench.report.export.page_data import place
 from dbbench.report.run_view import ScenarioView, View, view
-from dbbench.report.step_view import Line, StepView
+from dbbench.report.step_view import times
 from dbbench.report.templating import render
+from dbbench.report.write import write_report
 from dbbench.results.chosen_run import Choice, ChosenRun
 from dbbench.results.run_directory import Run
 
@@ -34,6 +37,8 @@ class Place:
 
     title: str
     ratio: str
+    #: The length of its bar in per cent: how fast it is beside the first.
+    share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,8 @@ class Entry:
 
     #: The run's page, relative to the list; its scenario's heading follows the #.
     page: str
+    #: The name of the run's folder.
+    label: str
     suite: str
     title: str
     machine: str
@@ -57,10 +64,11 @@ class Entry:
         return [place.title for place in self.places]
 
 
-def read(path: Path, metric: Metric = Metric.WALL) -> View:
-    """What may be published of the run at `path`: a site is public. Raises RunError, or UserError without figures of the metric."""
+def read(path: Path, metric: Metric, out: Path) -> View:
+    """What may be published of the run at `path`, for a page in `out`. Raises RunError, or UserError without figures of the metric."""
     run = Run.open(path)
-    return view(ChosenRun(run, Choice(metric=metric)) if metric is not Metric.WALL else run, publish=True)
+    chosen = ChosenRun(run, Choice(metric=metric)) if metric is not Metric.WALL else run
+    return replace(view(chosen, publish=True, out=out), listed_in="../index.html")
 
 
 def page_name(shown: View, taken: Sequence[str]) -> str:
@@ -75,7 +83,8 @@ def entries(shown: View, name: str) -> list[Entry]:
     manifest = shown.run.manifest
     return [
         Entry(
-            page=f"runs/{name}.html#{scenario.scenario.name}",
+            page=f"runs/{name}.html#{place(scenario)}",
+            label=shown.run.path.resolve().name,
             suite=shown.run.suite.name,
             title=_title(shown, scenario),
             machine=machine.in_words(manifest.machine),
@@ -98,23 +107,17 @@ def _title(shown: View, scenario: ScenarioView) -> str:
 def places(scenario: ScenarioView) -> list[Place]:
     """The engines of a scenario in the order of their means; those without one by name after them."""
     called = {row.row.engine: row.row.title for step in scenario.steps for row in (*step.lines, *step.failed)}
-    found = [
-        Place(called.get(standing.engine, standing.engine), _ratio(standing.mean_ratio, scenario, standing.engine))
-        for standing in scenario.standings
-    ]
+    best = min((standing.mean_ratio for standing in scenario.standings if standing.mean_ratio), default=0)
+    found = []
+    for standing in scenario.standings:
+        title, mean = called.get(standing.engine, standing.engine), standing.mean_ratio
+        if standing.engine in scenario.withheld:
+            found.append(Place(title, "withheld"))
+        else:
+            found.append(Place(title, f"×{times(mean)}", 100 * best / mean) if mean else Place(title, ""))
     stood = {standing.engine for standing in scenario.standings}
     ranked = {line.row.engine for step in scenario.steps for line in (*step.lines, *step.failed) if line.row.ranked}
     return [*found, *(Place(called[engine], "") for engine in sorted(ranked - stood))]
-
-
-def _ratio(mean: float | None, scenario: ScenarioView, engine: str) -> str:
-    return "withheld" if engine in scenario.withheld else "" if mean is None else f"×{mean:.2f}"
-
-
-def share(line: Line, step: StepView) -> float:
-    """How long a bar is beside its figure, in per cent of the longest in the step."""
-    most = max((other.row.value or 0 for other in step.lines), default=0)
-    return 100 * (line.row.value or 0) / most if most else 0
 
 
 def write(
@@ -135,14 +138,16 @@ def write(
         folder = plain_file.folder(_made(out), "runs")
         for number, path in enumerate(paths, 1):
             try:
-                shown = read(path, metric)
+                with TemporaryDirectory() as made:
+                    shown = read(path, metric, Path(made))
+                    write_report(shown, ["html"])
+                    page = (Path(made) / "report" / "index.html").read_bytes()
             except UserError as exc:
                 text = str(exc)
                 left_out.append(text if str(path) in text else f"{path}: {text}")
             else:
                 name = page_name(shown, [*pages])
-                text = render("site_run.html.j2", {"view": shown, "places": places, "share": share})
-                plain_file.write(folder / f"{name}.html", text.encode())
+                plain_file.write(folder / f"{name}.html", page)
                 pages[name] = entries(shown, name)
             report(number, len(paths))
         if not pages:
