@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dbbench.errors import UserError
 from dbbench.host import plain_file
-from dbbench.report.export import html_page, markdown_page, results_json, summary_csv
+from dbbench.report.export import html_page, markdown_page, results_json, summary_csv, wide_csv
 from dbbench.report.export.exporter import Exporter
 from dbbench.report.run_view import View
 
@@ -21,6 +21,7 @@ EXPORTERS = {
         html_page.EXPORTER,
         markdown_page.EXPORTER,
         summary_csv.EXPORTER,
+        wide_csv.EXPORTER,
         results_json.EXPORTER,
         Exporter("card", charts=("card",), usual=False, shared=True),  # one picture of the run
     )

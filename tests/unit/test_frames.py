@@ -138,3 +138,18 @@ def test_pandas_reads_the_summary_without_a_loss(tmp_path: Path) -> None:
     theirs = frame[frame["step"] != "(trial)"].set_index(["step", "engine"])["value"]
     assert {key: theirs[key] for key in ours} == {key: pytest.approx(value, rel=1e-15) for key, value in ours.items()}
     assert "12345678901" in summary_csv.write(shown).read_text("utf-8")
+
+
+def test_the_wide_table_has_a_column_for_each_step_with_its_unit_and_nothing_that_is_withheld(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    shown = view(fabricate(tmp_path / "run", ENGINES, rounds=2), publish=True)
+    write_report(shown, ("wide",))
+    frame = pd.read_csv(shown.folder / "wide.csv", index_col="Engine")
+    (scenario,) = shown.scenarios
+    assert {*frame.index} == {item.title for item in scenario.standings}
+    assert [*frame.columns] == [f"{step.step.title} ({step.unit.symbol})" for step in scenario.steps]
+    assert frame.loc["Secret"].isna().all()
+    line = scenario.step("join-1").best_first[0]
+    assert frame.loc[line.row.title, f"{scenario.step('join-1').step.title} (ms)"] == pytest.approx(
+        line.row.value * 1e3
+    )

@@ -320,15 +320,17 @@ def test_every_format_of_the_registry_is_in_the_help_and_is_written(
 ) -> None:
     run = fabricate(tmp_path / "run", {"sqlite": MANY["sqlite"]}, rounds=2)
     written = {path.name for path in write_report(view(run), tuple(EXPORTERS))}
-    assert written == {"summary.csv", "results.json", "index.html", "index.md"}
+    assert written == {"summary.csv", "wide.csv", "results.json", "index.html", "index.md"}
     kinds = {path.suffix.removeprefix(".") for path in run.path.rglob("*") if path.is_file()}
-    assert kinds >= set(EXPORTERS) - {"card"}
+    assert kinds >= set(EXPORTERS) - {"card", "wide"}
     assert (run.report / "card.png").is_file()
     (option,) = [option for option in report.params if option.name == "formats"]
     monkeypatch.setitem(EXPORTERS, "new", Exporter("new"))
     help_text = option.get_help_record(click.Context(report))
     assert help_text is not None
-    assert f": {', '.join(EXPORTERS)}. All but card if omitted" in help_text[1]
+    assert f": {', '.join(EXPORTERS)}. All but wide, card if omitted" in help_text[1]
     monkeypatch.undo()
-    with pytest.raises(UserError, match="there is no format 'pdf'; there are png, svg, html, md, csv, json, card"):
+    with pytest.raises(
+        UserError, match="there is no format 'pdf'; there are png, svg, html, md, csv, wide, json, card"
+    ):
         check_formats(["png", "pdf"])
