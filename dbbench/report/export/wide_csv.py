@@ -23,7 +23,8 @@ def write(shown: View, _stems: Sequence[str] = ()) -> Path:
                 if line.row.value is not None and line.row.verified and not line.withheld
             }
     engines = dict.fromkeys(item.title for scenario in shown.scenarios for item in scenario.standings)
-    rows = [["Engine", *columns], *([name, *(each.get(name, "") for each in columns.values())] for name in engines)]
+    rows: list[list[object]] = [["Engine", *columns]]
+    rows += [[name, *(each.get(name, "") for each in columns.values())] for name in engines]
     path = shown.folder / "wide.csv"
     plain_file.write(path, lines(rows).encode())
     return path
