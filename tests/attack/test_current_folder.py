@@ -87,6 +87,13 @@ def test_a_run_with_clients_in_processes(trapped: Path) -> None:
     assert list((trapped / "run" / "report").glob("*.svg"))
 
 
+def test_a_history_is_drawn_by_no_settings_of_the_folder(trapped: Path) -> None:
+    for name in ("a", "b"):
+        run(trapped, *SCRIPT, "suite", "suite.yaml", "-e", "sqlite", "--quick", "--format", "csv", "--out", name)
+    done = run(trapped, *SCRIPT, "history", "a", "b", "--out", "history")
+    assert "wrote history/index.html" in done.stdout, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from dbbench.analysis.history import History
@@ -12,8 +13,9 @@ from dbbench.report.templating import inline, render
 
 def write(shown: History, folder: Path) -> list[Path]:
     """Write index.html and a chart of each step, as SVG and PNG, into the folder."""
-    from dbbench.report.charts.layout import save
-    from dbbench.report.history.chart import step_chart
+    with contextlib.chdir("/"):  # matplotlib reads a matplotlibrc of the current folder
+        from dbbench.report.charts.layout import save
+        from dbbench.report.history.chart import step_chart
 
     changed = {(series.scenario, series.step) for series in shown.changed}
     steps = dict.fromkeys((series.scenario, series.step) for series in shown.series)
