@@ -206,8 +206,7 @@ def _system(engine: str, side: Side) -> dict[str, Any]:
     declared: ToldFacts = next(
         (one.engine for one in side.results if one.engine_name == engine and one.engine), ToldFacts()
     )
-    probed = side.manifest.engines[engine]
-    return {**(declared.get("versions") or probed.get("versions", {})), **declared.get("settings", {})}
+    return {**side.manifest.versions(engine, declared), **declared.get("settings", {})}
 
 
 def _unequal(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any, Any]]:

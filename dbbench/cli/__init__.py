@@ -15,6 +15,7 @@ from dbbench.cli.common import command, examples, shown
 from dbbench.cli.compare import compare
 from dbbench.cli.durability import durability
 from dbbench.cli.engines import engines
+from dbbench.cli.explain import explain
 from dbbench.cli.history import history
 from dbbench.cli.importing import import_
 from dbbench.cli.init_ci import init_ci
@@ -102,6 +103,7 @@ for each in (
     runs,
     report,
     compare,
+    explain,
     history,
     site,
     durability,

@@ -63,7 +63,7 @@ def source(what: str) -> Source:
         return Source(words, digest, (lambda _scratch: path) if path.name.endswith(_ARCHIVES) else None)
     digest = _digest(path)
     if not any((path / name).is_file() for name in ("pyproject.toml", "setup.py")):
-        return Source(f"folder {path.name}, sha256 {digest[:_SHOWN]}", digest)
+        return Source(f"folder {'/'.join(path.parts[-2:])}, sha256 {digest[:_SHOWN]}", digest)
     return Source(
         f"folder {path.name}{_head(path)}, sha256 {digest[:_SHOWN]}",
         digest,

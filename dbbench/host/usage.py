@@ -38,7 +38,7 @@ def usage(others: Iterable[int] = ()) -> Reading:
     for pid in others:
         with contextlib.suppress(psutil.NoSuchProcess):
             process = psutil.Process(pid)
-            readings.append(Reading(_cpu(process), written(process), _waits(pid)))
+            readings.append(Reading(_cpu(process), written(process), waits(pid)))
     return Reading(
         sum(each.cpu for each in readings),
         _sum([each.written for each in readings]),
@@ -67,7 +67,7 @@ def _own_waits() -> int | None:
     return sum(resource.getrusage(who).ru_nvcsw for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def _waits(pid: int) -> int | None:
+def waits(pid: int) -> int | None:
     """Waits of the threads that another process has."""
     threads = [*Path(f"/proc/{pid}/task").glob("*/status")]
     found = []

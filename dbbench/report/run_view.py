@@ -325,7 +325,7 @@ def _systems(run: Run, results: Sequence[TrialResult]) -> list[System]:
         declared: ToldFacts = next((r.engine for r in results if r.engine_name == name and r.engine), ToldFacts())
         if not ranked(run.manifest, name) or probed["status"] != "available":
             continue
-        versions = declared.get("versions") or probed.get("versions", {})
+        versions = run.manifest.versions(name, declared)
         mine = [result for result in results if result.engine_name == name]
         settings = "; ".join([_pairs(declared.get("settings", {}), " = "), *_other_tiers(run.suite, mine)]).strip("; ")
         found.append(System(name, called[name], _pairs(versions, " "), settings, probed.get("license", "")))

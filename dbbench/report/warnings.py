@@ -126,7 +126,8 @@ def upper_limits(manifest: Manifest) -> list[str]:
 def _alike(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
     """Variants of one engine that answered with the same versions and settings, though none is a control."""
     found: dict[str, dict[str, None]] = {}
-    builds = {name: variant.built or variant.build for name, variant in manifest.variants.items()}
+    # Where a build lies says nothing of it: its hash counts, and no option with its path.
+    builds = {name: each.built or each.build.rpartition("sha256 ")[2] for name, each in manifest.variants.items()}
     controls = [name for name, variant in manifest.variants.items() if variant.repeats]
     for result in results:
         if result.engine_name not in controls and (versions := result.engine.get("versions")):
@@ -137,7 +138,11 @@ def _alike(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
                 result.engine.get("tier"),
                 builds.get(result.engine_name, ""),
                 manifest.engines[result.engine_name].get("url"),
-                manifest.options.get(result.engine_name),
+                {
+                    option: value
+                    for option, value in manifest.options.get(result.engine_name, {}).items()
+                    if not (builds.get(result.engine_name) and str(value).startswith("/"))
+                },
             ]
             found.setdefault(json.dumps(identity, sort_keys=True, default=str), {})[result.engine_name] = None
     for alike in dict.fromkeys(tuple(sorted(names)) for names in found.values() if len(names) > 1):

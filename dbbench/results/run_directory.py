@@ -31,7 +31,7 @@ from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json, plain_file
 from dbbench.message import clean
 from dbbench.results import query_plan
-from dbbench.results.facts import Amount, EngineFacts, MachineFacts, NoiseFacts, Rows
+from dbbench.results.facts import Amount, EngineFacts, MachineFacts, NoiseFacts, Rows, ToldFacts
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import MOST_ROUNDS, StepResult, Trial, TrialResult, fault
 from dbbench.suite.base import EngineName, Slug
@@ -142,6 +142,14 @@ class Manifest(BaseModel):
     def plugin(self, name: str) -> str:
         """The plugin that runs under a name: the engine's own, unless the user gave a server another one."""
         return str(self.engines[name].get("engine") or name)
+
+    def versions(self, name: str, told: ToldFacts) -> dict[str, str]:
+        """The versions that an engine told, or else those that the probe found, and what it was built from."""
+        variant = self.variants.get(name)
+        return {
+            **(told.get("versions") or self.engines[name].get("versions", {})),
+            **(variant.versions if variant else {}),
+        }
 
 
 class Run:

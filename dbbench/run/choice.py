@@ -208,13 +208,15 @@ def _sized(suite: Suite, request: Request) -> tuple[Suite, Quick | None]:
     return suite, quick
 
 
-def check_steps(suite: Suite, wanted: Sequence[str]) -> None:
-    """Raise UserError for a step, STEP or SCENARIO/STEP, that a suite doesn't have."""
+def check_steps(suite: Suite, wanted: Sequence[str], option: str = "--gate") -> None:
+    """Raise UserError for a step, STEP or SCENARIO/STEP, that an option names and a suite doesn't have."""
     known = [(scenario.name, step.name) for scenario in suite.scenarios for step in scenario.steps]
     names = {name for scenario, step in known for name in (step, f"{scenario}/{step}")}
     for name in wanted:
         if name not in names:
-            raise UserError(f"--gate names the step {name}, which {suite.name} doesn't have{did_you_mean(name, names)}")
+            raise UserError(
+                f"{option} names the step {name}, which {suite.name} doesn't have{did_you_mean(name, names)}"
+            )
 
 
 def check_clients(suite: Suite, allowed: int | None, hosts: int = 1) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from dbbench.cluster.place import Place
 from dbbench.host import atomic_json
+from dbbench.results.watched import Watch
 from dbbench.run.record import Planned
 from dbbench.run.worker_process import WorkerProcess
 from dbbench.suite.dataset import Dataset
@@ -31,6 +32,8 @@ class TrialOrder(Planned):
     process: WorkerProcess
     #: The hosts that the clients are on, if they are on several.
     place: Place | None = None
+    #: What `explain` wants to know of a step.
+    watch: Watch | None = None
 
     def limited(self, group: str) -> Self:
         """The same order, for a worker in a control group."""

@@ -69,8 +69,8 @@ def extend(run: Run, rounds: int) -> None:
     if rounds <= manifest.rounds:
         have = f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''}"
         raise UserError(f"the run at {run.path} has {have}; --rounds is how many it is to have in all, so name more")
-    if changed := list(_changed(run)):
-        what = "\n".join(f"  {word}: {then} then, {now} now" for word, then, now in changed)
+    if differs := list(changed(run)):
+        what = "\n".join(f"  {word}: {then} then, {now} now" for word, then, now in differs)
         raise UserError(
             f"more rounds of the run at {run.path} would not be like those it has:\n{what}\nstart a new run"
         )
@@ -79,8 +79,8 @@ def extend(run: Run, rounds: int) -> None:
     )
 
 
-def _changed(run: Run) -> Iterator[tuple[str, str, str]]:
-    """What differs from the day of the run: (what, then, now)."""
+def changed(run: Run) -> Iterator[tuple[str, str, str]]:
+    """Differences from the day of the run: (what, then, now)."""
     manifest = run.manifest
     if manifest.dbbench != dbbench.__version__:
         yield "dbbench", manifest.dbbench, dbbench.__version__

@@ -60,20 +60,16 @@ def run_trials(
             at = Progress(trial, number, len(trials), seconds_left=left, at_most=run.manifest.precision is not None)
             report(at)
             directory = run.begin(trial)
-            order = _order(ready, trial)
+            order = order_of(ready, trial, directory)
             order.write(directory)
             if (before := not_repeated(trials, trial, done)) is not None:
                 before.write(directory)
             else:
                 try:
-                    url = ready.urls.get(trial.engine, "")
-                    with control_group.limited(run.manifest.memory_limit) as group:
-                        if group:
-                            order.limited(str(group.folder)).write(directory)
-                        _supervise(
-                            directory, url, lock, run.manifest.limits["seconds"],
-                            lambda step, note: report(replace(at, step=step, note=note)),  # noqa: B023 - called at once
-                        )  # fmt: skip
+                    carry_out(
+                        ready, order, directory, lock,
+                        lambda step, note: report(replace(at, step=step, note=note)),  # noqa: B023 - called at once
+                    )  # fmt: skip
                 except BaseException:
                     run.discard(trial)
                     seal.restore(trial.id)
@@ -103,7 +99,8 @@ def _data_there(datasets: Iterable[Files], answers: Mapping[str, str]) -> bool:
     return all(files.there for files in datasets) and all(map(os.path.exists, answers.values()))
 
 
-def _order(ready: Ready, trial: Trial) -> TrialOrder:
+def order_of(ready: Ready, trial: Trial, directory: Path) -> TrialOrder:
+    """What a trial is to do, in a directory of its own."""
     run, manifest, packages = ready.run, ready.run.manifest, ready.folders.get(trial.engine)
     scenario = run.suite.scenario(trial.scenario)
     variant = manifest.variants.get(trial.engine)
@@ -120,7 +117,7 @@ def _order(ready: Ready, trial: Trial) -> TrialOrder:
         options=manifest.options.get(trial.engine, {}),
         place=Place(manifest.cluster, manifest.spread_over) if manifest.spread_over else None,
         process=WorkerProcess(
-            work=str((run.directory(trial) / "work").resolve()),
+            work=str((directory / "work").resolve()),
             seconds=manifest.limits["seconds"],
             memory=manifest.limits["memory"],
             memory_limit=manifest.memory_limit,
@@ -129,6 +126,16 @@ def _order(ready: Ready, trial: Trial) -> TrialOrder:
             env=variant.env if variant else {},
         ),
     )
+
+
+def carry_out(
+    ready: Ready, order: TrialOrder, directory: Path, lock: Sequence[int], report_step: Callable[[str, str], None]
+) -> None:
+    """Have a trial done, within the memory that the run allows. Raises RunError if it left no result."""
+    with control_group.limited(ready.run.manifest.memory_limit) as group:
+        (order.limited(str(group.folder)) if group else order).write(directory)
+        url = ready.urls.get(order.trial.engine, "")
+        _supervise(directory, url, lock, order.process.seconds, report_step)
 
 
 def _supervise(

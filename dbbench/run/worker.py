@@ -42,7 +42,7 @@ from dbbench.results import crash_checks, query_plan
 from dbbench.results.crash_checks import Subject
 from dbbench.results.outcome import UNVERIFIED, Outcome
 from dbbench.results.trial import StepResult
-from dbbench.run import copies
+from dbbench.run import copies, watched
 from dbbench.run.copies import AskedCopies, Verdict
 from dbbench.run.order import TrialOrder
 from dbbench.run.record import WorkerRecord
@@ -314,7 +314,9 @@ class Worker:
         try:
             wants_copy = work.check is not None and self._wants_copy(step, context.engine)
             before = _used(context.engine)
-            measured = work.measure(step, context)
+            measured = watched.measured(
+                self.order.watch, step, context.engine, self.directory, partial(work.measure, step, context)
+            )
             not_copied = self.copies.take() if wants_copy else ""  # before any of the plugin's code runs
             others = ondisk.others(context.engine)
             used = usage(others).since(before)

@@ -1,0 +1,71 @@
+"""Profiles as stacks with seconds of computing: read, added up by function, and the functions in which two differ most."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+#: Frames, the outermost first -> seconds in it.
+Stacks = Mapping[tuple[str, ...], float]
+#: What two processes have differently for one function: an address without a name, and the line in it.
+_ADDRESS, _LINE = re.compile(r"^0x[0-9a-f]+ "), re.compile(r":\d+\)$")
+#: The file of dbbench's timed loops: what doesn't go through it is not in the clock.
+_CLOCK = "(dbbench/loadgen/loops.py)"
+#: What is done there before the clock starts.
+_ASIDE = "collector_off "
+#: What a server's stacks begin with: its program's name in brackets.
+_SERVER = "["
+
+
+@dataclass(frozen=True)
+class Function:
+    """Seconds in a function's own code, and with what it calls, in each of the profiles."""
+
+    name: str
+    own: tuple[float, ...]
+    whole: tuple[float, ...]
+
+    @property
+    def difference(self) -> float:
+        """By how much the first profile has more in its own code; of one profile all of it."""
+        return self.own[0] - (self.own[1] if len(self.own) > 1 else 0.0)
+
+
+def stacks(text: str, cost: float) -> Stacks:
+    """A profile's stacks within the clock, and those of servers, with their parts of `cost`: the seconds of one call."""
+    found = _seen(text)
+    return {frames: cost * count / found.total() for frames, count in found.items()}
+
+
+def samples(text: str) -> int:
+    """How often such stacks were seen."""
+    return _seen(text).total()
+
+
+def _seen(text: str) -> Counter[tuple[str, ...]]:
+    found = Counter[tuple[str, ...]]()
+    for line in text.splitlines():
+        names, _, count = line.rpartition(" ")
+        frames = [_LINE.sub(")", _ADDRESS.sub("", frame)) for frame in names.split(";")]
+        inside = [place for place, frame in enumerate(frames) if frame.endswith(_CLOCK)]
+        if inside and frames[inside[-1]].startswith(_ASIDE):
+            continue
+        if inside or names.startswith(_SERVER):
+            start = min(inside[-1] + 1, len(frames) - 1) if inside else 0
+            found[tuple(frames[start:])] += int(count)
+    return found
+
+
+def functions(*profiles: Stacks) -> list[Function]:
+    """All functions of one or two profiles, those that differ most first."""
+    own, whole = ([Counter[str]() for _ in profiles] for _ in range(2))
+    for number, profile in enumerate(profiles):
+        for frames, seconds in profile.items():
+            own[number][frames[-1]] += seconds  # type: ignore[assignment]  # a Counter of seconds
+            for name in {*frames}:
+                whole[number][name] += seconds  # type: ignore[assignment]
+    names = dict.fromkeys(name for each in whole for name in each)
+    found = [Function(name, tuple(each[name] for each in own), tuple(each[name] for each in whole)) for name in names]
+    return sorted(found, key=lambda function: -abs(function.difference))

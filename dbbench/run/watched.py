@@ -1,0 +1,70 @@
+"""A step that `explain` watches: called for some seconds, while a process beside the worker samples and profiles it."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+from dbbench.engine.base import Engine
+from dbbench.errors import RunError
+from dbbench.host.processes import ended, environment, python
+from dbbench.results.watched import Watch
+from dbbench.suite.steps import AnyStep
+from dbbench.workloads.context import StepMeasurement
+
+#: prctl(2): a process that may look into this one, with all that it starts, also where Yama restricts that.
+_SET_PTRACER = 0x59616D61
+#: Seconds that a profiler has to write what it found.
+_WRITES = 120
+
+
+def measured(
+    watch: Watch | None, step: AnyStep, engine: Engine, directory: Path, measure: Callable[[], StepMeasurement]
+) -> StepMeasurement:
+    """Measure a step; watch it if it is the one that is asked for. The first figure is what counts."""
+    if watch is None or watch.step != step.name:
+        return measure()
+    with _observer(watch, engine, directory) as observed:
+        until = time.monotonic() + watch.seconds
+        first = measure()
+        observed.calls = 1
+        while not step.writes and time.monotonic() < until:
+            measure()
+            observed.calls += 1
+    return first
+
+
+@contextmanager
+def _observer(watch: Watch, engine: Engine, directory: Path) -> Iterator[SimpleNamespace]:
+    """Have a process look on; it is told at the end how often the step was called."""
+    servers = [str(pid) for pid in engine.processes()]
+    observer = subprocess.Popen(
+        python("dbbench.run.observer", str(directory), watch.py_spy, watch.perf, *servers),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+    )
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_PTRACER, observer.pid, 0, 0, 0)
+    assert observer.stdin
+    assert observer.stdout
+    observer.stdin.write(b"\n")  # it may look now
+    observer.stdin.flush()
+    if not observer.stdout.readline():
+        raise RunError("what watches the step ended before it began")
+    observed = SimpleNamespace(calls=0)
+    try:
+        yield observed
+    finally:
+        with observer.stdin, observer.stdout:
+            observer.stdin.write(str(observed.calls).encode())
+            observer.stdin.close()
+            if not ended(observer, _WRITES):
+                observer.kill()
+                observer.wait()

@@ -1,0 +1,118 @@
+"""`explain`: one more trial that never counts, its plans, profile and use; and what it refuses, a line each."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from dbbench.results.watched import Watched
+from dbbench.run import explain
+from tests.conftest import Dbbench, run_dbbench
+
+SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
+PY_SPY = shutil.which("py-spy", path=str(Path(sys.executable).parent))
+
+pytestmark = pytest.mark.matrix
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run of two engines, one of which dies in a join with an ORDER BY."""
+    made = tmp_path_factory.mktemp("explained")
+    text = SMALL.read_text("utf-8")
+    size = "      - {kind: size, name: size, title: Size}\n    charts:"
+    (made / "small.yaml").write_text(
+        text.replace("    charts:", size).replace("C.ParentId\n", "C.ParentId ORDER BY C.Id\n")
+    )
+    words = ("-e", "sqlite", "-e", "faulty-crashes", "--rounds", "1", "--format", "csv", "--out", "r")
+    done = run_dbbench(made, "suite", "small.yaml", *words, plugins=("faulty",))
+    assert (made / "r" / "run.json").is_file(), done.stderr
+    return made
+
+
+@pytest.mark.skipif(not PY_SPY, reason="py-spy is not installed: pip install 'dbbench[profile]'")
+def test_a_step_is_explained_and_the_run_stays_as_it_is(folder: Path) -> None:
+    before = {path: path.read_bytes() for path in (folder / "r").rglob("*") if path.is_file()}
+    done = run_dbbench(folder, "explain", "r", "--step", "join", "-e", "sqlite", "--seconds", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = done.stdout
+    assert "one more trial of each engine, watched, which doesn't count" in said
+    assert "SEARCH P USING INTEGER PRIMARY KEY" in said
+    assert "CPU time of a call" in said
+    assert "python: CPU" in said
+    out = folder / "r" / "explain" / "join"
+    found = json.loads((out / "sqlite.speedscope.json").read_text("utf-8"))
+    assert any("sqlite3_step" in frame["name"] for frame in found["shared"]["frames"])
+    assert (out / "sqlite-flame.svg").read_text("utf-8").startswith("<svg")
+    assert "processors used" in (out / "use.svg").read_text("utf-8")
+    watched = Watched.read(out / "sqlite")
+    assert watched.calls >= 1
+    assert {watched.names[sample.process] for sample in watched.samples} == {watched.names[watched.samples[0].process]}
+    assert not (out / "sqlite" / "work").exists()
+    assert {path: path.read_bytes() for path in before} == before
+    again = run_dbbench(folder, "report", "r", "--format", "csv", plugins=("faulty",))
+    assert "explain" not in again.stdout
+
+
+def test_a_process_that_ends_while_it_is_watched_leaves_what_was_seen(folder: Path) -> None:
+    done = run_dbbench(
+        folder, "explain", "r", "--step", "join", "-e", "faulty-crashes", "--seconds", "1", plugins=("faulty",)
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    said = " ".join(done.stdout.split())
+    assert "crashed: killed by SIGSEGV" in said
+    assert "ended while it was watched; what was seen until then is kept" in said
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--step", "joni", "-e", "sqlite"], "which small doesn't have; did you mean 'join'?"),
+        (["--step", "join", "-e", "sqlit"], "has no figures of; did you mean 'sqlite'?"),
+        (["--step", "size", "-e", "sqlite"], "is a size, which calls nothing"),
+        (["--step", "join", "-e", "sqlite", "-e", "sqlite", "-e", "sqlite"], "one, or two to compare"),
+    ],
+)
+def test_what_can_not_be_explained_is_refused_in_a_line(
+    folder: Path, dbbench_here: Dbbench, words: list[str], said: str
+) -> None:
+    done = dbbench_here("explain", "r", *words, folder=folder)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_run_of_another_machine_is_not_explained(folder: Path, tmp_path: Path, dbbench: Dbbench) -> None:
+    shutil.copytree(folder / "r", tmp_path / "r")
+    manifest = json.loads((tmp_path / "r" / "run.json").read_text("utf-8"))
+    manifest["machine"]["cpu"] = "Elbrus"
+    (tmp_path / "r" / "run.json").write_text(json.dumps(manifest), "utf-8")
+    done = dbbench("explain", "r", "--step", "join", "-e", "sqlite")
+    assert done.returncode == 2
+    assert "can't be explained here: CPU was Elbrus then" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("", "no profile: py-spy is missing; pip install 'dbbench[profile]'"),
+        ("forbidden", "py-spy could not look: Error: Permission denied; "),
+    ],
+)
+def test_without_a_profiler_the_rest_is_shown(
+    folder: Path, tmp_path: Path, dbbench_here: Dbbench, monkeypatch: pytest.MonkeyPatch, program: str, said: str
+) -> None:
+    forbidden = tmp_path / "py-spy"
+    forbidden.write_text("#!/bin/sh\necho 'Error: Permission denied' >&2\nexit 1\n")
+    os.chmod(forbidden, 0o755)
+    monkeypatch.setattr(explain, "_program", lambda name: str(forbidden) if program and name == "py-spy" else "")
+    done = dbbench_here("explain", "r", "--step", "join", "-e", "sqlite", "--seconds", "0.5", folder=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert said in done.stdout
+    assert "SEARCH P USING INTEGER PRIMARY KEY" in done.stdout
+    assert "python: CPU" in done.stdout
