@@ -15,7 +15,7 @@ Both sides are brought to the types of the right answer and compared column by c
   has four of a mean, and some cut off, others round); where it was divided or is a mean, with the same number of places
   too.
 
-Which types the values may come in is another question: see `forms`.
+Which types the values may come in is another question: see `value_types`.
 """
 
 from __future__ import annotations

@@ -20,13 +20,8 @@ from dbbench.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from dbbench.suite.model import Suite
-
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from dbbench.results.run_directory import Manifest
+    from dbbench.suite.model import Suite
 
 
 @click.command(epilog=examples("dbbench suites"))

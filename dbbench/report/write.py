@@ -4,25 +4,43 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from dbbench.errors import UserError
 from dbbench.host import plain_file
 from dbbench.report.export import html_page, markdown_page, results_json, summary_csv, wide_csv
-from dbbench.report.export.exporter import Exporter
 from dbbench.report.run_view import View
+
+
+@dataclass(frozen=True)
+class Exporter:
+    """One format of a report, under the name that `--format` has for it."""
+
+    name: str
+    #: Writes the view, given the stems of the charts drawn; the path of the file.
+    write: Callable[[View, Sequence[str]], Path] | None = None
+    #: The kinds of chart files that it consists of or shows. Each chart is drawn once for all formats.
+    charts: tuple[str, ...] = ()
+    #: Whether it is written unless `--format` says otherwise.
+    usual: bool = True
+    #: Whether it is usual for a report that is made to be shown to others: with `--out` or `--publish`.
+    shared: bool = False
+    #: Whether it is written whatever `--format` says: what a run found can then always be read by programs.
+    always: bool = False
+
 
 EXPORTERS = {
     exporter.name: exporter
     for exporter in (
         Exporter("png", charts=("png",)),
         Exporter("svg", charts=("svg",)),
-        html_page.EXPORTER,
-        markdown_page.EXPORTER,
-        summary_csv.EXPORTER,
-        wide_csv.EXPORTER,
-        results_json.EXPORTER,
+        Exporter("html", html_page.write, charts=("svg",)),
+        Exporter("md", markdown_page.write, charts=("svg",)),
+        Exporter("csv", summary_csv.write),
+        Exporter("wide", wide_csv.write, usual=False, shared=True),
+        Exporter("json", results_json.write, always=True),
         Exporter("card", charts=("card",), usual=False, shared=True),  # one picture of the run
     )
 }

@@ -12,8 +12,7 @@ from dbbench.analysis.compare import compare
 from dbbench.analysis.history import history
 from dbbench.analysis.paired import pair_gate
 from dbbench.analysis.queryplans import plan_changed
-from dbbench.report.terminal.pairs import pair_lines
-from dbbench.report.terminal.plans import two_plans
+from dbbench.report.terminal.pairs import pair_lines, two_plans
 from dbbench.results.run_directory import Run
 from tests.fabricated import Fake, fabricate
 

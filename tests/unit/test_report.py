@@ -19,12 +19,11 @@ from dbbench.cli.report import report
 from dbbench.errors import UserError
 from dbbench.report.charts import draw
 from dbbench.report.export import markdown_page
-from dbbench.report.export.exporter import Exporter
 from dbbench.report.remarks import worded
 from dbbench.report.run_view import View, view
 from dbbench.report.steps import wording
 from dbbench.report.terminal import run
-from dbbench.report.write import EXPORTERS, check_formats, write_report
+from dbbench.report.write import EXPORTERS, Exporter, check_formats, write_report
 from dbbench.results.outcome import Outcome
 from dbbench.suite.steps.statement import StatementStep
 from tests.fabricated import FORBIDDEN, MANY, NULLS, PLAN, Fake, fabricate

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from dbbench.report.charts.palette import THEMES
 from dbbench.report.export import page
-from dbbench.report.export.exporter import Exporter
 from dbbench.report.export.page_data import page_data, place
 from dbbench.report.run_view import View
 from dbbench.report.templating import inline
@@ -68,6 +67,3 @@ def _script() -> str:
     """The script without what only its authors read: comments, and spaces. Each of its lines stays one."""
     lines = (_COMMENT.sub("", line.strip()) for line in _template("page.js").splitlines())
     return "\n".join(_SPACED.sub(lambda found: found[1] or found[2], line) for line in lines if line)
-
-
-EXPORTER = Exporter("html", write, charts=("svg",))

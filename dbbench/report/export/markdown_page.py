@@ -9,7 +9,6 @@ from pathlib import Path
 from markupsafe import Markup
 
 from dbbench.report.export import page
-from dbbench.report.export.exporter import Exporter
 from dbbench.report.run_view import View
 
 #: Signs that mean something in Markdown: anywhere, or where a line begins. Of `&` only what begins an entity.
@@ -33,6 +32,3 @@ def fenced(text: str, language: str = "text") -> Markup:
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return Markup(f"{fence}{language}\n{text}\n{fence}")  # noqa: S704 - nothing in a fence is markup
-
-
-EXPORTER = Exporter("md", write, charts=("svg",))

@@ -18,7 +18,6 @@ from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing
 from dbbench.host import atomic_json
 from dbbench.host.metric import BaseUnit
-from dbbench.report.export.exporter import Exporter
 from dbbench.report.remarks import notes, unsteady, worded
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.results.outcome import Outcome
@@ -245,6 +244,3 @@ def _growth(found: Footprint | None) -> Growth | None:
 
 def _interval(low: float | None, high: float | None) -> Interval | None:
     return None if low is None or high is None else (low, high)
-
-
-EXPORTER = Exporter("json", write, always=True)

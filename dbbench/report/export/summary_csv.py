@@ -10,7 +10,6 @@ from pathlib import Path
 
 from dbbench.analysis.row import Row
 from dbbench.host import plain_file
-from dbbench.report.export.exporter import Exporter
 from dbbench.report.remarks import notes, worded
 from dbbench.report.run_view import View
 
@@ -43,18 +42,17 @@ def write(shown: View, _stems: Sequence[str] = ()) -> Path:
                 row.rank.best if row.rank else "", row.rank.worst if row.rank else "",
             ]
         )  # fmt: skip
-        if row.original is not None:
-            metric = f"{row.metric}, {run.suite.scenario(row.scenario).worst_of_last}"
-            start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, metric]
-            rows.append([*start, row.unit, row.direction, len(row.trial_means), _figure(row.original), *[""] * 7])
-        for part, count in row.kept_size_parts.items():
-            start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, f"{row.metric}, {part}"]
-            rows.append([*start, row.unit, row.direction, 1, _figure(count), *[""] * 7])
-        if found := sizes.get((row.scenario, row.step, row.engine)):
-            for what, grown in (("growth", found.grown), ("bytes for each added row", found.per_added_row)):
+        found = sizes.get((row.scenario, row.step, row.engine))
+        rounds, worst = len(row.trial_means), run.suite.scenario(row.scenario).worst_of_last
+        for what, count, value in (
+            (str(worst), rounds, row.original),
+            *((part, 1, size) for part, size in row.kept_size_parts.items()),
+            ("growth", rounds, found.grown if found else None),
+            ("bytes for each added row", rounds, found.per_added_row if found else None),
+        ):
+            if value is not None:
                 start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, f"{row.metric}, {what}"]
-                if grown is not None:
-                    rows.append([*start, row.unit, row.direction, len(row.trial_means), _figure(grown), *[""] * 7])
+                rows.append([*start, row.unit, row.direction, count, _figure(value), *[""] * 7])
         if row.compact_seconds is not None:
             start = [run.suite.name, row.scenario, row.step, _engine(row), row.outcome, "compaction time", "s", "lower"]
             rows.append([*start, 1, _figure(row.compact_seconds), *[""] * 7])
@@ -96,6 +94,3 @@ def _figure(value: float | None) -> str:
     if value is None:
         return ""
     return str(int(value)) if value == int(value) and value < _WHOLE else repr(value)
-
-
-EXPORTER = Exporter("csv", write)

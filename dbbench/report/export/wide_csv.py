@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dbbench.host import plain_file
-from dbbench.report.export.exporter import Exporter
 from dbbench.report.export.summary_csv import lines
 from dbbench.report.run_view import View
 
@@ -28,6 +27,3 @@ def write(shown: View, _stems: Sequence[str] = ()) -> Path:
     path = shown.folder / "wide.csv"
     plain_file.write(path, lines(rows).encode())
     return path
-
-
-EXPORTER = Exporter("wide", write, usual=False, shared=True)
