@@ -14,7 +14,7 @@ from dbbench.host.metric import Metric
 from dbbench.report.charts.flame import flame
 from dbbench.report.charts.layout import Look, save
 from dbbench.report.charts.use import use
-from dbbench.report.terminal.plans import two_plans
+from dbbench.report.terminal.pairs import two_plans
 from dbbench.results.outcome import Outcome
 from dbbench.results.watched import Watched
 from dbbench.run.explain import Explained
