@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -123,3 +125,36 @@ def test_a_program_is_an_option_of_its_engine(tmp_path: Path, dbbench: Dbbench) 
     assert found["engines"]["sqlite+library@head"]["versions"]["built from"].startswith("libsqlite3.so, sha256 ")
     with pytest.raises(UserError, match="there is no"):
         builds.source(str(tmp_path / "gone"))
+
+
+@pytest.fixture
+def readable() -> Iterator[Path]:
+    """A folder that the user as whom a root's servers run can read, which pytest's own aren't."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
+def test_a_second_folder_of_programs_runs_beside_the_first(tmp_path: Path, readable: Path, dbbench: Dbbench) -> None:
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    if not installed:
+        pytest.skip("the programs initdb and postgres are missing")
+    base = installed[-1].parent
+    head = readable / "lib" / "postgresql" / "head"  # where the programs look for what they share, seen from theirs
+    shutil.copytree(base.parent, head, symlinks=True)
+    shutil.copy(SMALL, tmp_path)
+    chosen = ["--from", f"postgresql@head={head / 'bin'}", "--from", f"postgresql@base={base}"]
+    done = dbbench("suite", "small.yaml", *chosen, "--rounds", "1", "--format", "csv,html", "--out", "r")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {row["outcome"] for row in summary(tmp_path / "r").values()} == {"ok"}
+    found = json.loads((tmp_path / "r" / "run.json").read_text())
+    assert found["options"]["postgresql@head"] == {"bin": str(head / "bin")}
+    page = (tmp_path / "r" / "report" / "index.html").read_text("utf-8")
+    for name, folder in (("head", "head/bin"), ("base", f"{base.parent.name}/bin")):
+        words = found["engines"][f"postgresql@{name}"]["versions"]["built from"]
+        assert words.startswith(f"folder {folder}, sha256 ")
+        assert f"built from {words}" in page
+    alike = (
+        "postgresql@base and postgresql@head have the same versions and settings: what differs between them is noise"
+    )
+    assert alike in " ".join(done.stdout.split())
