@@ -97,10 +97,18 @@ def dbbench(tmp_path: Path) -> Dbbench:
 
 
 def run_dbbench(
-    folder: Path, *arguments: str, plugins: tuple[str, ...] = (), timeout: float = 1200, **variables: str
+    folder: Path,
+    *arguments: str,
+    plugins: tuple[str, ...] = (),
+    timeout: float = 1200,
+    status: int | None = None,
+    **variables: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `dbbench ...` in a folder; `plugins` names folders of tests with more plugins in them."""
-    return subprocess.run(
+    """Run `dbbench ...` in a folder; `plugins` names folders of tests with more plugins in them.
+
+    `status` is the exit status that it must have.
+    """
+    done = subprocess.run(
         [sys.executable, "-m", "dbbench", *arguments],
         cwd=folder,
         env=environment(*plugins, **variables),
@@ -109,6 +117,8 @@ def run_dbbench(
         timeout=timeout,
         check=False,
     )
+    assert status in (None, done.returncode), f"status {done.returncode}: {done.stdout}{done.stderr}"
+    return done
 
 
 @contextlib.contextmanager
@@ -139,9 +149,12 @@ def started(
 
 @pytest.fixture
 def dbbench_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dbbench:
-    """Runs `dbbench ...` in this process, in tmp_path or `folder`: the start of another takes longer than what it says."""
+    """Runs `dbbench ...` in this process, in tmp_path or `folder`: the start of another takes longer than what it says.
 
-    def run(*arguments: str, folder: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+    `status` is the exit status that it must have.
+    """
+
+    def run(*arguments: str, folder: Path = tmp_path, status: int | None = None) -> subprocess.CompletedProcess[str]:
         from dbbench.cli import main
 
         monkeypatch.chdir(folder)
@@ -152,7 +165,9 @@ def dbbench_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.
                 main(arguments, prog_name="dbbench")
         finally:
             signal.signal(signal.SIGTERM, handler)
-        return subprocess.CompletedProcess(arguments, ended.value.code or 0, *capfd.readouterr())
+        done = subprocess.CompletedProcess(arguments, ended.value.code or 0, *capfd.readouterr())
+        assert status in (None, done.returncode), f"status {done.returncode}: {done.stdout}{done.stderr}"
+        return done
 
     return run
 

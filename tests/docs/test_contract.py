@@ -52,5 +52,4 @@ def test_the_smallest_pass_the_kit(module: str, dbbench: Dbbench, tmp_path: Path
     (site / f"{module}.py").write_text(text)
     (package / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
     (package / "entry_points.txt").write_text(f"[dbbench.engines]\n{name} = {module}:{engine}\n")
-    checked = dbbench("plugin", "check", name, plugins=(str(site),))
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    dbbench("plugin", "check", name, plugins=(str(site),), status=0)

@@ -343,8 +343,7 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
 
 def test_the_example_suite_runs(tmp_path: Path, dbbench: Dbbench) -> None:
     example = ROOT / "docs" / "examples" / "tiny.yaml"
-    done = dbbench("suite", str(example), "--quick", "--engine", "sqlite", "--format", "csv", "--out", "run")
-    assert done.returncode == 0, done.stdout + done.stderr
+    dbbench("suite", str(example), "--quick", "--engine", "sqlite", "--format", "csv", "--out", "run", status=0)
     steps = {step.name for scenario in load_suite(example).scenarios for step in scenario.steps}
     assert set(outcomes(tmp_path / "run")) == {(step, "ok") for step in steps}
 
@@ -384,8 +383,7 @@ def reading_examples() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(("command", "shown"), sorted(set(reading_examples())))
 def test_console_examples_run(command: str, shown: str, dbbench_here: Dbbench, tmp_path: Path) -> None:
     (tmp_path / "docs").symlink_to(ROOT / "docs")
-    done = dbbench_here(*shlex.split(command, comments=True))
-    assert done.returncode == 0, done.stderr
+    done = dbbench_here(*shlex.split(command, comments=True), status=0)
     assert shown in done.stdout
 
 

@@ -20,8 +20,7 @@ SMALL = ("--scale", "0.02", "--quick", "--format", "csv", "--out", "run")
 
 
 def test_two_plugins_of_one_name_are_an_error(dbbench) -> None:
-    done = dbbench("engines", plugins=("doubled",))
-    assert done.returncode == 2
+    done = dbbench("engines", plugins=("doubled",), status=2)
     assert "two plugins are called 'sqlite': dbbench (dbbench_plugins.sqlite:SQLite) and dbbench-doubled" in done.stderr
 
 
@@ -106,8 +105,7 @@ def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench, tmp_path:
     broken = text.replace("        read: Total\n", "        dialects: {sqlite: SELECT nonsense}\n        read: Total\n")
     assert broken != text
     (tmp_path / "broken.yaml").write_text(broken)
-    done = dbbench("suite", "broken.yaml", *SMALL, "-e", "sqlite", "-e", "duckdb")
-    assert done.returncode == 1, done.stderr
+    dbbench("suite", "broken.yaml", *SMALL, "-e", "sqlite", "-e", "duckdb", status=1)
     rows = summary(tmp_path / "run")
     assert rows["join-2", "sqlite"]["outcome"] == "failed"
     assert "nonsense" in rows["join-2", "sqlite"]["detail"]
@@ -116,8 +114,7 @@ def test_sql_that_fails_on_one_engine_is_that_engines_outcome(dbbench, tmp_path:
 
 
 def test_after_a_failed_load_nothing_that_needs_it_is_run(dbbench, tmp_path: Path) -> None:
-    done = dbbench("suite", "invoices", *SMALL, "-e", "faulty-unloadable", plugins=("faulty",))
-    assert done.returncode == 1, done.stderr
+    dbbench("suite", "invoices", *SMALL, "-e", "faulty-unloadable", plugins=("faulty",), status=1)
     rows = summary(tmp_path / "run")
     assert rows["bulk-insert", "faulty-unloadable"]["detail"] == "RuntimeError: no load today"
     for step in ("database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3"):

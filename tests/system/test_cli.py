@@ -25,8 +25,7 @@ STEPS = ["bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("run")
     command = ["suite", "invoices", "--scale", "0.05", "--rounds", "2", "-e", "sqlite", "-e", "duckdb", "--out", "r1"]
-    done = run_dbbench(folder, *command)
-    assert done.returncode == 0, done.stderr
+    done = run_dbbench(folder, *command, status=0)
     return folder / "r1", done
 
 
@@ -83,8 +82,7 @@ def test_a_report_is_drawn_without_any_engine(run, tmp_path: Path) -> None:
 
 def test_report_formats(run, dbbench) -> None:
     assert dbbench("report", str(run[0]), "--format", "csv").returncode == 0
-    done = dbbench("report", str(run[0]), "--format", "csv,bmp")
-    assert done.returncode == 2
+    done = dbbench("report", str(run[0]), "--format", "csv,bmp", status=2)
     assert "no format 'bmp'" in done.stderr
 
 
@@ -137,8 +135,7 @@ def test_a_mistake_is_one_clear_message(dbbench_here, tmp_path: Path, mistake: s
     (tmp_path / "tabs.yaml").write_text("dbbench: 1\n\tname: x\n")
     (tmp_path / "twice.yaml").write_text("dbbench: 1\ndbbench: 1\n")
     before = sorted(tmp_path.rglob("*"))
-    done = dbbench_here(*arguments)
-    assert done.returncode == 2
+    done = dbbench_here(*arguments, status=2)
     assert words in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
@@ -159,8 +156,7 @@ def test_a_full_disk_is_told_before_anything_is_written(dbbench, tmp_path: Path)
     if mounted.returncode:
         pytest.skip(f"a small file system can't be mounted here: {mounted.stderr.decode().strip()}")
     try:
-        done = dbbench("suite", "invoices", "-e", "sqlite", "--quick", "--out", "disk/run")
-        assert done.returncode == 2
+        done = dbbench("suite", "invoices", "-e", "sqlite", "--quick", "--out", "disk/run", status=2)
         assert "MB free" in done.stderr
         assert not list(disk.iterdir())
     finally:
@@ -225,8 +221,7 @@ def test_a_small_file_is_read_into_little_memory(tmp_path: Path) -> None:
 
 def test_all_faults_of_a_file_come_together(dbbench_here, tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("dbbench: 1\nname: X\ntitel: y\n")
-    done = dbbench_here("check", "bad.yaml")
-    assert done.returncode == 2
+    done = dbbench_here("check", "bad.yaml", status=2)
     assert "bad.yaml:2:7: name: 'X'" in done.stderr
     assert "bad.yaml:3:1: titel: expected one of the keys" in done.stderr
     assert "did you mean 'title'?" in done.stderr
@@ -246,8 +241,7 @@ def test_the_schema_is_json(dbbench_here) -> None:
     "command", ["suite", "suites", "engines", "describe", "check", "dataset", "report", "durability", "completion"]
 )
 def test_help_has_examples(dbbench_here, command: str) -> None:
-    done = dbbench_here(command, "--help")
-    assert done.returncode == 0
+    done = dbbench_here(command, "--help", status=0)
     assert "Examples:\n" in done.stdout
 
 
@@ -279,14 +273,12 @@ def test_completion_knows_suites_and_engines() -> None:
 
 
 def test_dataset_writes_what_can_be_checked(dbbench, tmp_path: Path) -> None:
-    done = dbbench("dataset", "invoices", "--scale", "0.1", "--seed", "7", "--format", "csv", "--out", "data")
-    assert done.returncode == 0, done.stderr
+    dbbench("dataset", "invoices", "--scale", "0.1", "--seed", "7", "--format", "csv", "--out", "data", status=0)
     with open(tmp_path / "data" / "Shipment.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 5758
     assert rows[0]["ShipDate"].endswith("T00:00:00")
-    again = dbbench("dataset", "invoices", "--out", "data")
-    assert again.returncode == 2
+    again = dbbench("dataset", "invoices", "--out", "data", status=2)
     assert "already exists" in again.stderr
     assert dbbench("dataset", "invoices", "--scale", "0.1", "--format", "parquet", "--out", "other").returncode == 0
     assert sorted(path.name for path in (tmp_path / "other").iterdir()) == [

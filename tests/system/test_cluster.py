@@ -134,8 +134,7 @@ def test_clients_on_two_hosts(tmp_path: Path, dbbench: Dbbench, server: SQLEngin
 
     (tmp_path / "spread.yaml").write_text(SUITE)
     asked = ("--url", "postgresql=env:PG", "--cluster", "local:2", "--rounds", "1", "--format", "md", "--out", "run")
-    done = dbbench("suite", "spread.yaml", *asked, PG=url(server))
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = dbbench("suite", "spread.yaml", *asked, PG=url(server), status=0)
     (result,) = (atomic_json.read(path) for path in tmp_path.glob("run/trials/*-postgresql/result.json"))
     steps = {step["name"]: step for step in result["steps"]}
     assert all(step["verified"] for step in steps.values())
@@ -159,8 +158,7 @@ def test_clients_on_two_hosts(tmp_path: Path, dbbench: Dbbench, server: SQLEngin
 )
 def test_what_is_refused(tmp_path: Path, dbbench: Dbbench, asked: tuple[str, ...], why: str) -> None:
     (tmp_path / "spread.yaml").write_text(SUITE)
-    done = dbbench("suite", "spread.yaml", *asked, "--out", "run")
-    assert done.returncode == 2, done.stdout + done.stderr
+    done = dbbench("suite", "spread.yaml", *asked, "--out", "run", status=2)
     assert why in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "run").exists()

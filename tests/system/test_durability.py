@@ -175,8 +175,7 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_clear_message(dbbench_here: Dbbench, tmp_path: Path, mistake: str) -> None:
     arguments, words = MISTAKES[mistake]
-    done = dbbench_here("durability", *arguments)
-    assert done.returncode == 2
+    done = dbbench_here("durability", *arguments, status=2)
     assert words in " ".join(done.stderr.split())
     assert (done.stdout, list(tmp_path.iterdir())) == ("", [])
 
@@ -206,8 +205,7 @@ scenarios:
 def test_a_run_names_the_crash_check_of_the_same_engine(dbbench: Dbbench, tmp_path: Path) -> None:
     (tmp_path / "kept.yaml").write_text(SUITE)
     data = str(tmp_path / "data")
-    done = dbbench("durability", "sqlite", "--tier", "process", "--kills", "2", DBBENCH_DATA=data)
-    assert done.returncode == 0, done.stdout + done.stderr
+    dbbench("durability", "sqlite", "--tier", "process", "--kills", "2", DBBENCH_DATA=data, status=0)
     run = ("suite", "kept.yaml", "--quick", "--format", "csv", "-e", "sqlite", "-e", "sqlite+apsw")
     found = dbbench(*run, "--out", "same", DBBENCH_DATA=data)
     said = " ".join(found.stdout.split())

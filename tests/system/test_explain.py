@@ -38,8 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.skipif(not PY_SPY, reason="py-spy is not installed: pip install 'dbbench[profile]'")
 def test_a_step_is_explained_and_the_run_stays_as_it_is(folder: Path) -> None:
     before = {path: path.read_bytes() for path in (folder / "r").rglob("*") if path.is_file()}
-    done = run_dbbench(folder, "explain", "r", "--step", "join", "-e", "sqlite", "--seconds", "2")
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_dbbench(folder, "explain", "r", "--step", "join", "-e", "sqlite", "--seconds", "2", status=0)
     said = done.stdout
     assert "one more trial of each engine, watched, which doesn't count" in said
     assert "SEARCH P USING INTEGER PRIMARY KEY" in said
@@ -82,8 +81,7 @@ def test_a_process_that_ends_while_it_is_watched_leaves_what_was_seen(folder: Pa
 def test_what_can_not_be_explained_is_refused_in_a_line(
     folder: Path, dbbench_here: Dbbench, words: list[str], said: str
 ) -> None:
-    done = dbbench_here("explain", "r", *words, folder=folder)
-    assert done.returncode == 2
+    done = dbbench_here("explain", "r", *words, folder=folder, status=2)
     assert said in done.stderr
 
 
@@ -92,8 +90,7 @@ def test_a_run_of_another_machine_is_not_explained(folder: Path, tmp_path: Path,
     manifest = json.loads((tmp_path / "r" / "run.json").read_text("utf-8"))
     manifest["machine"]["cpu"] = "Elbrus"
     (tmp_path / "r" / "run.json").write_text(json.dumps(manifest), "utf-8")
-    done = dbbench("explain", "r", "--step", "join", "-e", "sqlite")
-    assert done.returncode == 2
+    done = dbbench("explain", "r", "--step", "join", "-e", "sqlite", status=2)
     assert "can't be explained here: CPU was Elbrus then" in done.stderr
 
 
@@ -111,8 +108,7 @@ def test_without_a_profiler_the_rest_is_shown(
     forbidden.write_text("#!/bin/sh\necho 'Error: Permission denied' >&2\nexit 1\n")
     os.chmod(forbidden, 0o755)
     monkeypatch.setattr(explain, "_program", lambda name: str(forbidden) if program and name == "py-spy" else "")
-    done = dbbench_here("explain", "r", "--step", "join", "-e", "sqlite", "--seconds", "0.5", folder=folder)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = dbbench_here("explain", "r", "--step", "join", "-e", "sqlite", "--seconds", "0.5", folder=folder, status=0)
     assert said in done.stdout
     assert "SEARCH P USING INTEGER PRIMARY KEY" in done.stdout
     assert "python: CPU" in done.stdout

@@ -19,8 +19,7 @@ def test_layers_load_objects_and_are_drawn_in_parts(tmp_path: Path, dbbench: Dbb
     for module in ("sqlalchemy", "sqlmodel", "peewee", "django"):
         pytest.importorskip(module)
     named = [word for name in ENGINES for word in ("--engine", name)]
-    done = dbbench("suite", "object-load", "--quick", "--scale", "0.01", "--out", "run", *named)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = dbbench("suite", "object-load", "--quick", "--scale", "0.01", "--out", "run", *named, status=0)
     found = summary(tmp_path / "run")
     steps = ["persist", *(f"{what}-{count}" for what in ("by-key", "in-bulk", "all") for count in (13, 24)), "again-13"]
     for engine in ENGINES:
@@ -53,8 +52,7 @@ scenarios:
 """
     )
     asked = ("--engine", "sqlite", "--engine", "sqlite+orm", "--format", "csv")
-    done = dbbench("suite", "one.yaml", "--quick", *asked, "--out", "run")
-    assert done.returncode == 1
+    dbbench("suite", "one.yaml", "--quick", *asked, "--out", "run", status=1)
     found = summary(tmp_path / "run")
     assert (found["one", "sqlite+orm"]["outcome"], found["all", "sqlite+orm"]["outcome"]) == ("ok", "unsupported")
     assert {found[step, "sqlite"]["outcome"] for step in ("load", "one", "all")} == {"ok"}

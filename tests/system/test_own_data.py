@@ -66,14 +66,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             writer.writerow([number + 1, sensor, "" if missing else celsius, 'said "hot",\nthen left'])
     with (folder / "sums.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["sensor", "s"], *sums.items()])
-    done = dbbench(folder, "import", "readings.csv", "--suite", "mine.yaml")
-    assert done.returncode == 0, done.stderr
+    done = dbbench(folder, "import", "readings.csv", "--suite", "mine.yaml", status=0)
     assert "wrote mine.yaml; run it: dbbench suite mine.yaml" in done.stdout
     with (folder / "mine.yaml").open("a") as file:
         file.write(QUERIES)
     engines = [word for name in ("sqlite", "duckdb", "faulty-second", "faulty-always") for word in ("-e", name)]
-    done = dbbench(folder, "suite", "mine.yaml", "--rounds", "1", "--out", "run", *engines)
-    assert done.returncode == 1, done.stdout + done.stderr
+    dbbench(folder, "suite", "mine.yaml", "--rounds", "1", "--out", "run", *engines, status=1)
     return folder
 
 
@@ -104,8 +102,7 @@ def test_a_suite_with_the_keys_that_were_found_runs_at_once(tmp_path: Path) -> N
     assert "foreign key: order_id to orders" in done.stdout
     engines = ("sqlite", "duckdb")
     chosen = [word for name in engines for word in ("-e", name)]
-    done = dbbench(tmp_path, "suite", "shop.yaml", "--rounds", "1", "--out", "run", *chosen)
-    assert done.returncode == 0, done.stdout + done.stderr
+    dbbench(tmp_path, "suite", "shop.yaml", "--rounds", "1", "--out", "run", *chosen, status=0)
     rows = summary(tmp_path / "run")
     for engine in engines:
         assert [rows[step, engine]["outcome"] for step in ("load", "count-lines", "count-orders")] == ["ok"] * 3
@@ -158,11 +155,9 @@ def test_a_run_is_resumed_without_the_file(folder: Path) -> None:
     hidden = folder / "readings.csv"
     hidden.rename(folder / "hidden.csv")
     try:
-        done = dbbench(folder, "suite", "--resume", "run")
-        assert done.returncode == 1, done.stdout + done.stderr
+        dbbench(folder, "suite", "--resume", "run", status=1)
         assert summary(folder / "run")["load", "sqlite"]["outcome"] == "ok"
-        done = dbbench(folder, "suite", "mine.yaml", "--quick", "-e", "sqlite", "--out", "other")
-        assert done.returncode == 2
+        done = dbbench(folder, "suite", "mine.yaml", "--quick", "-e", "sqlite", "--out", "other", status=2)
         assert "there is no file" in done.stderr
         assert "readings.csv" in dbbench(folder, "check", "mine.yaml").stderr
     finally:
@@ -179,8 +174,7 @@ def test_a_run_directory_can_name_no_file_of_the_reader(folder: Path) -> None:
         document["datasets"]["mine"]["key"] = "../../../etc"
         manifest.write_text(json.dumps(document))
         (lost / "result.json").unlink()
-        done = dbbench(folder, "suite", "--resume", "run")
-        assert done.returncode == 2
+        done = dbbench(folder, "suite", "--resume", "run", status=2)
         assert "came from files and is no longer in" in done.stderr
     finally:
         manifest.write_text(before)

@@ -30,8 +30,7 @@ def installed(package: Path, site: Path) -> None:
 def made(request: pytest.FixtureRequest, dbbench: Dbbench, tmp_path: Path) -> tuple[str, Path]:
     """A new engine's name and where its package is installed."""
     options, _ = MADE[request.param]
-    done = dbbench("plugin", "new", request.param, *options, "--out", "package")
-    assert done.returncode == 0, done.stderr
+    done = dbbench("plugin", "new", request.param, *options, "--out", "package", status=0)
     assert "pip install -e 'package[test]'" in done.stdout
     installed(tmp_path / "package", tmp_path / "site")
     return request.param, tmp_path / "site"
@@ -42,8 +41,7 @@ def test_a_new_package_keeps_to_the_kit_and_runs_as_it_stands(
     made: tuple[str, Path], dbbench: Dbbench, tmp_path: Path
 ) -> None:
     name, site = made
-    checked = dbbench("plugin", "check", name, plugins=(str(site),))
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    checked = dbbench("plugin", "check", name, plugins=(str(site),), status=0)
     assert checked.stdout.endswith(f"{name} passes the conformance tests; next, run: dbbench durability {name}\n")
     passed = [line for line in checked.stdout.splitlines() if line.endswith("  passed")]
     assert len(passed) > 20
@@ -61,8 +59,7 @@ def test_a_new_package_keeps_to_the_kit_and_runs_as_it_stands(
     ]  # fmt: skip
     suite = MADE[name][1]
     how = ("--scale", "0.01", "--quick", "--format", "csv", "--out", "run")
-    run = dbbench("suite", suite, "-e", name, *how, plugins=(str(site),))
-    assert run.returncode == 0, run.stdout + run.stderr
+    dbbench("suite", suite, "-e", name, *how, plugins=(str(site),), status=0)
     outcomes = {row["outcome"] for (_, engine), row in summary(tmp_path / "run").items() if engine == name}
     assert outcomes == {"ok"}
 
@@ -74,8 +71,7 @@ def test_the_kit_finds_what_is_wrong_and_says_what(dbbench: Dbbench, tmp_path: P
     assert right in module.read_text()
     module.write_text(module.read_text().replace(right, "            return found[0] if found else b''\n"))
     installed(tmp_path / "package", tmp_path / "site")
-    checked = dbbench("plugin", "check", "mine", plugins=(str(tmp_path / "site"),))
-    assert checked.returncode == 1
+    checked = dbbench("plugin", "check", "mine", plugins=(str(tmp_path / "site"),), status=1)
     said = checked.stdout.partition("failed: a missing key gives none\n")[2].splitlines()
     assert said[:3] == [
         "  value read under a key that is not there (snapshot=False): expected None, got b''",
@@ -87,8 +83,7 @@ def test_the_kit_finds_what_is_wrong_and_says_what(dbbench: Dbbench, tmp_path: P
 
 
 def test_an_engine_in_memory_passes_and_says_what_was_left_out(dbbench: Dbbench) -> None:
-    checked = dbbench("plugin", "check", "dict")
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    checked = dbbench("plugin", "check", "dict", status=0)
     (line,) = (line for line in checked.stdout.splitlines() if line.startswith("records that were committed"))
     assert (
         line.split("  ", 1)[1].strip()
@@ -103,8 +98,7 @@ def test_a_crash_of_the_driver_is_the_verdict_of_its_clause(dbbench: Dbbench, tm
     crash = "            if not found:\n                __import__('os').abort()\n"
     module.write_text(module.read_text().replace(right, crash + right))
     installed(tmp_path / "package", tmp_path / "site")
-    checked = dbbench("plugin", "check", "mine", plugins=(str(tmp_path / "site"),))
-    assert checked.returncode == 1
+    checked = dbbench("plugin", "check", "mine", plugins=(str(tmp_path / "site"),), status=1)
     assert "failed: a missing key gives none\n  the process ended in the middle of it (signal 6)\n" in checked.stdout
 
 
@@ -129,7 +123,6 @@ def test_an_option_reaches_the_kit(dbbench: Dbbench) -> None:
 )
 def test_a_mistake_is_one_line(arguments: list[str], said: str, dbbench_here: Dbbench, tmp_path: Path) -> None:
     (tmp_path / "there").touch()
-    done = dbbench_here("plugin", *arguments)
-    assert done.returncode == 2
+    done = dbbench_here("plugin", *arguments, status=2)
     assert done.stderr.startswith(f"dbbench: {said}")
     assert len(done.stderr.splitlines()) == 1

@@ -72,8 +72,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     engines = ("sqlite", "faulty-stalls", "faulty-slow", "faulty-one")
     words = [word for name in engines for word in ("--engine", name)]
     command = ["suite", "rates.yaml", "--quick", "--out", "run", "--format", "csv,md", *words]
-    done = run_dbbench(folder, *command, plugins=("faulty",))
-    assert done.returncode == 1, done.stdout + done.stderr  # two of them can't do it all
+    done = run_dbbench(folder, *command, plugins=("faulty",), status=1)  # two of them can't do it all
     (folder / "run" / "stdout.txt").write_text(done.stdout)
     return folder / "run"
 
@@ -207,8 +206,7 @@ def test_a_rate_that_is_none_is_a_fault_with_its_place(
     pairs = enumerate(zip(text.split("\n"), SUITE.split("\n"), strict=False), 1)
     line = next(number for number, (ours, theirs) in pairs if ours != theirs)
     for command in (("check", "bad.yaml"), ("suite", "bad.yaml", "--quick", "--engine", "sqlite")):
-        done = dbbench_here(*command)
-        assert done.returncode == 2
+        done = dbbench_here(*command, status=2)
         assert place in done.stdout + done.stderr
         assert f"bad.yaml:{line}:" in done.stdout + done.stderr
 

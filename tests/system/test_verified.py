@@ -45,8 +45,7 @@ scenarios:
 @pytest.fixture
 def run(dbbench: Dbbench, tmp_path: Path) -> Path:
     (tmp_path / "unread.yaml").write_text(SUITE)
-    done = dbbench("suite", "unread.yaml", "--rounds", "1", "-e", "sqlite", "--format", "csv", "--out", "run")
-    assert done.returncode == 1, done.stdout + done.stderr
+    dbbench("suite", "unread.yaml", "--rounds", "1", "-e", "sqlite", "--format", "csv", "--out", "run", status=1)
     return tmp_path / "run"
 
 
