@@ -23,9 +23,9 @@ from dbbench.engine.setup import Setup
 from dbbench.engine.size import File, FileRole, Size
 from dbbench.engine.sql.dialect import Dialect
 from dbbench.engine.sql.session import SQLEngine, SQLSession
-from dbbench.engine.traits import Concurrency, EngineInfo, MissingFeature, Publication, Traits
+from dbbench.engine.traits import Concurrency, EngineInfo, Knob, MissingFeature, Publication, Traits
 from dbbench.suite.data_types import TYPES, DataType, parse_type
-from dbbench.suite.dataset import Column, Records, Table
+from dbbench.suite.dataset import Column, Records, Table, Vectors
 from dbbench.suite.model import Tier
 
 START = """# The plugin contract
@@ -63,8 +63,8 @@ PARTS: tuple[tuple[str, str, tuple[type, ...]], ...] = (
         (SQLEngine, SQLSession, Dialect),
     ),
     ("Access layers", "A layer that returns objects over SQL engines, like an ORM.", (Layer,)),
-    ("What an engine is given", "", (Setup, Table, Column, DataType, Records, CsvChunk, DriverTimer)),
-    ("What an engine returns or uses", "", (EngineInfo, Size, File, Concurrency, PrivateServer, SessionGroup)),
+    ("What an engine is given", "", (Setup, Table, Column, DataType, Records, Vectors, CsvChunk, DriverTimer)),
+    ("What an engine returns or uses", "", (EngineInfo, Size, File, Concurrency, Knob, PrivateServer, SessionGroup)),
 )
 
 

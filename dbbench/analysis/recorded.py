@@ -215,3 +215,34 @@ def _rate(facts: StepFacts, name: str) -> float:
     """Commits of a transaction per second: its share of all calls."""
     every = sum(each["committed"] + each["rolled_back"] for each in facts["by_transaction"].values())
     return float(facts["by_transaction"][name]["committed"] * facts["per_second"] / max(every, 1))
+
+
+@dataclass(frozen=True)
+class Recall:
+    """The recall of searches, medians of the rounds: its mean and interval, and the fifth percentile of the queries'.
+
+    `effort` is the value of the knob; None for a search without one.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p5: float
+    knob: str
+    effort: float | None
+
+
+def recall(rounds: Sequence[StepFacts]) -> Recall | None:
+    """The recall of a step's searches; None for other steps."""
+    found = [facts["recall"] for facts in rounds if "recall" in facts]
+    if not found:
+        return None
+    efforts = [effort for each in found if (effort := each.get("effort")) is not None]
+    return Recall(
+        mean=median(each["mean"] for each in found),
+        low=median(each["low"] for each in found),
+        high=median(each["high"] for each in found),
+        p5=median(each["p5"] for each in found),
+        knob=found[0].get("knob", ""),
+        effort=median(efforts) if efforts else None,
+    )

@@ -10,7 +10,7 @@ from enum import Enum, auto
 from statistics import median
 
 from dbbench.host.interference import MOST_OTHERS
-from dbbench.results.facts import ClusterFacts, HostFacts
+from dbbench.results.facts import ClusterFacts, HostFacts, RecallFacts
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult, TrialResult
 from dbbench.suite.model import Scenario, Tier
@@ -41,6 +41,9 @@ class About(Enum):
     PREPARED = auto()
     #: The first calls took `amount` times as long as the later ones in most rounds.
     FIRST_CALLS = auto()
+    #: A search found all neighbours at its knob's, `text`, least value; or finds the same at the most.
+    EXACT = auto()
+    WITHOUT_EFFECT = auto()
     #: `count` bytes of a size are outside of the engine's directory, in the files `names`.
     OUTSIDE = auto()
     #: A server at a URL counts its size itself, beside sizes of files; what it uses isn't seen.
@@ -134,6 +137,7 @@ def remarks(
     first = [ratio for step in steps if (ratio := step.facts.get("first_calls"))]
     if part and 2 * len(first) > len(steps):
         yield Remark(About.FIRST_CALLS, amount=median(first), rounds=(len(first), len(steps)))
+    yield from _of_recalls([step.facts["recall"] for step in steps if "recall" in step.facts])
     if part:
         yield from limits_of_hosts(steps)
     if part and steps[0].unit != "B":  # a size is what it is
@@ -179,6 +183,16 @@ def _prepared_long(steps: Sequence[StepResult]) -> Iterator[Remark]:
     prepared = [seconds for step in queries if (seconds := step.facts.get("prepare", 0)) > max(LONG, sum(step.samples))]
     if prepared:
         yield Remark(About.PREPARED, amount=median(prepared), rounds=(len(prepared), len(steps)))
+
+
+def _of_recalls(recalls: Sequence[RecallFacts]) -> Iterator[Remark]:
+    """Remark on searches whose knob isn't one: an exact search, or a knob without effect."""
+    for about, found in (
+        (About.EXACT, [each for each in recalls if each.get("exact")]),
+        (About.WITHOUT_EFFECT, [each for each in recalls if each.get("without_effect")]),
+    ):
+        if found:
+            yield Remark(about, found[0].get("knob", ""), rounds=(len(found), len(recalls)))
 
 
 def _elsewhere(steps: Sequence[StepResult]) -> Iterator[Remark]:

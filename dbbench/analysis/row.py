@@ -106,6 +106,11 @@ class Row:
         """What the bytes of a size are for."""
         return size_parts(self.facts or {})
 
+    @cached_property
+    def recall(self) -> recorded.Recall | None:
+        """The recall of its searches."""
+        return recorded.recall(self.rounds)
+
     @property
     def kept_size_parts(self) -> Mapping[str, float]:
         """Parts that the run kept; empty where they are only known from its files, with logs in its figure."""

@@ -27,6 +27,7 @@ from dbbench.datasets.csv_form import csv_bytes, header_bytes
 from dbbench.datasets.generate import GENERATION, arrow_schema, batches, chunk
 from dbbench.datasets.own_files import all_rows, estimated_bytes, files_of
 from dbbench.datasets.records import RecordSet
+from dbbench.datasets.vectors import VectorSet
 from dbbench.errors import UserError
 from dbbench.host import atomic_json, kept_folder, plain_file
 from dbbench.host.ahead import in_order
@@ -52,7 +53,7 @@ class _Sealed(TypedDict):
 
 
 class DatasetManifest(TypedDict):
-    """What is known of a dataset's files. `csv_bytes`: of records, keys and values."""
+    """What is known of a dataset's files. `csv_bytes`: of records, keys and values; of vectors, their numbers."""
 
     scale: float
     seed: int
@@ -166,7 +167,7 @@ def sources_of(dataset: Dataset, scale: float, folder: Path) -> dict[str, list[P
 
 def _check_room(dataset: Dataset, scale: float, seed: int, sources: dict[str, list[Path]]) -> None:
     """Raise UserError if the tables would not fit on the disk, by the first rows of each one."""
-    needed = 0
+    needed = VectorSet(dataset.vectors, seed, scale).bytes if dataset.vectors else 0
     for name, table in dataset.tables.items():
         if isinstance(table.rows, FromFile):
             needed += estimated_bytes(table, sources[name], _wanted(table, scale))
@@ -199,18 +200,22 @@ def _write(dataset: Dataset, scale: float, seed: int, folder: Path, sources: dic
         schema = arrow_schema(table)
         checks = _Checks(table)
         text_bytes += header_bytes(schema)
-        with _Sealing(folder / f"{name}.arrow") as file:
-            with pa.ipc.new_file(pa.PythonFile(file, mode="w"), schema) as writer:
-                for part in in_order(_measured, rows_of(dataset, name, scale, seed, sources.get(name))):
-                    writer.write_batch(part.batch)
-                    text_bytes += part.csv_bytes
-                    checks.add(part)
-            files[f"{name}.arrow"] = file.seal()
+        parts = in_order(_measured, rows_of(dataset, name, scale, seed, sources.get(name)))
+        files |= _written(folder, name, schema, map(checks.taken, parts))
+        text_bytes += checks.csv_bytes
         tables[name] = checks.result()
     if dataset.records is not None:  # made by arithmetic in each trial: there is nothing to be written
         records = RecordSet(dataset.records, seed, scale)
         text_bytes = records.count * (dataset.records.key_bytes + dataset.records.value_bytes)
         tables["records"] = {"rows": records.count, "columns": {}}
+    if dataset.vectors is not None:
+        vectors = VectorSet(dataset.vectors, seed, scale)
+        for part in vectors.tables():
+            files |= _written(folder, *part)
+        for part in vectors.distances(Files(folder).table("vectors")):
+            files |= _written(folder, *part)
+        text_bytes = vectors.bytes
+        tables["vectors"] = {"rows": vectors.count, "columns": {}}
     return {
         "scale": scale,
         "seed": seed,
@@ -218,6 +223,15 @@ def _write(dataset: Dataset, scale: float, seed: int, folder: Path, sources: dic
         "tables": tables,
         "files": dict(sorted(files.items())),
     }
+
+
+def _written(folder: Path, name: str, schema: pa.Schema, given: Iterable[pa.RecordBatch]) -> dict[str, _Sealed]:
+    """Write a table, and return its file's length and hash."""
+    with _Sealing(folder / f"{name}.arrow") as file:
+        with pa.ipc.new_file(pa.PythonFile(file, mode="w"), schema) as writer:
+            for batch in given:
+                writer.write_batch(batch)
+        return {f"{name}.arrow": file.seal()}
 
 
 def _looks(sources: dict[str, list[Path]]) -> list[tuple[int, int, int]]:
@@ -304,11 +318,13 @@ class _Checks:
     """The number of rows, and the least, greatest and sum of each column, to check a load by."""
 
     def __init__(self, table: Table) -> None:
-        self.rows = 0
+        self.rows = self.csv_bytes = 0
         self.columns: dict[str, _Bounds] = {name: {} for name in table.columns}
 
-    def add(self, part: _Part) -> None:
+    def taken(self, part: _Part) -> pa.RecordBatch:
+        """The batch of a part, which is counted."""
         self.rows += part.batch.num_rows
+        self.csv_bytes += part.csv_bytes
         for name, found in part.columns.items():
             if found:
                 seen = self.columns[name]
@@ -316,6 +332,7 @@ class _Checks:
                 seen["max"] = max(seen.get("max", found["max"]), found["max"])
                 if "sum" in found:
                     seen["sum"] = seen.get("sum", 0) + found["sum"]
+        return part.batch
 
     def result(self) -> TableChecks:
         columns = {name: {key: str(value) for key, value in seen.items()} for name, seen in self.columns.items()}

@@ -15,6 +15,7 @@ from dbbench.datasets.cache import rows_of, sources_of
 from dbbench.datasets.csv_form import csv_batch, csv_schema
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema
 from dbbench.datasets.records import RecordSet
+from dbbench.datasets.vectors import VectorSet
 from dbbench.errors import UserError
 from dbbench.suite.dataset import Dataset
 
@@ -25,13 +26,15 @@ _RECORDS = pa.schema([pa.field("key", pa.binary()), pa.field("value", pa.binary(
 def export(
     dataset: Dataset, out: Path, form: str, *, scale: float, seed: int | None, folder: Path = Path()
 ) -> Iterator[tuple[Path, int]]:
-    """Write each table, or the records, to `out` as `form` ("csv" or "parquet"); yields (file, rows) as each is done.
+    """Write each table, or the records, or vectors and queries, to `out` as `form` ("csv" or "parquet"); yields (file, rows) as each is done.
 
     Records are a file of keys and values, as hexadecimal text in CSV.
 
     The files appear under their names when all of them are whole. Rows of the user's files are looked for in `folder`. Raises
     UserError if they don't fit, or if `out` holds one of the files already or can't be written.
     """
+    if dataset.vectors is not None and form == "csv":
+        raise UserError("CSV has no column of vectors; export them with --format parquet")
     parts = dict(_parts(dataset, scale, seed, sources_of(dataset, scale, folder)))
     taken = [name for name in (f"{part}.{form}" for part in parts) if (out / name).exists()]
     if taken:
@@ -60,6 +63,9 @@ def _parts(
     if dataset.records is not None:
         records = RecordSet(dataset.records, dataset.seed if seed is None else seed, scale)
         yield "records", (_RECORDS, _records(records))
+    if dataset.vectors is not None:
+        vectors = VectorSet(dataset.vectors, dataset.seed if seed is None else seed, scale)
+        yield from ((name, (schema, batches)) for name, schema, batches in vectors.tables())
 
 
 def _records(records: RecordSet) -> Iterator[pa.RecordBatch]:

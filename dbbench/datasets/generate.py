@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import functools
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,13 +82,14 @@ def chunk(dataset: Dataset, table: str, number: int, *, scale: float = 1.0, seed
             whole = _whole(dataset, table, name, number, scale, known)
             drawn = _from_numbers(whole, column.values, column.data_type)
         else:
-            source = _source(known, table, name, number)
+            source = random_source(known, table, name, number)
             drawn = _column(dataset, scale, column, source, first, count, dataset.rows(table, scale))
         arrays.append(_with_nulls(drawn, column.null_every, first))
     return pa.record_batch(arrays, schema=arrow_schema(model))
 
 
-def _source(seed: int, table: str, column: str, number: int) -> np.random.PCG64:
+def random_source(seed: int, table: str, column: str, number: int) -> np.random.PCG64:
+    """The random bits of one column of one chunk."""
     words = [seed, zlib.crc32(table.encode()), zlib.crc32(column.encode()), number]
     return np.random.PCG64(np.random.SeedSequence(words))
 
@@ -96,7 +97,7 @@ def _source(seed: int, table: str, column: str, number: int) -> np.random.PCG64:
 def _whole(dataset: Dataset, table: str, name: str, number: int, scale: float, seed: int) -> Ints:
     """The whole numbers behind a column's values in a chunk, drawn once more: what an expression may name."""
     column = dataset.tables[table].columns[name]
-    source = _source(seed, table, name, number)
+    source = random_source(seed, table, name, number)
     first, rows = number * CHUNK_ROWS, dataset.rows(table, scale)
     count = min(CHUNK_ROWS, rows - first)
     match column.values:
@@ -111,7 +112,7 @@ def _whole(dataset: Dataset, table: str, name: str, number: int, scale: float, s
                 text,
                 lambda other: _whole(dataset, table, other, number, scale, seed),
                 lambda other: dataset.rows(other, scale),
-                lambda limit: _below(source, count, limit),
+                lambda limit: below(source, count, limit),
                 count,
             )
     raise AssertionError(f"{name} has no whole numbers")
@@ -126,7 +127,7 @@ def _keys(
     parents = dataset.rows(values.table, scale)
     if values.spread == "even":
         return np.arange(first, first + count, dtype=np.int64) * parents // rows + keys.start
-    return _below(source, count, parents) + keys.start
+    return below(source, count, parents) + keys.start
 
 
 def _from_numbers(whole: Ints, values: Computed, data_type: DataType) -> pa.Array:
@@ -151,19 +152,19 @@ def _column(
         case Quantiles():
             return _steps(_quantiles(source, count, values), values.step, data_type)
         case Choice(weights=weights):
-            picked = _pick(source, count, list(weights.values()))
+            picked = pick(source, count, list(weights.values()))
             return _chosen(list(weights), picked)
         case Pattern(text=text, repeat=repeat):
             return _digits(source, count, text * repeat)
         case Days(first=start, last=last):
-            days = _below(source, count, (last - start).days + 1) + (start - _EPOCH).days
+            days = below(source, count, (last - start).days + 1) + (start - _EPOCH).days
             return pa.array(days.astype(np.int32)).cast(pa.date32()).cast(arrow_type(data_type))
         case Moments(first=moment, seconds=seconds, null_every=null_every):
             numbers = np.arange(first, first + count, dtype=np.int64)
             times = numbers * seconds + round((moment - _MIDNIGHT).total_seconds())
             return _with_nulls(pa.array(times).cast(pa.timestamp("s")), null_every, first)
         case Words(of=lists):
-            words = [_chosen(list(each), _below(source, count, len(each))) for each in lists]
+            words = [_chosen(list(each), below(source, count, len(each))) for each in lists]
             return pc.binary_join_element_wise(*words, " ")
         case Listed(texts=texts):
             return _chosen(list(texts), np.arange(first, first + count, dtype=np.int64) % len(texts))
@@ -185,7 +186,7 @@ def _raw(source: np.random.PCG64, count: int) -> Randoms:
     return drawn
 
 
-def _below(source: np.random.PCG64, count: int, limit: int) -> Ints:
+def below(source: np.random.PCG64, count: int, limit: int) -> Ints:
     """Whole numbers from 0 to limit - 1."""
     if limit < 1 << 31:
         return ((_raw(source, count) * np.uint64(limit)) >> np.uint64(32)).astype(np.int64)
@@ -206,7 +207,7 @@ def _quantiles(source: np.random.PCG64, count: int, values: Quantiles) -> Ints:
     return np.asarray(drawn + levels.take(segment), np.int64)
 
 
-def _pick(source: np.random.PCG64, count: int, weights: list[float]) -> Ints:
+def pick(source: np.random.PCG64, count: int, weights: Sequence[float]) -> Ints:
     """Positions in `weights`, each as often as its weight says."""
     cumulative = np.cumsum(weights) / sum(weights)
     limits = np.array([round(share * (1 << 32)) for share in cumulative[:-1]], np.int64)

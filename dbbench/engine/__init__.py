@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Rows,
         SQLOperations,
         TransactionOperations,
+        VectorOperations,
     )
     from dbbench.engine.options import Options, Program, ServerSetting, server_setting_names, server_settings
     from dbbench.engine.private_server import PrivateServer, program
@@ -37,13 +38,13 @@ if TYPE_CHECKING:
     from dbbench.engine.sql.dialect import RECORD_KEY, RECORD_TABLE, RECORD_VALUE, STANDARD_TYPES, Dialect
     from dbbench.engine.sql.operations import WithoutRecords
     from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
-    from dbbench.engine.traits import Concurrency, EngineInfo, MissingFeature, Publication, Traits
+    from dbbench.engine.traits import Concurrency, EngineInfo, Knob, MissingFeature, Publication, Traits
     from dbbench.errors import ServerFailed, Unavailable, Unsupported, UserError
     from dbbench.host.kept_folder import cache_folder
     from dbbench.host.machine import disk, disk_facts, file_system
     from dbbench.host.processes import local
     from dbbench.suite.data_types import DataType
-    from dbbench.suite.dataset import Column, Records, Table
+    from dbbench.suite.dataset import Column, Records, Table, Vectors
     from dbbench.suite.model import Tier
 
 #: Name -> the module that has it, read from the imports above, which only type checkers carry out.

@@ -27,7 +27,7 @@ from dbbench.suite.model import Tier
 if TYPE_CHECKING:
     from dbbench.engine.driver_timer import DriverTimer
     from dbbench.engine.group import SessionGroup
-    from dbbench.suite.dataset import Records, Table
+    from dbbench.suite.dataset import Records, Table, Vectors
 
 
 class Session:
@@ -136,6 +136,9 @@ class Engine(Traits):
 
     def create_store(self, records: Records) -> None:
         """Make room for records under keys; `records` says how many and how large, should that matter. By default nothing."""
+
+    def create_vectors(self, vectors: Vectors) -> None:
+        """Make room for vectors under keys, without an index; `vectors` says how many, their dimensions and metric. By default nothing."""
 
     def connect(self) -> Session:
         """A new client."""

@@ -15,6 +15,7 @@ OPERATIONS = (
     *("load", "query", "statement"),
     *("insert", "update", "delete", "read", "seek", "range", "scan", "insert_many", "update_many", "delete_many"),
     *("get", "get_many"),
+    *("add", "nearest"),
     "compact",
 )
 

@@ -121,6 +121,26 @@ class ObjectOperations(Protocol):
         """get_many(keys): the objects with these primary keys, in any order; those of all rows if `keys` is None."""
 
 
+class VectorOperations(Protocol):
+    """Vectors under keys: what `load` and `nearest` call. Engines that have them declare `metrics`, and `knob` if they have one.
+
+    Arrays are of numpy: keys int64, labels int32, vectors float32 of shape (count, dimensions), contiguous.
+    """
+
+    def prepare_add(self) -> Callable[[Any, Any, Any], object]:
+        """add(keys, vectors, labels): inserts some vectors with their keys and labels."""
+
+    def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
+        """What ends a load of vectors, in its order: each is called, timed and shown. The last is the commit, where there is one."""
+
+    def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[Any], Sequence[int]]:
+        """nearest(vector): a list or array of the keys of the `k` nearest, or of all if there are fewer; `where` is the label they must have.
+
+        `effort` is the value of the engine's knob, None if it has none. It may hold for all calls: only those of the latest
+        preparation are made.
+        """
+
+
 class CompactOperations(Protocol):
     """The system's own way to give unused room back, as its documentation names it: what a step `size` with `compact` calls."""
 
@@ -132,4 +152,11 @@ class CompactOperations(Protocol):
 
 
 #: The families in the order of the documentation.
-FAMILIES = (SQLOperations, TransactionOperations, KeyValueOperations, ObjectOperations, CompactOperations)
+FAMILIES = (
+    SQLOperations,
+    TransactionOperations,
+    KeyValueOperations,
+    ObjectOperations,
+    VectorOperations,
+    CompactOperations,
+)

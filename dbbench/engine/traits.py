@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
 
+from dbbench.suite.dataset import Distance
 from dbbench.suite.model import Tier
 
 
@@ -35,6 +36,22 @@ class Concurrency:
     threads: int | None = 1
     #: Processes that can have the database open at once.
     processes: int | None = 1
+
+
+@dataclass(frozen=True)
+class Knob:
+    """What a search trades accuracy for speed by: whole numbers from `least` to `most`, of which more is more accurate."""
+
+    #: As the engine's documentation names it, like `ef_search`.
+    name: str
+    #: Its least value, 1 or more.
+    least: int
+    #: The most that is tried.
+    most: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.least < self.most:
+            raise ValueError(f"the knob {self.name} goes from {self.least} to {self.most}: expected 1 <= least < most")
 
 
 class Traits:
@@ -92,6 +109,10 @@ class Traits:
     longest_value: ClassVar[int | None] = None
     #: Whether it keeps blocks: keys are their numbers, ascending ones of 8 bytes, and values all have one length.
     blocks: ClassVar[bool] = False
+    #: The metrics of vectors that it has. Another is refused, and never replaced.
+    metrics: ClassVar[Sequence[Distance]] = ()
+    #: What a search for vectors trades accuracy by; None if it is exact or nothing can be set. A property where options decide.
+    knob: ClassVar[Knob | None] = None
 
 
 @dataclass(frozen=True)

@@ -51,3 +51,11 @@ class KeptCalls:
         self._first, self._span = self._first + self._span, self._span * 2
         self._start = self._first + self._randrange(self._span - self.most + 1)
         self._stop = self._start + self.most
+
+
+class EveryCall(KeptCalls):
+    """All calls, where each result is to be judged, and there are not many."""
+
+    def take(self, rest: Iterator[Any], size: int) -> tuple[list[Any], bool]:
+        """What the next calls take; all their results are kept."""
+        return list(islice(rest, size)), True

@@ -302,6 +302,8 @@ def _data(name: str, facts: Rows, suite: Suite) -> str:
         return f"{name}: tables that are empty at first"
     if suite.datasets[name].records:
         return f"{name}: {count:,} records, {size:,.1f} MB of keys and values"
+    if suite.datasets[name].vectors:
+        return f"{name}: {count:,} vectors, {size:,.1f} MB of float32"
     return f"{name}: {count:,} rows, {size:,.1f} MB as CSV"
 
 

@@ -353,6 +353,39 @@ class ObjectFacts(TypedDict, total=False):
     parts: Annotated[dict[str, _Number], AfterValidator(lambda found: _with(found, *PARTS) if found else found)]
 
 
+@_open
+class RecallPoint(TypedDict, total=False):
+    """An effort that was tried on the queries for tuning: its recall, and the searches in a second."""
+
+    effort: Required[_Count]
+    recall: Required[_Number]
+    per_second: Required[_Number]
+
+
+@_open
+class RecallFacts(TypedDict, total=False):
+    """The recall of the timed searches, with its interval and fifth percentile; the effort, and all that were tried."""
+
+    target: Required[_Number]
+    mean: Required[_Number]
+    low: Required[_Number]
+    high: Required[_Number]
+    p5: Required[_Number]
+    queries: Required[_Count]
+    knob: str
+    effort: _Count | None
+    tried: list[RecallPoint]
+    #: The least effort found all neighbours; or the most gave the same answers as the least.
+    exact: bool
+    without_effect: bool
+
+
+class NearestFacts(TypedDict, total=False):
+    """Facts of searches for the nearest vectors."""
+
+    recall: RecallFacts
+
+
 class TransactionFacts(TypedDict, total=False):
     """Facts of transactions that may be retried, and what the database counted of them."""
 
@@ -392,7 +425,9 @@ _TOGETHER = (
 
 
 @_open
-class StepFacts(AnswerFacts, LoadFacts, SizeFacts, CallFacts, ObjectFacts, TransactionFacts, TotalFacts, total=False):
+class StepFacts(
+    AnswerFacts, LoadFacts, SizeFacts, CallFacts, ObjectFacts, NearestFacts, TransactionFacts, TotalFacts, total=False
+):
     """What a workload tells of a step besides its figure."""
 
 

@@ -21,6 +21,7 @@ class Outcome(StrEnum):
     WRONG = "wrong"
     SATURATED = "saturated"
     NO_RATE = "no rate"
+    NO_RECALL = "no recall"
     FAILED = "failed"
     CRASHED = "crashed"
     OUT_OF_MEMORY = "out of memory"
@@ -33,3 +34,7 @@ class Outcome(StrEnum):
     def badness(self) -> int:
         """0 for ok, more for worse."""
         return list(Outcome).index(self)
+
+
+#: The step did its work, and what it was to reach it didn't: there is no figure.
+FELL_SHORT = (Outcome.SATURATED, Outcome.NO_RATE, Outcome.NO_RECALL)

@@ -24,6 +24,7 @@ import dbbench
 from dbbench.answers.agreement import group
 from dbbench.datasets.cache import Files
 from dbbench.datasets.records import RecordSet
+from dbbench.datasets.vectors import VectorSet
 from dbbench.engine import registry
 from dbbench.engine.base import Engine
 from dbbench.engine.null import does_work
@@ -40,7 +41,7 @@ from dbbench.loadgen.clients import drive
 from dbbench.message import clean
 from dbbench.results import crash_checks, query_plan
 from dbbench.results.crash_checks import Subject
-from dbbench.results.outcome import UNVERIFIED, Outcome
+from dbbench.results.outcome import FELL_SHORT, UNVERIFIED, Outcome
 from dbbench.results.trial import StepResult
 from dbbench.run import copies, watched
 from dbbench.run.copies import AskedCopies, Verdict
@@ -52,12 +53,13 @@ from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads import after, floors, ondisk, promises, workload
 from dbbench.workloads.context import StepContext
+from dbbench.workloads.nearest import refuse_metric
 
 if TYPE_CHECKING:
     from dbbench.cluster.hosts import Hosts
 
 #: Outcomes of a step that did its work, whatever became of its figure.
-_WORKED = (Outcome.OK, Outcome.SATURATED, Outcome.NO_RATE)
+_WORKED = (Outcome.OK, *FELL_SHORT)
 
 
 class Worker:
@@ -71,6 +73,8 @@ class Worker:
         drawn = self.files.manifest
         records = order.dataset.records
         self.records = RecordSet(records, drawn["seed"], drawn["scale"]) if records else None
+        vectors = order.dataset.vectors
+        self.vectors = VectorSet(vectors, drawn["seed"], drawn["scale"]) if vectors else None
         url = os.environ.get(VARIABLE, "")
         self.hidden = secrets(url)
         #: What a variant sets, as this process has it.
@@ -150,7 +154,14 @@ class Worker:
             why = f"not opened: {described(exc)[1]}"
         else:
             context = StepContext(
-                engine, session, self.tables, self.files, self.order.answers, data, records=self.records
+                engine,
+                session,
+                self.tables,
+                self.files,
+                self.order.answers,
+                data,
+                records=self.records,
+                vectors=self.vectors,
             )
             check = workload(step.kind).check
             assert check is not None
@@ -187,6 +198,9 @@ class Worker:
             engine.create(self.tables)
             if self.records:
                 engine.create_store(self.records.shape)
+            if self.vectors:
+                refuse_metric(engine, self.vectors.spec.metric)
+                engine.create_vectors(self.vectors.shape)
         except Unsupported:  # they are somebody else's
             raise
         except Exception:
@@ -201,7 +215,7 @@ class Worker:
         }
         context = StepContext(
             engine, engine.connect(), self.tables, self.files, self.order.answers, changes=changes,
-            records=self.records, setup=self.setup, empty=self.empty, round=self.order.trial.round,
+            records=self.records, vectors=self.vectors, setup=self.setup, empty=self.empty, round=self.order.trial.round,
             last_round=self.order.trial.round == self.order.rounds, note=self._note,
             group=partial(group, run=self.order.run, scenario=self.scenario.name),
             driver=self.hosts.drive if self.hosts else drive,

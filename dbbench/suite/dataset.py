@@ -1,4 +1,4 @@
-"""Tables as data: their columns, keys and rows, and records under keys.
+"""Tables as data: their columns, keys and rows; records under keys; and vectors under keys.
 
 These models are the dataset part of a suite file, and what an engine is given to create.
 """
@@ -6,7 +6,7 @@ These models are the dataset part of a suite file, and what an engine is given t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -144,6 +144,39 @@ class Records(Model):
         return self.key_order == "ascending" and self.key_bytes == 8
 
 
+#: How far apart two vectors are: squared Euclidean distance, 1 less the cosine of their angle, negative inner product.
+Distance = Literal["l2", "cosine", "ip"]
+
+
+class Vectors(Model):
+    """Vectors of float32 under the keys from 1 on. `count` is their number at scale 1.
+
+    They are drawn around 100 centres in 24 dimensions, and mapped to `dimensions` with some noise. Label n is that of the
+    n-th share of `labels`, 0 of all others. `queries` are drawn alike; those outside of the distribution only if asked for.
+    """
+
+    #: Their number at scale 1.
+    count: int = Field(ge=1, le=10**8)
+    #: The numbers of each vector.
+    dimensions: int = Field(ge=2, le=4_096)
+    #: By what they are near each other.
+    metric: Distance = "l2"
+    #: The shares of the labels from 1 on; of no concern to an engine.
+    labels: tuple[Annotated[float, Field(gt=0, lt=1)], ...] = Field(default=(), max_length=20)
+    #: The number of queries; of no concern to an engine.
+    queries: int = Field(default=5_000, ge=200, le=100_000)
+    #: Whether some are drawn from outside of the distribution; of no concern to an engine.
+    outside: bool = False
+
+    @model_validator(mode="after")
+    def _some_of_each(self) -> Vectors:
+        if len({*self.labels}) < len(self.labels) or sum(self.labels) > 1:
+            raise ValueError("labels: different shares that add up to 1 at most")
+        if nothing := [share for share in self.labels if share * self.count < 1]:
+            raise ValueError(f"labels that some vectors have, and of {self.count:,} none has that of {nothing[0]:g}")
+        return self
+
+
 def _with_parents(table: Any, tables: Mapping[Any, Any]) -> Any:
     """A table as plain data, whose foreign keys name the columns that they refer to."""
     keys = sequence(table, "foreign_keys")
@@ -156,12 +189,18 @@ def _with_parents(table: Any, tables: Mapping[Any, Any]) -> Any:
     return {**table, "foreign_keys": found}
 
 
+#: What a dataset holds, one of these.
+Holds = Literal["tables", "records", "vectors"]
+HOLDS: tuple[Holds, ...] = get_args(Holds)
+
+
 class Dataset(Model):
-    """Some tables, or records under keys, drawn from one seed."""
+    """Some tables, or records or vectors under keys, drawn from one seed."""
 
     seed: int = Field(default=1, ge=0)
     tables: dict[Identifier, Table] = {}
     records: Records | None = None
+    vectors: Vectors | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -173,10 +212,15 @@ class Dataset(Model):
         return {**given, "tables": {name: _with_parents(table, tables) for name, table in tables.items()}}
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Dataset:
-        if bool(self.tables) == (self.records is not None):
-            raise ValueError("either tables or records")
+    def _one_of_them(self) -> Dataset:
+        if sum(bool(getattr(self, each)) for each in HOLDS) != 1:
+            raise ValueError("either tables, records or vectors")
         return self
+
+    @property
+    def holds(self) -> Holds:
+        """What it holds."""
+        return next(each for each in HOLDS if getattr(self, each))
 
     @property
     def from_files(self) -> bool:

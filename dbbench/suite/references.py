@@ -12,10 +12,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from dbbench.suite.data_types import parse_type
+from dbbench.suite.dataset import HOLDS
 from dbbench.suite.expressions import parsed
 from dbbench.suite.plain import Dangling, Mapping, Path, items, listed, mapping, sequence, unknown
 from dbbench.suite.steps import KINDS
-from dbbench.suite.steps.base import Step, swept_names
+from dbbench.suite.steps.base import Step
 from dbbench.suite.values import ANY, WHOLE, named_in
 
 
@@ -138,7 +139,7 @@ def _named(columns: Mapping, name: Any) -> tuple[list[str], list[str]]:
 
 
 def _in_scenario(scenario: Mapping, dataset: Mapping, path: Path) -> Iterator[Dangling]:
-    tables, holds = mapping(dataset, "tables"), "records" if "records" in dataset else "tables"
+    tables, holds = mapping(dataset, "tables"), next((each for each in HOLDS if each in dataset), HOLDS[0])
     names: list[str] = []
     before: dict[str, type[Step]] = {}
     for index, step in items(scenario, "steps"):
@@ -147,13 +148,13 @@ def _in_scenario(scenario: Mapping, dataset: Mapping, path: Path) -> Iterator[Da
         kind = KINDS.get(str(step.get("kind")))
         if kind is None:  # the model says so
             continue
-        if kind.dataset not in (None, holds):
-            yield (*here, "kind"), f"a step for its dataset, or a dataset of {kind.dataset}", ()
-        for place, expected, known in kind.dangling(step, tables, before):
+        if holds not in kind.datasets:
+            yield (*here, "kind"), f"a step for its dataset, or a dataset of {' or '.join(kind.datasets)}", ()
+        for place, expected, known in (*kind.dangling(step, tables, before), *kind.unfit(step, dataset)):
             yield (*here, *place), expected, known
         if "find" not in step:  # its figure is no time
-            before.update(dict.fromkeys(swept_names(step), kind))
-        names += [name for name in swept_names(step) if name not in names]
+            before.update(dict.fromkeys(kind.names(step), kind))
+        names += [name for name in kind.names(step) if name not in names]
     for index, chart in items(scenario, "charts"):
         for key in ("steps", "step", "cold", "warm"):
             yield from unknown(chart.get(key), names, (*path, "charts", index, key), "one of the steps")

@@ -24,8 +24,17 @@ from dbbench.testing.contract import EngineContract
 from dbbench.testing.objects import ObjectContract
 from dbbench.testing.records.contract import KeyValueContract
 from dbbench.testing.sql.contract import SQLContract
+from dbbench.testing.vectors import VectorContract
 
-__all__ = ["BlocksContract", "EngineContract", "KeyValueContract", "ObjectContract", "SQLContract", "kit"]
+__all__ = [
+    "BlocksContract",
+    "EngineContract",
+    "KeyValueContract",
+    "ObjectContract",
+    "SQLContract",
+    "VectorContract",
+    "kit",
+]
 
 
 def kit(engine: str, **attributes: Any) -> type[EngineContract]:
@@ -49,4 +58,6 @@ def kits(engine: type[Engine]) -> tuple[type[EngineContract], ...]:
         chosen.append(BlocksContract if engine.blocks else KeyValueContract)
     if offers(engine, "get"):
         chosen.append(ObjectContract)
+    if offers(engine, "nearest"):
+        chosen.append(VectorContract)
     return tuple(chosen) or (EngineContract,)

@@ -34,7 +34,7 @@ from dbbench.testing.clause import clause, expect, expect_equal, expect_error, l
 ON_RECORDS = tuple(
     operation
     for operation in OPERATIONS
-    if operation not in ("load", "query", "statement", "get", "get_many", "compact")
+    if operation not in ("load", "query", "statement", "get", "get_many", "add", "nearest", "compact")
 )
 Opener = Callable[..., Engine]
 WholeTrial = Callable[[str], TrialResult]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from dbbench.engine.offered import offers
-from dbbench.errors import WrongAnswer
+from dbbench.errors import NotVerified, WrongAnswer
 from dbbench.host import page_cache
 from dbbench.suite.model import Tier
 from dbbench.workloads.contents import check_after
 from dbbench.workloads.context import StepContext
 from dbbench.workloads.keyvalue import everything, sample
+from dbbench.workloads.nearest import check_loaded
 
 #: What stands before what was found.
 WHEN = "after the last step, seen anew"
@@ -44,6 +45,8 @@ def compared(context: StepContext, wrote: Sequence[str], again: Again) -> dict[s
             compare()
         except WrongAnswer as exc:
             found[name] = str(exc)
+    if context.vectors is not None:
+        return _of_vectors(context, wrote) | found
     if context.records is None:
         return check_after(context, every_row=context.last_round) | found
     try:
@@ -54,3 +57,13 @@ def compared(context: StepContext, wrote: Sequence[str], again: Again) -> dict[s
     except WrongAnswer as exc:
         found[wrote[-1]] = str(exc)
     return found
+
+
+def _of_vectors(context: StepContext, wrote: Sequence[str]) -> dict[str, str]:
+    try:
+        check_loaded(context)
+    except WrongAnswer as exc:
+        return {wrote[-1]: str(exc)}
+    except NotVerified:
+        return {}
+    return {}

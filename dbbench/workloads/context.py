@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from dbbench.datasets.cache import Files
 from dbbench.datasets.records import ExpectedRecords, RecordSet
+from dbbench.datasets.vectors import VectorSet
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.null import does_work, query_of
 from dbbench.engine.setup import Setup
@@ -21,9 +22,10 @@ from dbbench.engine.sql.session import SQLEngine
 from dbbench.host.metric import BaseUnit, Usage
 from dbbench.host.usage import forget_peak, peak_memory, resident
 from dbbench.loadgen import clients
+from dbbench.loadgen.effort import Tried
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.results.facts import StepFacts
-from dbbench.results.outcome import Outcome
+from dbbench.results.outcome import FELL_SHORT, Outcome
 from dbbench.results.trial import StepResult
 from dbbench.suite.changes import Changes
 from dbbench.suite.dataset import Table
@@ -85,6 +87,10 @@ class StepsSoFar:
     timed: dict[str, StepResult] = field(default_factory=dict)
     #: The steps among them whose work was not checked.
     unverified: set[str] = field(default_factory=set)
+    #: Step, or all of a sweep -> what came of each effort that was tried.
+    efforts: dict[str, dict[int, Tried]] = field(default_factory=dict)
+    #: Step -> why what its timed calls returned is wrong; empty if it isn't.
+    returned: dict[str, str] = field(default_factory=dict)
 
     def accept(self, step: Step, measured: StepMeasurement) -> None:
         """Take over what a step that was measured leaves, before it is checked: a check changes nothing."""
@@ -110,6 +116,8 @@ class StepContext:
     changes: Mapping[str, Changes] = field(default_factory=dict)
     #: The dataset's records, if it has records and not tables.
     records: RecordSet | None = None
+    #: The dataset's vectors, if it has vectors.
+    vectors: VectorSet | None = None
     #: What the engine was made from, to make it again; None where it need not be.
     setup: Setup | None = None
     #: Bytes on disk before there were tables (of other files with them, empty), by what the files are for.
@@ -209,7 +217,7 @@ class StepContext:
 class StepMeasurement:
     """What a step gave: one block's samples, in `unit`. `value` is the block's own figure.
 
-    It is the mean of the samples, unless they were too many to keep (`mean` says it) or say nothing (saturated, no rate).
+    It is the mean of the samples, unless they were too many to keep (`mean` says it) or say nothing (see FELL_SHORT).
     """
 
     metric: str
@@ -235,7 +243,7 @@ class StepMeasurement:
 
     @property
     def value(self) -> float | None:
-        """The block's figure; None only for a result that is saturated, or where no rate keeps a limit, be it wrong or not."""
-        if self.outcome in (Outcome.SATURATED, Outcome.NO_RATE) or (self.mean is None and not self.samples):
+        """The block's figure; None only for a result that fell short of what was asked for, be it wrong or not."""
+        if self.outcome in FELL_SHORT or (self.mean is None and not self.samples):
             return None
         return sum(self.samples) / len(self.samples) if self.mean is None else self.mean

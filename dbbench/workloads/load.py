@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from dbbench.datasets.driver_rows import chunk
+from dbbench.datasets.vectors import arrays
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import prepared
 from dbbench.host.meters import CallMeter
@@ -13,7 +16,15 @@ from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads.contents import check_table
 from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
+from dbbench.workloads.nearest import check_loaded
 from dbbench.workloads.promises import check_indexes
+
+#: What begins a load; an insert and what makes its arguments, for each piece; what ends it.
+_Plan = tuple[
+    Callable[[], object],
+    Iterable[tuple[Callable[..., object], Callable[[], tuple[Any, ...]]]],
+    Mapping[str, Callable[[], object]],
+]
 
 
 def measure(step: LoadStep, context: StepContext) -> StepMeasurement:
@@ -23,22 +34,18 @@ def measure(step: LoadStep, context: StepContext) -> StepMeasurement:
 
 
 def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasurement:
-    inserts = {name: prepared(engine, session, "load")(name, table) for name, table in context.tables.items()}
-    loading: Any = session  # every session that loads has begin_load and prepare_finish
-    finish = loading.prepare_finish(context.tables)
+    begin, pieces, finish = (_of_vectors if context.vectors else _of_tables)(context, engine, session)
     parts: dict[str, int] = {"insert": 0}
     making = 0
     meter = CallMeter(engine)
     with collector_off():
         with meter:
-            parts["insert"] += timed(lambda: loading.begin_load(context.tables))[0]
-        for name, table in context.tables.items():
-            insert = inserts[name]
-            for batch in context.files.stream(name):
-                made, given = timed(lambda: chunk(batch, table, session.load_format, session.bind))  # noqa: B023 - called at once
-                making += made
-                with meter:
-                    parts["insert"] += timed(lambda: insert(given))[0]  # noqa: B023 - called at once
+            parts["insert"] += timed(begin)[0]
+        for insert, make in pieces:
+            made, given = timed(make)
+            making += made
+            with meter:
+                parts["insert"] += timed(lambda: insert(*given))[0]  # noqa: B023 - called at once
         for part, run in finish.items():
             with meter:
                 parts[part] = timed(run)[0]
@@ -47,7 +54,7 @@ def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasure
     facts: StepFacts = {
         "rows": sum(rows.values()),
         "csv_bytes": manifest["csv_bytes"],
-        "takes": session.load_format,
+        "takes": "arrays" if context.vectors else session.load_format,
         "load_parts": {part: nanoseconds / 1e9 for part, nanoseconds in parts.items()},
         "making_rows": making / 1e9,  # for the driver, outside the clock
     }
@@ -57,10 +64,30 @@ def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasure
         "s",
         [seconds],
         facts=facts,
-        leaves=Leaves(rows, list(rows)),
+        leaves=Leaves(rows, list(context.tables)),
         usage=meter.usage(seconds),
         commits=1,
     )
+
+
+def _of_tables(context: StepContext, engine: Engine, session: Session) -> _Plan:
+    inserts = {name: prepared(engine, session, "load")(name, table) for name, table in context.tables.items()}
+    loading: Any = session  # every session that loads has begin_load and prepare_finish
+    finish = loading.prepare_finish(context.tables)
+    pieces = (
+        (inserts[name], lambda: (chunk(batch, table, session.load_format, session.bind),))  # noqa: B023 - called at once
+        for name, table in context.tables.items()
+        for batch in context.files.stream(name)
+    )
+    return lambda: loading.begin_load(context.tables), pieces, finish
+
+
+def _of_vectors(context: StepContext, engine: Engine, session: Session) -> _Plan:
+    add = prepared(engine, session, "add")()
+    loading: Any = session  # every session that adds has prepare_index
+    finish = loading.prepare_index()
+    pieces = ((add, partial(arrays, batch)) for batch in context.files.stream("vectors"))
+    return lambda: None, pieces, finish
 
 
 def check(step: LoadStep, context: StepContext) -> None:
@@ -68,6 +95,8 @@ def check(step: LoadStep, context: StepContext) -> None:
 
     In the first round every row is compared, and the indexes are looked for.
     """
+    if context.vectors:
+        check_loaded(context)
     for name in context.data.left_by:
         check_table(context, name, every_row=context.round == 1)
     if context.round == 1:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
 from dbbench_plugins.sqlite import JournalOptions, SQLite, SQLiteSession
 
@@ -23,8 +24,8 @@ class APSW(SQLite):
     title = "SQLite (APSW)"
     license = "public domain; APSW: any OSI licence"
     options_class = JournalOptions
-    modules = ("apsw",)
-    session_class = APSWSession
+    modules: ClassVar[Sequence[str]] = ("apsw",)
+    session_class: ClassVar[Any] = APSWSession
 
     @classmethod
     def versions(cls) -> dict[str, str]:

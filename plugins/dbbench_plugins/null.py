@@ -58,6 +58,16 @@ class NullSession(Session):
     def prepare_get_many(self, name: str, table: Table) -> Callable[[object], Iterable[object]]:
         return lambda _keys: ()
 
+    def prepare_add(self) -> Callable[[Any, Any, Any], object]:
+        return lambda _keys, _vectors, _labels: None
+
+    def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
+        return {}
+
+    def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[object], list[int]]:
+        nothing: list[int] = []
+        return lambda _vector: nothing
+
     def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
         return lambda: None
 
@@ -106,6 +116,7 @@ class Null(Engine):
     is_null = True
     durability = {tier: {} for tier in Tier}
     session_class = NullSession
+    metrics = ("l2", "cosine", "ip")
     concurrency = Concurrency(threads=None, processes=None)
 
     def connect(self) -> Session:

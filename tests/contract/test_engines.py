@@ -43,6 +43,11 @@ TestAccess = kit("access")
 TestAccessAccdb = kit("access", options={"format": "V2010"})
 
 
+# Vectors
+
+TestSQLiteVec = kit("sqlite+vec", options=_BUSY)
+TestUSearch = kit("usearch")
+
 # SQL, with a server
 
 served = partial(kit, joins=True)

@@ -19,7 +19,7 @@ from typing import Any
 from dbbench.testing.verdicts import Verdict, Verdicts, run
 
 PACKAGE = Path(__file__).parent
-MODULES = ("itself", "records", "blocks", "sql", "objects", "ado")
+MODULES = ("itself", "records", "blocks", "sql", "objects", "ado", "vectors")
 #: Their clauses take long, and catch much: in the table they are run for their own mutants only.
 SLOW = ("whole_trial", "processes")
 

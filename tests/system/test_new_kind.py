@@ -28,7 +28,7 @@ class CountStep(Step):
     kind: Literal["count"]
     table: Identifier
 
-    dataset = "tables"
+    datasets = ("tables",)
     summable = True
 
     @property

@@ -14,7 +14,7 @@ from dbbench.workloads import workload
 
 def test_a_kind_is_found_by_its_modules_name() -> None:
     assert list(KINDS) == [
-        "churn", "contention", "keyvalue", "load", "mix", "objects", "query", "size", "statement", "total", "transaction",
+        "churn", "contention", "keyvalue", "load", "mix", "nearest", "objects", "query", "size", "statement", "total", "transaction",
     ]  # fmt: skip
     for name, model in KINDS.items():
         assert model.__module__ == f"dbbench.suite.steps.{name}"
@@ -34,9 +34,9 @@ def test_a_kind_has_a_workload_a_wording_and_a_chapter(name: str) -> None:
 def test_steps_fit_their_datasets_and_fill_only_by_writing(name: str) -> None:
     suite = load_suite(find_suite(name))
     for scenario in suite.scenarios:
-        holds = "records" if suite.datasets[scenario.dataset].records else "tables"
+        holds = suite.datasets[scenario.dataset].holds
         for step in scenario.steps:
-            assert step.dataset in (None, holds)
+            assert holds in step.datasets
             assert step.writes or not step.fills
             assert (step.expected_answer is not None) == ("query" in step.required_operations)
             assert step.in_one_process().concurrent_clients.processes == 1

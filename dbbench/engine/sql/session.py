@@ -165,6 +165,8 @@ class SQLEngine(Engine):
 
         Raises Unsupported if one already exists, which at a URL may be the user's own.
         """
+        if not tables:
+            return
         session = self.connect()
         assert isinstance(session, SQLSession)
         for name in tables if self.url else ():

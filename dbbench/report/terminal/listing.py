@@ -26,6 +26,13 @@ def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
             yield f"Dataset {name}: {known.count:,} records at scale 1, seed {dataset.seed}"
             yield f"  {known.key_order} keys of {known.key_bytes} bytes, values of {known.value_bytes} bytes"
             continue
+        if vectors := dataset.vectors:
+            yield f"Dataset {name}: {vectors.count:,} vectors at scale 1, seed {dataset.seed}"
+            labels = (
+                f"; labels of {', '.join(f'{share * 100:g} %' for share in vectors.labels)}" if vectors.labels else ""
+            )
+            yield f"  {vectors.dimensions} dimensions, metric {vectors.metric}{labels}; {vectors.queries:,} queries"
+            continue
         drawn = [table.rows for table in dataset.tables.values() if isinstance(table.rows, int)]
         size = f"{_number(sum(drawn), 'row')} at scale 1, seed {dataset.seed}" if drawn else "rows from files"
         yield f"Dataset {name}: {size}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
 
 from dbbench.host.metric import BaseUnit
 from dbbench.suite.answer import KnownAnswer
 from dbbench.suite.base import HIDDEN, Model, Slug, Title
+from dbbench.suite.dataset import HOLDS, Holds
 from dbbench.suite.plain import Dangling, Mapping
 
 #: Stands beside a chart.
@@ -44,8 +45,8 @@ class Step(Model):
     title: Title
     note: Note = ""
 
-    #: What the dataset must hold; None if the kind works on both.
-    dataset: ClassVar[Literal["tables", "records"] | None] = None
+    #: What the dataset must hold: one of these.
+    datasets: ClassVar[tuple[Holds, ...]] = HOLDS
     #: The unit of the figure: seconds, bytes or operations in a second.
     unit: ClassVar[BaseUnit] = "s"
     #: Whether its figure may be added to those of other steps.
@@ -121,6 +122,16 @@ class Step(Model):
         """
         return iter(())
 
+    @classmethod
+    def unfit(cls, step: Mapping, dataset: Mapping) -> Iterator[Dangling]:
+        """What of a step, as plain data, doesn't fit the dataset; paths begin at the step."""
+        return iter(())
+
+    @classmethod
+    def names(cls, step: Mapping) -> list[str]:
+        """The names of the steps that a step, as plain data, stands for."""
+        return [str(step.get("name"))]
+
 
 def _as_clients(clients: Any) -> Any:
     """A number of clients is one of threads."""
@@ -192,6 +203,14 @@ class ClientsStep(Step):
             for clients in self.sweep
         )  # fmt: skip
 
+    @classmethod
+    def names(cls, step: Mapping) -> list[str]:
+        """A name for each of a sweep's clients."""
+        clients = step.get("clients")
+        if not isinstance(clients, list):
+            return super().names(step)
+        return [swept_name(str(step.get("name")), _count(each) or 0) for each in clients]
+
 
 def _titled(clients: Clients) -> str:
     """What a sweep's step has after its title."""
@@ -210,11 +229,3 @@ def _count(clients: Any) -> int | None:
 def swept_name(name: str, clients: int) -> str:
     """The name of a sweep's step with `clients` clients."""
     return f"{name}-{clients}"
-
-
-def swept_names(step: Mapping) -> list[str]:
-    """The names of the steps that a step, as plain data, stands for."""
-    clients = step.get("clients")
-    if not isinstance(clients, list):
-        return [str(step.get("name"))]
-    return [swept_name(str(step.get("name")), _count(each) or 0) for each in clients]

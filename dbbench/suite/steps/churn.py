@@ -25,7 +25,7 @@ class ChurnStep(Step):
     passes: int = Field(default=5, ge=1)
     transaction: int = Field(default=1000, ge=1)
 
-    dataset = "tables"
+    datasets = ("tables",)
     summable = True
     required_operations: ClassVar[tuple[str, ...]] = ("load", "statement")
     fills: ClassVar[bool] = True

@@ -32,7 +32,7 @@ class ContentionStep(ClientsStep):
     sub_iterations: int = Field(default=20, ge=0, le=100_000)
     pool: int | None = Field(default=None, ge=1)
 
-    dataset = "tables"
+    datasets = ("tables",)
     summable = True
     required_operations: ClassVar[tuple[str, ...]] = ("statement",)
     #: Its clients work on objects of their own, and delete all of them.

@@ -26,7 +26,7 @@ class KeyValueStep(TimedStep):
     affinity: bool = False
     cache: Literal["warm", "cold"] = "warm"
 
-    dataset = "records"
+    datasets = ("records",)
     unit = "1/s"
     calls_key = "count"
 

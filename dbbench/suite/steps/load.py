@@ -8,11 +8,11 @@ from dbbench.suite.steps.base import Step
 
 
 class LoadStep(Step):
-    """All rows of all tables in one transaction, then the indexes."""
+    """All rows of all tables in one transaction, or all vectors; then the indexes."""
 
     kind: Literal["load"]
 
-    dataset = "tables"
+    datasets = ("tables", "vectors")
     summable = True
     required_operations: ClassVar[tuple[str, ...]] = ("load",)
     #: It starts from empty tables.

@@ -22,7 +22,7 @@ class MixStep(TimedStep):
     keys: Literal["uniform", "zipfian", "latest"] = "zipfian"
     scan_length: int = Field(default=100, ge=1, le=10_000)
 
-    dataset = "records"
+    datasets = ("records",)
     unit = "1/s"
     calls_key = "operations"
     #: All that a mix may have, whatever this one's weights.

@@ -28,7 +28,7 @@ class ObjectStep(Step):
     warm_up: int = Field(default=1, ge=0)
     iterations: int = Field(default=5, ge=1)
 
-    dataset = "tables"
+    datasets = ("tables",)
 
     @model_validator(mode="after")
     def _a_map(self) -> ObjectStep:

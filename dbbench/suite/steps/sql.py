@@ -27,7 +27,7 @@ class SqlStep(TimedStep):
     warm_up: WarmUp = 1
     iterations: int = Field(default=1, ge=1)
 
-    dataset = "tables"
+    datasets = ("tables",)
     summable = True
 
     @property

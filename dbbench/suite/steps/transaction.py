@@ -150,7 +150,7 @@ class TransactionStep(TimedStep):
     transactions: tuple[Transaction, ...] = Field(min_length=1, max_length=100)
     invariants: tuple[Invariant, ...] = ()
 
-    dataset = "tables"
+    datasets = ("tables",)
     unit = "1/s"
     calls_key = "calls"
     required_operations: ClassVar[tuple[str, ...]] = ("statement",)

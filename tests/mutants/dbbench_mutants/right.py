@@ -1,4 +1,4 @@
-"""Three right engines, as short as an author would write them. All other engines here are one of these with one fault."""
+"""A few right engines, as short as an author would write them. All other engines here are one of these with one fault."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import platform
 import sqlite3
 from itertools import islice
+
+import numpy as np
 
 from dbbench.engine import (
     Concurrency,
@@ -296,4 +298,58 @@ class BlockFile(Engine):
         self.descriptor = None
 
 
-RIGHT = (Table, Store, WithoutStatements, WithoutDeletes, FewOperations, InMemory, BlockFile)
+class VectorClient(Session):
+    def __init__(self, engine):
+        self.engine = engine
+
+    def prepare_add(self):
+        return lambda *given: self.engine.held.append(given)
+
+    def prepare_index(self):
+        return {"indexes": self.engine.index, "commit": self.engine.save}
+
+    def prepare_nearest(self, k, *, where, effort):
+        return lambda vector: self.engine.nearest(vector, k, where)
+
+
+class VectorFile(Engine):
+    """All vectors in numpy's arrays, saved in one file."""
+
+    name = "right-vectors"
+    title = "Right: vectors"
+    license = "public domain"
+    publication = Publication.ALLOWED
+    session_class = VectorClient
+    durability = {Tier.PROCESS: {}}
+    metrics = ("l2", "ip")
+
+    @classmethod
+    def versions(cls):
+        return {"Python": platform.python_version()}
+
+    def open(self):
+        self.held, self.file = [], self.directory / "vectors.npz"
+        if self.file.exists():
+            with np.load(self.file) as kept:
+                self.metric, self.all = str(kept["metric"]), [kept[f"arr_{number}"] for number in range(3)]
+
+    def create_vectors(self, vectors):
+        self.metric = vectors.metric
+
+    def connect(self):
+        return self.session_class(self)
+
+    def index(self):
+        self.all = [np.concatenate(each) for each in zip(*self.held, strict=True)]
+
+    def save(self):
+        np.savez(self.file, *self.all, metric=self.metric)
+
+    def nearest(self, query, k, where):
+        keys, vectors, labels = self.all
+        some = (labels == where) | (where is None)
+        far = -vectors @ query if self.metric == "ip" else ((vectors - query) ** 2).sum(axis=1)
+        return keys[some][np.argsort(far[some])[:k]]
+
+
+RIGHT = (Table, Store, WithoutStatements, WithoutDeletes, FewOperations, InMemory, BlockFile, VectorFile)

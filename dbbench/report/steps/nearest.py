@@ -1,0 +1,66 @@
+"""Searches for the nearest vectors in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dbbench.analysis.row import Row
+from dbbench.analysis.units import fitting
+from dbbench.report import step_view
+from dbbench.report.step_view import Facts, StepView, percentiles_note
+from dbbench.suite.dataset import Records
+from dbbench.suite.steps.nearest import NearestStep
+
+#: The further figures of a search.
+DETAILS = ("recall", "95 % interval", "p5", "effort", "call p50", "p99")
+
+
+class Wording(step_view.Wording[NearestStep]):
+    """The recall that was reached, with what effort, and how the calls were spread."""
+
+    def work(self, step: NearestStep) -> str:
+        """How many neighbours, among what, and the recall."""
+        return f"the {step.k} nearest{_among(step)}; recall {step.target:g}"
+
+    def conditions(self, step: NearestStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
+        """The same, with the number of queries."""
+        counts = sorted({each["recall"]["queries"] for each in facts if "recall" in each})
+        queries = (
+            "" if not counts else f"{counts[0]:,}{f' to {counts[-1]:,}' * (len(counts) > 1)} queries, each asked once; "
+        )
+        outside = ", drawn from outside of the vectors' distribution" * (step.queries == "outside")
+        return f"{queries}the {step.k} nearest{_among(step)}{outside}, at a recall of {step.target:g} or more."
+
+    def detailed(self, step: NearestStep, view: StepView) -> StepView:
+        """Recall, effort and percentiles."""
+        lines = tuple(replace(line, details=_cells(line.row)) for line in view.lines)
+        return replace(view, lines=lines, details=DETAILS if any(line.details for line in lines) else ())
+
+    def details_note(self, step: NearestStep, view: StepView) -> str:
+        """What the columns are."""
+        return (
+            "Recall: the mean of the timed queries, with its interval and the fifth percentile, medians of the rounds. "
+            "Effort: the least that reached the recall on other queries; exact searches have none. "
+            f"{percentiles_note(view)}."
+        )
+
+
+def _among(step: NearestStep) -> str:
+    return f" of the {step.where.label * 100:g} % with one label" if step.where else ""
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    """Words, in the order of DETAILS."""
+    found = row.recall
+    if found is None:
+        return ()
+    tail = next(iter(row.tails.values()), None)
+    points = [tail.points[0], tail.points[2]] if tail else [None, None]
+    return (
+        f"{found.mean:.4f}",
+        f"{found.low:.4f} to {found.high:.4f}",
+        f"{found.p5:.2f}",
+        "–" if found.effort is None else f"{found.knob} {found.effort:g}",
+        *("–" if point is None else fitting("s", [point]).text(point) for point in points),
+    )

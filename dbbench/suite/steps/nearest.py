@@ -1,0 +1,108 @@
+"""The nearest vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from dbbench.suite.base import HIDDEN, Model
+from dbbench.suite.plain import Dangling, Mapping, listed, mapping, sequence
+from dbbench.suite.steps.base import Step
+
+#: The most neighbours that a step may ask for: the distances that are kept of each query.
+MOST = 100
+
+
+class Where(Model):
+    """The vectors that a search is among: those with the label that so large a share of all have."""
+
+    label: float = Field(gt=0, lt=1)
+
+
+def _listed(recall: Any) -> Any:
+    """One recall is a list of one."""
+    return [recall] if isinstance(recall, int | float) and not isinstance(recall, bool) else recall
+
+
+def _different(recalls: tuple[float, ...]) -> tuple[float, ...]:
+    if len({*recalls}) < len(recalls):
+        raise ValueError("recall: each once")
+    return recalls
+
+
+_RECALL = {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
+Recalls = Annotated[
+    tuple[Annotated[float, Field(gt=0, le=1)], ...],
+    BeforeValidator(_listed),
+    Field(min_length=1, max_length=20),
+    WithJsonSchema({"anyOf": [_RECALL, {"type": "array", "items": _RECALL, "minItems": 1, "maxItems": 20}]}),
+]
+
+
+class NearestStep(Step):
+    """Searches for the `k` vectors nearest to a query, in searches per second at equal `recall`.
+
+    Of each engine the least effort is found that reaches the recall on some of the queries; others are then timed. A list
+    of recalls is a step for each. `where` asks for the nearest among the vectors with one label; `queries` may be ones
+    from outside of the vectors' distribution.
+    """
+
+    kind: Literal["nearest"]
+    k: int = Field(default=10, ge=1, le=MOST)
+    recall: Recalls = (0.95,)
+    where: Where | None = None
+    queries: Literal["inside", "outside"] = "inside"
+    #: The name and recalls of the step that this one was made from.
+    swept: str | None = Field(default=None, json_schema_extra=HIDDEN)
+    sweep: tuple[float, ...] = Field(default=(), json_schema_extra=HIDDEN)
+
+    datasets = ("vectors",)
+    unit = "1/s"
+    required_operations: ClassVar[tuple[str, ...]] = ("nearest",)
+
+    @property
+    def target(self) -> float:
+        """The recall to reach."""
+        return self.recall[0]
+
+    def expanded(self) -> tuple[NearestStep, ...]:
+        """A step for each recall, where there are several."""
+        if len(self.recall) == 1:
+            return (self,)
+        return tuple(
+            self.model_copy(update={
+                "recall": (recall,), "sweep": self.recall, "swept": self.name, "name": _named(self.name, recall),
+                "title": f"{self.title}, recall {recall:g}",
+            })
+            for recall in self.recall
+        )  # fmt: skip
+
+    @classmethod
+    def names(cls, step: Mapping) -> list[str]:
+        """A name for each recall, where there are several."""
+        recalls = [each for each in sequence(step, "recall") if isinstance(each, int | float)]
+        return [_named(str(step.get("name")), each) for each in recalls] if len(recalls) > 1 else super().names(step)
+
+    @classmethod
+    def unfit(cls, step: Mapping, dataset: Mapping) -> Iterator[Dangling]:
+        """More neighbours than vectors, a label that none has, queries that aren't drawn."""
+        vectors = mapping(dataset, "vectors")
+        k, count = step.get("k"), vectors.get("count")
+        if isinstance(k, int) and isinstance(count, int) and k > count:
+            yield ("k",), f"at most {count:,}, as many as there are vectors", ()
+        label = mapping(step, "where").get("label")
+        if isinstance(label, int | float) and label not in (known := sequence(vectors, "labels")):
+            yield (
+                ("where", "label"),
+                f"one of the shares in its dataset's labels: {listed(known) or 'there is none'}",
+                (),
+            )
+        if step.get("queries") == "outside" and vectors.get("outside") is not True:
+            yield ("queries",), "inside, or `outside: true` in its dataset", ()
+
+
+def _named(name: str, recall: float) -> str:
+    """The name of a step for one recall: 0.995 makes it end in 99-5."""
+    return f"{name}-{100 * recall:g}".replace(".", "-")

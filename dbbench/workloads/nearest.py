@@ -1,0 +1,185 @@
+"""Searches for the nearest vectors, in searches per second at equal recall.
+
+The least effort that reaches the recall is searched on some of the queries. Others are timed with it, each asked once, and
+what they returned is compared when the clock has stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dbbench.datasets.neighbours import Matrix
+from dbbench.engine.base import Engine
+from dbbench.engine.offered import offers, prepared
+from dbbench.engine.traits import Knob
+from dbbench.errors import NotVerified, Unsupported, WrongAnswer
+from dbbench.host.meters import CallMeter
+from dbbench.loadgen.effort import Tried, least_effort
+from dbbench.loadgen.histogram import Samples
+from dbbench.loadgen.job import ClientTimings
+from dbbench.loadgen.kept_calls import EveryCall
+from dbbench.loadgen.loops import Around, collector_off, stream_until
+from dbbench.results.facts import RecallFacts
+from dbbench.results.outcome import Outcome
+from dbbench.suite.dataset import Distance
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.nearest import NearestStep
+from dbbench.workloads.context import StepContext, StepMeasurement
+from dbbench.workloads.keyvalue import throughput
+from dbbench.workloads.neighbours import Questions, questions
+
+#: Searches to warm up, and the seconds that one effort is tried for, and that searches are timed for, at most.
+WARM_UP, TRIED, TIMED = 100, 3.0, 10.0
+#: Standard errors by which a recall may miss the target by chance, as it was chosen on other queries.
+_ERRORS = 3.0
+#: What is asked of loaded vectors, and the share that must be found: an index may be coarse, but not empty.
+_LOADED = {"kind": "nearest", "name": "loaded", "title": "Loaded"}
+_FOUND = 0.5
+
+
+def refuse_metric(engine: Engine, metric: Distance) -> None:
+    """Raise Unsupported if an engine doesn't have a metric of vectors: another would answer another question."""
+    if metric not in engine.metrics:
+        raise Unsupported(f"{engine.name} has no metric {metric} (it has: {', '.join(engine.metrics) or 'none'})")
+
+
+def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
+    """Searches in a second, or the outcome `no recall`. Raises Unsupported if the engine has none."""
+    prepare = partial(prepared(context.engine, context.session, "nearest"), step.k)
+    with context.aside():
+        tuning, timed = questions(step, context)
+    prepare = partial(prepare, where=timed.where)
+    if not context.does_work:
+        found, _ = _timed(context, prepare(effort=None), tuning, timed)
+        return throughput(found, found.service.count, Clients())
+    knob = context.engine.knob
+    tried = context.data.efforts.setdefault(step.swept or step.name, {})
+
+    def attempt(effort: int) -> Tried:
+        if effort not in tried:
+            tried[effort] = _tried(context, prepare(effort=effort), tuning)
+            context.note(f"{knob and knob.name} {effort}: recall {tried[effort].recall:.3f}")
+        return tried[effort]
+
+    effort = None
+    if knob is not None:
+        effort = least_effort(lambda each: attempt(each).recall, step.target, knob.least, knob.most)
+        least = attempt(knob.least)
+        if effort is None:
+            return _fell_short(step, context, tuning, knob, tried)
+        if effort == knob.least and least.recall < 1:
+            attempt(knob.most)  # whether it is better than that
+    found, answers = _timed(context, prepare(effort=effort), tuning, timed)
+    with context.aside():
+        asked = timed.some(slice(0, len(answers)))
+        recalls = asked.recalls(answers)
+        context.data.returned[step.name] = asked.fault(answers)
+    facts = _facts(step.target, recalls, knob, effort, tried)
+    made = throughput(found, len(answers), Clients())
+    made.facts["recall"] = facts
+    if facts["mean"] + _chance(recalls, tried.get(effort or 0)) >= step.target:
+        return made
+    why = f"no recall of {step.target:g}: {facts['mean']:.3f} in the timed searches"
+    if effort is not None:
+        why += f", {tried[effort].recall:.3f} in those before with {knob and knob.name} {effort}"
+    return replace(made, outcome=Outcome.NO_RECALL, detail=why)
+
+
+def _fell_short(
+    step: NearestStep, context: StepContext, tuning: Questions, knob: Knob, tried: Mapping[int, Tried]
+) -> StepMeasurement:
+    """The outcome of a target that no effort reaches, with the best that one did."""
+    best = max(tried, key=lambda effort: tried[effort].recall)
+    context.data.returned[step.name] = tried[best].fault
+    facts = _facts(step.target, tried[best].recalls, knob, best, tried)
+    why = f"no recall of {step.target:g}: {facts['mean']:.3f} at best, with {knob.name} {best} of {knob.most} at most"
+    return StepMeasurement(
+        "throughput", "1/s", [], facts={"recall": facts}, direction="higher", outcome=Outcome.NO_RECALL, detail=why
+    )
+
+
+def _tried(context: StepContext, search: Callable[[Any], Any], tuning: Questions) -> Tried:
+    """What an effort comes to, on as many of the queries for tuning as there is time for."""
+    found, answers = _searched(search, tuning.queries, TRIED, nullcontext())
+    with context.aside():
+        asked = tuning.some(slice(0, len(answers)))
+        return Tried(asked.recalls(answers), found.count / max(found.total / 1e9, 1e-9), asked.fault(answers))
+
+
+def _timed(
+    context: StepContext, search: Callable[[Any], Any], tuning: Questions, timed: Questions
+) -> tuple[ClientTimings, list[Any]]:
+    """What the clock says of the queries, and their answers."""
+    for query in tuning.queries[:WARM_UP]:
+        search(query)
+    meter = CallMeter(context.engine)
+    samples, answers = _searched(search, timed.queries, TIMED, meter)
+    usage = meter.usage(samples.total / 1e9)
+    return ClientTimings(service=samples, begin=0, end=int(samples.total), usage=usage), answers
+
+
+def _searched(
+    search: Callable[[Any], Any], queries: Matrix, seconds: float, around: Around
+) -> tuple[Samples, list[Any]]:
+    """Search for one query after another until all are done or the time is over: how long each took, and its answer."""
+    samples, every = Samples(), EveryCall()
+    with collector_off():
+        end = perf_counter_ns() + round(seconds * 1e9)
+        stream_until(search, queries, samples.record, end, around=around, sample=every)
+    return samples, [answer for _, answer in every.calls]
+
+
+def _chance(recalls: NDArray[np.float64], tuned: Tried | None) -> float:
+    """Return by how much the mean may miss the target by chance."""
+    known = [recalls, tuned.recalls] if tuned else [recalls]
+    return _ERRORS * float(np.sqrt(sum(each.var() / len(each) for each in known)))
+
+
+def _facts(
+    target: float, recalls: NDArray[np.float64], knob: Knob | None, effort: int | None, tried: Mapping[int, Tried]
+) -> RecallFacts:
+    mean, error = float(recalls.mean()), 1.96 * float(recalls.std() / np.sqrt(len(recalls)))
+    facts: RecallFacts = {
+        "target": target, "mean": mean, "low": max(mean - error, 0.0), "high": min(mean + error, 1.0),
+        "p5": float(np.quantile(recalls, 0.05)), "queries": len(recalls),
+    }  # fmt: skip
+    if knob is None:
+        return facts
+    least, most = tried[knob.least], tried.get(knob.most)
+    exact = least.recall == 1
+    return {
+        **facts, "knob": knob.name, "effort": effort, "exact": exact,
+        "without_effect": most is not None and not exact and least.same(most),
+        "tried": [
+            {"effort": each, "recall": of.recall, "per_second": of.per_second} for each, of in sorted(tried.items())
+        ],
+    }  # fmt: skip
+
+
+def check(step: NearestStep, context: StepContext) -> None:
+    """Each answer has as many rows as there are, each of them once, all of them known and with the label. Raises WrongAnswer."""
+    if fault := context.data.returned.pop(step.name, ""):
+        raise WrongAnswer(f"a search returned {fault}")
+
+
+def check_loaded(context: StepContext) -> None:
+    """Most of the vectors are found, with all effort. Raises WrongAnswer, also where the engine can't search."""
+    if not offers(type(context.engine), "nearest"):
+        raise NotVerified(f"there is no way to find the vectors of {context.engine.name}")
+    knob = context.engine.knob
+    asked, _ = questions(NearestStep.model_validate(_LOADED), context)
+    search = prepared(context.engine, context.session, "nearest")(asked.asked, where=None, effort=knob and knob.most)
+    answers = [search(query) for query in asked.queries[:WARM_UP]]
+    asked = asked.some(slice(0, WARM_UP))
+    if fault := asked.fault(answers):
+        raise WrongAnswer(f"a search of the loaded vectors returned {fault}")
+    if (recall := float(asked.recalls(answers).mean())) < _FOUND:
+        raise WrongAnswer(f"a search of the loaded vectors finds {recall:.0%} of the nearest")

@@ -1,0 +1,198 @@
+"""Searches for the nearest vectors: an honest one over cells, which numpy scans, and others that lie in a way each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dbbench.engine import Engine, Knob, LoadPart, Publication, Session, Tier
+
+CELLS = 64
+
+
+class NearSession(Session):
+    def __init__(self, engine: Near) -> None:
+        self.engine = engine
+
+    def prepare_add(self) -> Callable[[Any, Any, Any], object]:
+        return lambda *given: self.engine.held.append(given)
+
+    def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
+        return {"indexes": self.engine.index}
+
+    def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[Any], Any]:
+        return lambda vector: self.engine.nearest(vector, k, where, effort or CELLS)
+
+
+class Near(Engine):
+    """The nearest of those in the cells whose centres are nearest."""
+
+    license = "none"
+    publication = Publication.ALLOWED
+    session_class: ClassVar = NearSession
+    durability: ClassVar = {Tier.MEMORY: {}}
+    metrics: ClassVar = ("l2", "ip")
+    knob: ClassVar = Knob("cells", 1, CELLS)
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {"numpy": np.__version__}
+
+    def create_vectors(self, vectors: Any) -> None:
+        self.metric, self.held = vectors.metric, []
+
+    def connect(self) -> Session:
+        return self.session_class(self)
+
+    def index(self) -> None:
+        self.keys, self.vectors, self.labels = (np.concatenate(each) for each in zip(*self.held, strict=True))
+        self.centres = self.vectors[np.random.default_rng(0).choice(len(self.vectors), CELLS, replace=False)]
+        apart = ((self.vectors[:, None] - self.centres) ** 2).sum(axis=2)
+        self.cell = apart.argmin(axis=1)
+
+    def far(self, vectors: Any, query: Any) -> Any:
+        return -vectors @ query if self.metric == "ip" else ((vectors - query) ** 2).sum(axis=1)
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        cells = np.argsort(((self.centres - query) ** 2).sum(axis=1))[:effort]
+        among = np.flatnonzero(np.isin(self.cell, cells) & ((self.labels == where) | (where is None)))
+        return self.keys[among[np.argsort(self.far(self.vectors[among], query))[:k]]]
+
+
+class Honest(Near):
+    name = "near-honest"
+    title = "Near: honest"
+
+
+class Fewer(Near):
+    """Filters what it has found, as an index does that knows nothing of labels."""
+
+    name = "near-fewer"
+    title = "Near: fewer rows"
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        found = super().nearest(query, k, None, effort)
+        return found if where is None else found[self.labels[found - 1] == where]
+
+
+class Unfiltered(Near):
+    """Has no filter."""
+
+    name = "near-unfiltered"
+    title = "Near: a broken filter"
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        return super().nearest(query, k, None, effort)
+
+
+class Cached(Near):
+    """Keeps an answer, and gives it to the next queries too."""
+
+    name = "near-cached"
+    title = "Near: cached answers"
+    count = 0
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        self.count += 1
+        if self.count % 4 == 1 or len(self.kept) != k:
+            self.kept = super().nearest(query, k, where, effort)
+        return self.kept
+
+    kept: Any = ()
+
+
+class Claims(Near):
+    """Finds the nearest in the first calls after each preparation; later ones leave out the three nearest of them."""
+
+    name = "near-claims"
+    title = "Near: recall claimed"
+
+    class session_class(NearSession):
+        def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[Any], Any]:
+            calls = iter(range(10**9))
+            search = self.engine.nearest
+            return lambda vector: search(vector, k + 3, where, effort)[0 if next(calls) < 120 else 3 :][:k]
+
+
+class Exact(Near):
+    """Is an exact search, and has a knob that says otherwise."""
+
+    name = "near-exact"
+    title = "Near: exact"
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        return super().nearest(query, k, where, CELLS)
+
+
+class Stuck(Near):
+    """Has a knob that changes nothing."""
+
+    name = "near-stuck"
+    title = "Near: a knob without effect"
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        return super().nearest(query, k, where, 12)
+
+
+class Repeats(Near):
+    """Fills up its answer with what it has."""
+
+    name = "near-repeats"
+    title = "Near: repeated keys"
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        return np.resize(super().nearest(query, k - 1, where, effort), k)
+
+
+class Places(Near):
+    """Returns places, which begin at 0, in place of keys."""
+
+    name = "near-places"
+    title = "Near: places"
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        return super().nearest(query, k, where, effort) - 1
+
+
+class Lazy(Near):
+    """Searches when its answer is looked at, when the clock has stopped."""
+
+    name = "near-lazy"
+    title = "Near: lazy"
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        return (each for each in [super().nearest(query, k, where, effort)] for each in each)
+
+
+class More(Near):
+    """Returns more rows than were asked for, to be on the safe side."""
+
+    name = "near-more"
+    title = "Near: more rows"
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        return super().nearest(query, 2 * k, where, effort)
+
+
+class Drops(Near):
+    """Loads a third of what it is given."""
+
+    name = "near-drops"
+    title = "Near: drops"
+
+    def index(self) -> None:
+        self.held = [tuple(each[::3] for each in given) for given in self.held]
+        super().index()
+
+
+class Replaces(Near):
+    """Has another metric than the one asked for."""
+
+    name = "near-replaces"
+    title = "Near: another metric"
+
+    def create_vectors(self, vectors: Any) -> None:
+        super().create_vectors(vectors)
+        self.metric = "l2"

@@ -1,0 +1,59 @@
+"""Faults in searches for the nearest vectors."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+from dbbench_mutants.right import VectorClient, VectorFile
+
+
+class NoMetrics(VectorFile):
+    clause = "names its metrics"
+    metrics = ()
+
+
+class OneMetric(VectorFile):
+    clause = "finds the nearest by each metric"
+
+    def create_vectors(self, vectors):
+        self.metric = "l2"
+
+
+class LastPiece(VectorFile):
+    clause = "adds in pieces"
+
+    def index(self):
+        self.all = self.held[-1]
+
+
+class AnyLabel(VectorFile):
+    clause = "searches behind a filter"
+
+    def nearest(self, query, k, where):
+        return super().nearest(query, k, None)
+
+
+class FirstNumber(VectorFile):
+    clause = "prepares more than once"
+    first = 0
+
+    class session_class(VectorClient):
+        def prepare_nearest(self, k, *, where, effort):
+            self.engine.first = self.engine.first or k
+            return super().prepare_nearest(self.engine.first, where=where, effort=effort)
+
+
+class NeverSaves(VectorFile):
+    clause = "keeps what was added"
+
+    def save(self):
+        np.savez(self.file, *(each[:9] for each in self.all), metric=self.metric)
+
+
+class TimedOnly(VectorFile):
+    clause = "runs a whole trial"
+
+    def nearest(self, query, k, where):
+        found = super().nearest(query, k, where)
+        return found if gc.isenabled() else found[:-1]

@@ -1,0 +1,216 @@
+"""Vectors: drawn alike everywhere, their neighbours found exactly, answers judged by distance."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dbbench.datasets.cache import Files, materialise
+from dbbench.datasets.export import export
+from dbbench.datasets.neighbours import distances, nearest_distances
+from dbbench.datasets.vectors import VectorSet, arrays, matrix
+from dbbench.engine.traits import Knob
+from dbbench.errors import Unsupported, UserError, WrongAnswer
+from dbbench.loadgen.effort import least_effort
+from dbbench.suite.dataset import Dataset, Vectors
+from dbbench.workloads.nearest import refuse_metric
+from dbbench.workloads.neighbours import Questions
+
+SPEC = Vectors(count=40_000, dimensions=20, labels=(0.1, 0.01), queries=300, outside=True)
+METRICS = ("l2", "cosine", "ip")
+
+
+def brute(metric: Any, vectors: Any, query: Any, count: int) -> Any:
+    """The distances of the nearest of them, one after another, in float64."""
+    return np.sort(distances(metric, vectors, np.broadcast_to(query, vectors.shape)))[:count]
+
+
+def test_the_same_bits_are_drawn_everywhere() -> None:
+    drawn = VectorSet(SPEC, seed=7)
+    found = hashlib.sha256()
+    for number in (1, 0):  # each chunk alone
+        for each in arrays(drawn.chunk(number)):
+            found.update(np.ascontiguousarray(each).tobytes())
+    for kind in ("inside", "outside"):
+        found.update(drawn.queries(kind).tobytes())
+    assert found.hexdigest() == "05e956f355c69d207416ad7ced4252bbdbf05a81a023403e8b3c67fbb3653261"
+
+
+def test_clusters_are_of_zipf_sizes_and_labels_have_their_shares() -> None:
+    drawn = VectorSet(SPEC, seed=1)
+    keys, vectors, labels = (
+        np.concatenate(each) for each in zip(*(arrays(drawn.chunk(n)) for n in (0, 1)), strict=True)
+    )
+    assert keys.tolist() == list(range(1, 40_001))
+    assert np.bincount(labels) / 40_000 == pytest.approx([0.89, 0.1, 0.01], abs=0.005)
+    assert vectors.dtype == np.float32
+    assert 0.7 < vectors.std() < 1.2
+    # 24 dimensions hold all but the noise; of 60 dimensions the others have next to nothing.
+    wide = VectorSet(SPEC.model_copy(update={"dimensions": 60, "count": 2_000}), seed=1)
+    spread = np.linalg.svd(np.cov(arrays(wide.chunk(0))[1].T), compute_uv=False)
+    assert spread[23] > 5 * spread[24]
+    # A query from outside is farther from what it is near.
+    near = [nearest_distances("l2", vectors, drawn.queries(kind)[:50], 1).mean() for kind in ("inside", "outside")]
+    assert near[1] > 2 * near[0]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(
+    ("count", "offset", "rounded"), [(3_000, 0, False), (3_001, 100, False), (997, 0, True), (40, 3, True)]
+)
+def test_neighbours_are_exact_far_from_the_origin_and_with_ties(
+    metric: Any, count: int, offset: int, rounded: bool
+) -> None:
+    drawn = VectorSet(SPEC.model_copy(update={"dimensions": 4 if rounded else 20}), seed=3)
+    vectors, queries = (
+        arrays(drawn.chunk(0))[1][:count] + np.float32(offset),
+        drawn.queries("inside")[:70] + np.float32(offset),
+    )
+    if rounded:
+        vectors, queries = np.round(2 * vectors) / 2, np.round(2 * queries) / 2
+        vectors += np.float32(0.5) * (vectors == 0).all(axis=1, keepdims=True)  # cosine has no zero vector
+        queries += np.float32(0.5) * (queries == 0).all(axis=1, keepdims=True)
+    found = nearest_distances(metric, vectors, queries, min(100, count))
+    for query, ours in zip(queries, found, strict=True):
+        assert ours == pytest.approx(brute(metric, vectors, query, min(100, count)), rel=1e-12, abs=1e-13)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    """A dataset of few vectors, some of them twice."""
+    folder = tmp_path_factory.mktemp("vectors")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DBBENCH_CACHE", str(folder))
+        return materialise(
+            Dataset.model_validate({"vectors": {"count": 600, "dimensions": 4, "labels": [0.05], "queries": 200}})
+        )
+
+
+def test_a_dataset_has_the_distances_of_its_queries_behind_each_label(files: Files) -> None:
+    assert files.manifest["tables"] == {"vectors": {"rows": 600, "columns": {}}}
+    assert files.manifest["csv_bytes"] == 600 * 4 * 4
+    drawn = files.table("vectors")
+    vectors, labels = matrix(drawn.column("vector")), drawn.column("label").to_numpy()
+    query = matrix(files.table("inside").column("vector"))[11]
+    some = vectors[labels == 1]
+    assert 15 < len(some) < 50
+    for name, among in (("inside-0", vectors), ("inside-1", some)):
+        known = matrix(files.table(name).column("distances"))[11]
+        assert known == pytest.approx(brute("l2", among, query, 100))
+
+
+def judged(files: Files, where: int | None = None, count: int = 3) -> Questions:
+    """Two questions, whose neighbours are known."""
+    queries = matrix(files.table("inside").column("vector"))[:2]
+    known = matrix(files.table(f"inside-{where or 0}").column("distances"))[:2]
+    return Questions(queries, known[:, count - 1] * (1 + 1e-9), files, "l2", count, count, where)
+
+
+def right(files: Files, asked: Questions) -> list[list[int]]:
+    """The keys of the nearest, by brute force."""
+    drawn = files.table("vectors")
+    vectors, labels = matrix(drawn.column("vector")), drawn.column("label").to_numpy()
+    found = []
+    for query in asked.queries:
+        apart = distances("l2", vectors, np.broadcast_to(query, vectors.shape))
+        apart[labels != asked.where] += 1e9 * (asked.where is not None)
+        found.append([int(each) + 1 for each in np.argsort(apart)[: asked.count]])
+    return found
+
+
+@pytest.mark.parametrize("where", [None, 1])
+def test_answers_are_judged_by_distance_whatever_their_form(files: Files, where: int | None) -> None:
+    asked = judged(files, where)
+    keys = right(files, asked)
+    for answers in (
+        keys,
+        [tuple(each) for each in keys],
+        [np.array(each, np.uint64) for each in keys],
+        [each[::-1] for each in keys],
+    ):
+        assert asked.recalls(answers).tolist() == [1, 1]
+        assert asked.fault(answers) == ""
+    far = next(
+        key
+        for key in range(1, 601)
+        if key not in keys[0] and files.table("vectors").column("label")[key - 1].as_py() == (where or 0)
+    )
+    assert asked.recalls([[*keys[0][:2], far], keys[1]]).tolist() == [pytest.approx(2 / 3), 1]
+
+
+FAULTS = {
+    "fewer": (lambda keys: keys[:2], "2 rows instead of 3, in 1 of 2 answers", 2 / 3),
+    "padded": (lambda keys: [*keys[:2], -1], "2 rows instead of 3, in 1 of 2 answers", 2 / 3),
+    "more": (lambda keys: [*keys, keys[0] % 600 + 1], "4 rows instead of 3", 1),
+    "twice": (lambda keys: [keys[0], keys[0], keys[1]], "twice in one answer", 2 / 3),
+    "unknown": (lambda keys: [601, *keys[1:]], "the key 601, which no vector has", 2 / 3),
+    "zero": (lambda keys: [0, *keys[1:]], "the key 0, which no vector has", 2 / 3),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_is_wrong_with_an_answer_is_told_and_counts_for_nothing(files: Files, name: str) -> None:
+    change, words, recall = FAULTS[name]
+    asked = judged(files)
+    first, second = right(files, asked)
+    assert words in asked.fault([change(first), second])
+    assert asked.recalls([change(first), second]).tolist() == [pytest.approx(recall), 1]
+
+
+def test_a_row_that_a_filter_should_leave_out_is_told(files: Files) -> None:
+    asked, every = judged(files, 1), judged(files)
+    assert "whose label is 0, where the label 1 was asked for" in asked.fault(right(files, every))
+    assert asked.recalls(right(files, every)).max() < 1
+
+
+def test_an_answer_that_is_made_when_it_is_looked_at_is_none(files: Files) -> None:
+    asked = judged(files)
+    with pytest.raises(WrongAnswer, match="returned a generator, not a list or array of keys"):
+        asked.recalls([(key for key in each) for each in right(files, asked)])
+
+
+@pytest.mark.parametrize("needed", [1, 2, 3, 17, 100, 999, 1_000])
+def test_the_least_effort_is_found_in_a_few_tries(needed: int) -> None:
+    tried: list[int] = []
+
+    def recall(effort: int) -> float:
+        tried.append(effort)
+        return 0.9 if effort >= needed else 0.5
+
+    found = least_effort(recall, 0.9, 1, 1_000)
+    assert found is not None
+    assert needed <= found <= needed * 1.021
+    assert len(tried) < 20
+    assert least_effort(lambda effort: 0.89, 0.9, 1, 1_000) is None
+
+
+def test_bad_input_is_told() -> None:
+    with pytest.raises(Unsupported, match=r"flat has no metric cosine \(it has: l2, ip\)"):
+        refuse_metric(type("Flat", (), {"name": "flat", "metrics": ("l2", "ip")}), "cosine")  # type: ignore[arg-type]
+    for least, most in ((0, 9), (5, 5), (9, 2)):
+        with pytest.raises(ValueError, match="expected 1 <= least < most"):
+            Knob("ef", least, most)
+
+
+def test_a_scale_at_which_no_vector_has_a_label_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path / "cache"))
+    dataset = Dataset.model_validate({"vectors": {"count": 5_000, "dimensions": 2, "labels": [0.001], "queries": 200}})
+    with pytest.raises(
+        UserError, match=r"none of 20 vectors has the label whose share is 0\.001; choose a larger --scale"
+    ):
+        materialise(dataset, scale=0.004)
+
+
+def test_vectors_are_exported_as_parquet(tmp_path: Path) -> None:
+    dataset = Dataset.model_validate({"vectors": {"count": 50, "dimensions": 3, "queries": 200}})
+    with pytest.raises(UserError, match="--format parquet"):
+        list(export(dataset, tmp_path, "csv", scale=1, seed=None))
+    assert [rows for _, rows in export(dataset, tmp_path, "parquet", scale=1, seed=None)] == [50, 200]
+    from pyarrow import parquet
+
+    assert parquet.read_table(tmp_path / "vectors.parquet").column("vector").type.value_type == pa.float32()
