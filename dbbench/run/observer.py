@@ -1,12 +1,13 @@
 """`python -m dbbench.run.observer DIR PY-SPY PERF [SERVER...]`: samples what its parent and that one's servers use.
 
 It has them profiled too, by programs that may be missing. It says on standard output when it looks, and goes on until
-standard input ends, with the number of calls before that. A killed worker ends it, too; what was seen by then is kept.
+standard input ends, with facts of the step before that. A killed worker ends it, too; what was seen by then is kept.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import select
@@ -102,19 +103,26 @@ class Observer:
 
     def watch(self) -> None:
         """Sample twice a second until standard input ends."""
-        calls = b""
+        told = b""
         self._sample()
         with contextlib.suppress(KeyboardInterrupt):
             while True:
                 if not select.select([sys.stdin], [], [], _EVERY_SECONDS)[0]:
                     self._sample()
-                elif told := os.read(sys.stdin.fileno(), 64):
-                    calls += told
+                elif more := os.read(sys.stdin.fileno(), 4096):
+                    told += more
                 else:
                     break
         self._sample()
         seconds = time.monotonic() - self.started
-        self._keep(seconds, int(calls or 0))
+        found = Watched(
+            seconds=seconds,
+            names=self.names,
+            samples=tuple(self.samples),
+            notes=tuple(self.notes),
+            **json.loads(told or b"{}"),
+        )
+        atomic_json.write(self.directory / WATCHED, found.model_dump())
         stacks = Counter[str]()
         if self.py_spy and self.py_spy.end():
             for line in self.py_spy.out.read_text("utf-8", "replace").splitlines():
@@ -124,20 +132,13 @@ class Observer:
             stacks.update(_folded(self.perf))
         text = "".join(f"{stack} {count}\n" for stack, count in stacks.items())
         plain_file.write(self.directory / PROFILE, text.encode())
-        self._keep(seconds, int(calls or 0))
-
-    def _keep(self, seconds: float, calls: int) -> None:
-        found = Watched(
-            seconds=seconds, calls=calls, names=self.names, samples=tuple(self.samples), notes=tuple(self.notes)
-        )
-        atomic_json.write(self.directory / WATCHED, found.model_dump())
 
     def _sample(self) -> None:
         at = time.monotonic() - self.started
         for process in self._processes():
             with contextlib.suppress(psutil.Error, OSError):  # it has ended
-                self.names[process.pid] = process.name()
                 self.samples.append(_sample(at, process))
+                self.names[process.pid] = process.name()
 
     def _processes(self) -> Iterable[psutil.Process]:
         """What is looked at now, each once: none of what looks."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 from dbbench.engine.base import Engine
+from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import RunError
 from dbbench.host.processes import ended, environment, python
 from dbbench.results.watched import Watch
@@ -31,18 +33,31 @@ def measured(
     if watch is None or watch.step != step.name:
         return measure()
     with _observer(watch, engine, directory) as observed:
+        before = _waits(engine)
         until = time.monotonic() + watch.seconds
         first = measure()
-        observed.calls = 1
+        observed["calls"] = 1
         while not step.writes and time.monotonic() < until:
             measure()
-            observed.calls += 1
+            observed["calls"] += 1
+        observed["waits"] = {name: number - before.get(name, 0.0) for name, number in _waits(engine).items()}
     return first
 
 
+def _waits(engine: Engine) -> dict[str, float]:
+    """The waits that the server counts; empty where nobody knows how to ask it."""
+    if not isinstance(engine, SQLEngine) or not engine.sql.waits:
+        return {}
+    session = engine.connect()
+    try:
+        return {str(name): float(number) for name, number in fetch(session, engine.sql.waits)}
+    finally:
+        session.close()
+
+
 @contextmanager
-def _observer(watch: Watch, engine: Engine, directory: Path) -> Iterator[SimpleNamespace]:
-    """Have a process look on; it is told at the end how often the step was called."""
+def _observer(watch: Watch, engine: Engine, directory: Path) -> Iterator[dict[str, Any]]:
+    """Have a process look on; it is told at the end what is put into the mapping."""
     servers = [str(pid) for pid in engine.processes()]
     observer = subprocess.Popen(
         python("dbbench.run.observer", str(directory), watch.py_spy, watch.perf, *servers),
@@ -58,12 +73,12 @@ def _observer(watch: Watch, engine: Engine, directory: Path) -> Iterator[SimpleN
     observer.stdin.flush()
     if not observer.stdout.readline():
         raise RunError("what watches the step ended before it began")
-    observed = SimpleNamespace(calls=0)
+    observed: dict[str, Any] = {}
     try:
         yield observed
     finally:
         with observer.stdin, observer.stdout:
-            observer.stdin.write(str(observed.calls).encode())
+            observer.stdin.write(json.dumps(observed).encode())
             observer.stdin.close()
             if not ended(observer, _WRITES):
                 observer.kill()

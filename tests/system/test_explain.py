@@ -12,6 +12,7 @@ import pytest
 
 from dbbench.results.watched import Watched
 from dbbench.run import explain
+from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, run_dbbench
 
 SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
@@ -67,6 +68,21 @@ def test_a_process_that_ends_while_it_is_watched_leaves_what_was_seen(folder: Pa
     assert "crashed: killed by SIGSEGV" in said
     assert "ended while it was watched; what was seen until then is kept" in said
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_the_processes_of_a_private_server_are_seen_and_its_own_counts_of_waits(
+    tmp_path: Path, dbbench: Dbbench
+) -> None:
+    usable("mysql")
+    shutil.copy(SMALL, tmp_path)
+    done = dbbench("suite", "small.yaml", "-e", "mysql", "--rounds", "1", "--format", "csv", "--out", "r")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = dbbench("explain", "r", "--step", "join", "--seconds", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Innodb_row_lock_waits 0" in done.stdout
+    watched = Watched.read(tmp_path / "r" / "explain" / "join" / "mysql")
+    assert len({*watched.names.values()}) == 2  # the worker and its server
+    assert "SIMPLE" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ class Dialect:
     statistics: str = ""
     #: A query of the system's catalogue for the first column of each index of a table. {0}: the table's name, as text.
     indexed: str = ""
+    #: A query of the server's own counts of waits since it started: a name and a number in each row.
+    waits: str = ""
 
     def of_each(self, statement: str, tables: Iterable[str]) -> list[str]:
         """A statement for each table, or once if it names none."""

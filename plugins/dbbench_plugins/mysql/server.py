@@ -131,6 +131,8 @@ class MySQLServer(ClientServer):
         compact="ALTER TABLE {table} FORCE",  # what OPTIMIZE TABLE is mapped to; that says in a row how it went
         indexed="SELECT column_name FROM information_schema.statistics "
         "WHERE table_schema = DATABASE() AND table_name = '{0}' AND seq_in_index = 1",
+        waits="SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_row_lock_waits', 'Innodb_log_waits', "
+        "'Innodb_buffer_pool_wait_free', 'Innodb_buffer_pool_reads', 'Innodb_data_fsyncs', 'Table_locks_waited')",
     )
     options_class = MySQLOptions
     session_class: ClassVar[type[SQLSession]] = MySQLSession
