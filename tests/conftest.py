@@ -62,13 +62,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One cache, and one folder of crash checks, for the whole test session, for this process and those it starts.
+    """One cache for all processes of the test session, and for those that they start.
 
-    And one for what this process makes for itself until its end: a worker of xdist that takes long to end is killed.
+    And for each of xdist's workers a folder of crash checks, and one for what it makes for itself until its end, since a
+    worker that takes long to end is killed.
     """
+    from dbbench.testing.contract import of_all_workers
+
+    cache = of_all_workers(tmp_path_factory) / "cache"
+    cache.mkdir(mode=0o700, exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("temporary")))
-        patch.setenv("DBBENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("DBBENCH_CACHE", str(cache))
         patch.setenv("DBBENCH_DATA", str(tmp_path_factory.mktemp("data")))
         # Tests start thousands of Pythons: without the threads of numpy's BLAS and pydantic's search for plugins each
         # takes a tenth less time to begin.

@@ -75,6 +75,12 @@ def said(engine: type[Engine]) -> set[str]:
     }
 
 
+def of_all_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a test session that all workers of xdist have in common."""
+    folder = tmp_path_factory.getbasetemp()
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+
+
 def expect_sized(engine: Engine) -> Size:
     """The size of a flushed engine that holds something, found to be one: bytes of files inside its directory."""
     engine.flush()
@@ -175,7 +181,7 @@ class EngineContract:
         The suite is a text in which `{tier}` stands for the engine's first tier.
         """
         # Not the user's; and one for all tests, so that a private server is set up once.
-        monkeypatch.setenv("DBBENCH_CACHE", str(tmp_path_factory.getbasetemp() / "kit-cache"))
+        monkeypatch.setenv("DBBENCH_CACHE", str(of_all_workers(tmp_path_factory) / "kit-cache"))
 
         def run(text: str) -> TrialResult:
             suite = tmp_path / "kit.yaml"
