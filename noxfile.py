@@ -20,11 +20,11 @@ def tests(session: nox.Session) -> None:
 def everything(session: nox.Session) -> None:
     """All tests on all engines. With --no-venv in the environment as it is, which must have them all.
 
-    One process more than processors: many of these tests wait, for servers, limits and ends of processes.
+    Two processes more than processors: many of these tests wait, for disks, servers, limits and ends of processes.
     """
     if not isinstance(session.virtualenv, PassthroughEnv):
         session.install("-e", ".[everything,test]")
-    processes = str((os.cpu_count() or 1) + 1)
+    processes = str((os.cpu_count() or 1) + 2)
     session.run("pytest", "-n", processes, "-m", "matrix or not matrix", *session.posargs)
 
 

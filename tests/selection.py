@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,11 @@ class Selection:
     def pytest_configure(self, config: pytest.Config) -> None:
         if plain(config):  # in xdist's workers as well: each is started with the same command line
             config.option.markexpr = "not matrix"
+
+    def pytest_ignore_collect(self, collection_path: Path, config: pytest.Config) -> bool | None:
+        """Where the matrix alone is asked for, import no test of a unit that isn't of it."""
+        unit = config.option.markexpr == "matrix" and collection_path.match("tests/unit/test_*.py")
+        return True if unit and "pytest.mark.matrix" not in collection_path.read_text("utf-8") else None
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
         self.left_out += sum(item.get_closest_marker("matrix") is not None for item in items)

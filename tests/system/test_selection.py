@@ -13,8 +13,10 @@ from tests.conftest import TESTS
 pytestmark = pytest.mark.matrix
 
 
-#: Folders that have tests of both kinds stand for all: one whose tests say it, and one whose conftest.py does.
-SAID, ADDED = (("-o", f"testpaths=tests/{folder}") for folder in ("attack", "contract"))
+#: Folders that have tests of both kinds stand for all: one whose tests say it, and one whose conftest.py does. With them
+#: a file of tests of units that says it, and one that doesn't.
+SAID = ("-o", "testpaths=tests/attack")
+ADDED = ("-o", "testpaths=tests/contract tests/unit/test_environments.py tests/unit/test_units.py")
 
 
 def collected(*words: str) -> tuple[list[str], str]:
@@ -34,7 +36,8 @@ def test_the_two_commands_run_each_test_once(pytestconfig: pytest.Config) -> Non
     matrix, _ = collected(*ADDED, "-m", "matrix")
     whole, _ = collected(*ADDED, "-m", "matrix or not matrix")
     assert quick
-    assert matrix
+    assert "/test_units.py" in " ".join(quick)
+    assert "/test_environments.py" in " ".join(matrix)
     assert sorted(quick + matrix) == sorted(whole)
     assert f"\n{len(matrix)} tests: " in told
     assert "nox -s everything" in told
