@@ -8,6 +8,9 @@ from pydantic import Field
 
 from dbbench.suite.base import Model, Slug, Title
 
+#: What a trade-off is against, unless it is a step.
+RECALL = "recall"
+
 
 class Bars(Model):
     """A best-to-worst bar chart for each of the steps named (all but sizes, if none is)."""
@@ -76,6 +79,19 @@ class Timeline(Model):
     steps: tuple[Slug, ...] = ()
 
 
+class Tradeoff(Model):
+    """Figures of these steps against the recall of their searches, or against another step's: a curve for each engine.
+
+    A point that no other is better than in both has a ring.
+    """
+
+    kind: Literal["tradeoff"]
+    title: Title
+    steps: tuple[Slug, ...] = Field(min_length=1)
+    against: Slug = RECALL
+
+
 AnyChart = Annotated[
-    Bars | Overview | SizeChart | Percentiles | Stacks | Spans | Sweep | Timeline, Field(discriminator="kind")
+    Bars | Overview | SizeChart | Percentiles | Stacks | Spans | Sweep | Timeline | Tradeoff,
+    Field(discriminator="kind"),
 ]

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from dbbench.suite.charts import RECALL
 from dbbench.suite.data_types import parse_type
 from dbbench.suite.dataset import HOLDS
 from dbbench.suite.expressions import parsed
@@ -158,6 +159,9 @@ def _in_scenario(scenario: Mapping, dataset: Mapping, path: Path) -> Iterator[Da
     for index, chart in items(scenario, "charts"):
         for key in ("steps", "step", "cold", "warm"):
             yield from unknown(chart.get(key), names, (*path, "charts", index, key), "one of the steps")
+        yield from unknown(
+            chart.get("against"), [*names, RECALL], (*path, "charts", index, "against"), f"{RECALL} or one of the steps"
+        )
 
 
 def _once(thing: Mapping, names: list[str], path: tuple[str | int, ...]) -> Iterator[Dangling]:

@@ -123,7 +123,7 @@ def _curve(curve: Curve, plot: Plot, scene: Scene, frame: Frame) -> None:
         scene.marks.append(Stroke((((x, ends[0]), (x, ends[1])), *stops), curve.ink, 1.3))
     if len(at) > 1:
         scene.line(*at, ink=curve.ink, width=1.8)
-    if curve.dotted:
-        scene.marks += [Dot(x, y, curve.ink, curve.shape, 8) for x, y in at]
     for value, height in curve.rings:
         scene.marks.append(Dot(frame.across(plot.x, value), frame.up(plot.y, height), "ink", "circle", 14, hollow=True))
+    if curve.dotted:
+        scene.marks += [Dot(x, y, curve.ink, curve.shape, 8) for x, y in at]

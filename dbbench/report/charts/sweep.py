@@ -14,6 +14,7 @@ from dbbench.report.remarks import detail
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_view import WIDE_RANGE, StepView, joined
 from dbbench.suite.charts import Sweep
+from dbbench.suite.steps.base import ClientsStep
 
 #: Pixels that the curves take.
 _HEIGHT = 320.0
@@ -27,8 +28,8 @@ def figures(chart: Sweep, scenario: ScenarioView, look: Look) -> Iterator[tuple[
     """A chart for each sweep."""
     sweeps: dict[str, list[StepView]] = {}
     for view in scenario.steps:
-        if swept := getattr(view.step, "swept", None):
-            sweeps.setdefault(swept, []).append(view)
+        if isinstance(view.step, ClientsStep) and view.step.swept:
+            sweeps.setdefault(view.step.swept, []).append(view)
     for name in chart.steps or sweeps:
         if name in sweeps:
             yield f"{name}-sweep", sweep(sweeps[name], look)

@@ -26,12 +26,6 @@ def _listed(recall: Any) -> Any:
     return [recall] if isinstance(recall, int | float) and not isinstance(recall, bool) else recall
 
 
-def _different(recalls: tuple[float, ...]) -> tuple[float, ...]:
-    if len({*recalls}) < len(recalls):
-        raise ValueError("recall: each once")
-    return recalls
-
-
 _RECALL = {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
 Recalls = Annotated[
     tuple[Annotated[float, Field(gt=0, le=1)], ...],
@@ -89,7 +83,7 @@ class NearestStep(Step):
     def unfit(cls, step: Mapping, dataset: Mapping) -> Iterator[Dangling]:
         """More neighbours than vectors, a label that none has, queries that aren't drawn."""
         vectors = mapping(dataset, "vectors")
-        k, count = step.get("k"), vectors.get("count")
+        k, count = step.get("k", cls.model_fields["k"].default), vectors.get("count")
         if isinstance(k, int) and isinstance(count, int) and k > count:
             yield ("k",), f"at most {count:,}, as many as there are vectors", ()
         label = mapping(step, "where").get("label")

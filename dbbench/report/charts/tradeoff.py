@@ -1,0 +1,143 @@
+"""One figure of each engine against another: a curve for each, and a ring about each point that no other is better than in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from dbbench.analysis.row import Row
+from dbbench.analysis.units import Unit, fitting
+from dbbench.report.charts.axis import Axis, fitting_axis
+from dbbench.report.charts.layout import Frame, Look, Sheet, Texts
+from dbbench.report.charts.plot import MOST, Curve, Plot, named, placed, room, shapes
+from dbbench.report.charts.scene import Dot, Scene
+from dbbench.report.remarks import detail
+from dbbench.report.run_view import ScenarioView
+from dbbench.report.step_view import WIDE_RANGE, StepView, heading, joined
+from dbbench.suite.charts import Tradeoff
+
+#: Pixels that the curves take.
+_HEIGHT = 340.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """One engine in one step, by both of its figures in base units; whether no other is better in both."""
+
+    row: Row
+    x: float
+    y: float
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Across:
+    """What the horizontal axis has: the recall of each step, or the figure of one."""
+
+    view: StepView | None = None
+
+    @property
+    def higher(self) -> bool:
+        """Whether more is better."""
+        return self.view is None or self.view.higher
+
+    def of(self, row: Row) -> float | None:
+        """An engine's figure there; None if it has none."""
+        if self.view is None:
+            return row.recall.mean if row.recall else None
+        return next((line.row.value for line in self.view.lines if line.row.engine == row.engine), None)
+
+    def unit(self, values: Sequence[float]) -> Unit:
+        """The unit for some figures."""
+        return fitting(self.view.step.figure_unit, values) if self.view else Unit(1, "")
+
+    def axis(self, values: Sequence[float]) -> Axis:
+        """The axis for some figures: that of recalls ends at 1."""
+        if self.view is None:
+            low = min(values)
+            return Axis(low - (1 - low) / 12 - 0.002, 1.0 + (1 - low) / 24 + 0.001)
+        return fitting_axis(values, logarithmic=max(values) / min(values) > WIDE_RANGE, beyond=1.08)
+
+    def heading(self, unit: Unit) -> str:
+        """What stands below the axis."""
+        return "recall" if self.view is None else f"{self.view.step.title}, {unit.symbol}"
+
+
+def figures(chart: Tradeoff, scenario: ScenarioView, look: Look) -> Iterator[tuple[str, Scene]]:
+    """The chart, if any engine has both figures."""
+    views = [each for each in scenario.steps if {each.step.name, getattr(each.step, "swept", "")} & {*chart.steps}]
+    across = Across(next((each for each in scenario.steps if each.step.name == chart.against), None))
+    points = [
+        Point(line.row, x, line.row.value)
+        for view in views
+        for line in view.lines
+        if line.row.ranked and line.row.value and (x := across.of(line.row))
+    ]
+    if points:
+        yield f"{'-'.join(chart.steps)}-by-{chart.against}", tradeoff(chart, views, across, points, look)
+
+
+def frontier(points: Sequence[Point], *, across: bool, up: bool) -> list[Point]:
+    """The points, of which those are marked that no other is better than in both; `across` and `up`: whether more is better."""
+
+    def signed(point: Point) -> tuple[float, float]:
+        return point.x if across else -point.x, point.y if up else -point.y
+
+    known = [signed(point) for point in points]
+    return [
+        replace(point, best=not any(x >= mine[0] and y >= mine[1] and (x, y) != mine for x, y in known))
+        for point, mine in zip(points, known, strict=True)
+    ]
+
+
+def tradeoff(chart: Tradeoff, views: Sequence[StepView], across: Across, points: Sequence[Point], look: Look) -> Scene:
+    """One chart of some points: of eight engines at most, those with marked points first."""
+    first = views[0]
+    marked = frontier(points, across=across.higher, up=first.higher)
+    titles = list(dict.fromkeys(point.row.title for point in sorted(marked, key=lambda each: (not each.best, -each.y))))
+    shown, others = titles[:MOST], titles[MOST:]
+    marked = [point for point in marked if point.row.title in shown]
+    unit, below = fitting(first.step.figure_unit, [point.y for point in marked]), across.unit([p.x for p in marked])
+    shape = shapes(shown, {point.row.title: point.row.engine for point in marked}, look)
+    curves = [
+        _curve(title, [each for each in marked if each.row.title == title], below, unit, look, shape[title])
+        for title in shown
+    ]
+    said = "; ".join(f"{each.title} {', '.join(f'{x:.4g}: {y:,.3g}' for x, y in each.points)}" for each in curves)
+    corner = f"{'up' if first.higher else 'down'} and to the {'right' if across.higher else 'left'}"
+    rounds = f"medians of {first.rounds} rounds" if first.rounds > 1 else "one round"
+    subtitle = f"better {corner}; {rounds} (logarithmic axis)"
+    sheet = Sheet(Texts(chart.title, subtitle, _notes(views, others), figures=said), look)
+    sheet.key([(Dot(0, 0, "ink", "circle", 14, hollow=True), "no other is better in both")])
+    left, right = room(look, shown)
+    frame = Frame(left, sheet.y + 22, look.width - right, sheet.y + 22 + _HEIGHT)
+    x = across.axis([point.x / below.size for point in marked])
+    y = fitting_axis([point.y / unit.size for point in marked], logarithmic=True, beyond=1.08)
+    ticks = [(value, f"{value:,g}") for value in x.ticks(7)]
+    plot = Plot(curves, x, y, ticks, heading(unit), below=across.heading(below))
+    sheet.y = placed(plot, sheet.scene, frame)
+    named(plot, sheet.scene, frame)
+    return sheet.finished()
+
+
+def _curve(title: str, points: Sequence[Point], below: Unit, unit: Unit, look: Look, shape: str) -> Curve:
+    """An engine's points from left to right."""
+    ordered = sorted(points, key=lambda point: (point.x, -point.y))
+    known = [(point.x / below.size, point.y / unit.size) for point in ordered]
+    whiskers = [
+        (x, point.row.low / unit.size, point.row.high / unit.size)
+        for (x, _), point in zip(known, ordered, strict=True)
+        if point.row.low is not None and point.row.high is not None
+    ]
+    rings = [place for place, point in zip(known, ordered, strict=True) if point.best]
+    return Curve(title, look.colour(points[0].row.engine), shape, known, whiskers, rings)
+
+
+def _notes(views: Sequence[StepView], others: Sequence[str]) -> list[str]:
+    """Engines without a point and the reasons, and those that aren't drawn."""
+    notes: dict[str, list[str]] = {}
+    for view in views:
+        for line in (*view.failed, *(line for line in view.lines if line.withheld)):
+            notes.setdefault(f"{line.row.title}: {detail(line.row) or line.value}", []).append(view.step.name)
+    found = [f"{note} ({joined(steps)})." for note, steps in notes.items()]
+    return [*found, *([f"Not drawn: {', '.join(others)}."] if others else [])]

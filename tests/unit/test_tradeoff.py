@@ -1,0 +1,155 @@
+"""One figure against another: which points no other is better than, the axes, and what isn't drawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dbbench.analysis.remarks import About, Remark
+from dbbench.analysis.row import Row
+from dbbench.errors import SuiteError
+from dbbench.report.charts.layout import Look
+from dbbench.report.charts.scene import Dot, Stroke
+from dbbench.report.charts.tradeoff import Point, figures, frontier
+from dbbench.report.run_view import ScenarioView
+from dbbench.report.step_builder import step_view
+from dbbench.report.step_view import Data
+from dbbench.results.outcome import Outcome
+from dbbench.suite.loader import parse_suite
+from dbbench.suite.model import Suite
+from tests.scenes import texts
+
+SUITE = """\
+dbbench: 1
+name: s
+title: S
+description: S
+datasets:
+  d: {vectors: {count: 1000, dimensions: 8, labels: [0.1]}}
+scenarios:
+  - name: a
+    title: A
+    dataset: d
+    steps:
+      - {kind: load, name: load, title: Load}
+      - {kind: nearest, name: near, title: Near, recall: [0.9, 0.99]}
+    charts:
+      - {kind: tradeoff, title: Recall and speed, steps: [near]}
+      - {kind: tradeoff, title: Build and speed, steps: [near-99], against: load}
+"""
+
+
+def parsed(*changes: tuple[str, str]) -> Suite:
+    text = SUITE
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return parse_suite(text, "s.yaml")
+
+
+def test_a_list_of_recalls_becomes_a_step_for_each() -> None:
+    steps: Any = parsed().scenario("a").steps[1:]
+    assert [step.name for step in steps] == ["near-90", "near-99"]
+    assert [step.title for step in steps] == ["Near, recall 0.9", "Near, recall 0.99"]
+    assert [step.target for step in steps] == [0.9, 0.99]
+    assert Suite.model_validate(parsed().model_dump(mode="json")) == parsed()
+    (one,) = parsed(("[0.9, 0.99]", "0.995"), ("[near-99]", "[near]")).scenario("a").steps[1:]
+    assert (one.name, one.title) == ("near", "Near")
+    names = [step.name for step in parsed(("[0.9, 0.99]", "[0.995, 0.99]")).scenario("a").steps]
+    assert names == ["load", "near-99-5", "near-99"]
+
+
+FAULTS = [
+    (("count: 1000", "count: 9"), ".k: expected at most 9, as many as there are vectors"),
+    (("title: Near,", "title: Near, where: {label: 0.2},"), "expected one of the shares in its dataset's labels: 0.1"),
+    (("title: Near,", "title: Near, queries: outside,"), "expected inside, or `outside: true` in its dataset"),
+    (("title: Near,", "title: Near, k: 101,"), "expected less than or equal to 100"),
+    (("[0.9, 0.99]", "[0.9, 0.9]"), "the sweep makes a step near-90, which already exists"),
+    (("[0.9, 0.99]", "1.5"), "expected less than or equal to 1"),
+    (
+        ("labels: [0.1]", "labels: [0.0001]"),
+        "expected labels that some vectors have, and of 1,000 none has that of 0.0001",
+    ),
+    (("labels: [0.1]", "labels: [0.6, 0.5]"), "expected labels: different shares that add up to 1 at most"),
+    (("labels: [0.1]", "metric: hamming"), "expected one of l2, cosine, ip"),
+    (("dimensions: 8", "dimensions: 1"), "expected greater than or equal to 2"),
+    (("kind: load,", "kind: size, compact: no,"), ""),
+    (
+        ("kind: load, name: load, title: Load", "kind: keyvalue, name: load, title: Load, operation: read"),
+        "or a dataset of records",
+    ),
+    (("steps: [near]", "steps: [neer]"), "did you mean 'near'"),
+    (("against: load", "against: laod"), "did you mean 'load'"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), FAULTS)
+def test_bad_input_is_told_with_its_place(change: tuple[str, str], words: str) -> None:
+    if not words:
+        parsed(change)
+        return
+    with pytest.raises(SuiteError) as found:
+        parsed(change)
+    assert words in str(found.value)
+
+
+def row(step: str, engine: str, value: float, recall: float | None = None, **more: Any) -> Row:
+    known: Any = {} if recall is None else {
+        "recall": {"target": 0.9, "mean": recall, "low": recall, "high": recall, "p5": recall, "queries": 100}
+    }  # fmt: skip
+    unit = "s" if step == "load" else "1/s"
+    direction = "lower" if step == "load" else "higher"
+    return Row(
+        "a", step, engine, f"The {engine}", Outcome.OK, metric="m", unit=unit, direction=direction, value=value,
+        trial_means=(value,), of_rounds=(1,), facts=known, rounds=(known,), **more,
+    )  # fmt: skip
+
+
+ROWS = [
+    row("load", "graph", 30), row("load", "flat", 1), row("load", "slow", 40),
+    row("near-90", "graph", 20_000, 0.92), row("near-90", "flat", 100, 1.0), row("near-90", "slow", 50, 0.91),
+    row("near-99", "graph", 9_000, 0.991), row("near-99", "flat", 100, 1.0),
+    replace(row("near-99", "slow", 0), outcome=Outcome.NO_RECALL, value=None, remarks=(Remark(About.RECORDED, "no recall of 0.99"),)),
+]  # fmt: skip
+
+
+def scenes() -> dict[str, Any]:
+    scenario = parsed().scenario("a")
+    views = tuple(
+        step_view(scenario, step, [each for each in ROWS if each.step == step.name], Data(), [], {})
+        for step in scenario.steps
+    )
+    view = ScenarioView("S", scenario, views, (), (), scenario.charts, Data(), "", frozenset())
+    look = Look({"graph": "c0", "flat": "c1", "slow": "c2"})
+    return {name: scene for chart in scenario.charts for name, scene in figures(chart, view, look)}  # type: ignore[arg-type]
+
+
+def rings(scene: Any) -> list[Dot]:
+    return [mark for mark in scene.marks if isinstance(mark, Dot) and mark.hollow][1:]  # the first is the key's
+
+
+def test_points_that_no_other_is_better_than_are_marked() -> None:
+    points = [Point(ROWS[0], *at) for at in ((1, 5), (2, 4), (2, 3), (3, 1), (3, 1))]
+    assert [each.best for each in frontier(points, across=True, up=True)] == [True, True, False, True, True]
+    assert [each.best for each in frontier(points, across=False, up=True)] == [True, False, False, False, False]
+    assert [each.best for each in frontier(points, across=False, up=False)] == [True, False, True, True, True]
+
+
+def test_recall_against_throughput_is_a_curve_for_each_engine() -> None:
+    scene = scenes()["near-by-recall"]
+    said = texts(scene)
+    assert "recall" in said
+    assert any("better up and to the right; one round (logarithmic axis)" in text for text in said)
+    assert any("The slow: no recall of 0.99 (near-99)." in text for text in said)
+    assert {"The graph", "The flat", "The slow"} <= {*said}
+    assert len(rings(scene)) == 4  # both of the graph, and those of the exact search, which lie at one place
+    assert len([mark for mark in scene.marks if isinstance(mark, Stroke) and mark.ink == "c0"]) == 1
+
+
+def test_a_step_against_another_has_its_unit_below() -> None:
+    scene = scenes()["near-99-by-load"]
+    assert any("better up and to the left" in text for text in texts(scene))
+    assert "Load, s" in texts(scene)
+    assert len(rings(scene)) == 2
