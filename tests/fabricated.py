@@ -125,8 +125,12 @@ def fabricate(
     noise: float = 0.01,
     seed: int = 1,
     change: Callable[[dict[str, Any]], None] = lambda _result: None,
+    day: int = 21,
 ) -> Run:
-    """A finished run of some engines at `path`. `seed` is the plan's, `change` may alter each result before it is written."""
+    """A finished run of some engines at `path`. `seed` is the plan's, `change` may alter each result before it is written.
+
+    It was started on a `day` of November.
+    """
     source = find_suite(suite)
     parsed = load_suite(source)
     tables = any(dataset.tables for dataset in parsed.datasets.values())
@@ -136,7 +140,7 @@ def fabricate(
     manifest = Manifest(
         dbbench="0.1.0",
         suite=parsed.name,
-        created=datetime.datetime(2026, 11, 21, 6, tzinfo=datetime.UTC),
+        created=datetime.datetime(2026, 11, day, 6, tzinfo=datetime.UTC),
         engines=probed,
         rounds=rounds or fewest_rounds(len(fakes)),
         scale=1,

@@ -1,9 +1,13 @@
-"""Waiting for what another process does."""
+"""Other processes: waiting for what they do, and those of a run."""
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
+from pathlib import Path
+
+import psutil
 
 
 def until(condition: Callable[[], object], seconds: float = 300) -> bool:
@@ -14,3 +18,13 @@ def until(condition: Callable[[], object], seconds: float = 300) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+def of_run(folder: Path) -> list[psutil.Process]:
+    """Every process that was started for a run in the folder: they have its path in their environment."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if any(str(folder) in text for text in process.environ().values()):
+                found.append(process)
+    return found

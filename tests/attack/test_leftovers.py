@@ -16,7 +16,7 @@ import pytest
 
 from dbbench.host.processes import kill_all
 from tests.conftest import Dbbench, started
-from tests.waiting import until
+from tests.waiting import of_run, until
 
 pytestmark = pytest.mark.matrix
 
@@ -31,16 +31,6 @@ def children(process: subprocess.Popen[bytes], module: str) -> list[psutil.Proce
         with contextlib.suppress(psutil.Error):
             if module in child.cmdline():
                 found.append(child)
-    return found
-
-
-def of_run(folder: Path) -> list[psutil.Process]:
-    """Every process that was started for a run in the folder: they have its path in their environment."""
-    found = []
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if any(str(folder) in text for text in process.environ().values()):
-                found.append(process)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from pathlib import Path
 
 import pytest
@@ -35,9 +34,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     paths = []
     for day, (engines, suite, machine) in enumerate(made, 1):
-        run = fabricate(folder / f"r{day}", engines, suite=suite, rounds=6)
-        created = datetime.datetime(2026, 11, day, tzinfo=datetime.UTC)
-        run.manifest = run.manifest.model_copy(update={"created": created, "machine": machine})
+        run = fabricate(folder / f"r{day}", engines, suite=suite, rounds=6, day=day)
+        run.manifest = run.manifest.model_copy(update={"machine": machine})
         run.save()
         paths.append(run.path)
     assert write(paths, folder / "out") == []

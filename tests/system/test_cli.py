@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from dbbench.host import plain_file
-from tests.conftest import environment, run_dbbench, summary
+from tests.conftest import environment, run_dbbench, small_disk, summary
 
 STEPS = ["bulk-insert", "database-size", "join-1", "join-2", "insert-1", "scan-1", "scan-2", "scan-3"]
 
@@ -150,29 +150,15 @@ def test_an_engine_that_is_unavailable_can_not_run_alone(dbbench, tmp_path: Path
 
 
 def test_a_full_disk_is_told_before_anything_is_written(dbbench, tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True, check=False)
-    if mounted.returncode:
-        pytest.skip(f"a small file system can't be mounted here: {mounted.stderr.decode().strip()}")
-    try:
+    with small_disk(tmp_path, "1m") as disk:
         done = dbbench("suite", "invoices", "-e", "sqlite", "--quick", "--out", "disk/run", status=2)
         assert "MB free" in done.stderr
         assert not list(disk.iterdir())
-    finally:
-        subprocess.run(["umount", disk], check=True)
 
 
 def test_a_disk_that_fills_is_the_engines_outcome_or_a_clear_end(dbbench, tmp_path: Path) -> None:
     """Room enough by the estimate, then taken away while the run goes on."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", disk], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip(f"a small file system can't be mounted here: {mounted.stderr.decode().strip()}")
-    try:
+    with small_disk(tmp_path, "24m") as disk:
         done = dbbench("suite", "invoices", "-e", "faulty-fills", "-e", "sqlite", "--scale", "0.05", "--quick",
                        "--out", "disk/run", plugins=("faulty",))  # fmt: skip
         assert done.returncode == 1, done.stderr
@@ -181,8 +167,6 @@ def test_a_disk_that_fills_is_the_engines_outcome_or_a_clear_end(dbbench, tmp_pa
         assert row["outcome"] == "disk full"
         assert "No space left" in row["detail"] or "free where the run is" in row["detail"]
         assert rows["join-2", "sqlite"]["outcome"] == "ok"
-    finally:
-        subprocess.run(["umount", disk], check=True)
 
 
 @pytest.mark.parametrize(

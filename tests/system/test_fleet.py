@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -16,7 +14,7 @@ from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
 from tests.cluster import elsewhere
 from tests.conftest import Dbbench, started
-from tests.waiting import until
+from tests.waiting import of_run, until
 
 pytest.importorskip("distributed")
 pytest.importorskip("cryptography")
@@ -60,16 +58,6 @@ def hosts_of(folder: Path) -> dict[int, set[str]]:
     return found
 
 
-def at_work(folder: Path) -> Sequence[psutil.Process]:
-    """The processes of runs in a folder: they have its path in their environment."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            if any(str(folder) in text for text in process.environ().values()):
-                found.append(process)
-    return found
-
-
 def test_each_round_is_on_one_host(folder: Path, dbbench: Dbbench) -> None:
     dbbench("suite", *ASKED, "--rounds", "4", status=0)
     found = hosts_of(folder)
@@ -80,7 +68,7 @@ def test_each_round_is_on_one_host(folder: Path, dbbench: Dbbench) -> None:
     assert len(run.results()) == 4 * 3
     assert run.manifest.finished
     assert (run.path / "trials" / run.results()[0].id / "stdout.txt").is_file()
-    assert until(lambda: not at_work(folder), 60)
+    assert until(lambda: not of_run(folder), 60)
 
 
 def begun(folder: Path) -> bool:
@@ -98,7 +86,7 @@ def test_a_host_that_dies_gives_its_round_to_another(folder: Path) -> None:
     found = hosts_of(folder)
     assert sorted(found) == list(range(1, 5))
     assert all(len(hosts) == 1 for hosts in found.values())
-    assert until(lambda: not at_work(folder), 60)
+    assert until(lambda: not of_run(folder), 60)
 
 
 def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Path, dbbench: Dbbench) -> None:
@@ -106,7 +94,7 @@ def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Pa
         assert until(lambda: begun(folder))
         process.send_signal(signal.SIGINT)
         assert process.wait(120) == 130
-    assert until(lambda: not at_work(folder), 60)
+    assert until(lambda: not of_run(folder), 60)
     assert [path for path in (folder / "temporary").iterdir() if path.name.startswith("dbbench-")] == []
     kept = {path: path.stat().st_mtime_ns for path in folder.glob("run/trials/*/result.json")}
     assert len(kept) >= 4
@@ -123,7 +111,7 @@ def test_after_ctrl_c_nothing_is_left_and_a_resumed_run_does_the_rest(folder: Pa
 def test_after_a_kill_nothing_is_left(folder: Path) -> None:
     with started(folder, "suite", *ASKED, "--rounds", "4", plugins=("faulty",)):
         assert until(lambda: begun(folder))
-    assert until(lambda: not at_work(folder), 60)
+    assert until(lambda: not of_run(folder), 60)
     assert list((folder / "temporary").iterdir()) == []
 
 

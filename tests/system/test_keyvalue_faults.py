@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.testing.contract import usable
-from tests.conftest import run_dbbench
+from tests.conftest import run_dbbench, small_disk
 
 pytestmark = pytest.mark.matrix
 
@@ -164,14 +164,7 @@ def test_a_disk_that_fills_is_the_engines_outcome(tmp_path: Path) -> None:
     """Large enough for the dataset by the estimate, and too small for what the steps insert besides."""
     usable("lmdb")
     usable("leveldb")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", disk], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip(f"a small file system can't be mounted here: {mounted.stderr.decode().strip()}")
-    try:
+    with small_disk(tmp_path, "24m") as disk:
         run(tmp_path, FLOOD, "-e", "lmdb", "-e", "leveldb", "-e", "dict", out="disk/run")
         rows = summary(disk / "run")
         for engine in ("lmdb", "leveldb"):
@@ -180,5 +173,3 @@ def test_a_disk_that_fills_is_the_engines_outcome(tmp_path: Path) -> None:
             assert rows["read", engine]["outcome"] in ("not run", "disk full", "failed", "crashed")
         assert rows["read", "dict"]["outcome"] == "ok"
         assert not list(disk.glob("run/trials/*/work"))
-    finally:
-        subprocess.run(["umount", disk], check=True)

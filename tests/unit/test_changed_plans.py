@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from pathlib import Path
 
 import pytest
@@ -63,9 +62,7 @@ def test_a_gate_that_fails_shows_both_plans(tmp_path: Path) -> None:
 
 
 def run_of(path: Path, day: int, plan: str, slow: float = 1.0) -> Side:
-    run = fabricate(path / f"r{day}", {"a": Fake("A", slow, plans={"join-1": plan})}, rounds=8, seed=day)
-    run.manifest = run.manifest.model_copy(update={"created": datetime.datetime(2026, 1, day, tzinfo=datetime.UTC)})
-    run.save()
+    run = fabricate(path / f"r{day}", {"a": Fake("A", slow, plans={"join-1": plan})}, rounds=8, seed=day, day=day)
     return Side.read(Run.open(run.path))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import re
 from pathlib import Path
@@ -24,10 +23,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     for day, factor in enumerate((1.0, 1.0, 2.0), 1):
         fakes = {"a": Fake("A", factor, told={"settings": {"note": HOSTILE if day == 3 else "-"}}), "b": Fake("B", 2.0)}
         fakes["forbidden"] = Fake("F", 0.7, probed=FORBIDDEN)
-        run = fabricate(folder / f"r{day}", fakes, rounds=6)
-        created = datetime.datetime(2026, 11, day, tzinfo=datetime.UTC)
-        run.manifest = run.manifest.model_copy(update={"created": created})
-        run.save()
+        run = fabricate(folder / f"r{day}", fakes, rounds=6, day=day)
         paths.append(str(run.path))
     return paths
 

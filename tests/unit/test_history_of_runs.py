@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import re
 from pathlib import Path
@@ -32,10 +31,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             ),
             "steady": Fake("Steady", 1.2 / level),
         }
-        run = fabricate(folder / f"r{day}", fakes, rounds=3)
-        created = datetime.datetime(2026, 11, day, tzinfo=datetime.UTC)
-        run.manifest = run.manifest.model_copy(update={"created": created})
-        run.save()
+        run = fabricate(folder / f"r{day}", fakes, rounds=3, day=day)
         paths.append(str(run.path))
     return paths
 
@@ -82,10 +78,7 @@ def test_cpu_time_shows_what_a_busy_machine_hides(tmp_path: Path) -> None:
                 if step.get("unit") == "s":
                     step["usage"] = {"cpu": 0.01 * slow * (1 + 0.001 * result["round"])}
 
-        run = fabricate(tmp_path / f"r{day}", {"slowed": Fake("Slowed", load)}, rounds=3, change=cost)
-        created = datetime.datetime(2026, 11, day, tzinfo=datetime.UTC)
-        run.manifest = run.manifest.model_copy(update={"created": created})
-        run.save()
+        run = fabricate(tmp_path / f"r{day}", {"slowed": Fake("Slowed", load)}, rounds=3, change=cost, day=day)
         paths.append(str(run.path))
     by_clock = CliRunner().invoke(main, ["history", *paths])
     assert "no change in 8 steps of engines over 6 runs" in by_clock.output

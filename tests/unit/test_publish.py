@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import io
 import json
 from collections.abc import Callable
@@ -335,9 +334,8 @@ def test_a_server_that_turns_out_to_forbid_it_is_kept_silent_about_too(tmp_path:
 def sides(tmp_path: Path, *fakes: Fake) -> list[Side]:
     found = []
     for number, fake in enumerate(fakes):
-        run = fabricate(tmp_path / str(number), {**OTHERS, "secret": fake}, rounds=6, change=measured(number + 1))
-        created = datetime.datetime(2026, 1, 1 + number, tzinfo=datetime.UTC)
-        run.manifest = run.manifest.model_copy(update={"created": created})
+        engines, change = {**OTHERS, "secret": fake}, measured(number + 1)
+        run = fabricate(tmp_path / str(number), engines, rounds=6, change=change, day=1 + number)
         found.append(replace(Side.read(run), name=f"run{number}"))
     return found
 
@@ -363,9 +361,6 @@ def test_a_comparison_does_not_depend_on_its_figures(tmp_path: Path) -> None:
 
 
 def test_a_comparison_of_nothing_else_is_refused(tmp_path: Path) -> None:
-    runs = [fabricate(tmp_path / name, {"secret": SECRET}, rounds=1) for name in "ab"]
-    runs[1].manifest = runs[1].manifest.model_copy(
-        update={"created": datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)}
-    )
+    runs = [fabricate(tmp_path / str(day), {"secret": SECRET}, rounds=1, day=day) for day in (1, 2)]
     with pytest.raises(UserError, match="nothing is left to compare for publication: withheld are secret"):
         compare(*([Side.read(run)] for run in runs), publish=True)

@@ -176,27 +176,23 @@ def test_a_null_engine_has_no_part_in_whether_a_run_was_successful(tmp_path: Pat
     assert not shown.unsuccessful
 
 
-@pytest.mark.parametrize(("named", "unsuccessful"), [([], False), (["a"], True), (None, True)])
-def test_an_engine_that_nobody_named_may_be_unsupported(tmp_path: Path, named: Any, unsuccessful: bool) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "named", "unsuccessful"),
+    [("unsupported", [], False), ("unsupported", ["a"], True), ("unsupported", None, True), ("failed", [], True)],
+)
+def test_an_engine_that_nobody_named_may_be_unsupported_and_no_more(
+    tmp_path: Path, outcome: str, named: Any, unsuccessful: bool
+) -> None:
+    """What follows it counts as it does."""
+
     def refused(result: dict[str, Any]) -> None:
         if result["engine_name"] == "a":
-            result["steps"][1] |= {"outcome": Outcome.UNSUPPORTED, "detail": "no transactions"}
-            result["steps"][2] |= {"outcome": Outcome.NOT_RUN, "detail": "join-1 unsupported: no transactions"}
+            result["steps"][1] |= {"outcome": Outcome(outcome), "detail": "no room"}
+            result["steps"][2] |= {"outcome": Outcome.NOT_RUN, "detail": f"join-1 {outcome}: no room"}
 
     run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B")}, rounds=1, change=refused)
     run.manifest.named = named
     assert view(run).unsuccessful is unsuccessful
-
-
-def test_a_failure_counts_of_any_engine_and_what_follows_it_by_it(tmp_path: Path) -> None:
-    def failed(result: dict[str, Any]) -> None:
-        if result["engine_name"] == "a":
-            result["steps"][1] |= {"outcome": Outcome.FAILED, "detail": "no more room"}
-            result["steps"][2] |= {"outcome": Outcome.NOT_RUN, "detail": "join-1 failed: no more room"}
-
-    run = fabricate(tmp_path / "run", {"a": Fake("A"), "b": Fake("B")}, rounds=1, change=failed)
-    run.manifest.named = []
-    assert view(run).unsuccessful
 
 
 # Plans
