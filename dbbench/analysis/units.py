@@ -44,6 +44,11 @@ def fitting(base: str, values: Iterable[float]) -> Unit:
     return Unit(*best)
 
 
+def amount(base: str, value: float | None) -> str:
+    """One value in the unit that fits it; a dash where there is none."""
+    return "–" if value is None else fitting(base, [value]).text(value)
+
+
 def whole(base: str, values: Iterable[float]) -> Unit:
     """The greatest unit in which all values are whole numbers, as somebody else has rounded them; else the fitting one."""
     known = list(values)

@@ -136,6 +136,6 @@ def _show(found: Sequence[Kept]) -> None:
 
 
 def _size(count: int) -> str:
-    from dbbench.analysis.units import fitting
+    from dbbench.analysis.units import amount
 
-    return fitting("B", [float(count)]).text(float(count))
+    return amount("B", count)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dbbench.analysis.profiles import Stacks, functions, samples, stacks
 from dbbench.analysis.queryplans import plan_changed
-from dbbench.analysis.units import fitting
+from dbbench.analysis.units import amount, fitting
 from dbbench.host import plain_file
 from dbbench.host.metric import Metric
 from dbbench.report.charts.flame import flame
@@ -44,7 +44,7 @@ def _figure(each: Explained) -> str:
     if not calls:
         why = "ended while it was watched; what was seen until then is kept" if each.watched.samples else "not reached"
         return f"{result.outcome}: {result.detail or why}; {why}"
-    figure = fitting(result.unit, [result.value]).text(result.value) if result.unit and result.value is not None else ""
+    figure = amount(result.unit, result.value) if result.unit and result.value is not None else ""
     bad = "" if result.outcome is Outcome.OK else f"{result.outcome}: {result.detail}"
     often = f"called {calls} times" if calls > 1 else "called once, as it writes" if each.step.writes else "called once"
     times = f"{often} in {each.watched.seconds:.1f} s"
@@ -64,7 +64,7 @@ def _used(watched: Watched) -> Iterator[str]:
             "written": _bytes(first.written, last.written),
             "page faults": _count(first.faults, last.faults),
             "waits": _count(first.switches, last.switches),
-            "memory": fitting("B", [max(each.memory for each in mine)]).text(max(each.memory for each in mine)),
+            "memory": amount("B", max(each.memory for each in mine)),
         }
         yield f"{name}: {', '.join(f'{what} {much}' for what, much in used.items() if much)}"
     if watched.waits:

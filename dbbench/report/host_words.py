@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from dbbench.analysis.row import Row
-from dbbench.analysis.units import fitting
+from dbbench.analysis.units import amount
 
 #: Up to this number hosts are told one by one; of more the least and the greatest figures.
 _EACH = 4
@@ -66,4 +66,4 @@ def _words(hosts: Sequence[Mapping[str, float | None]]) -> str:
 
 
 def _time(seconds: float) -> str:
-    return fitting("s", [seconds]).text(seconds) if seconds else "0 s"
+    return amount("s", seconds) if seconds else "0 s"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dbbench.analysis.recorded import Spread
-from dbbench.analysis.units import Unit, fitting
+from dbbench.analysis.units import Unit, amount
 from dbbench.report.step_view import Line, StepView, percentiles_note, reference_note
 from dbbench.results.facts import SHOWN
 from dbbench.suite.steps.timed import TimedStep
@@ -42,7 +42,7 @@ def _cells(step: TimedStep, line: Line, found: Spread, unit: Unit | None) -> tup
     def time(seconds: float | None) -> str:
         if seconds is None:
             return "–"
-        return fitting("s", [seconds]).text(seconds) if unit is None else unit.figure(seconds)
+        return amount("s", seconds) if unit is None else unit.figure(seconds)
 
     per_second = found.per_second
     if step.find:

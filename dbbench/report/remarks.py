@@ -8,7 +8,7 @@ from dbbench.analysis.budget import Stop
 from dbbench.analysis.paired import Control
 from dbbench.analysis.remarks import About, Remark
 from dbbench.analysis.row import Row
-from dbbench.analysis.units import duration, fitting
+from dbbench.analysis.units import amount, duration
 
 #: Files whose names a remark gives.
 _NAMED = 3
@@ -64,7 +64,7 @@ def worded(remark: Remark) -> str:
     words = _WORDS[remark.about].format(
         remark,
         names=", ".join(names),
-        seconds=fitting("s", [remark.amount]).text(remark.amount),
+        seconds=amount("s", remark.amount),
         change=f"{1 - 1 / remark.amount:.0%}" if remark.amount else "",
     )
     times, rounds = remark.rounds

@@ -10,7 +10,7 @@ from dbbench.analysis.footprint import Footprint
 from dbbench.analysis.queryplans import QueryPlan
 from dbbench.analysis.remarks import Remark
 from dbbench.analysis.row import Row
-from dbbench.analysis.units import Unit, fitting
+from dbbench.analysis.units import Unit, amount, fitting
 from dbbench.report.remarks import notes
 from dbbench.report.step_view import BOUND_SHARE, LEAST_SHARE, Data, Line, StepView, times
 from dbbench.report.steps import wording
@@ -123,5 +123,5 @@ def _harness(good: Sequence[Row], nulls: Sequence[Row]) -> str:
 def _own_time(null: Row) -> str:
     value = null.value or 0
     if null.direction == "higher":
-        return f"{fitting('s', [1 / value]).text(1 / value)} an operation"
-    return fitting("s", [value]).text(value)
+        return f"{amount('s', 1 / value)} an operation"
+    return amount("s", value)

@@ -12,7 +12,7 @@ from dbbench.analysis.compare import Comparison
 from dbbench.analysis.publication import ALLOWED, CONDITIONS, FORBIDDEN, Figures, forbidden, terms
 from dbbench.analysis.ranking import fewest_rounds
 from dbbench.analysis.systems import titles
-from dbbench.analysis.units import fitting
+from dbbench.analysis.units import amount
 from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, weight
 from dbbench.host.interference import MOST_OTHERS
 from dbbench.report.step_view import NOTABLE_SHARE
@@ -119,7 +119,7 @@ def upper_limits(manifest: Manifest) -> list[str]:
     counted = manifest.noise.get("overwritten") or 0
     if counted <= LARGEST_PAGE:
         return []
-    most = fitting("B", [counted]).text(counted)
+    most = amount("B", counted)
     return [f'"Bytes written" is an upper bound: this kernel may count {most} for a one-byte change']
 
 
@@ -194,7 +194,7 @@ def _room(noise: NoiseFacts) -> Iterator[str]:
         ("the disk", disk, LEAST_DISK, "make room, or name another place with --out"),
     ):  # fmt: skip
         if left is not None and whole and left < least * whole:
-            yield f"only {fitting('B', [left]).text(left)} ({left / whole:.0%}) of {what} were free: {remedy}"
+            yield f"only {amount('B', left)} ({left / whole:.0%}) of {what} were free: {remedy}"
 
 
 def _disk(manifest: Manifest) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _disk(manifest: Manifest) -> Iterator[str]:
         yield f"the run directory is on {kind}: durable commits cost nothing there; name another place with --out"
     elif probe and probe["median"] < LEAST_FDATASYNC:
         yield (
-            f"fdatasync takes only {fitting('s', [probe['median']]).text(probe['median'])}: the disk or a cache before "
+            f"fdatasync takes only {amount('s', probe['median'])}: the disk or a cache before "
             "it does not wait for the medium, so durable figures say little; name another disk with --out"
         )
 

@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing
-from dbbench.analysis.units import fitting
+from dbbench.analysis.units import amount
 from dbbench.report.charts.layout import CAPTION, MARGIN, NAME, SMALL, Look, Sheet, Texts
 from dbbench.report.charts.measure import widest, wrap
 from dbbench.report.charts.scene import Box, Scene, Text
@@ -149,7 +149,7 @@ def _cell(item: Standing, view: StepView) -> Cell:
         return Cell(words="–")
     if row.value is None:
         return Cell(words="withheld" if row.withheld else str(row.outcome))
-    return Cell(row.ratio.value if row.ratio else None, fitting(row.unit or "s", [row.value]).text(row.value))
+    return Cell(row.ratio.value if row.ratio else None, amount(row.unit or "s", row.value))
 
 
 def _said(engines: Sequence[Standing]) -> str:

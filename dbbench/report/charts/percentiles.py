@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbbench.analysis.recorded import TAIL
-from dbbench.analysis.units import fitting
+from dbbench.analysis.units import amount, fitting
 from dbbench.report.charts.axis import fitting_axis
 from dbbench.report.charts.bars import notes, superscript
 from dbbench.report.charts.layout import Look, Texts
@@ -64,10 +64,7 @@ def _row(line: Line, operation: str, look: Look) -> Row:
         return Row(title, ink, words=f"{line.value}{mark}", faint=line.row.value is None)
     tail = line.tails[operation]
     known = [point for point in tail.points if point]
-    cells = [
-        "–" if point is None else fitting("s", [point]).text(point)
-        for point in (tail.percentiles[0], tail.percentiles[2])
-    ]
+    cells = [amount("s", point) for point in (tail.percentiles[0], tail.percentiles[2])]
     values = [Value(point, shape, size) for point, (_, shape, size) in zip(tail.points, _DOTS, strict=False) if point]
     stem = [Part(min(known), max(known), ink="line", height=0.07)] if known else []
     return Row(f"{title}{mark}", ink, cells=cells, parts=stem, values=values)

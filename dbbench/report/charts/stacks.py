@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dbbench.analysis.units import fitting
+from dbbench.analysis.units import amount
 from dbbench.report.charts.axis import fitting_axis
 from dbbench.report.charts.bars import heads, intervals, reach, step_rows, texts
 from dbbench.report.charts.layout import Look
@@ -46,7 +46,7 @@ def time_breakdown(view: StepView, look: Look) -> RowChart:
             parts.append(Part(left, left + part, tone, hatch))
             left += part
             seen.add(name)
-        once = [fitting("s", [each]).text(each) for each in ((found.connect, found.prepare) if found else ())]
+        once = [amount("s", each) for each in ((found.connect, found.prepare) if found else ())]
         cells = (*rows[place].cells, *(once or ["", ""]))
         rows[place] = replace(rows[place], cells=cells, parts=parts, intervals=intervals(line, view.unit))
     axis = fitting_axis(reach(view.lines, view.unit), logarithmic=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dbbench.analysis.units import duration, fitting
+from dbbench.analysis.units import amount, duration
 from dbbench.host import plain_file
 from dbbench.report.remarks import worded
 from dbbench.report.run_view import View
@@ -35,7 +35,7 @@ def write(
         "stems": stems,
         "inline": inline or {},
         "stem": stem,
-        "amount": _amount,
+        "amount": amount,
         "duration": duration,
         "worded": worded,
         "verdict": verdict,
@@ -54,7 +54,3 @@ def _image(shown: View, stems: Sequence[str]) -> str:
     if (shown.folder / "report" / "card.png").is_file():
         return "card.png"
     return f"{stems[0]}.svg" if stems else ""
-
-
-def _amount(base: str, value: float | None) -> str:
-    return "–" if value is None else fitting(base, [value]).text(value)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dbbench.analysis.recorded import ClientStats
-from dbbench.analysis.units import fitting
+from dbbench.analysis.units import amount
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, Line, StepView
 from dbbench.suite.dataset import Records
@@ -68,7 +68,7 @@ def _cells(found: ClientStats, line: Line) -> tuple[str, ...]:
     """Words, in the order of CLIENTS."""
     tail = next(iter(line.tails.values()), None)
     points = [tail.percentiles[0], tail.percentiles[2], tail.greatest] if tail else [None, None, None]
-    cells = ["–" if point is None else fitting("s", [point]).text(point) for point in points]
+    cells = [amount("s", point) for point in points]
     counts = [
         "–" if name not in found.counted else f"{found.counted[name]:,}" for name in ("inserts", "updates", "deletes")
     ]
@@ -76,7 +76,7 @@ def _cells(found: ClientStats, line: Line) -> tuple[str, ...]:
     return (
         *cells,
         f"{found.processes} × {found.threads}",
-        *(fitting("s", [seconds]).text(seconds) for seconds in (found.fastest, found.slowest)),
+        *(amount("s", seconds) for seconds in (found.fastest, found.slowest)),
         f"{found.jain:.3f}",
         retries,
         "/".join(counts) if found.counted else "–",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dbbench.analysis.recorded import TAIL
-from dbbench.analysis.units import fitting
+from dbbench.analysis.units import amount
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, Line, StepView, load, percentiles_note, reference_note, reference_ratio
 from dbbench.suite.dataset import Records
@@ -71,7 +71,7 @@ def _with_elapsed(view: StepView) -> StepView:
     lines = (
         replace(
             line,
-            details=(fitting("s", [count / line.row.value]).text(count / line.row.value), *(line.details or others)),
+            details=(amount("s", count / line.row.value), *(line.details or others)),
         )
         if line.row.value
         else line
@@ -111,7 +111,7 @@ def with_tails(view: StepView) -> StepView:
 
     def cells(line: Line) -> tuple[str, ...]:
         points = [line.tails[name].points[at] if name in line.tails else None for name in operations for at in picked]
-        return tuple("–" if point is None else fitting("s", [point]).text(point) for point in points)
+        return tuple(amount("s", point) for point in points)
 
     lines = tuple(replace(line, details=cells(line)) if line.tails else line for line in view.lines)
     return replace(view, lines=lines, details=columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dbbench.analysis.units import fitting
+from dbbench.analysis.units import amount
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, StepView, mean_of
 from dbbench.results.facts import PARTS
@@ -39,7 +39,7 @@ class Wording(step_view.Wording[ObjectStep]):
             found = line.row.parts
             if found is not None:
                 cells = [view.unit.figure(found.parts[name]) if name in found.parts else "–" for name in PARTS]
-                once = [fitting("s", [seconds]).text(seconds) for seconds in (found.connect, found.prepare)]
+                once = [amount("s", seconds) for seconds in (found.connect, found.prepare)]
                 lines.append(replace(line, details=(*cells, *once)))
             else:
                 lines.append(line)

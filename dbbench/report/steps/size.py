@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from dbbench.analysis.footprint import Footprint
-from dbbench.analysis.units import Unit, fitting
+from dbbench.analysis.units import Unit, amount
 from dbbench.report import step_view
 from dbbench.report.step_view import StepView
 from dbbench.suite.steps.size import SizeStep
@@ -56,7 +56,7 @@ class Wording(step_view.Wording[SizeStep]):
                 memory = data.memory.get(engine)
                 cells = _of_records(found, view.unit, data.each(memory)) if data.records else _of_rows(found, view.unit)
                 if view.in_parts:
-                    cells = (*(_amount(part) for part in (found.total, found.reserved, found.empty)), *cells)
+                    cells = (*(amount("B", part) for part in (found.total, found.reserved, found.empty)), *cells)
                 cells += tuple(word(found) or "–" for word in further.values())
                 if with_heap:
                     cells += (data.each(found.heap),)
@@ -93,8 +93,7 @@ def _of_records(found: Footprint, unit: Unit, memory: str) -> tuple[str, ...]:
 
 def _flush(found: Footprint) -> tuple[str, str]:
     """The size before the flush, and how long that took."""
-    seconds = found.flush_seconds
-    return _amount(found.before_flush), "–" if seconds is None else fitting("s", [seconds]).text(seconds)
+    return amount("B", found.before_flush), amount("s", found.flush_seconds)
 
 
 def _grown(found: Footprint) -> str:
@@ -102,7 +101,7 @@ def _grown(found: Footprint) -> str:
         return ""
     sign = "+" if found.grown > 0 else "−" if found.grown < 0 else ""
     share = "" if found.grown_share is None else f" ({sign}{abs(found.grown_share):.1%})"
-    return f"{sign}{_amount(abs(found.grown))}{share}"
+    return f"{sign}{amount('B', abs(found.grown))}{share}"
 
 
 def _added(found: Footprint) -> str:
@@ -110,16 +109,11 @@ def _added(found: Footprint) -> str:
 
 
 def _compacted(found: Footprint) -> str:
-    seconds = found.compact_seconds
-    return "" if seconds is None else fitting("s", [seconds]).text(seconds)
+    return "" if found.compact_seconds is None else amount("s", found.compact_seconds)
 
 
 #: Figures that not every size has -> how they are worded; empty where one has none.
 _FURTHER: Mapping[str, Callable[[Footprint], str]] = {GROWN: _grown, ADDED: _added, COMPACTED: _compacted}
-
-
-def _amount(count: float | None) -> str:
-    return "–" if count is None else fitting("B", [count]).text(count)
 
 
 def _times(share: float | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from dbbench.analysis.units import Unit, fitting
+from dbbench.analysis.units import Unit, amount
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, Line, StepView, load, percentiles_note
 from dbbench.report.steps.keyvalue import by
@@ -78,7 +78,7 @@ def _cells(step: TransactionStep, line: Line) -> tuple[str, ...]:
     for each in step.transactions:
         tail = line.tails.get(each.name) if several else next(iter(line.tails.values()), None)
         points = [tail.percentiles[0], tail.percentiles[2]] if tail else [None, None]
-        times = ["–" if point is None else fitting("s", [point]).text(point) for point in points]
+        times = [amount("s", point) for point in points]
         cells.append(", ".join([f"{Unit(1, '').figure(found.per_second[each.name])}/s", *times]))
     retries = {f"{reason} in {name}": count for (reason, name), count in found.retries.items()}
     return (*cells, _counted(retries), _counted(found.rolled_back))

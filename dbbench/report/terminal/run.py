@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from dbbench.analysis.units import duration, fitting
+from dbbench.analysis.units import amount, duration
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import Line, StepView, times
 from dbbench.report.verdict import finding, verdict
@@ -202,7 +202,7 @@ def _long(text: str, indent: int, width: int) -> Iterator[Text]:
 
 
 def _amount(base: str, value: float | None) -> str:
-    return "-" if value is None else fitting(base, [value]).text(value)
+    return "-" if value is None else amount(base, value)
 
 
 @dataclass(frozen=True)
