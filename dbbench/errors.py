@@ -62,7 +62,7 @@ class RunError(UserError):
 
 
 class TrialError(DbbenchError):
-    """What an engine says of itself inside a worker."""
+    """Base of an engine's own errors inside a worker."""
 
 
 class Unavailable(TrialError):

@@ -1,4 +1,4 @@
-"""Answers that the reference has not computed: those of an engine, and those that engines give alike."""
+"""Answers from elsewhere than the reference: from one engine, or agreed by several."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def confirmed(results: Sequence[TrialResult], scenario: str, step: str) -> bool:
-    """Whether an engine of another database gave the reference engine's answer, so that it doesn't stand by itself."""
+    """Whether an engine of another database confirmed the reference engine's answer."""
     found = [result.step(step) for result in results if result.scenario_name == scenario]
     return any(
         each is not None and each.verified and each.outcome is Outcome.OK and "checked_by" in each.facts
@@ -27,7 +27,7 @@ def confirmed(results: Sequence[TrialResult], scenario: str, step: str) -> bool:
 def disputed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:
     """The rows of a step, without ranks if engines of several databases agree with each other, and not with the reference.
 
-    Then one of the engines, the reference and the text of the query is at fault, and nobody can tell which.
+    Then one of the engines, the reference and the text of the query is at fault, and dbbench can't tell which.
     """
     groups: dict[str, set[tuple[int, int]]] = {}
     differs: dict[str, Sequence[str]] = {}
@@ -64,7 +64,7 @@ def _database(engine: str) -> str:
 
 
 def agreed(rows: Sequence[Row]) -> list[Row]:
-    """The rows of a step, each with whether its answer is the one that most engines gave, where nobody knows better."""
+    """The rows of a step, each with whether its answer is the majority's, where there is no reference."""
     groups = {row.engine: _groups(row.rounds) for row in rows if row.outcome is Outcome.OK}
     groups = {engine: numbers for engine, numbers in groups.items() if numbers}
     if not groups:

@@ -89,7 +89,7 @@ def check_alike(old: Side, new: Side, *, across_machines: bool) -> list[Differen
     if machines and not across_machines:
         raise UserError(
             f"{old.name} and {new.name} are of different machines:\n{_told(machines, old, new)}\n"
-            "run both on one machine, or say --across-machines: the result is then stamped"
+            "run both on one machine, or add --across-machines, which marks the result"
         )
     return [item for item in found if item.weight is not Weight.WORK]
 
@@ -110,7 +110,7 @@ def withheld(sides: Iterable[Side]) -> dict[str, str]:
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
-    """All differences that matter to a comparison, the weightiest first."""
+    """All differences that affect a comparison, the most important first."""
     yield from _work(old, new)
     for word, ours, theirs in machine.differences(old.manifest.machine, new.manifest.machine):
         yield Difference(Weight.MACHINE, word, ours, theirs)

@@ -15,7 +15,7 @@ from dbbench.errors import UserError
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that there is to say of two sides. `pairs` come regressions first, the greatest of each kind first."""
+    """The result of comparing two sides. `pairs` come regressions first, the greatest of each kind first."""
 
     old: tuple[Side, ...]
     new: tuple[Side, ...]

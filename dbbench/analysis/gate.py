@@ -15,7 +15,7 @@ from dbbench.analysis.verdicts import Alone, ComparisonVerdict, Pair
 
 
 class Answer(StrEnum):
-    """What a gate says."""
+    """A gate's verdict."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -45,7 +45,7 @@ class Gate:
 
     @property
     def answer(self) -> Answer:
-        """Failed takes precedence over undecided: what is shown to be worse stays so, whatever else can't be told."""
+        """Failed takes precedence over undecided: what is shown to be worse stays so, even if other steps are undecided."""
         if self.held or (self.strict and (self.unknown or self.gone or self.empty)):
             return Answer.FAILED
         return Answer.UNDECIDED if self.blind or self.empty or self.doubted else Answer.PASSED

@@ -178,7 +178,7 @@ def splits(values: Sequence[float], tests: int, offset: int = 0) -> Iterator[int
 
 
 def newest_differs(level: Sequence[float], tests: int) -> bool:
-    """Return whether the last value of a level differs from the others of it, so that another run should tell."""
+    """Return whether the last value of a level differs from the others of it, so that another run is needed."""
     at = len(level) - 1
     if len(level) < FEWEST_RUNS or _distance(level, at) < math.log1p(BAND):
         return False

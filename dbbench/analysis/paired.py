@@ -151,7 +151,7 @@ def _others(results: Sequence[TrialResult]) -> float | None:
 
 
 def _means(mine: Row, theirs: Row) -> tuple[list[float], list[float]] | None:
-    """What stands above and below the line of each round's ratio; None if the two can't be set against each other."""
+    """Numerator and denominator of each round's ratio; None if the two can't be compared."""
     if mine.value is None or theirs.value is None or mine.unit == "B" or _measure(mine) != _measure(theirs):
         return None
     ours, others = (dict(zip(row.of_rounds, row.trial_means, strict=True)) for row in (mine, theirs))
@@ -195,7 +195,7 @@ def _contrast(ours: Sequence[float], others: Sequence[float], inflation: float) 
 
 @dataclass(frozen=True)
 class Point:
-    """A place on the axis, and the variant that stands there."""
+    """A position on the axis and its variant."""
 
     label: str
     engine: str

@@ -1,4 +1,4 @@
-"""The engines' own plans of the queries, as the trials have kept them."""
+"""The engines' own query plans, as recorded by the trials."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbbench.suite.model import Scenario
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """What an engine says of a query. `note`: why there is no text, or what else there is to know of it."""
+    """An engine's plan of a query. `note`: why it has no text, or a remark."""
 
     step: str
     engine: str

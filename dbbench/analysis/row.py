@@ -128,13 +128,13 @@ class Row:
 
     @cached_property
     def throughput(self) -> Estimate | None:
-        """Calls or operations per second, whatever its own figure is."""
+        """Calls or operations per second, independent of its own figure."""
         if self.value is not None and self.unit == "1/s":
             return Estimate(self.value, self.low, self.high)
         return None if self.value is None else recorded.throughput(self.rounds)
 
     def transaction_stats(self, names: Collection[str]) -> recorded.TransactionStats | None:
-        """What came of transactions with these names."""
+        """Results of the transactions with these names."""
         return recorded.transaction_stats(self.rounds, names)
 
     @property

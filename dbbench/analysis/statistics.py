@@ -125,7 +125,7 @@ def ratio_estimate(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
     """
     above, below = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
     if below.min() <= 0:
-        raise ValueError("a ratio to figures that are not above zero says nothing")
+        raise ValueError("a ratio to figures that are not above zero has no meaning")
     value = float(np.median(above) / np.median(below))
     if len(above) < 2 or len(below) < 2:
         return Estimate(value, None, None)

@@ -93,7 +93,7 @@ class Alone:
 
 
 class Measure(NamedTuple):
-    """What a figure is of: a step may have been lukewarm in one run, or have given rows in another form."""
+    """The kind of a figure: a step may have been lukewarm in one run, or have returned rows in another form."""
 
     metric: str
     unit: str

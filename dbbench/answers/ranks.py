@@ -180,7 +180,7 @@ def answers(tree: exp.Query, tables: Mapping[str, Sequence[str]], ordered: bool 
 
 
 def _answer(ranked: Ranked, ask: Ask) -> tuple[pa.Table, bool]:
-    """What is stored of a text's rows: its outputs and, where order or limit matter, the rank. And whether a key is null."""
+    """Stored form of a text's rows: its outputs and, where order or limit matter, the rank. And whether a key is null."""
     last = None if ranked.limit is None else ranked.offset + ranked.limit
     for more in (_MORE, MOST + 1):
         tree = ranked.tree.copy()

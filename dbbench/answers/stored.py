@@ -1,4 +1,4 @@
-"""Answers that were computed, kept as Arrow files beside the dataset in the cache."""
+"""Computed answers, stored as Arrow files beside the dataset in the cache."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 def find(identity: Sequence[object], files: Files, suffix: str = ".arrow") -> Path | None:
-    """The file of `stored`, if it is there as it was written."""
+    """The file of `stored`, if it exists undamaged."""
     for path in files.directory.glob(f"{_name(identity)}-*{suffix}"):
         if path.stem == f"{_name(identity)}-{plain_file.digest(path)}":
             return path

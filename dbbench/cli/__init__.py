@@ -33,7 +33,7 @@ _MEANT = {"run": "'suite'", "list": "'suites' or 'engines'"}
 
 @contextlib.contextmanager
 def _fit_to_be_shown() -> Iterator[None]:
-    """What click says of a wrong value quotes it: without its password, if it is a URL."""
+    """Click's message about a wrong value, which quotes it, without the password of a URL."""
     try:
         yield
     except click.ClickException as exc:

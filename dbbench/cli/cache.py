@@ -25,15 +25,17 @@ _DAY = 24 * 3600
     ),
     short_help="List what the cache holds, or remove some of it.",
 )
-@click.option("--remove", "names", multiple=True, metavar="NAME", help="Remove this; the beginning of a name will do.")
-@click.option("--prune", is_flag=True, help="Remove what was not used lately.")
+@click.option(
+    "--remove", "names", multiple=True, metavar="NAME", help="Remove this entry; the beginning of its name is enough."
+)
+@click.option("--prune", is_flag=True, help="Remove entries that were not used recently.")
 @click.option(
     "--unused",
     type=click.IntRange(0, 10_000),
     default=30,
     show_default=True,
     metavar="DAYS",
-    help="How long ago was not lately, for --prune; 0 removes everything.",
+    help="Age of the entries that --prune removes; 0 removes everything.",
 )
 @click.option("--yes", is_flag=True, help="Don't ask.")
 @click.pass_context
@@ -54,7 +56,7 @@ def cache(context: click.Context, names: tuple[str, ...], prune: bool, unused: i
     from dbbench.host.kept_folder import cache_folder, contents
 
     if names and prune:
-        raise UserError("--remove names what to remove, and --prune finds it; omit one of them")
+        raise UserError("--remove and --prune exclude each other; omit one of them")
     if not prune and context.get_parameter_source("unused") is ParameterSource.COMMANDLINE:
         raise UserError("--unused says what --prune removes; add --prune")
     root = cache_folder()
@@ -82,7 +84,7 @@ def _named(found: Sequence[Kept], names: Sequence[str]) -> list[Kept]:
         mine = named(list(found), name) if name else []
         if len(mine) > 1:
             raise UserError(
-                f"{name!r} begins several names: {', '.join(entry.name for entry in mine)}; give a longer one"
+                f"{name!r} matches several names: {', '.join(entry.name for entry in mine)}; give a longer one"
             )
         if not mine:
             known = [entry.name for entry in found]
@@ -99,7 +101,7 @@ def _remove(chosen: Sequence[Kept], *, yes: bool) -> int:
 
     if not yes:
         if not sys.stdin.isatty():
-            raise UserError("nobody is there to ask; add --yes to remove these")
+            raise UserError("there is no terminal to ask on; add --yes to remove these")
         if not click.confirm(f"remove {_size(sum(entry.bytes for entry in chosen))}?"):
             return 1
     status, freed = 0, 0

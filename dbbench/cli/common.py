@@ -24,7 +24,7 @@ _NO_MEMORY = ("Cannot allocate memory", "failed to map segment", "can't start ne
 
 
 def examples(*lines: str) -> str:
-    """What stands under a command's options."""
+    """Text below a command's options."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
@@ -62,7 +62,7 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
 
 
 def shown(said: Exception | str, most: int = 10_000) -> str:
-    """What an exception says, fit for a terminal: it may quote a file from elsewhere, or a URL in the wrong place."""
+    """An exception's message, safe for a terminal: it may quote a foreign file or a URL."""
     from dbbench.engine.urls import without_passwords
     from dbbench.message import cleaned
 
@@ -158,12 +158,12 @@ seed_option = click.option(
     "--seed",
     type=seed,
     metavar="N",
-    help="Seed of all that is drawn. [default: the suite's]",
+    help="Seed of everything drawn at random. [default: the suite's]",
 )
 
 
 class _RunPath(click.Path):
-    """A run directory, or the word for the newest one. A folder that has that name goes before."""
+    """A run directory, or the word for the newest one. A folder of that name takes precedence."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -214,7 +214,7 @@ gate_metric_option = _metric_option(
 publish_option = click.option(
     "--publish",
     is_flag=True,
-    help="Withhold the figures of engines whose licences forbid to publish them; write to RUN/publish alone.",
+    help="Withhold the figures of engines whose licences forbid publishing; write to RUN/publish only.",
 )
 
 

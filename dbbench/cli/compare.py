@@ -54,13 +54,15 @@ from dbbench.host.metric import Metric
 @click.option(
     "--fail-on-unknown", is_flag=True, help="With --fail-above: exit with 1 for any step that can't be decided."
 )
-@click.option("--across-machines", is_flag=True, help="Compare runs of different machines too; the result says so.")
+@click.option("--across-machines", is_flag=True, help="Compare runs of different machines too; every output is marked.")
 @metric_option
 @click.option("--markdown", "form", flag_value="markdown", help="Print Markdown, for a pull request's comment.")
 @click.option("--json", "form", flag_value="json", help="Print JSON: all figures, ratios, intervals and verdicts.")
-@click.option("--html", "form", flag_value="html", help="Print a page of its own.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Draw it there, as SVG and PNG.")
-@click.option("--publish", is_flag=True, help="Leave out the engines whose licences forbid to publish their figures.")
+@click.option("--html", "form", flag_value="html", help="Print a self-contained HTML page.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), help="Write charts to this folder, as SVG and PNG."
+)
+@click.option("--publish", is_flag=True, help="Omit engines whose licences forbid publishing their figures.")
 @command
 def compare(
     runs: tuple[Path, ...],

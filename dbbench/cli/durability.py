@@ -35,9 +35,13 @@ from dbbench.cli.common import (
 )
 @click.option("--tier", "tiers", multiple=True, metavar="TIER", help="memory, process or power; may be given again.")
 @click.option(
-    "--kills", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How often a writer is killed."
+    "--kills",
+    type=click.IntRange(1, 10_000),
+    default=20,
+    show_default=True,
+    help="Number of times that a writer is killed.",
 )
-@click.option("--seed", type=seed, metavar="N", help="Seed of the moments to kill. [default: a new one]")
+@click.option("--seed", type=seed, metavar="N", help="Seed of the times of the kills. [default: a new one]")
 @click.option(
     "--set", "settings", multiple=True, metavar="ENGINE.OPTION=VALUE", help="Set an engine's option, as for `suite`."
 )
@@ -103,7 +107,7 @@ def durability(
 
 @contextlib.contextmanager
 def _status() -> Iterator[Callable[[str], None]]:
-    """A line on the terminal that says what goes on; elsewhere nothing."""
+    """A line of progress on the terminal; elsewhere nothing."""
     from rich.console import Console
 
     with Console(stderr=True).status("looking at the engines") as status:

@@ -118,10 +118,7 @@ def install(names: tuple[str, ...], yes: bool, only_print: bool, debian: bool) -
     own = list(steps.own_commands())
     if own:
         if busy := at_work("dbbench.run.supervisor"):
-            raise UserError(
-                f"a run uses this environment (process {busy[0]}): its packages must not change meanwhile; "
-                "install when the run has ended"
-            )
+            raise UserError(f"a run uses this environment (process {busy[0]}): install when it has ended")
         click.echo("\n".join(("In this environment:", *(f"  {shlex.join(words)}" for words in own))))
         if not yes:
             click.confirm("Run this now?", abort=True)

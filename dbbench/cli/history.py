@@ -25,11 +25,11 @@ from dbbench.host.metric import Metric
     type=click.Path(path_type=Path, file_okay=False),
     help="Write a page with charts there, and files for Apache Otava and for GitHub's benchmark action.",
 )
-@click.option("--across-machines", is_flag=True, help="Take runs of different machines too; the result says so.")
+@click.option("--across-machines", is_flag=True, help="Take runs of different machines too; every output is marked.")
 @metric_option
 @click.option("--markdown", "form", flag_value="markdown", help="Print Markdown, for a comment.")
 @click.option("--json", "form", flag_value="json", help="Print JSON: all figures, intervals and changes.")
-@click.option("--publish", is_flag=True, help="Leave out the engines whose licences forbid to publish their figures.")
+@click.option("--publish", is_flag=True, help="Omit engines whose licences forbid publishing their figures.")
 @command
 def history(
     runs: tuple[Path, ...], out: Path | None, across_machines: bool, metric: Metric, form: str | None, publish: bool

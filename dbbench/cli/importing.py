@@ -54,7 +54,7 @@ def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
         asked.append((name, _relative(pattern, out), files_of(pattern, Path()), wanted.pop(name, ())))
     if wanted:
         tables = ", ".join(name for name, *_ in asked)
-        raise UserError(f"--key names {next(iter(wanted))}, which is none of the tables ({tables})")
+        raise UserError(f"--key names {next(iter(wanted))}, which is not one of the tables ({tables})")
     found = apart(" or ".join(files), partial(look_at_all, asked))
     text = suite_text(out.stem, found)
     suite = parse_suite(text, str(out))
@@ -91,7 +91,7 @@ def _show(table: FoundTable) -> None:
     from dbbench.datasets.found_keys import parts_of_a_key
     from dbbench.message import cleaned
 
-    key = ", ".join(table.key) or "none found: the number of the row"
+    key = ", ".join(table.key) or "none: rows are numbered"
     click.echo(f"\n{table.name}: {table.rows:,} rows from {cleaned(table.file)}; primary key: {key}")
     if table.doubled:
         click.echo(f"  {table.doubled}")

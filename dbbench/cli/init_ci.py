@@ -60,14 +60,14 @@ def init_ci(suite: str, engine: str, source: str, most: float, rounds: int, requ
     try:
         package, extras = registry.versioned_package(engine), registry.extras(registry.find(engine))
     except (Unavailable, registry.Broken) as exc:
-        raise UserError(f"{engine} can't be looked at here: {exc}") from exc
+        raise UserError(f"{engine} can't be inspected here: {exc}") from exc
     folder, path = Path(source), find_suite(suite)
     load_suite(path)
     for word, named in (("--from", folder), ("SUITE", Path(suite))):
         if named.is_absolute() or ".." in named.parts:
             raise UserError(f"{word}: {named} is outside of this repository; run it at the repository's root")
     if not folder.is_dir():
-        raise UserError(f"--from: {source} is no folder of this repository")
+        raise UserError(f"--from: {source} is not a folder of this repository")
     facts = {
         "suite": shlex.quote(suite),
         "engine": engine,

@@ -62,7 +62,7 @@ def describe(suite: str) -> None:
 @outside_option
 @command
 def check(files: tuple[Path, ...], schema: bool, allow_outside: bool) -> int:
-    """Check suite FILES; every fault is told with its line and column."""
+    """Check suite FILES; every fault is reported with its line and column."""
     import json
 
     from dbbench.errors import SuiteError, UserError

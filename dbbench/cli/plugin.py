@@ -117,7 +117,7 @@ def check(name: str, settings: tuple[str, ...]) -> int:
     from dbbench.run.request import check_options, parse_settings
 
     if find_spec("pytest") is None:
-        raise UserError("the kit is made of tests, and pytest is missing: pip install pytest")
+        raise UserError("the conformance tests need pytest: pip install pytest")
     registry.check_names([name])
     options = parse_settings(settings)
     probed = probe([name], options)[name]
@@ -137,7 +137,7 @@ def check(name: str, settings: tuple[str, ...]) -> int:
 
 
 def verdict_lines(verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
-    """A line for each clause, those that passed first, then what failures say, those of one cause together."""
+    """A line for each clause, those that passed first, then the failures' messages, grouped by cause."""
     from dbbench.message import cleaned
     from dbbench.report.terminal.engines import hanging
 
@@ -154,7 +154,7 @@ def verdict_lines(verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
 
 
 def findings(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
-    """The verdicts that failed, those of one cause together; a short message may be quoted in a longer one."""
+    """The failed verdicts, grouped by cause; a short message may be quoted in a longer one."""
     found: list[list[Verdict]] = []
     failed = [verdict for verdict in verdicts if verdict.outcome == "failed"]
     for verdict in sorted(failed, key=lambda each: len(each.message)):

@@ -69,7 +69,7 @@ def _print_schema(context: click.Context, parameter: click.Parameter, asked: boo
 @format_option
 @click.option("-e", "--engine", "engines", multiple=True, metavar="ENGINE", help="Only these engines. Repeatable.")
 @click.option("--step", "steps", multiple=True, metavar="STEP", help="Only these steps. Repeatable.")
-@click.option("--label", "labels", multiple=True, metavar="ENGINE=TEXT", help="What to call an engine. Repeatable.")
+@click.option("--label", "labels", multiple=True, metavar="ENGINE=TEXT", help="Label of an engine. Repeatable.")
 @click.option("--title", default="", help="A title instead of the suite's.")
 @click.option(
     "--sort",
@@ -81,7 +81,7 @@ def _print_schema(context: click.Context, parameter: click.Parameter, asked: boo
     "--mix-forms", "mixed", is_flag=True, help="Rank engines that return Arrow batches with those that return rows."
 )
 @click.option("--theme", type=click.Choice(["light", "dark", "transparent"]), default="light", help="Of the pictures.")
-@click.option("--width", type=click.IntRange(400, 1600), help="Of the pictures, in pixels; letters keep their size.")
+@click.option("--width", type=click.IntRange(400, 1600), help="Width of the pictures, in pixels; text keeps its size.")
 @click.option("--highlight", default="", metavar="ENGINE", help="Only this engine in colour, the others grey.")
 @click.option("--out", type=click.Path(path_type=Path), help="A new folder to write to, instead of the run's own.")
 @click.option(
@@ -154,7 +154,7 @@ def report(
 
 
 def chosen_formats(text: str | None, *, shared: bool) -> tuple[str, ...]:
-    """The formats that the user named, or the usual ones, for others to see or not. Raises UserError for one that there isn't."""
+    """The formats that the user named, or the usual ones, for others to see or not. Raises UserError for an unknown one."""
     from dbbench.report.write import SHARED, USUAL, check_formats
 
     chosen = (SHARED if shared else USUAL) if text is None else tuple(part.strip() for part in text.split(","))

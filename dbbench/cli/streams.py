@@ -1,4 +1,4 @@
-"""Standard output and error that a run's report can't be lost on: an ASCII terminal, a closed one, a pipe nobody reads."""
+"""Make standard output and error safe for a report: an ASCII terminal, a closed one, a pipe without a reader."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ codecs.register_error(_HANDLER, _instead)
 
 
 class _Patient(io.FileIO):
-    """A descriptor whose reader may go away: what is written after that goes nowhere, and nobody is troubled."""
+    """A descriptor whose reader may go away; what is written after that is dropped."""
 
     def write(self, data: Any, /) -> int:
         """Write like a file. On any fault the descriptor becomes that of the null device."""

@@ -115,7 +115,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
 @click.option(
     "--rounds",
     type=click.IntRange(1, 1000),
-    help="Passes over all engines; with --resume how many the run is to have in all. "
+    help="Passes over all engines; with --resume the total number. "
     "[default: 8, or as many as it takes to tell the engines apart]",
 )
 @click.option(
@@ -171,13 +171,13 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
 @click.option(
     "--cluster",
     metavar="PLACE",
-    help="Have the clients of each step on several hosts: local:N for N of them here, or the address of a Dask scheduler, "
+    help="Run the clients of each step on several hosts: local:N for N of them here, or the address of a Dask scheduler, "
     "like tls://head:8786. Each host has as many clients as the suite says. Needs --url.",
 )
 @click.option(
     "--fleet",
     is_flag=True,
-    help="Have the hosts of --cluster run whole rounds, several at the same time: for engines without a server elsewhere.",
+    help="Let the hosts of --cluster run whole rounds, several at the same time: for engines without a server elsewhere.",
 )
 @click.option("--hosts", type=click.IntRange(1, 1000), help="How many hosts of --cluster to use.")
 @click.option(
@@ -187,7 +187,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     "--resume",
     type=run_path,
     metavar="RUN",
-    help="Do what is left of a run that was interrupted, or with --rounds add rounds to it.",
+    help="Continue an interrupted run, or with --rounds add rounds to it.",
 )
 @click.option(
     "--trial-timeout",
@@ -205,7 +205,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     "--memory-limit",
     type=memory,
     metavar="SIZE",
-    help="Keep each trial, engine and harness together, within this much memory and no swap, like 2GiB (Linux). "
+    help="Limit each trial (engine and harness) to this much memory without swap, like 2GiB (Linux). "
     "Cached pages of files count, too.",
 )
 @click.option(
@@ -340,7 +340,7 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
         if run.results():
             show_report(run, console, formats, publish=publish)
         again = f"dbbench suite --resume {run.path}{' --publish' if publish else ''}"
-        console.print(f"\ninterrupted; go on with: {again}", highlight=False, markup=False)
+        console.print(f"\ninterrupted; continue with: {again}", highlight=False, markup=False)
         return INTERRUPTED
     shown = show_report(run, console, formats, publish=publish)
     console.print(f"next: {_next(run, engines)}", highlight=False, markup=False, soft_wrap=True)
@@ -355,4 +355,4 @@ def _next(run: Run, engines: int) -> str:
         return "the same command without --quick, for all of the work and ranks"
     if engines > 1 and run.manifest.rounds < fewest_rounds(engines):
         return f"dbbench suite --resume {run.path} --rounds {fewest_rounds(engines)}, for ranks"
-    return f"dbbench report {run.path} --publish, for what may be shown to others"
+    return f"dbbench report {run.path} --publish, for a report that may be published"

@@ -19,7 +19,7 @@ from dbbench.cli.common import command, engine_names, examples
 @click.option(
     "--last", type=click.IntRange(1, 1000), default=8, show_default=True, metavar="N", help="How many, newest first."
 )
-@click.option("--minor", is_flag=True, help="Of each minor release (1.3, 1.4) only the newest.")
+@click.option("--minor", is_flag=True, help="List only the newest of each minor release (1.3, 1.4).")
 @click.option("--fetch", is_flag=True, help="Fetch each into the cache now, so that a run needs no network.")
 @command
 def versions(engine: str, last: int, minor: bool, fetch: bool) -> int:

@@ -89,7 +89,7 @@ class Agent:
         self._words.put(None)
 
     def idle(self) -> bool:
-        """Whether no process is there."""
+        """Whether no process exists."""
         return self._child is None or self._child.poll() is not None
 
     def __del__(self) -> None:

@@ -149,7 +149,7 @@ class Hosts:
             self._client.sync(self._wound_up)
 
     def take_facts(self) -> ClusterFacts | None:
-        """What is to be told of the hosts in the last step that they drove; once."""
+        """Remarks on the hosts in the last step that they drove; once."""
         facts, self._told = self._told, None
         return facts
 
@@ -357,7 +357,7 @@ class Hosts:
 
 
 def _word(host: Host, line: str) -> HostReply:
-    """What a host says. Raises what it says went wrong."""
+    """A host's reply. Raises the error that it reports."""
     word = HOST_REPLY.validate_json(line)
     if word.failure:
         raise word.failure.exception(f"on host {host.name}")

@@ -1,4 +1,4 @@
-"""What the scheduler tells of hosts that it has lost."""
+"""The scheduler's reports of lost hosts."""
 
 from __future__ import annotations
 

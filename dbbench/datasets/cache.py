@@ -138,7 +138,7 @@ def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None
         before = _looks(sources)
         written = _write(dataset, scale, seed, made, sources)
         if _looks(sources) != before:
-            raise UserError("a file changed while it was read; run again when nobody writes to it")
+            raise UserError("a file changed while it was read; run again when nothing writes to it")
         return {**written, "contents": contents}
 
     try:
@@ -161,7 +161,7 @@ def sources_of(dataset: Dataset, scale: float, folder: Path) -> dict[str, list[P
         if isinstance(table.rows, FromFile)
     }
     if found and scale > 1:
-        raise UserError("files have no more rows than there are: --scale must be at most 1")
+        raise UserError("files have a fixed number of rows: --scale must be at most 1")
     return found
 
 
@@ -235,7 +235,7 @@ def _written(folder: Path, name: str, schema: pa.Schema, given: Iterable[pa.Reco
 
 
 def _looks(sources: dict[str, list[Path]]) -> list[tuple[int, int, int]]:
-    """Marks by which a changed file is known."""
+    """Marks that reveal a changed file."""
     found = [path.stat() for paths in sources.values() for path in paths]
     return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
 
@@ -257,7 +257,7 @@ def rows_of(
 
 
 def _wanted(table: Table, scale: float) -> int | None:
-    """How many of the rows of a table's files there are to be; None for all."""
+    """The number of rows to take from a table's files; None for all."""
     assert isinstance(table.rows, FromFile)
     known = table.rows.count
     return None if scale == 1 or known is None or not table.scales else max(1, round(known * scale))

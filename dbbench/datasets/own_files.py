@@ -370,7 +370,7 @@ def moments(values: pa.Array) -> pa.Array:
 
 
 def _told(path: Path, text: str) -> str:
-    """What pyarrow says of a file, with the line first where it knows it."""
+    """Pyarrow's message about a file, with the line first where it is known."""
     text = text.partition(". Detail:")[0].strip()
     row = re.search(r"Row #(\d+):?\s*", text)
     where = f", row {int(row[1]) - 1}" if row else ""  # its first row is the header

@@ -181,7 +181,7 @@ def judge(tier: Tier, kills: Kills, syncs: Syncs, file_system: str) -> tuple[Che
     if file_system in VOLATILE:
         return (
             CheckVerdict.DECLARED,
-            f"every commit is synced, but here that brings it to no disk: this is {file_system}",
+            f"every commit is synced, but not to a disk: this is {file_system}",
         )
     return CheckVerdict.PASSED, ""
 

@@ -163,7 +163,7 @@ class Checker:
     # kill -9
 
     def _kill_often(self) -> Kills:
-        """Write and kill, again and again in one database; each writer first says what it finds there."""
+        """Write and kill repeatedly in one database; each writer first reports its content."""
         moments = random.Random(f"{self.task.seed} {self.task.engine} {self.tier}")
         data = self._new_data("kills")
         acknowledged: set[int] = set()
@@ -218,7 +218,7 @@ class Checker:
         return self._last_words(writer)
 
     def _listen(self, writer: Writer, seconds: float, *, first_only: bool = False) -> bool:
-        """Take acknowledgements for some time, or until the first; whether the writer still goes on."""
+        """Collect acknowledgements for some time, or until the first; return whether the writer still runs."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             self._look_around()
@@ -331,7 +331,7 @@ class Checker:
 
 
 def main() -> None:
-    """Check what task.json in the given directory says."""
+    """Make the check in task.json of the given directory."""
     forbid_core_dumps()
     sys.exit(Checker(Path(sys.argv[1])).run())
 

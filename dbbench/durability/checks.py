@@ -94,7 +94,7 @@ def _keep(check: TierCheck, task: CheckTask) -> None:
         crash_checks.keep(subject, CrashCheck(check.verdict is CheckVerdict.PASSED, check.kills.kills, day))
     except OSError as exc:
         _log.warning(
-            "dbbench: the result can't be kept in %s (%s), so runs won't name it; name another folder in the environment "
+            "dbbench: the result can't be stored in %s (%s), so runs won't name it; name another folder in the environment "
             "variable DBBENCH_DATA",
             crash_checks.folder(),
             exc.strerror,

@@ -192,7 +192,7 @@ def _key(letter: bytes, number: int) -> bytes:
 
 
 def note(number: int) -> str:
-    """The text of a transaction's rows, by which a damaged one is known."""
+    """The text of a transaction's rows, which reveals a damaged one."""
     return f"{number:>{WIDTH}}"
 
 

@@ -52,7 +52,7 @@ class Session:
         return self.bind if self.reads is None else self.reads
 
     def returned_rows(self, given: Any) -> bool:
-        """Whether a statement returned rows, which nobody reads; `given` is what its callable returned, by DB-API a cursor."""
+        """Whether a statement returned rows; `given` is its callable's return value, by DB-API a cursor."""
         return bool(getattr(given, "description", None))
 
     def forget(self) -> None:
@@ -119,13 +119,13 @@ class Engine(Traits):
         return {}
 
     def info(self) -> EngineInfo:
-        """What is known of an open engine. Override it where a server may be another product than the class says."""
+        """Description of an open engine. Override it where a server may be another product than the class says."""
         return EngineInfo(
             self.title, self.publication, self.publication_note, self.dialect, self.concurrency, self.tier
         )
 
     def server_versions(self) -> dict[str, str]:
-        """Versions that only an open engine knows: those of the server that answered, by name."""
+        """Versions that only an open engine knows, such as the server's, by name."""
         return {}
 
     def open(self) -> None:
@@ -135,7 +135,7 @@ class Engine(Traits):
         """Make the tables, without their indexes. By default nothing."""
 
     def create_store(self, records: Records) -> None:
-        """Make room for records under keys; `records` says how many and how large, should that matter. By default nothing."""
+        """Make room for records under keys; `records` has their number and lengths. By default nothing."""
 
     def create_vectors(self, vectors: Vectors) -> None:
         """Make room for vectors under keys, without an index; `vectors` says how many, their dimensions and metric. By default nothing."""
@@ -172,7 +172,7 @@ class Engine(Traits):
         return ()
 
     def exit_reason(self) -> str:
-        """The reason why the server ended by itself; empty while all is well."""
+        """The reason why the server ended unexpectedly; empty while it runs."""
         return ""
 
     def remove(self, tables: Mapping[str, Table]) -> None:

@@ -36,7 +36,7 @@ class Declared:
 
 @cache  # it is parsed anew whenever it is asked for, in milliseconds
 def about(package: Distribution) -> PackageMetadata:
-    """What a package says of itself."""
+    """A package's own metadata."""
     return package.metadata
 
 

@@ -252,7 +252,7 @@ def run_installer(command: Sequence[str], scratch: Path, what: str, seconds: flo
     try:
         done = run_to_end(command, scratch, seconds)
     except subprocess.TimeoutExpired as exc:
-        raise Unavailable(f"{name} did not come to an end with {what} in {seconds:g} s") from exc
+        raise Unavailable(f"{name} did not finish with {what} in {seconds:g} s") from exc
     if done.returncode:
         raise Unavailable(f"{name} failed with {what}: {reason(done.stderr or done.stdout)}")
     return done.stdout

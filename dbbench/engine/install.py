@@ -37,7 +37,7 @@ class Driver:
 
 @dataclass(frozen=True)
 class Steps:
-    """What installs some engines: Debian packages, then what is given to `pip install`, then modules to run."""
+    """Installation of engines: Debian packages, then arguments of `pip install`, then modules to run."""
 
     debian: tuple[str, ...]
     pip: tuple[str, ...]

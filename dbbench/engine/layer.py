@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Layer(Engine):
-    """A layer says its title and its package, and makes sessions in `objects()`.
+    """A layer declares its title and its package, and makes sessions in `objects()`.
 
     It gives objects and nothing else, so suites without objects leave it out.
     """
@@ -99,7 +99,7 @@ class Layer(Engine):
         self.base_engine.open()
 
     def info(self) -> EngineInfo:
-        """What the base engine says of itself, with the layer in the title."""
+        """The base engine's description, with the layer in the title."""
         base = self.base_engine.info()
         return replace(base, title=self.titled(base.title))
 
@@ -148,7 +148,7 @@ class Layer(Engine):
         return self.base_engine.processes()
 
     def exit_reason(self) -> str:
-        """What became of the base engine's server."""
+        """Why the base engine's server ended."""
         return self.base_engine.exit_reason()
 
     def close(self) -> None:

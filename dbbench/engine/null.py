@@ -1,4 +1,4 @@
-"""The null engines, which do no work: their time is the harness's own share. What dbbench knows of them stands here."""
+"""The null engines, which do no work: their time is the harness's own share. Everything that dbbench knows of them is here."""
 
 from __future__ import annotations
 

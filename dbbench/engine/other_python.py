@@ -88,7 +88,7 @@ def _programs(version: str) -> Iterator[str]:
 
 
 def _told(program: str) -> Interpreter | None:
-    """What a program says of itself; None if it isn't a Python that works."""
+    """A program's description of itself; None if it isn't a working Python."""
     try:
         found = json.loads(_said([program, "-I", "-c", _QUESTION]))
         return Interpreter(*map(str, found))
@@ -97,7 +97,7 @@ def _told(program: str) -> Interpreter | None:
 
 
 def _said(command: list[str]) -> str:
-    """What a program prints, in a folder that is nobody's; empty if it fails."""
+    """The output of a program in an empty folder; empty if it fails."""
     try:
         done = run_to_end(command, Path("/"), _SECONDS)
     except (OSError, subprocess.TimeoutExpired):

@@ -133,7 +133,7 @@ class PrivateServer:
                 return
 
     def exit_reason(self) -> str:
-        """How the server ended by itself; empty while it runs, and after `stop`."""
+        """How the server ended unexpectedly; empty while it runs, and after `stop`."""
         if self.process is None:
             return ""
         if self.process.poll() is None and not (_closed(self.process.pid) and ended(self.process, _STOP_SECONDS)):
@@ -216,7 +216,7 @@ def _account(names: Sequence[str]) -> pwd.struct_passwd:
     for name in names:
         with contextlib.suppress(KeyError):
             return pwd.getpwnam(name)
-    raise Unavailable(f"it refuses to run as root, and there is none of the users {', '.join(names)}", "run as a user")
+    raise Unavailable(f"it refuses to run as root, and none of these users exists: {', '.join(names)}", "run as a user")
 
 
 def _ending(status: int) -> str:

@@ -270,7 +270,7 @@ def _check_url(plugin: type[Engine], *, url: bool) -> None:
 
 
 def _described(known: Probed, plugin: type[Engine]) -> Probed:
-    """What its class says of an engine, whether or not its driver is there."""
+    """An engine's description by its class, whether or not its driver is installed."""
     from dbbench.engine.offered import OPERATIONS, offers
 
     return replace(

@@ -236,7 +236,7 @@ def _absent(exc: Exception, what: str, point: EntryPoint, engine: type[Engine] |
 
 @contextmanager
 def _hinted(engine: type[Engine]) -> Iterator[None]:
-    """What is missing is of the system, unless the engine says what to do."""
+    """A missing part of the system, unless the engine names the command."""
     try:
         yield
     except Unavailable as exc:

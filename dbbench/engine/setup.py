@@ -1,4 +1,4 @@
-"""What an engine is given to start with."""
+"""Arguments of an engine's constructor."""
 
 from __future__ import annotations
 

@@ -65,10 +65,10 @@ def parse(texts: Sequence[str]) -> dict[str, str]:
             url = os.environ[variable]
             variables.add(variable)
         if not re.match(r"[a-zA-Z][\w+.-]*:.", url):
-            raise UserError(f"--url {label}: a URL starts with what speaks its language, like postgresql://")
+            raise UserError(f"--url {label}: a URL starts with its scheme, like postgresql://")
         if "@" not in url and _HOSTLESS.search(url):
             raise UserError(
-                f"--url {label}: what stands after the name is no port; if it is a password, the host is missing, "
+                f"--url {label}: the part after the name is not a port; if it is a password, the host is missing, "
                 "as in postgresql://NAME:PASSWORD@HOST/DATABASE"
             )
         if label in urls:

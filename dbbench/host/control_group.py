@@ -26,7 +26,7 @@ _CGROUP, _MOUNTS = Path("/proc/self/cgroup"), Path("/proc/self/mountinfo")
 
 @dataclass(frozen=True)
 class Group:
-    """One that was made. Its folder is all that there is to know of it."""
+    """A control group that exists, known by its folder."""
 
     folder: Path
 

@@ -50,7 +50,7 @@ class Reading:
 
 
 def reading(root: Path = _ROOT) -> Reading | None:
-    """The machine's counters as they stand; None where there is no /proc/stat."""
+    """The machine's current counters; None without /proc/stat."""
     try:
         total, busy, steal = cpu_times((root / "proc/stat").read_text("ascii"))
     except (OSError, ValueError):

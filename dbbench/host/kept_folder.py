@@ -60,7 +60,7 @@ def make(final: Path, manifest: str, fill: Callable[[Path], Mapping[str, object]
 
 
 def is_own(folder: Path) -> bool:
-    """Whether only this user may change a kept folder or put another in its place."""
+    """Whether only this user may change or replace a kept folder."""
     if not hasattr(os, "geteuid"):  # Windows
         return True
     found = [os.lstat(each) for each in (folder, folder.parent)]
@@ -183,7 +183,7 @@ def _kept(kind: str, path: Path, what: str) -> Kept:
 
 
 def _words(kind: _Kind, path: Path) -> str:
-    """What its manifest says of it."""
+    """Its manifest's description."""
     try:
         manifest = sealed(path / kind.manifest)
         match kind.name:
@@ -203,7 +203,7 @@ def _is_folder(path: Path) -> bool:
 
 
 def _mode(path: Path) -> int:
-    """The mode of what stands there itself; 0 if nothing does."""
+    """The mode of the path itself; 0 if it doesn't exist."""
     try:
         return os.lstat(path).st_mode
     except OSError:

@@ -97,7 +97,7 @@ def file_system(directory: Path) -> str:
 
 
 def disk(directory: Path) -> str:
-    """The disk that `directory` lies on, in words, as far as the system tells: its drivers and hypervisors may not."""
+    """The disk of `directory`, in words, as far as the system reports it."""
     known = disk_facts(directory)
     words = [file_system(directory)]
     if known:
@@ -109,7 +109,7 @@ def disk(directory: Path) -> str:
 
 
 def disk_facts(directory: Path) -> dict[str, str]:
-    """What Linux tells of the block device under `directory`; empty where there is none, or none is told."""
+    """Linux's description of the block device under `directory`; empty if unknown."""
     number = os.stat(directory).st_dev
     device = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
     if not device.exists():

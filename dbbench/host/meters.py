@@ -73,7 +73,7 @@ class ProcessMeter:
         self.look(served)
 
     def usage(self) -> Usage:
-        """What was added up. What the system doesn't tell, or is done at a URL, is left out."""
+        """The sums, without what the system doesn't report or a server at a URL does."""
         return {
             metric: self._sums[metric] / count.per_unit for metric, count in self._counts if metric not in self._unknown
         }

@@ -41,15 +41,15 @@ class Metric(StrEnum):
         "no CPU time of these calls is known: they waited for their moments, or a server at a URL did the work",
     )  # fmt: skip
     UNDELAYED = (
-        "undelayed", "undelayed time", "s", "their time less what they waited for a processor",
-        "times are undelayed: by the clock, less what the threads that call waited for a processor",
-        "no undelayed time of these calls is known: they waited for their moments or each other, or this system doesn't tell",
+        "undelayed", "undelayed time", "s", "their time less the wait for a processor",
+        "times are undelayed: by the clock, less the calling threads' wait for a processor",
+        "no undelayed time of these calls is known: they waited for their moments or each other, or this system doesn't report it",
         True,
     )  # fmt: skip
     WRITTEN = (
-        "written", "bytes written", "B/op", "the bytes that they had written to storage",
+        "written", "bytes written", "B/op", "the bytes that they wrote to storage",
         "figures are bytes written to storage during the calls, by the worker and its private server",
-        "bytes written are not known: the calls waited for their moments, a URL's server wrote, or this system doesn't tell",
+        "bytes written are not known: the calls waited for their moments, a URL's server wrote, or this system doesn't report it",
     )  # fmt: skip
 
     def __new__(

@@ -44,7 +44,7 @@ def python(module: str, *arguments: str, program: str = "") -> list[str]:
 
 
 def at_work(module: str) -> list[int]:
-    """The process ids of this environment's children, of whatever dbbench, that run a module."""
+    """Ids of processes that run a module in this environment, started by any dbbench."""
     command = python(module)
     return [
         process.pid

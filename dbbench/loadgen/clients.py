@@ -134,7 +134,7 @@ class ClientProcesses:
                     child.wait()
 
     def ready(self) -> None:
-        """Wait until all have warmed up. Raises what one of them says went wrong."""
+        """Wait until all have warmed up. Raises the error that one of them reports."""
         hear_all(self._children)
 
     def begin(self, moment: int) -> None:
@@ -154,7 +154,7 @@ def _tell(child: subprocess.Popen[str], line: object) -> None:
 
 
 def hear_all(children: Sequence[subprocess.Popen[str]]) -> list[Reply]:
-    """What each process says. Raises as soon as one has failed: nobody waits for the others then, which are killed."""
+    """The replies of each process. Raises as soon as one has failed, and kills the others."""
     found: dict[subprocess.Popen[str], Reply] = {}
     with selectors.DefaultSelector() as waiting:
         for child in children:
@@ -168,11 +168,11 @@ def hear_all(children: Sequence[subprocess.Popen[str]]) -> list[Reply]:
 
 
 def _hear(child: subprocess.Popen[str]) -> Reply:
-    """The next thing that a process says. Raises what it says went wrong, and ClientFailed if it ended without a word."""
+    """The next reply of a process. Raises the error that it reports, and ClientFailed if it ended without a reply."""
     assert child.stdout
     line = child.stdout.readline()
     if not line:
-        raise ClientFailed(f"a client process ended by itself with status {child.wait()}")
+        raise ClientFailed(f"a client process ended unexpectedly with status {child.wait()}")
     said = REPLY.validate_json(line)
     if said.failure:
         raise said.failure.exception("in a client process")

@@ -1,4 +1,4 @@
-"""What the clients of a step are to do, and what they measured: plain data, which goes to other processes and back."""
+"""The order for a step's clients and their measurements: plain data that passes between processes."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ class Failure:
 
     @classmethod
     def of(cls, exc: Exception) -> Failure:
-        """What an exception says to the process that has given the order."""
+        """An exception's message for the process that gave the order."""
         if isinstance(exc, WrongAnswer | TimedOut):
             return cls("wrong" if isinstance(exc, WrongAnswer) else "timed out", str(exc))
         traceback.print_exc()
@@ -229,7 +229,7 @@ class ClientFailed(DbbenchError):
 @_deferred
 @dataclass(frozen=True)
 class Reply:
-    """What a process of clients says: nothing but that they are ready, then what they measured; or why it failed."""
+    """A reply of a client process: that it is ready, its measurements, or why it failed."""
 
     timings: ClientTimings | None = None
     failure: Failure | None = None

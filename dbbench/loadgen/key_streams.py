@@ -57,7 +57,7 @@ _Read = tuple[bytes, int, Sequence[Any]]
 def _read_rows(
     engine: Engine, read: Callable[[Any, Any], _Read | None]
 ) -> Callable[[Sequence[tuple[Any, Any]]], list[ReadRow]] | None:
-    """What takes apart calls that were kept, for an engine that has something to return."""
+    """The splitter of kept calls, for an engine that returns something."""
     if not does_work(engine):
         return None
 
@@ -379,7 +379,7 @@ class OperationMix:
         return int(max(min(CHUNK, _PIECE // self.records.value_bytes), 1))
 
     def inserted(self, number: int, of: int, made: int | None = None) -> int:
-        """How many records one client inserts, in its first `made` calls if it is given."""
+        """The number of records that one client inserts, in its first `made` calls if given."""
         return sum(int((kinds == OPERATIONS.index("insert")).sum()) for kinds, *_ in self.drawn(number, of, made))
 
     def _spread(self, ranks: Numbers, base: int) -> Numbers:

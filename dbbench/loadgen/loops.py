@@ -238,7 +238,7 @@ class ScheduleStats:
 
     @property
     def in_time(self) -> int:
-        """Calls that were neither late nor dropped."""
+        """Calls that started in time."""
         return self.due - self.late - self.dropped
 
 

@@ -157,7 +157,7 @@ class QueryCalls:
 
 
 def _as_rows(column: Any) -> Any:
-    """A column that was kept, as rows of it alone."""
+    """A kept column, as rows of one value."""
     arrays = list(column)
     if arrays and isinstance(arrays[0], pa.Array):
         return pa.table([pa.chunked_array(arrays)], names=["1"])

@@ -24,7 +24,7 @@ _FETCH = {0: "", 1: ".fetchone()", None: ".fetchall()"}
 
 
 class RolledBack(DbbenchError):
-    """A transaction that is to be rolled back, as its suite says."""
+    """A transaction that its suite rolls back on purpose."""
 
 
 def body(engine: Engine, session: Any, plan: Plan) -> Body:

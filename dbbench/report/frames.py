@@ -159,10 +159,10 @@ class RunFrames:
         Raises UserError for an engine that the run doesn't have.
         """
         if not 0 < by < 1:
-            raise UserError(f"by={by} is no share above 0 and below 1, like 0.1")
+            raise UserError(f"by={by} is not a share above 0 and below 1, like 0.1")
         check_names("engine", (engine, than), self.run.manifest.engines)
         if metric not in (None, *Metric):
-            raise UserError(f"there is no metric {metric!r}; there are {', '.join(Metric)}")
+            raise UserError(f"unknown metric {metric!r}; there are {', '.join(Metric)}")
         shown = pair_gate(
             self.run, self._results, (engine, than), by, Metric(metric) if metric else None, strict=fail_on_unknown
         )

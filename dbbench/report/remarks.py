@@ -19,16 +19,16 @@ _WORDS = {
     About.CHECKED_BY_FILE: "answer checked against a file",
     About.OTHER_FORMS: "returns other types than the suite declares ({names}), which may be less work for the driver",
     About.LUKEWARM: "lukewarm: {0.text}",
-    About.OPENED: "opened anew in {seconds}, off the clock; {0.count:,} bytes read after that",
+    About.OPENED: "reopened in {seconds}, off the clock; {0.count:,} bytes read after that",
     About.PREPARED: "prepared in {seconds}, off the clock: longer than all its calls together",
     About.FIRST_CALLS: "its first calls took ×{0.amount:.2f} the later ones' time: see `warm_up`",
     About.EXACT: "an exact search: it finds every neighbour with the least {0.text}, which is to be a knob",
     About.WITHOUT_EFFECT: "its knob {0.text} has no effect: the most finds what the least does",
     About.OUTSIDE: "{0.count:,} bytes of it outside of the engine's directory ({names})",
-    About.COUNTED_ELSEWHERE: "its server's own count, at a URL: not ranked with files that dbbench measured",
+    About.COUNTED_ELSEWHERE: "counted by the server at a URL: not ranked with files that dbbench measured",
     About.OTHER_RESULTS: "Arrow batches, without Python objects: not ranked with engines that return rows",
     About.USES_UNSEEN: "memory, CPU time and bytes written are its server's, at a URL: dbbench doesn't see them",
-    About.SEARCH_ENDED: "{0.text}, before the rates that pass and fail were as close as `resolution` asks",
+    About.SEARCH_ENDED: "{0.text}, before passing and failing rates were within `resolution`",
     About.BUSY_HOST: "a host of the clients was at {0.amount:.0%} CPU ({0.text}): it may limit the rate",
     About.UNSURE_CLOCKS: "the hosts' clocks are known to within {0.amount:.1%} of the time measured",
     About.STRONGER_TIER: "durability {0.names[0]}, more than was asked for ({0.names[1]})",
@@ -36,7 +36,7 @@ _WORDS = {
     About.OTHER_PROCESSES: "other processes used up to {0.amount:.0%} of the machine meanwhile: try again on a quieter one",
     About.DISPUTED: f"{_DISPUTED} ({{names}}); settle it in the suite, with `rows` or a `file` as the answer",
     About.DISPUTES: _DISPUTED,
-    About.ROUNDS_DIFFER: "its answer was not the same in all rounds",
+    About.ROUNDS_DIFFER: "its answer differed between rounds",
     About.NO_OTHER_ENGINE: "no other engine to compare its answer with",
     About.NO_MAJORITY: "engines differ, and no answer has more engines than another",
     About.ALL_AGREE: "all {0.of} engines agree on the answer",
@@ -44,8 +44,8 @@ _WORDS = {
     About.DIFFERS: "DIFFERS from the answer that {0.count} of {0.of} engines agree on",
     About.CRASH_CHECK_FAILED: "no rank: a crash check of these versions and options failed, so commits may be lost",
     About.NO_RANK: "no rank: {0.text}",
-    About.IMPOSSIBLE: "no rank: it takes only ×{0.amount:.2f} the time of the null engine, which does nothing: so it can't have done the work",
-    About.OTHER_PLANS: "another plan in {0.count} of {0.of} rounds",
+    About.IMPOSSIBLE: "no rank: only ×{0.amount:.2f} the time of the null engine, which does nothing, so it can't have done the work",
+    About.OTHER_PLANS: "a different plan in {0.count} of {0.of} rounds",
     About.WITHHELD: "withheld: {0.text}",
     About.LEVELS: "{0.count} of {0.of} are about {change} below the others",
     About.SPREAD: "the highest is {0.amount:.2f} times the lowest",
@@ -77,12 +77,12 @@ def detail(row: Row) -> str:
 
 
 def unsteady(row: Row) -> str:
-    """What is odd about its rounds; empty if nothing is."""
+    """Flags of unsteady rounds; empty if none."""
     return f"noisy rounds: {_joined(', ', row.unsteady)}" if row.unsteady else ""
 
 
 def notes(row: Row) -> list[str]:
-    """All that there is to say of a row: a note for each thing."""
+    """All notes on a row."""
     return [note for note in (detail(row), unsteady(row), worded(row.doubt) if row.doubt else "") if note]
 
 

@@ -150,7 +150,7 @@ class View:
         return self.out or (self.run.publish if self.published else self.run.path)
 
     def captions(self, scenario: Scenario) -> tuple[str, ...]:
-        """What every chart carries under it. One that goes out alone has versions and conditions; settings are on the page."""
+        """The caption below every chart. One that goes out alone has versions and conditions; settings are on the page."""
         manifest = self.run.manifest
         found = next(view for view in self.scenarios if view.scenario.name == scenario.name)
         line = (
@@ -171,7 +171,7 @@ class View:
 
 
 def view(run: Run, *, publish: bool = False, out: Path | None = None, mixed: bool = False) -> View:
-    """All that is to be shown of a run, or to be published of it. Raises RunError if one of its trials is damaged.
+    """The view of a run, or of what may be published of it. Raises RunError if one of its trials is damaged.
 
     `mixed`: rank Arrow batches with rows.
     """
@@ -308,7 +308,7 @@ def _data(name: str, facts: Rows, suite: Suite) -> str:
 
 
 def _memory_limit(limit: int) -> str:
-    return f"{_bytes(limit)} for each trial, engine and harness together, with cached pages of files and without swap"
+    return f"{_bytes(limit)} for each trial (engine and harness), cached file pages included, without swap"
 
 
 def _bytes(size: int) -> str:

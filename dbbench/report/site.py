@@ -174,13 +174,13 @@ def _order(entry: Entry) -> tuple[str, str, str]:
 
 
 def _earlier(out: Path) -> set[str]:
-    """The pages of the site that is there. Raises UserError if something else is."""
+    """The pages of an existing site. Raises UserError if the folder holds anything else."""
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return set()
     try:
         known = json.loads(plain_file.read(out / _LIST))["pages"]
     except (OSError, ValueError, KeyError, TypeError) as exc:
-        raise UserError(f"{out} is not empty, and no site of dbbench's: choose another with --out") from exc
+        raise UserError(f"{out} is not empty and not a dbbench site: choose another with --out") from exc
     return {name for name in known if isinstance(name, str) and _PAGE.fullmatch(name)}
 
 

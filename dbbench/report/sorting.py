@@ -17,7 +17,7 @@ KEYS = {"memory": "peak memory", "cpu": "CPU time", "written": "bytes written", 
 
 
 def sorted_by(shown: View, key: str, whole: View) -> View:
-    """The view with the engines of each scenario by a key of `KEYS`, the least first, then those without such a figure.
+    """The view with the engines of each scenario by a key of `KEYS`, lowest first, then those without such a figure.
 
     `whole` is the whole run, of which `shown` may be a part. Raises UserError if no engine has such a figure.
     """
@@ -25,12 +25,12 @@ def sorted_by(shown: View, key: str, whole: View) -> View:
     if not any(orders.values()):
         raise UserError(f"the run has no {KEYS[key]} to sort by; choose another --sort")
     scenarios = tuple(_scenario(scenario, orders[scenario.scenario.name], KEYS[key]) for scenario in shown.scenarios)
-    facts = (*shown.facts, ("Order", f"engines by {KEYS[key]}, the least first"))
+    facts = (*shown.facts, ("Order", f"engines by {KEYS[key]}, lowest first"))
     return replace(shown, scenarios=scenarios, facts=facts, sort=key)
 
 
 def _order(scenario: ScenarioView, key: str) -> list[str]:
-    """The engines that have such a figure, the least first."""
+    """The engines that have such a figure, lowest first."""
     if key == "size":
         known = {
             line.row.engine: line.row.value for step in scenario.steps if step.counted for line in reversed(step.lines)

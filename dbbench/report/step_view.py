@@ -83,7 +83,7 @@ class Line:
 
     @property
     def called(self) -> str:
-        """What stands at its bar."""
+        """Text at its bar."""
         return f"{self.row.title}, {self.tier}" if self.tier else self.row.title
 
 
@@ -124,7 +124,7 @@ class StepView:
 
     @property
     def best_first(self) -> list[Line]:
-        """The lines best to worst, whatever order they are shown in."""
+        """The lines from best to worst, independent of the order on the page."""
         return sorted(self.lines, key=lambda line: line.place)
 
     @property
@@ -268,7 +268,7 @@ class Wording(Generic[S]):
         return "a call"
 
     def work(self, step: S) -> str:
-        """How much a step does, and by whom; empty where its SQL or its title says all."""
+        """Amount of a step's work and its clients; empty if its SQL or title is enough."""
         return self.driven(step)
 
     def driven(self, step: S) -> str:
@@ -290,7 +290,7 @@ class Wording(Generic[S]):
 
 
 def load(step: TimedStep) -> str:
-    """How its calls are made, in words; empty where they come one after another, as many as the kind says."""
+    """How calls are made, in words; empty for the kind's default of one after another."""
     words = []
     if step.rate is not None:
         words.append(f"{step.rate.per_second:,g} calls a second ({step.rate.arrivals}), from when they were due")
@@ -329,7 +329,7 @@ def small_share(ratio: float) -> str:
 
 
 def reference_ratio(view: StepView, line: Line) -> str:
-    """A figure as a multiple of that of the scenario's reference engine, in words; empty where one of them isn't known."""
+    """A figure as a multiple of the reference engine's, in words; empty if either is unknown."""
     engine = view.scenario.reference
     known = next((other.row.value for other in view.lines if other.row.engine == engine), None)
     return "" if not known or line.row.value is None else f"×{times(line.row.value / known)}"

@@ -64,7 +64,7 @@ def _margin(step: StepView, leading: Sequence[Line]) -> str:
 
 
 def _known(step: StepView) -> list[Line]:
-    """The lines of engines whose work was verified, best first, without those that stand apart."""
+    """The lines of verified engines, best first, without those that are ranked separately."""
     return [line for line in step.best_first if line.row.value is not None and line.row.verified and not line.row.apart]
 
 
@@ -77,7 +77,7 @@ def verdict(scenario: ScenarioView) -> str:
 
 
 def summary(scenario: ScenarioView) -> str:
-    """The verdict without the wins, where a list of them stands below."""
+    """The verdict without the wins, for use above a list of them."""
     if len(scenario.standings) == 1:
         return _alone(scenario)
     return " ".join(filter(None, (_overall(scenario), _smallest(scenario), _unlike(_lines(scenario)))))
@@ -152,7 +152,7 @@ def _durable(lines: Iterable[Line]) -> str:
 
 
 def _order(step: StepView) -> str:
-    """One sentence on a step: who is ahead of the next and how far, or whom the rounds can't tell apart; empty for one engine."""
+    """One sentence on a step: the lead of the best engine, or those that are tied; empty for one engine."""
     if len(step.lines) + len(step.failed) < 2:
         return ""
     known = _known(step)
@@ -203,7 +203,7 @@ def _first(level: Sequence[Line], step: StepView) -> str:
 
 
 def _next(level: Sequence[Line], line: Line, step: StepView, known: Sequence[Line]) -> str:
-    """How far behind the first one the next is, who was shown to be behind somebody."""
+    """The distance from the first engine to the next that was shown to be worse."""
     between = known[: known.index(line)]
     name = f"the next{'' if all(each.row.rank for each in between) else ' that has a rank'}, {line.row.title}"
     ratio = line.row.ratio.value if line.row.ratio else None

@@ -63,7 +63,7 @@ def run_warnings(run: Run, found: Figures) -> list[str]:
         where = "; ".join(f"{step}: {', '.join(engines)}" for step, engines in named.items())
         words.append(
             f"noisy rounds in {len(odd)} of {len(timed)} figures ({textwrap.shorten(where, 200, placeholder=' ...')}): "
-            "their footnotes say how; run again on a quieter machine, or with more rounds"
+            "their footnotes explain how; run again on a quieter machine, or with more rounds"
         )
     return [
         *words, *_alike(manifest, found.results), *_unlike_hosts(found.results), *disturbances(manifest, found.results)
@@ -82,7 +82,7 @@ def too_few_rounds(engines: int, rounds: int) -> str:
 
 
 def publication_warnings(run: Run, results: Sequence[TrialResult], *, publish: bool) -> list[str]:
-    """What is to be known before these figures go anywhere."""
+    """Warnings before figures are published."""
     if publish:
         return _unknown_terms(run.manifest, results)
     called = titles(run.manifest, results)
@@ -94,13 +94,13 @@ def publication_warnings(run: Run, results: Sequence[TrialResult], *, publish: b
 
 
 def publication_remarks(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
-    """What has to stand under everything that is published: conditions, and what is withheld by which clause."""
+    """Notes required below everything published: conditions, and withheld figures with the clause."""
     called = titles(manifest, results)
     for name, each in terms(manifest, results).items():
         if each.status == CONDITIONS:
             yield f"{called[name]}: published with conditions: {each.clause or 'see its licence'}."
         elif each.status == FORBIDDEN:
-            yield f"{called[name]}: figures withheld: {each.clause or 'its licence'}. Its place in the order stays."
+            yield f"{called[name]}: figures withheld: {each.clause or 'its licence'}. Its position stays."
 
 
 def comparison_warnings(shown: Comparison) -> list[str]:
@@ -150,11 +150,11 @@ def _alike(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
 
 
 def _during(results: Sequence[TrialResult]) -> Iterator[str]:
-    """What the readings at both ends of each trial tell."""
+    """Warnings from the readings at both ends of each trial."""
     noise = [result.noise for result in results]
     for known, limit, text in (
         ([each.get("others") for each in noise], MOST_OTHERS, "other processes used up to {} of the machine during {}: stop them, or use a quieter machine"),
-        ([each.get("steal") for each in noise], MOST_STEAL, "other virtual machines took up to {} of this one's CPU time during {}: use a machine of its own, or another hour"),
+        ([each.get("steal") for each in noise], MOST_STEAL, "other virtual machines took up to {} of this one's CPU time during {}: use a dedicated machine, or another time"),
     ):  # fmt: skip
         shares = [share for share in known if share is not None]
         many = sum(share > limit for share in shares)
@@ -163,8 +163,8 @@ def _during(results: Sequence[TrialResult]) -> Iterator[str]:
     slowed = [result for result in results if result.noise.get("throttled")]
     if slowed:
         yield (
-            f"the CPU was slowed down by heat during {_of(len(slowed), len(results))}: "
-            "cool it better, or limit its frequency to one that it can keep"
+            f"the CPU throttled from heat during {_of(len(slowed), len(results))}: "
+            "cool it better, or limit its frequency"
         )
 
 
@@ -177,8 +177,8 @@ def _cpu(noise: NoiseFacts) -> Iterator[str]:
         )
     if limit and most and limit < LEAST_FREQUENCY * most:
         yield (
-            f"the CPU is kept to {limit / 1e9:.2f} of its {most / 1e9:.2f} GHz: "
-            f"cpupower frequency-set --max {most / 1e6:.0f}MHz, unless you want it so"
+            f"the CPU is limited to {limit / 1e9:.2f} of its {most / 1e9:.2f} GHz: "
+            f"cpupower frequency-set --max {most / 1e6:.0f}MHz, unless this is intended"
         )
     if noise.get("on_battery"):
         yield "the machine ran on its battery, which slows it down: plug it in"
@@ -204,8 +204,8 @@ def _disk(manifest: Manifest) -> Iterator[str]:
         yield f"the run directory is on {kind}: durable commits cost nothing there; name another place with --out"
     elif probe and probe["median"] < LEAST_FDATASYNC:
         yield (
-            f"fdatasync takes only {amount('s', probe['median'])}: the disk or a cache before "
-            "it does not wait for the medium, so durable figures say little; name another disk with --out"
+            f"fdatasync takes only {amount('s', probe['median'])}: the disk or its cache "
+            "doesn't wait for the medium, so durable figures mean little; name another disk with --out"
         )
 
 
@@ -216,7 +216,7 @@ def _of(some: int, all_: int) -> str:
 def _unlike_hosts(results: Sequence[TrialResult]) -> Iterator[str]:
     """Warning that hosts differ: by what they are, and by the time that the same steps took on them."""
     if fleet.differ(results):
-        yield "the hosts that ran rounds have different processors or memory: figures are of both; ranks compare within a host"
+        yield "the hosts that ran rounds have different processors or memory: figures mix both; ranks compare within a host"
     if gap := fleet.gap(results):
         yield (
             f"host {gap.slowest} took ×{gap.ratio:.2f} the time of {gap.fastest} "
@@ -225,7 +225,7 @@ def _unlike_hosts(results: Sequence[TrialResult]) -> Iterator[str]:
 
 
 def _unknown_terms(manifest: Manifest, results: Sequence[TrialResult]) -> list[str]:
-    """Engines of which it isn't known whether their figures may be published, in words."""
+    """Engines whose licence is unknown to allow publishing, in words."""
     called = titles(manifest, results)
     return [
         f"whether the licence of {called[name]} lets its figures be published is not known"
@@ -241,7 +241,7 @@ def _mixed(sides: Sequence[Side]) -> Iterator[str]:
     for side in others:
         causes = [item for item in differences(first, side) if item.weight is Weight.CAUSE]
         if causes:
-            yield f"{first.name} and {side.name} are on one side but not alike: {'; '.join(map(str, causes))}"
+            yield f"{first.name} and {side.name} are on the same side but differ: {'; '.join(map(str, causes))}"
 
 
 def _of_side(side: Side) -> Iterator[str]:
@@ -267,5 +267,5 @@ def _drift(shown: Comparison) -> Iterator[str]:
         steps = ", ".join(f"{pair.engine} in {pair.step} ×{pair.ratio.value:.2f}" for pair in changed if pair.ratio)
         yield (
             f"the null engine, which does no work of its own, has changed too ({steps}): "
-            "the machine or dbbench itself is not as it was"
+            "the machine or dbbench itself has changed"
         )

@@ -53,7 +53,7 @@ def check_formats(wanted: Sequence[str]) -> None:
     """Raise UserError for the first name that no format has."""
     for name in wanted:
         if name not in EXPORTERS:
-            raise UserError(f"there is no format {name!r}; there are {', '.join(EXPORTERS)}")
+            raise UserError(f"unknown format {name!r}; there are {', '.join(EXPORTERS)}")
 
 
 def write_report(

@@ -281,7 +281,7 @@ class ClusterFacts(TypedDict, total=False):
 
 
 class AnswerFacts(TypedDict, total=False):
-    """Facts of queries, and whatever else is compared."""
+    """Facts of queries and of other steps that are compared."""
 
     agrees: _Count
     answer_by: str
@@ -301,7 +301,7 @@ class AnswerFacts(TypedDict, total=False):
 
 
 class LoadFacts(TypedDict, total=False):
-    """Facts of loads, and whatever else is written."""
+    """Facts of loads and of other steps that write."""
 
     takes: str
     csv_bytes: _Count
@@ -428,7 +428,7 @@ _TOGETHER = (
 class StepFacts(
     AnswerFacts, LoadFacts, SizeFacts, CallFacts, ObjectFacts, NearestFacts, TransactionFacts, TotalFacts, total=False
 ):
-    """What a workload tells of a step besides its figure."""
+    """What a workload reports of a step besides its figure."""
 
 
 def _whole(facts: StepFacts) -> StepFacts:

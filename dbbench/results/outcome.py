@@ -1,4 +1,4 @@
-"""What became of a step, in one word."""
+"""The outcome of a step, in one word."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ class Run:
 
     @classmethod
     def open(cls, path: Path) -> Run:
-        """A run directory that is there. Raises RunError if it isn't one, or is damaged, or newer than this dbbench."""
+        """An existing run directory. Raises RunError if it isn't one, or is damaged, or newer than this dbbench."""
         document = _read_json(path, "run.json", missing=f"{path} is not a run directory (it has no run.json)")
         file = path / "run.json"
         try:
@@ -330,7 +330,7 @@ class Run:
             ("scenario_name", found.scenario_name, scenarios),
         ):
             if name not in known:
-                raise ValueError(f"{what}: {name!r} is none of this run's")
+                raise ValueError(f"{what}: {name!r} is not of this run")
         for step in found.steps:
             if step.value is not None and not step.unit:
                 raise ValueError(f"steps: {step.name} has a value without a unit")

@@ -31,7 +31,7 @@ from dbbench.suite.loader import find_suite, parse_suite, read_text
 def new_run(request: Request, report: Callable[[str], None] = lambda _line: None) -> Ready:
     """Check the request, draw the data and make the run directory. Raises UserError or SuiteError.
 
-    `report` gets a line before whatever may take long.
+    `report` gets a line before each long operation.
     """
     check(request)
     path = find_suite(request.suite)

@@ -1,4 +1,4 @@
-"""What a child writes to its standard output or error: kept in a file, of too much its first and its last part."""
+"""A child's standard output or error, stored in a file; of long output the first and last part."""
 
 from __future__ import annotations
 

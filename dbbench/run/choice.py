@@ -62,7 +62,7 @@ class Choice:
 
 
 def choose(request: Request, suite: Suite, report: Callable[[str], None]) -> Choice:
-    """Choose engines, options and the amount of work, and look at each engine. `report` gets a line before whatever may take long.
+    """Choose engines, options and the amount of work, and look at each engine. `report` gets a line before each long operation.
 
     Raises UserError for names and options that don't exist, for too many clients, and if no engine is left to run.
     """
@@ -177,7 +177,7 @@ def _looked_at(
 def partition(
     probed: Mapping[str, Probed], named: Collection[str], suite: Suite
 ) -> tuple[dict[str, Probed], dict[str, Probed], list[str]]:
-    """The engines that run, null engines among them, those that are left out, and those of them with no work in the suite."""
+    """The engines to run with the null engines, those left out, and those without work in the suite."""
     unasked = {name: found for name, found in probed.items() if name not in named}
     idle = [
         name
@@ -231,7 +231,7 @@ def check_clients(suite: Suite, allowed: int | None, hosts: int = 1) -> None:
 
 
 def _rounds(request: Request, suite: Suite, engines: int) -> int:
-    """How many rounds there are to be."""
+    """The number of rounds to run."""
     if request.quick:
         return 1
     if request.rounds:

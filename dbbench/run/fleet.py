@@ -67,7 +67,7 @@ def run_fleet(run: Run, trials: Sequence[Trial], place: Place, report: Callable[
             except UserError:
                 raise
             except DbbenchError as exc:
-                raise RunError(f"{exc}; the finished trials are kept, go on with --resume") from exc
+                raise RunError(f"{exc}; the finished trials are kept, continue with --resume") from exc
 
 
 class Rounds:
@@ -110,7 +110,7 @@ class Rounds:
             return
         trial = self.trials.get(word.trial)
         if trial not in self.sent[order]:
-            raise RunError(f"host {host} told of a trial that it was not given: {word.trial}")
+            raise RunError(f"host {host} reported a trial that it was not assigned: {word.trial}")
         directory = self.run.begin(trial)
         try:
             for name, content in word.files.items():

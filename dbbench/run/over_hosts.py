@@ -67,7 +67,7 @@ def _here(kind: str) -> Mapping[str, str]:
             sleep(_POLL_SECONDS)
     finally:
         agent.finish()
-    raise UserError(f"{kind} could not be looked at within {_SECONDS:g} s")
+    raise UserError(f"{kind} could not be inspected within {_SECONDS:g} s")
 
 
 def again(run: Run, place: Place | None) -> None:

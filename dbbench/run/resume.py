@@ -31,7 +31,7 @@ def resumed_run(
     cluster: Place | None = None,
     max_clients: int | None = None,
 ) -> Ready:
-    """The run at `path`, to go on with, or to add rounds to, so that it has `rounds` in all.
+    """The run at `path`, to continue, or to extend to `rounds` rounds.
 
     Raises RunError if it can't be read, UserError if it is of another suite, if a URL or a program of it is not given
     again, or if no rounds can be added.
@@ -68,11 +68,11 @@ def extend(run: Run, rounds: int) -> None:
     manifest = run.manifest
     if rounds <= manifest.rounds:
         have = f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''}"
-        raise UserError(f"the run at {run.path} has {have}; --rounds is how many it is to have in all, so name more")
+        raise UserError(f"the run at {run.path} has {have}; --rounds is the total number, so name more")
     if differs := list(changed(run)):
         what = "\n".join(f"  {word}: {then} then, {now} now" for word, then, now in differs)
         raise UserError(
-            f"more rounds of the run at {run.path} would not be like those it has:\n{what}\nstart a new run"
+            f"more rounds of the run at {run.path} would differ from those it has:\n{what}\nstart a new run"
         )
     run.manifest = manifest.model_copy(
         update={"rounds": rounds, "precision": None, "time_limit": None, "stopped": "", "finished": None}

@@ -65,7 +65,7 @@ def serve(text: str, line: Line) -> None:
 def _check(manifest: Manifest, datasets: Mapping[str, Files]) -> None:
     for name, files in datasets.items():
         if files.directory.name != manifest.datasets[name]["key"]:
-            raise UserError(f"the data of {name} came out otherwise here: the packages that draw it differ")
+            raise UserError(f"the data of {name} is different here: the packages that draw it differ")
 
 
 def packed(directory: Path) -> dict[str, bytes]:
@@ -80,7 +80,7 @@ def _interrupt() -> None:
 
 
 def main() -> None:
-    """One round; it is broken off, and cleared up, when nobody asks for it any more."""
+    """One round; it is cancelled and cleared up when it is no longer requested."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # the children of nohup ignore it
     status = 0
     try:

@@ -83,14 +83,14 @@ def run_trials(
                 run.discard(trial)
                 raise RunError(
                     f"the data of this run was removed from {cache_folder()} while it ran; "
-                    "the finished trials are kept, go on with --resume"
+                    "the finished trials are kept, continue with --resume"
                 )
             report(replace(at, result=done[trial.id], seconds_left=seconds_left(trials, done, limit)))
     return None
 
 
 def _accused(changed: Sequence[str]) -> str:
-    """What a trial's result says of files of the run that were changed while it ran."""
+    """A remark in a trial's result on files of the run that changed while it ran."""
     more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
     return f"while it ran, other files of the run were changed, now restored: {', '.join(changed[:3])}{more}"
 
@@ -179,7 +179,7 @@ def _supervise(
     if not (directory / "result.json").is_file():
         reason = (error.strip().splitlines() or [f"status {supervisor.returncode}"])[-1]
         raise RunError(
-            f"the trial {directory.name} left no result: {reason}; the finished trials are kept, go on with --resume"
+            f"the trial {directory.name} left no result: {reason}; the finished trials are kept, continue with --resume"
         )
 
 

@@ -138,7 +138,7 @@ class Supervisor:
         return first_on_path(self.process.packages) if self.process.packages else {}
 
     def _watch(self, worker: subprocess.Popen[bytes], deadline: float) -> str:
-        """Wait for the worker's end, a limit, or an interruption; says which."""
+        """Wait for the worker's end, a limit, or an interruption, and return which."""
         while True:
             if ended(worker, _POLL_SECONDS):
                 return "ended"
@@ -169,7 +169,7 @@ class Supervisor:
         return own + shared
 
     def _kill_all(self, worker: subprocess.Popen[bytes]) -> list[str]:
-        """Kill whatever of the trial still runs; the names of what the worker left behind."""
+        """Kill all remaining processes of the trial, and return the names of those the worker left."""
         by_itself = worker.poll() is not None
         self.copies.end()
         names = kill_all(worker, self.seen, grace=_GRACE_SECONDS)
@@ -249,7 +249,7 @@ class Supervisor:
             limit = (self.process.memory_limit or 0) / 2**20
             return Outcome.OUT_OF_MEMORY, f"killed by the system at {limit:,.0f} MiB (--memory-limit)"
         if ending == "silent":
-            return Outcome.FAILED, "its supervisor stood still, as by SIGSTOP, and the trial was ended"
+            return Outcome.FAILED, "its supervisor stopped responding, as after SIGSTOP, and the trial was ended"
         said = self._last_words()
         if status < 0:
             name = next((number.name for number in signal.Signals if number == -status), f"signal {-status}")
@@ -257,7 +257,7 @@ class Supervisor:
         return Outcome.CRASHED, f"the process ended itself with status {status}{said}"
 
     def _last_words(self) -> str:
-        """The last line on standard error, where a library says why it aborts."""
+        """The last line on standard error, where a library reports why it aborts."""
         lines = (self.directory / "stderr.txt").read_text("utf-8", errors="replace").strip().splitlines()
         return f": {lines[-1][:200]}" if lines else ""
 

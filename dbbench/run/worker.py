@@ -185,7 +185,7 @@ class Worker:
         return step.writes and promised and self.order.trial.round == 1 and self.copies.offered
 
     def _check_the_copy(self, step: AnyStep, context: StepContext) -> str:
-        """Check the copy in a new process, and return what came of it. Raises WrongAnswer."""
+        """Check the copy in a new process, and return the result. Raises WrongAnswer."""
         verdict = self.copies.check(self.setup.directory, (step.name, replace(context.data, timed={})))
         if verdict.wrong and ondisk.elsewhere(context.engine):
             return "not checked: the engine has files outside of its folder"
@@ -457,7 +457,7 @@ def _and(detail: str, more: str) -> str:
 
 
 def described(exc: BaseException) -> tuple[Outcome, str]:
-    """The outcome that an exception stands for, and what to say of it."""
+    """The outcome for an exception, and its message."""
     match exc:
         case WrongAnswer():
             return Outcome.WRONG, str(exc)

@@ -1,4 +1,4 @@
-"""What a query must return: what the reference computes from its SQL, unless the suite says otherwise."""
+"""The expected answer of a query: computed from its SQL by the reference, unless the suite overrides it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SqlAnswer(Model):
 
 
 class GivenRows(Model):
-    """Rows as they stand in the suite; their order matters only if `ordered`."""
+    """Rows written in the suite; their order matters only if `ordered`."""
 
     columns: dict[Identifier, TypeText] = Field(min_length=1)
     rows: tuple[tuple[int | float | str | None, ...], ...] = Field(max_length=10_000)
@@ -70,7 +70,7 @@ def is_former(answer: Any) -> bool:
 
 
 def _way(value: Any) -> str:
-    """How an answer is given, by its keys; in words that are no keys, since they stand in places of faults."""
+    """The form of an answer, by its keys; worded for messages of faults."""
     if isinstance(value, str):
         return "answer:word"
     keys = value if isinstance(value, dict) else type(value).model_fields

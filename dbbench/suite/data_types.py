@@ -40,7 +40,7 @@ class DataType(NamedTuple):
 def parse_type(text: str) -> DataType:
     """Take `varchar(15)` apart. `currency` is decimal(19, 4), as it was in the engines that have it.
 
-    Raises ValueError, which says what was expected.
+    Raises ValueError with what was expected.
     """
     match = re.fullmatch(r"([a-z]+)(?:\((\d+(?:\s*,\s*\d+)*)\))?", text.strip())
     if text.count("(") != text.count(")"):  # `{type: decimal(9, 2)}` without quotes ends at its comma

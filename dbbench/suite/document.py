@@ -183,7 +183,7 @@ class Document:
         return value
 
     def fault(self, path: Path_, expected: str, names: Sequence[str] = (), *, at_key: bool = False) -> None:
-        """Note a fault at a path; `names` are the known ones, of which the nearest is told."""
+        """Note a fault at a path; `names` are the known ones, the nearest of which is suggested."""
         if path in self._unread:
             return
         known = path
@@ -197,7 +197,7 @@ class Document:
         self.faults.append(Fault(self.file, line, column, _dotted(path), shown, expected, near))
 
     def fault_in_text(self, path: Path_, word: str, expected: str, names: Sequence[str] = ()) -> None:
-        """Note a fault of one word in a text, at the place where the word stands."""
+        """Note a fault of one word in a text, at the word's position."""
         line, column = self.values[path]
         lines = self.text.splitlines()[line - 1 :]
         lines[0] = " " * (column - 1) + lines[0][column - 1 :]

@@ -20,7 +20,7 @@ _FUNCTIONS = {"rows": 1, "random": 2}
 
 @functools.lru_cache(1_000)
 def parsed(text: str) -> ast.expr:
-    """The tree of a column's expression. Raises ValueError, which says what was expected."""
+    """The tree of a column's expression. Raises ValueError with what was expected."""
     if len(text) > LONGEST:
         raise ValueError(f"an expression of at most {LONGEST} characters")
     try:

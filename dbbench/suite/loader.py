@@ -54,7 +54,7 @@ def read_text(path: Path) -> str:
         with open(path, "rb") as file:
             data = file.read(_BYTES + 1)
         if len(data) > _BYTES:
-            raise UserError(f"{path}: larger than {_BYTES // 2**20} MiB, which no suite is")
+            raise UserError(f"{path}: larger than {_BYTES // 2**20} MiB, the limit for a suite")
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         raise UserError(f"{path}: not UTF-8 at byte {exc.start}; save the file as UTF-8") from exc

@@ -1,4 +1,4 @@
-"""What a suite file says, as frozen models. `loader` makes them from YAML text."""
+"""The contents of a suite file, as frozen models. `loader` makes them from YAML text."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Published(Model):
 
 
 class PublishedRatio(Model):
-    """What a text says of a step without a figure: one engine's speed as a multiple of another's."""
+    """A published ratio of a step without figures: one engine's speed as a multiple of another's."""
 
     step: Slug
     engine: str

@@ -1,4 +1,4 @@
-"""Plain data of a suite file, looked at before its shape is known: whatever has the wrong shape is empty."""
+"""Plain data of a suite file, read before its shape is checked: a value of the wrong shape is empty."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def no_select(query: Mapping, path: Path = ()) -> Iterator[Dangling]:
 
 
 def unknown_tables(statement: Mapping, tables: Mapping, path: Path = ()) -> Iterator[Dangling]:
-    """Tables that a statement names and the dataset hasn't got. Some words of a FOR UPDATE stand where names do."""
+    """Tables that a statement names and the dataset lacks. Some words of a FOR UPDATE stand where names do."""
     for place, sql in texts(statement, path):
         for table in tables_of(sql):
             if table not in tables and table.lower() not in ("set", "skip", "share", "update"):

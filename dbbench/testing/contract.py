@@ -1,4 +1,4 @@
-"""What holds for every engine, whatever it offers; and how a clause opens one."""
+"""Clauses for every engine, and how a clause opens one."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def usable(name: str, options: Mapping[str, object] | None = None, *, url: str =
 
 
 def said(engine: type[Engine]) -> set[str]:
-    """The class attributes of the contract by which an engine says what it is and what it can do."""
+    """The class attributes of the contract, which declare what an engine is and can do."""
     contract = [base for base in engine.__mro__ if base.__module__.startswith("dbbench.engine.")]
     return {
         name

@@ -25,7 +25,7 @@ _KIT = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a clause, and why."""
+    """The verdict on a clause, and why."""
 
     clause: str
     outcome: Outcome

@@ -25,7 +25,7 @@ def start_cold(context: StepContext) -> Dropped:
     if page_cache.present(directory):
         dropped = context.restart(lambda: page_cache.drop(directory))
     if context.does_work and not dropped.bytes:
-        raise Unsupported(f"{context.engine.name} keeps no file in its directory, so there is none to be read anew")
+        raise Unsupported(f"{context.engine.name} keeps no file in its directory, so no call can be cold")
     return dropped
 
 

@@ -72,7 +72,7 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
 def check(step: ContentionStep, context: StepContext) -> None:
     """Nothing is left. Raises WrongAnswer."""
     if count := _count(context, step.table):
-        raise WrongAnswer(f"{count:,} objects are there after all were deleted")
+        raise WrongAnswer(f"{count:,} objects remain after all were deleted")
 
 
 def transactions(step: ContentionStep, context: StepContext) -> Transactions:

@@ -249,7 +249,7 @@ def _from_rows(given: Iterable[Any], expected: Iterable[pa.RecordBatch]) -> Iter
             wanted = batch.slice(first, _AT_ONCE)
             yield islice(rows, wanted.num_rows), wanted
     if next(rows, None) is not None:
-        raise WrongAnswer("there are more than there should be")
+        raise WrongAnswer("there are too many")
 
 
 def _from_batches(
@@ -262,9 +262,9 @@ def _from_batches(
             while piece is None or not piece.num_rows:
                 piece = next(given, None)
                 if piece is None:
-                    raise WrongAnswer("there are fewer than there should be")
+                    raise WrongAnswer("there are too few")
             count = min(piece.num_rows, wanted.num_rows)
             yield [piece.slice(0, count)], wanted.slice(0, count)
             piece, wanted = piece.slice(count), wanted.slice(count)
     if (piece is not None and piece.num_rows) or any(more.num_rows for more in given):
-        raise WrongAnswer("there are more than there should be")
+        raise WrongAnswer("there are too many")

@@ -44,7 +44,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     calls = drawn_calls(step, context, column=step.read_column(known[0].column_names if known else ()))
     if not context.does_work:
         if not known:
-            raise Unsupported("nobody knows how many rows to give")
+            raise Unsupported("the number of rows to return is unknown")
         first = calls.named(0, clients.count, [0])[0]
         calls = replace(calls, rows=row_count(_expected(step, [first], context)[0][0]))
     samples: list[Kept] = []

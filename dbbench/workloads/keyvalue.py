@@ -233,7 +233,7 @@ def _check_call(rows: Sequence[ReadRow], context: StepContext, before: ExpectedR
     """One call's keys begin with the one that it took, ascend, and are as many as it asked for, if there were as many before."""
     _, asked, wanted, first, _ = rows[0]
     if first != asked:
-        raise WrongAnswer(f"a timed call with the key {asked.hex()}, which is there, returned another's")
+        raise WrongAnswer(f"a timed call with the key {asked.hex()}, which exists, returned another's")
     keys = [key for *_, key, _ in rows if key is not None]
     if len(keys) > wanted or any(one >= other for one, other in pairwise(keys)):
         raise WrongAnswer(f"a timed call returned {len(keys)} records of {wanted}, or not in order")
@@ -282,7 +282,7 @@ def _by_reads(context: StepContext) -> None:
     for numbers in _chunks(range(expected.first)):
         for number, key in zip(numbers.tolist(), records.keys(numbers), strict=True):
             if read(key) is not None:
-                raise WrongAnswer(f"the record {number} was deleted and is still there")
+                raise WrongAnswer(f"the record {number} was deleted and still exists")
 
 
 def _by_scan(context: StepContext) -> None:
@@ -305,14 +305,14 @@ def _by_scan(context: StepContext) -> None:
     if count != sum(map(len, wanted)):
         raise WrongAnswer(f"{count:,} records instead of {sum(map(len, wanted)):,}")
     if (total - sum(map(_checksum, wanted))) % 2**64:
-        raise WrongAnswer("some records are missing, and others are there twice")
+        raise WrongAnswer("some records are missing, and others are duplicated")
 
 
 def _check_versions(expected: ExpectedRecords, numbers: Numbers, versions: Numbers) -> None:
     wrong = versions > np.uint64(expected.newest) if expected.loose else versions != expected.version_of(numbers)
     if wrong.any():
         at = int(np.argmax(wrong))
-        raise WrongAnswer(f"record {numbers[at]} is in version {versions[at]}, which is not its last")
+        raise WrongAnswer(f"record {numbers[at]} is in version {versions[at]}, not its latest")
 
 
 def _checksum(numbers: range) -> int:
@@ -345,7 +345,7 @@ def sample(context: StepContext, operation: str) -> None:
             raise WrongAnswer(f"the record {number} is not there")
         pair = (key, bytes(given)) if operation == "read" else (bytes(given[0]), bytes(given[1]))
         if pair[0] != key:
-            raise WrongAnswer(f"a seek to {key.hex()}, which is there, came to {pair[0].hex()}")
+            raise WrongAnswer(f"a seek to {key.hex()}, which exists, found {pair[0].hex()}")
         pairs.append(pair)
     if pairs:
         _check_versions(expected, *records.named(pairs))

@@ -125,7 +125,7 @@ def _check_last(step: MixStep, context: StepContext) -> None:
     for number, version, otherwise in zip(picked.tolist(), versions.tolist(), possible, strict=True):
         allowed = written.get(number, otherwise)
         if allowed is not None and version not in allowed:
-            raise WrongAnswer(f"record {number} is in version {version}; written to it last was {allowed}")
+            raise WrongAnswer(f"record {number} is in version {version}; the last one written is {allowed}")
 
 
 def last_written(

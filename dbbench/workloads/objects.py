@@ -236,4 +236,4 @@ def check(step: ObjectStep, context: StepContext) -> None:
         none = [found for found in [run(absent)] if found is not None]
     context.session.forget()
     if none:
-        raise WrongAnswer(f"there is an object for the key {absent}, which no row has")
+        raise WrongAnswer(f"an object was returned for the key {absent}, which no row has")

@@ -20,7 +20,7 @@ def check_indexes(context: StepContext) -> None:
             found = session.indexed(name) if table.indexes else None
             for column in table.indexes:
                 if found is not None and column not in found:
-                    raise WrongAnswer(f"no index on {name}.{column}, by the system's own catalogue")
+                    raise WrongAnswer(f"no index on {name}.{column}, according to the system's catalogue")
 
 
 def check_sync(context: StepContext) -> None:
@@ -34,7 +34,7 @@ def check_sync(context: StepContext) -> None:
                 continue
             ((found,),) = fetch(session, engine.sync_queries[name])
             if found is not None and str(found) != str(promised):
-                raise WrongAnswer(f"durability {tier} promises {name}={promised}, and the session has {found}")
+                raise WrongAnswer(f"durability {tier} promises {name}={promised}, but the session has {found}")
 
 
 def changed_option(context: StepContext) -> str:
@@ -48,5 +48,5 @@ def changed_option(context: StepContext) -> str:
                 continue
             ((found,),) = fetch(session, query)
             if str(found) != str(given):
-                return f"the option {name} is {given}, and by the system's own catalogue {found}"
+                return f"the option {name} is {given}, but the system's catalogue has {found}"
         return ""

@@ -146,7 +146,7 @@ def _prepared(step: QueryStep, context: StepContext) -> tuple[Callable[[], Any],
     """
     known, _ = known_answers(step, context)
     if not known and not context.does_work:
-        raise Unsupported("nobody knows how many rows to give")
+        raise Unsupported("the number of rows to return is unknown")
     preparing, run = timed(lambda: context.prepare_query(step, row_count(known[0]) if known else 0))
     facts = checked_by(step, context) if known else StepFacts()
     if not known:
@@ -288,7 +288,7 @@ def explain(step: QueryStep, context: StepContext) -> str:
     sql, drawn = drawn_query.first_call(step, context) if step.parameters else (context.statement(step), "")
     text = context.session.explain(sql).strip()
     if not text:
-        raise Unsupported("it tells an empty query plan")
+        raise Unsupported("it returned an empty query plan")
     return drawn + text
 
 

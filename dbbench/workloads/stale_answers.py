@@ -46,7 +46,7 @@ def check(step: QueryStep, context: StepContext) -> None:
         raise Unsupported(why)
     name, column, key = json.loads(said(new, LEFT_OUT))
     if any(each.table == name for other in context.tables.values() for each in other.foreign_keys):
-        raise Unsupported(f"rows of other tables are declared to refer to those of {name}")
+        raise Unsupported(f"other tables have foreign keys to {name}")
     table = context.tables[name]
     insert = prepared(context.engine, context.session, "load")(name, table)
     prepare_delete = prepared(context.engine, context.session, "statement")
@@ -62,7 +62,7 @@ def check(step: QueryStep, context: StepContext) -> None:
         insert(chunk(row, table, context.session.load_format, context.session.bind))
         context.session.commit()
     if _is(given, old, step, context) and not _is(given, new, step, context):
-        raise WrongAnswer(f"a row of {name} was deleted, and the answer is that of before: it is kept between calls")
+        raise WrongAnswer(f"a row of {name} was deleted, and the answer didn't change: it is kept between calls")
 
 
 def _is(given: list[Any], answers: Sequence[pa.Table], step: QueryStep, context: StepContext) -> bool:

@@ -1,4 +1,4 @@
-"""A statement that commits by itself: one call after another or at a rate, by one client or several."""
+"""A statement with an implicit commit: one call after another or at a rate, by one client or several."""
 
 from __future__ import annotations
 

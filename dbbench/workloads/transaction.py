@@ -106,11 +106,11 @@ def _hold(invariants: Sequence[Invariant], numbers: Mapping[str, int], context: 
         if each.grows is None:
             if rows := fetch(context.session, context.statement(each)):
                 raise WrongAnswer(
-                    f"{each.name}: the query found {len(rows):,} rows that must not be, the first {_shown(rows[0])}"
+                    f"{each.name}: the query found {len(rows):,} rows that must not exist, the first {_shown(rows[0])}"
                 )
         elif now[each.name] != numbers[each.name]:
             raise WrongAnswer(
-                f"{each.name}: {now[each.name]:,} instead of {numbers[each.name]:,}, by what the clients have committed"
+                f"{each.name}: {now[each.name]:,} instead of {numbers[each.name]:,}, according to the clients' commits"
             )
 
 

@@ -109,7 +109,7 @@ MISTAKES = {
     "seed below 0": (["suite", "invoices", "--seed", "-1"], "'-1' is not a whole number from 0 to 2^63 - 1"),
     "memory": (["suite", "invoices", "--trial-memory", "4"], "is not a size like 500MiB"),
     "timeout": (["suite", "invoices", "--trial-timeout", "0"], "0"),
-    "format": (["suite", "invoices", "--format", "csv,gif"], "there is no format 'gif'"),
+    "format": (["suite", "invoices", "--format", "csv,gif"], "unknown format 'gif'"),
     "null alone": (["suite", "invoices", "-e", "null"], "no engine to run"),
     "existing run": (["suite", "invoices", "-e", "sqlite", "--out", "folder"], "folder already exists"),
     "out is a file": (["suite", "invoices", "-e", "sqlite", "--out", "empty.yaml"], "empty.yaml already exists"),

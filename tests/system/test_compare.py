@@ -140,8 +140,8 @@ def test_another_machine_is_refused_or_stamped(runs: Path, compared: Compared) -
     assert f"CPU: {machine['cpu']} in before, Abacus in elsewhere" in refused.stderr
     stamped = compared("before", "elsewhere", "--across-machines")
     assert stamped.returncode == 0
-    assert "NOT ONE MACHINE" in stamped.stdout
-    assert "**Not one machine**" in compared("before", "elsewhere", "--across-machines", "--markdown").stdout
+    assert "DIFFERENT MACHINES" in stamped.stdout
+    assert "**Different machines**" in compared("before", "elsewhere", "--across-machines", "--markdown").stdout
 
 
 def test_a_newer_and_a_damaged_run_are_refused(runs: Path, compared: Compared) -> None:

@@ -37,7 +37,7 @@ STEPS = ("unlimited", "pool-8")
 FAULTS = {
     "faulty-storm": ("failed", "a transaction was given up after 99 tries: 99 times a conflict"),
     "faulty-locked": ("failed", "times a lock timeout"),
-    "faulty-client-dies": ("failed", "a client process ended by itself with status -9"),
+    "faulty-client-dies": ("failed", "a client process ended unexpectedly with status -9"),
     "faulty-thread-dies": ("failed", "this thread has had enough"),
     "faulty-loses": ("wrong", "no row, or a NULL in it, in the transaction look"),
 }

@@ -60,7 +60,7 @@ def test_an_interrupted_run_can_be_resumed(tmp_path: Path, dbbench, number: sign
     assert until(lambda: not processes(tmp_path)), "a supervisor or worker is left"
     assert until(lambda: not list(tmp_path.glob("run/trials/*/work"))), "a work directory is left"
     if number != signal.SIGKILL:
-        assert "go on with: dbbench suite --resume run" in output
+        assert "continue with: dbbench suite --resume run" in output
         assert (tmp_path / "run" / "summary.csv").is_file()
 
     dbbench("suite", "--resume", "run", "--format", "csv", plugins=("faulty",), FAULTY_WAKES="1", status=0)
@@ -89,7 +89,7 @@ def test_a_stopped_supervisor_ends_its_trial_alone(tmp_path: Path, monkeypatch: 
     found = {(result.engine_name, step.name): step for result in ready.run.results() for step in result.steps}
     assert found["faulty-hangs", "join-1"].outcome == "ok"
     assert found["faulty-hangs", "join-2"].outcome == "failed"
-    assert found["faulty-hangs", "join-2"].detail.startswith("its supervisor stood still")
+    assert found["faulty-hangs", "join-2"].detail.startswith("its supervisor stopped responding")
     assert {step.outcome for (engine, _), step in found.items() if engine != "faulty-hangs"} == {"ok"}
     assert not processes(tmp_path)
     assert not list(tmp_path.glob("run/trials/*/work"))

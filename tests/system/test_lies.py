@@ -15,7 +15,7 @@ pytestmark = pytest.mark.matrix
 LIES = {
     "faulty-second": ("join-2", "instead of"),
     "faulty-key": ("join-2", "column PKeyShipment: 1 instead of 2"),
-    "faulty-keeps": ("join-2", "a row of Invoice was deleted, and the answer is that of before"),
+    "faulty-keeps": ("join-2", "a row of Invoice was deleted, and the answer didn't change"),
     "faulty-texts": ("join-2", "text in place of decimal, which the engine doesn't declare"),
     "faulty-bytes": ("join-1", "bytes in place of text, which the engine doesn't declare"),
     "loads-constant": ("bulk-insert", "rows of Charges, read back: column Code: 'FRT' instead of"),
@@ -29,9 +29,9 @@ LIES = {
     "inserts-uncommitted": ("insert-1", "COUNT(*) of Invoice: 2 instead of 53"),
     "inserts-wrong-keys": ("insert-1", "rows that insert-1 added to Invoice: "),
     "inserts-wrong-row": ("insert-1", "column NetCharge: 100.25 instead of 100.5 (1 of 51 rows differ)"),
-    "promises-no-indexes": ("bulk-insert", "no index on Shipment.InvoiceKey, by the system's own catalogue"),
-    "promises-other-column": ("bulk-insert", "no index on Shipment.InvoiceKey, by the system's own catalogue"),
-    "promises-unsynced": ("bulk-insert", "durability power promises synchronous=FULL, and the session has OFF"),
+    "promises-no-indexes": ("bulk-insert", "no index on Shipment.InvoiceKey, according to the system's catalogue"),
+    "promises-other-column": ("bulk-insert", "no index on Shipment.InvoiceKey, according to the system's catalogue"),
+    "promises-unsynced": ("bulk-insert", "durability power promises synchronous=FULL, but the session has OFF"),
 }
 #: Those that lie about a size, which is measured.
 SIZES = ("sizes-halved", "sizes-elsewhere")

@@ -89,13 +89,13 @@ def test_what_was_read_when_it_was_opened_is_not_cold(rows: dict[tuple[str, str]
     row = rows["cold", "faulty-prefetches"]
     assert (row["outcome"], row["verified"]) == ("ok", "yes")
     assert "lukewarm: the system counted no byte read from storage in a call" in row["detail"]
-    assert "; opened anew in " in row["detail"]
+    assert "; reopened in " in row["detail"]
     assert row["detail"].endswith(", off the clock; 0 bytes read after that")
 
 
 def test_an_honest_cold_read_reads_in_its_calls(rows: dict[tuple[str, str], dict[str, str]]) -> None:
     detail = rows["cold", "sqlite"]["detail"]
-    assert detail.startswith("opened anew in ")
+    assert detail.startswith("reopened in ")
     assert int(detail.rpartition("; ")[2].split()[0].replace(",", "")) > 4096
 
 
@@ -112,7 +112,7 @@ def test_an_option_with_another_value_in_the_database_gives_no_rank(
 ) -> None:
     row = rows["query", "faulty-claims"]
     assert (row["outcome"], row["verified"]) == ("ok", "no")
-    assert "no rank: the option cache_mib is 64, and by the system's own catalogue 512" in row["detail"]
+    assert "no rank: the option cache_mib is 64, but the system's catalogue has 512" in row["detail"]
 
 
 @pytest.mark.parametrize("engine", HONEST)

@@ -72,7 +72,7 @@ LIES: dict[str, dict[str, dict[str, str]]] = {
     RECORDS: {
         "timed-reads": dict.fromkeys(("read", "paced", "lasting", "modifies"), NOTHING),
         "timed-regenerates": dict.fromkeys(("read", "paced", "lasting", "modifies"), "is none of this dataset"),
-        "timed-seeks": {"seek": "which is there, returned another's"},
+        "timed-seeks": {"seek": "which exists, returned another's"},
         "timed-scans": {"scan": "the timed scan returned fewer records instead of 600"},
         "timed-ranges": {"scans": "a timed call returned "},
     },

@@ -147,7 +147,7 @@ def test_later_writes_count_whether_of_some_or_of_all(bench: StepContext) -> Non
     assert bench.data.expected_records.newest == 5
     bench.data.expected_records.drawn = []
     bench.data.expected_records.write_some(10, 1_000, 99)
-    with pytest.raises(WrongAnswer, match="which is not its last"):
+    with pytest.raises(WrongAnswer, match="not its latest"):
         keyvalue.check(step("update"), bench)
 
 

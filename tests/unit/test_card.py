@@ -47,7 +47,7 @@ def test_it_says_what_when_where_and_how_sure(run: Run, publish: bool) -> None:
     assert f"{len(step.lines) - 8} more engines are not shown." in said
     assert "Without a figure: Turso (pyturso)" in said
     assert ("withheld: Benchmark clause 5(e)" in said) is publish
-    assert ("Its place in the order stays." in said) is publish
+    assert ("Its position stays." in said) is publish
 
 
 def test_charts_and_card_name_the_memory_limit_beside_the_machine(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ class Printing(Null):
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"), [(Failing, "in a client process: RuntimeError: no room"), (Ending, "by itself with status 7")]
+    ("kind", "words"), [(Failing, "in a client process: RuntimeError: no room"), (Ending, "unexpectedly with status 7")]
 )
 def test_a_process_that_fails_is_an_error_with_its_reason(
     kind: type[Null], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

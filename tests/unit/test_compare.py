@@ -299,13 +299,13 @@ def test_all_that_is_unlike_is_told_at_once(small: Suite) -> None:
 )  # fmt: skip
 def test_runs_of_different_machines_are_refused_or_stamped(small: Suite, key: str, value: Any, words: str) -> None:
     old, new = side(small), side(small, "r2", machine={**MACHINE, key: value})
-    with pytest.raises(UserError, match="say --across-machines") as refused:
+    with pytest.raises(UserError, match="add --across-machines") as refused:
         compare([old], [new])
     assert words in str(refused.value)
     found = compare([old], [new], across_machines=True)
     assert [str(item) for item in found.machines] == [words.replace(" in r1, ", " -> ").removesuffix(" in r2")]
-    assert "NOT ONE MACHINE" in terminal(found)
-    assert "Not one machine" in markdown(found)
+    assert "DIFFERENT MACHINES" in terminal(found)
+    assert "Different machines" in markdown(found)
 
 
 def test_a_few_megabytes_of_memory_are_the_same_machine(small: Suite) -> None:
@@ -395,9 +395,7 @@ def test_a_gate_that_could_not_decide_says_so_and_what_to_do(small: Suite) -> No
     first = [result for result in side(small).results if result.round == 1]
     old, new = (Side(name, side(small, name).manifest, small, first) for name in ("r1", "r2"))
     found = compare([old], [new], gate=0.05)
-    words = (
-        "no timed step of a could be decided; 2 of 2 timed steps can't be told; run both again with --rounds 5 or more"
-    )
+    words = "no timed step of a could be decided; 2 of 2 timed steps can't be decided; run both again with --rounds 5 or more"
     assert f"gate: undecided at 5 %: {words}" in " ".join(terminal(found, 0.05).split())
     assert f"gate: failed at 5 %: {words}" in " ".join(terminal(found, 0.05, strict=True).split())
     assert f"**Gate:** undecided at 5 %: {words.replace('of a', 'of `a`')}" in markdown(found, 0.05)

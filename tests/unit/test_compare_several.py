@@ -169,7 +169,7 @@ def test_runs_of_one_side_that_are_of_different_things_are_told(small: Suite) ->
         engine={"versions": {"A": "2.0"}, "settings": {"cache_mib": 64}},
     )
     (warning,) = comparison_warnings(compare(many(small, "old"), new))
-    assert warning == "new-1 and new-2 are on one side but not alike: a: A: 1.4 -> 2.0"
+    assert warning == "new-1 and new-2 are on the same side but differ: a: A: 1.4 -> 2.0"
 
 
 def test_what_not_every_run_has_is_listed(small: Suite) -> None:

@@ -313,7 +313,7 @@ def test_what_is_left_is_what_it_should_be(
 
 def test_an_object_that_stays_is_found(store: Store, bench: StepContext) -> None:
     store.rows = {1: "stays"}
-    with pytest.raises(WrongAnswer, match="1 objects are there"):
+    with pytest.raises(WrongAnswer, match="1 objects remain"):
         contention.check(step(), bench)
 
 

@@ -129,7 +129,7 @@ def test_an_installer_that_hangs_is_ended(
 ) -> None:
     monkeypatch.setattr(environments, "_SECONDS", 0.5)
     installer.says("time.sleep(600)")
-    with pytest.raises(Unavailable, match=r"uv did not come to an end with tiny==1\.3\.\* in 0\.5 s"):
+    with pytest.raises(Unavailable, match=r"uv did not finish with tiny==1\.3\.\* in 0\.5 s"):
         prepared("tiny", "1.3")
     assert kept(tmp_path) == []
 

@@ -115,7 +115,7 @@ def test_trials_past_the_digits_of_the_first_ones_keep_their_order(small: Suite,
 @pytest.mark.parametrize(
     ("changed", "rounds", "message"),
     [
-        ({}, 2, "has 2 rounds; --rounds is how many it is to have in all"),
+        ({}, 2, "has 2 rounds; --rounds is the total number"),
         ({"machine": {**MACHINE, "cpu": "Another"}}, 6, r"CPU: AMD EPYC 9B14 then, Another now\nstart a new run"),
         ({"a": replace(probed("a"), versions={"driver": "2.0"})}, 6, "a: driver 1.0 then, driver 2.0 now"),
         (

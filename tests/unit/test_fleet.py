@@ -126,7 +126,7 @@ def test_a_file_of_another_place_is_refused(tmp_path: Path, name: str) -> None:
 def test_a_trial_that_nobody_asked_for_is_refused(tmp_path: Path) -> None:
     _, rounds, _ = unfinished(tmp_path / "run")
     rounds.orders()
-    with pytest.raises(RunError, match="was not given"):
+    with pytest.raises(RunError, match="was not assigned"):
         rounds.heard("h1", 2, word("001-round1-invoices-x", {}))
 
 

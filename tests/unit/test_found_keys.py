@@ -130,7 +130,7 @@ def test_import_says_what_it_found_and_what_not(tmp_path: Path, monkeypatch: pyt
     done = CliRunner().invoke(main, ["import", "a.csv", "b.csv", "c.csv", "--suite", "s.yaml"])
     assert "b: 3 rows from b.csv; primary key: a_id, n" in done.output
     assert "foreign key: a_id to a\n" in done.output
-    assert "c: 3 rows from c.csv; primary key: none found: the number of the row\n" in done.output
+    assert "c: 3 rows from c.csv; primary key: none: rows are numbered\n" in done.output
     assert "no column is unique and without nulls, nor are two or three together of a_id, n\n" in done.output
     assert "no foreign key: a_id to a: 3 is not among its keys\n" in done.output
     done = CliRunner().invoke(main, ["import", "b.csv", "--suite", "t.yaml", "--key", "b=n,a_id"])

@@ -81,7 +81,7 @@ def test_one_odd_run_is_no_level_and_the_newest_is_provisional(small: Suite) -> 
     newest = slowed(small, at=5)
     assert {change.at for series in newest.changed for change in series.changes} == {5}
     assert not any(series.settled for series in newest.series)
-    assert "provisional, as the newest run alone shows it: run it once more" in shown(newest)
+    assert "provisional: only the newest run shows it; make another run" in shown(newest)
     assert "no change in 2 steps of engines over 6 runs; 2 provisional" in shown(newest)
     assert json.loads(files.as_json(newest))["series"][0]["changes"][0]["provisional"] is True
     again = slowed(small, at=4)
@@ -144,9 +144,7 @@ def test_runs_of_other_work_or_another_machine_are_refused(small: Suite) -> None
     with pytest.raises(UserError, match="different machines"):
         history([first, other])
     found = history([first, other], across_machines=True)
-    assert "not one machine, so the machine may be the cause: r2: CPU: EPYC -> Another" in " ".join(
-        shown(found).split()
-    )
+    assert "different machines, which may be the cause: r2: CPU: EPYC -> Another" in " ".join(shown(found).split())
     scaled = side(small, "r2", scale=2.0, created=second.manifest.created)
     with pytest.raises(UserError, match="did not do the same work"):
         history([first, scaled])

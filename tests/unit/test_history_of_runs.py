@@ -55,7 +55,7 @@ def test_the_engine_that_was_slowed_is_marked_and_no_other(runs: list[str], tmp_
     colours = set()
     for step in TIMED:
         drawn = (tmp_path / "out" / f"invoices-{step}.svg").read_text("utf-8")
-        assert "medians with the least and greatest of the rounds" in drawn
+        assert "medians with the minimum and maximum of the rounds" in drawn
         label = re.search(r"<text[^>]*style=\"([^\"]*)\"[^>]*>Steady</text>", drawn)
         assert label
         colours.add(label[1])

@@ -372,7 +372,7 @@ def test_a_mix_is_right_and_a_lost_write_of_it_is_found(threads: int, keys: str)
     # An older version of a record that was written to: no check by counting can find it.
     changed = next(key for key, value in held.items() if value[:8] != bytes(8) and number_of(key) < 1000)
     held[changed] = RECORDS.values(np.array([number_of(changed)], np.uint64), 0)[0]
-    with pytest.raises(WrongAnswer, match="written to it last"):
+    with pytest.raises(WrongAnswer, match="the last one written"):
         mix.check(made, on)
 
 

@@ -150,7 +150,7 @@ def test_a_gate_on_a_disturbed_machine_compares_undelayed_time_and_says_so(tmp_p
     assert status == "1"
     assert "by undelayed time" in text
     assert "other processes used 80% of the machine" in text
-    assert "what the threads that call waited for a processor" in text
+    assert "the calling threads' wait for a processor" in text
 
 
 def test_who_asks_for_wall_time_gets_it(tmp_path: Path) -> None:

@@ -180,11 +180,11 @@ def test_a_run_of_before_or_of_a_machine_that_tells_nothing_has_no_warning() -> 
     [
         ({"governor": "powersave"}, "the CPU governor is powersave, which changes the frequency with the load: cpupower frequency-set -g performance"),
         ({"governor": "performance, powersave"}, "the CPU governor is performance, powersave, "),
-        ({"frequency_limit_hz": 2e9}, "the CPU is kept to 2.00 of its 4.00 GHz: cpupower frequency-set --max 4000MHz"),
+        ({"frequency_limit_hz": 2e9}, "the CPU is limited to 2.00 of its 4.00 GHz: cpupower frequency-set --max 4000MHz"),
         ({"on_battery": True}, "the machine ran on its battery, which slows it down: plug it in"),
         ({"memory_available": 1e9}, "only 1.00 GB (6%) of memory were free: stop other programs"),
         ({"disk_free": 9e7}, "only 90.0 MB (1%) of the disk were free: make room"),
-        ({"fdatasync": {"median": 4e-6}}, "fdatasync takes only 4.00 µs: the disk or a cache before it does not wait for the medium"),
+        ({"fdatasync": {"median": 4e-6}}, "fdatasync takes only 4.00 µs: the disk or its cache doesn't wait for the medium"),
     ],
 )  # fmt: skip
 def test_what_disturbs_is_told_with_what_to_do(change: dict[str, Any], words: str) -> None:
@@ -202,7 +202,7 @@ def test_a_file_system_in_memory_is_told_rather_than_its_quick_syncs() -> None:
     [
         (trials(others=[0.3, 0.05, None, 0.12]), "other processes used up to 30% of the machine during 2 of 3 trials: stop them"),
         (trials(steal=[0.25]), "other virtual machines took up to 25% of this one's CPU time during 1 of 1 trial: "),
-        (trials(throttled=[2, 0, None]), "the CPU was slowed down by heat during 1 of 3 trials: cool it better"),
+        (trials(throttled=[2, 0, None]), "the CPU throttled from heat during 1 of 3 trials: cool it better"),
     ],
 )  # fmt: skip
 def test_trials_that_were_disturbed_are_counted(results: list[TrialResult], words: str) -> None:

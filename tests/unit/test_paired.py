@@ -178,7 +178,7 @@ def test_a_strict_gate_fails_where_one_step_of_several_can_not_be_told(
     gate = PairGate("e@new", "e@old", 0.1, strict=strict)
     assert show_gates(run, Console(file=out, width=80), (gate,)) == status
     assert f"gate e@new/e@old: {said}" in out.getvalue()
-    assert "1 of 7 timed steps can't be told" in " ".join(out.getvalue().split())
+    assert "1 of 7 timed steps can't be decided" in " ".join(out.getvalue().split())
 
 
 def test_strictness_without_a_gate_is_refused() -> None:

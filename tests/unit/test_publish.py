@@ -233,7 +233,7 @@ def test_conditions_and_withheld_clauses_stand_under_every_chart(tmp_path: Path)
     shown = view(run, publish=True)
     captions = shown.captions(run.suite.scenarios[0])
     assert captions[:2] == (
-        f"Secret DB (driver): figures withheld: {CLAUSE}. Its place in the order stays.",
+        f"Secret DB (driver): figures withheld: {CLAUSE}. Its position stays.",
         "Some: published with conditions: name the edition.",
     )
     assert "Slow: Server 1.2.3" in captions[2]

@@ -168,7 +168,7 @@ def test_engines_that_did_nothing_come_after_those_that_failed_in_a_step(many: V
 def test_a_null_engine_has_no_part_in_whether_a_run_was_successful(tmp_path: Path) -> None:
     def nobody_knows(result: dict[str, Any]) -> None:
         if result["engine_name"] in NULLS:
-            result["steps"][1] |= {"outcome": Outcome.UNSUPPORTED, "detail": "nobody knows how many rows to give"}
+            result["steps"][1] |= {"outcome": Outcome.UNSUPPORTED, "detail": "the number of rows to return is unknown"}
             result["remarks"] = ["left 1 process(es) behind, now killed: java"]
 
     shown = view(fabricate(tmp_path / "run", {"a": Fake("A")}, rounds=1, change=nobody_knows))
@@ -239,7 +239,7 @@ def test_another_plan_in_another_round_is_told_and_other_estimates_are_not(tmp_p
     (folders[1] / "plans" / "join-2.txt").write_text("Seek cost=2.7e-3")
     steps = view(run).scenarios[0]
     assert [(plan.text, noted(plan)) for plan in steps.step("join-1").plans] == [
-        ("Seek cost=1.0", "another plan in 1 of 3 rounds")
+        ("Seek cost=1.0", "a different plan in 1 of 3 rounds")
     ]
     assert [(plan.text, noted(plan)) for plan in steps.step("join-2").plans] == [("Seek cost=1.0", "")]
 
@@ -291,7 +291,7 @@ def test_charts_of_where_the_time_goes_are_on_the_page(tmp_path: Path) -> None:
     run = fabricate(tmp_path / "run", {"a": Fake("A")}, suite="object-load", rounds=1)
     write_report(view(run), ("md", "html", "svg"))
     assert "(objects-by-key-13-parts.svg)" in (run.report / "index.md").read_text("utf-8")
-    assert "materialise (objects, and all else" in (run.report / "index.html").read_text("utf-8")
+    assert "materialise (objects and everything else" in (run.report / "index.html").read_text("utf-8")
 
 
 def test_a_load_shows_its_parts_and_beside_them_the_making_of_its_rows(many: View) -> None:
@@ -325,7 +325,5 @@ def test_every_format_of_the_registry_is_in_the_help_and_is_written(
     assert help_text is not None
     assert f": {', '.join(EXPORTERS)}. All but wide, card if omitted" in help_text[1]
     monkeypatch.undo()
-    with pytest.raises(
-        UserError, match="there is no format 'pdf'; there are png, svg, html, md, csv, wide, json, card"
-    ):
+    with pytest.raises(UserError, match="unknown format 'pdf'; there are png, svg, html, md, csv, wide, json, card"):
         check_formats(["png", "pdf"])

@@ -164,7 +164,7 @@ def test_data_that_is_removed_in_a_run_is_no_fault_of_an_engine(
 
     last = run.results()[-1].id
     shutil.rmtree(run.path / "trials" / last)
-    with pytest.raises(RunError, match=r"the data of this run was removed from .* go on with --resume"):
+    with pytest.raises(RunError, match=r"the data of this run was removed from .* continue with --resume"):
         again(fail, files)
     assert [result.id for result in again()] == [last]
 
@@ -198,7 +198,7 @@ def test_a_supervisor_that_stands_still_is_the_outcome_of_its_trial(
     runner._supervise(tmp_path, "", (), 0.5, lambda *_: None)
     found = atomic_json.read(tmp_path / "result.json")["steps"]
     assert [(step["name"], step["outcome"]) for step in found] == [("fill", "ok"), ("at-work", "failed")]
-    assert found[1]["detail"] == "its supervisor stood still, as by SIGSTOP, and the trial was ended"
+    assert found[1]["detail"] == "its supervisor stopped responding, as after SIGSTOP, and the trial was ended"
     assert not (tmp_path / "work").exists()
     assert not psutil.Process().children(recursive=True)
 

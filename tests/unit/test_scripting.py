@@ -93,7 +93,7 @@ def test_what_is_asked_reaches_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"seed": -1}, "seed: -1"),
         ({"trial_memory": 0}, "trial_memory: 0 is not above 0"),
         ({"quick": True, "rounds": 6}, "--quick is one round"),
-        ({"formats": ["pdf"]}, "there is no format 'pdf'"),
+        ({"formats": ["pdf"]}, "unknown format 'pdf'"),
         ({"sweeps": {"sqlite.cache_mib": [4]}}, "needs two values or more"),
         ({"engines": ["sqlit"]}, "sqlit"),
     ],
@@ -129,7 +129,7 @@ def test_what_is_slower_or_can_not_be_told_fails(tmp_path: Path, slow: float, ro
 
 
 @pytest.mark.parametrize(
-    ("engine", "by", "message"), [("sqlite@smal", 0.1, "did you mean"), ("sqlite@small", 10, "is no share")]
+    ("engine", "by", "message"), [("sqlite@smal", 0.1, "did you mean"), ("sqlite@small", 10, "is not a share")]
 )
 def test_an_assertion_of_nothing_is_refused(tmp_path: Path, engine: str, by: float, message: str) -> None:
     with pytest.raises(UserError, match=message):

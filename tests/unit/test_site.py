@@ -54,7 +54,7 @@ def test_a_site_is_made_anew_and_what_is_gone_is_removed(runs: list[Path], tmp_p
 
 def test_another_folder_is_not_written_to(runs: list[Path], tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(UserError, match="is not empty, and no site of dbbench's"):
+    with pytest.raises(UserError, match="is not empty and not a dbbench site"):
         write(runs, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 

@@ -166,7 +166,7 @@ def test_the_chart_of_a_sweep_has_the_note_of_its_step() -> None:
 def test_more_engines_than_can_be_told_apart_are_named_beneath() -> None:
     scene = sweep(list(views(10)), Look())
     assert sum(text in TITLES for text in texts(scene)) == 8
-    assert any("Not drawn, as they are slower:" in text for text in words(scene))
+    assert any("Not drawn, because slower:" in text for text in words(scene))
     assert covered(scene) == []
 
 

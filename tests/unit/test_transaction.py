@@ -163,11 +163,14 @@ def spoilt(context: StepContext, sql: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "words"),
     [
-        ("UPDATE Account SET Balance = Balance - 1 WHERE Id = 7", "balance: .* instead of .*, by what the clients"),
+        (
+            "UPDATE Account SET Balance = Balance - 1 WHERE Id = 7",
+            "balance: .* instead of .*, according to the clients'",
+        ),
         ("DELETE FROM Booking WHERE Id = (SELECT MAX(Id) FROM Booking)", "bookings: "),
         (
             "UPDATE Account SET Balance = CASE Id WHEN 1 THEN Balance + 1 ELSE Balance - 1 END WHERE Id IN (1, 100)",
-            "books: the query found 2 rows that must not be",
+            "books: the query found 2 rows that must not exist",
         ),
     ],
 )

@@ -46,7 +46,7 @@ class SQLSession(SQLObjects):
         self.execute("COMMIT")
 
     def rollback(self) -> None:
-        """Undo it. Nothing is to be done where the system has ended it already."""
+        """Undo it. Do nothing if the system has already ended it."""
         self.execute("ROLLBACK")
 
     def retry_reason(self, exc: BaseException) -> Retry | None:
@@ -73,7 +73,7 @@ class SQLSession(SQLObjects):
         return [text for name, table in tables.items() for text in self.sql.create_indexes(name, table)]
 
     def indexed(self, name: str) -> set[str] | None:
-        """The first column of each index of a table, by the system's own catalogue; None if nobody knows how to ask it."""
+        """The first column of each index of a table, according to the system's catalogue; None if nobody knows how to ask it."""
         if not self.sql.indexed:
             return None
         return {str(column) for (column,) in fetch(self, self.sql.indexed.format(name.replace("'", "''")))}
@@ -211,7 +211,7 @@ class SQLEngine(Engine):
 
 
 def fetch(session: Any, sql: str) -> list[tuple[Any, ...]]:
-    """All rows of a small query, whatever form the session gives them in."""
+    """All rows of a small query, in any result format."""
     given = session.prepare_query(sql)()
     if session.result_format == "batches":
         return [tuple(row.values()) for batch in given for row in _named(batch).to_pylist()]

@@ -34,7 +34,7 @@ def card(shown: View, look: Look) -> Scene | None:
 
 
 def _drawn(shown: View, step: StepView, found: str, look: Look) -> Scene:
-    """What was found, the bars in all the room that there is, and what has to stand under them."""
+    """The conclusion, the bars in the remaining space, and the required notes below."""
     logarithmic = step.wide
     what = f"{shown.title} · {step.step.title}: {step.measure}{' (logarithmic axis)' if logarithmic else ''}"
     scene = Scene(_ACROSS, _DOWN, found or shown.title, what)
@@ -61,7 +61,7 @@ def _cells(cells: Sequence[str], verified: bool) -> list[str]:
 
 
 def _footer(shown: View, step: StepView) -> list[str]:
-    """What has to stand under a picture that goes out alone."""
+    """Notes required below a picture that is shared alone."""
     manifest = shown.run.manifest
     failed = [line.row.title for line in step.failed if not line.row.measured]
     further = len(step.failed) - len(failed)

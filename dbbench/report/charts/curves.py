@@ -54,7 +54,7 @@ def _notes(marks: Marks) -> list[str]:
     if marks:
         timed = {ComparisonVerdict.SLOWER, ComparisonVerdict.FASTER} & {*marks.values()}
         notes.append(
-            f"{'▲ slower, ▼ faster' if timed else '▲ larger, ▼ smaller'} than the point before it, told apart by the paired test."
+            f"{'▲ slower, ▼ faster' if timed else '▲ larger, ▼ smaller'} than the previous point, by the paired test."
         )
     return [*notes, "Lines: 95 % intervals. A gap: no figure; the tables say why."]
 

@@ -103,7 +103,7 @@ def _table(
 
 
 def _row(scene: Scene, cells: Sequence[Cell], left: float, column: float, top: float, height: float) -> None:
-    """Boxes first, then ratios, then what is under them: those of one style together, which makes an SVG smaller."""
+    """Boxes first, then ratios, then figures, grouped by style, which makes an SVG smaller."""
     texts: list[Text] = []
     middle = top + height / 2
     for place, cell in enumerate(cells):

@@ -56,7 +56,7 @@ THEMES = {
 
 
 def engine_order(shown: View) -> list[str]:
-    """The engines of a report, each once: those of the first scenario best to worst, then what others have besides."""
+    """The engines of a report, each once: the first scenario's from best to worst, then the others'."""
     return [*dict.fromkeys(item.engine for scenario in shown.scenarios for item in scenario.standings)]
 
 

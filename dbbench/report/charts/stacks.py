@@ -21,7 +21,7 @@ _WHOLE = "not told apart"
 _PARTS = {
     "execute": ("execute (driver)", 1.0, ""),
     "fetch": ("fetch (driver)", 0.55, "bar"),
-    "materialise": ("materialise (objects, and all else above the driver)", 0.3, "slash"),
+    "materialise": ("materialise (objects and everything else above the driver)", 0.3, "slash"),
     _WHOLE: (_WHOLE, 0.3, ""),
 }
 

@@ -110,7 +110,7 @@ def _notes(views: Sequence[StepView], curves: dict[str, _Points], shown: Sequenc
             notes.setdefault(f"{line.row.title}: {detail(line.row) or line.value}", []).append(str(count))
     found = [f"{note} ({joined(counts)} clients)." for note, counts in notes.items()]
     if others := [title for title in curves if title not in shown]:
-        found.append(f"Not drawn, as they are slower: {', '.join(others)}.")
+        found.append(f"Not drawn, because slower: {', '.join(others)}.")
     if note := views[0].step.note:
         found.append(note)
     for view in views:

@@ -28,7 +28,7 @@ def escaped(text: object) -> str:
 
 
 def fenced(text: str, language: str = "text") -> Markup:
-    """A text as it stands, in a fence that is longer than any in it."""
+    """A text verbatim, in a fence longer than any in it."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return Markup(f"{fence}{language}\n{text}\n{fence}")  # noqa: S704 - nothing in a fence is markup

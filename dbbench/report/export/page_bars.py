@@ -56,7 +56,7 @@ def patterns() -> Markup:
 
 
 def step_bars(shown: View, scenario: ScenarioView, step: StepView, place: str) -> Markup:
-    """The bars of a step, each for an even axis and for a logarithmic one, of which one is seen."""
+    """The bars of a step for a linear and a logarithmic axis; one of them is visible."""
     look = Look(engine_colours(shown))
     even = sizes(step, look) if step.counted else bars(step, "linear", look)
     axes = {name: chart.axis for chart in scenario.charts if isinstance(chart, Bars) for name in chart.steps}
@@ -67,7 +67,7 @@ def step_bars(shown: View, scenario: ScenarioView, step: StepView, place: str) -
 
 
 def used_bars(shown: View, scenario: ScenarioView, name: str, place: str) -> Markup:
-    """Bars of what trials used, the least first; empty where nothing is known."""
+    """Bars of what trials used, lowest first; empty where nothing is known."""
     known = [
         (value, each)
         for each in scenario.resources

@@ -1,4 +1,4 @@
-"""What the page's script works with: the figures of a run, short enough to stand in the page."""
+"""The data of the page's script: a run's figures in a compact form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dbbench.suite.charts import Bars
 
 
 def page_data(shown: View) -> str:
-    """The figures as JSON that can stand in a `<script>`: it has no `<`, `>` or `&`. Nothing withheld is in it."""
+    """The figures as JSON that is safe in a `<script>`: it has no `<`, `>` or `&`. Nothing withheld is in it."""
     text = json.dumps(_document(shown), separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")

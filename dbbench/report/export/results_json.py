@@ -51,12 +51,12 @@ class ResultRow(_Part):
 
     engine: str
     title: str
-    outcome: Outcome = Field(description="Of several rounds the worst")
+    outcome: Outcome = Field(description="The worst of all rounds")
     ranked: bool = Field(description="False for a null engine, which shows the harness's own share")
     verified: bool | None = Field(description="Whether its work was checked; null where there is no figure")
-    withheld: str = Field(description="The clause by which there is no figure here; empty if nothing is withheld")
+    withheld: str = Field(description="The licence's clause that withholds the figure; empty if nothing is withheld")
     detail: str = Field(description="Why the outcome isn't ok, and remarks")
-    unsteady: str = Field(description="What is odd about its rounds; empty if nothing is")
+    unsteady: str = Field(description="Flags of unsteady rounds; empty if none")
     metric: str = Field(
         description="time, latency, throughput, data size, or size (a total); empty where nothing was measured"
     )
@@ -66,7 +66,7 @@ class ResultRow(_Part):
     rank_best: int | None
     rank_worst: int | None
     value: float | None = Field(description="The median of the rounds")
-    interval: Interval | None = Field(description="95 %; with fewer than six rounds the least and the greatest")
+    interval: Interval | None = Field(description="95 %; with fewer than six rounds the minimum and the maximum")
     blocks: tuple[float, ...] = Field(description="The value of each round, in order")
     ratio: Ratio | None
     harness_share: float | None = Field(description="The harness's part of the value, as a fraction of one")
@@ -76,7 +76,7 @@ class ResultRow(_Part):
     )
     growth: Growth | None = Field(description="Null for the first size, and where no parts were kept")
     compact_seconds: float | None = Field(
-        description="What the engine's own compaction before a size took in the last round; null without one"
+        description="Seconds of the engine's own compaction before the size in the last round; null without one"
     )
 
 
@@ -102,7 +102,7 @@ class Used(_Part):
 
     engine: str
     withheld: bool
-    peak_memory: float | None = Field(description="Above that of the null engine")
+    peak_memory: float | None = Field(description="In excess of the null engine's")
     cpu_seconds: float | None
     written_bytes: float | None
     remarks: tuple[str, ...]
@@ -139,8 +139,8 @@ class ResultsDocument(_Part):
     scale: float
     seed: int
     rounds: int
-    published: bool = Field(description="Whether figures are left out that a licence forbids to publish")
-    stopped: str = Field(description="Why there was no further round; empty if all were run")
+    published: bool = Field(description="Whether figures are withheld because a licence forbids publishing")
+    stopped: str = Field(description="Why no further round was run; empty if all were")
     machine: dict[str, Any]
     datasets: dict[str, Any] = Field(description="Dataset -> rows of its tables, bytes as CSV")
     notes: tuple[str, ...] = Field(description="Remarks and warnings")

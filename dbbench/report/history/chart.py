@@ -32,7 +32,7 @@ def step_chart(shown: History, scenario: str, step: str) -> Scene:
     logarithmic = bool(values) and max(values) > _NARROW * min(values)
     rows = [row for one in series for row in one.rows if row and row.low is not None]
     few = any(len(row.trial_means) < SURE_ROUNDS and row.dependence.figures == 1 for row in rows)
-    spread = "the least and greatest of the rounds" if few else "95 % intervals"
+    spread = "the minimum and maximum of the rounds" if few else "95 % intervals"
     # An engine has one shape in all charts.
     look = Look(
         {one.engine: colour_name(one.engine) for one in shown.series},

@@ -85,7 +85,7 @@ def _document(shown: History) -> dict[str, Any]:
 
 
 def _name(series: Series) -> str:
-    """The name of a metric: what tells it from others, joined by dots."""
+    """The name of a metric: its distinguishing parts, joined by dots."""
     return f"{series.scenario}.{series.step}.{series.engine}"
 
 

@@ -78,9 +78,9 @@ def _notes(change: Change) -> Iterator[str]:
     if change.causes:
         yield f"differs: {'; '.join(map(str, change.causes))}"
     if change.null_too:
-        yield "the null engine changed at this run too: it may be the machine or dbbench"
+        yield "the null engine changed at this run too: the machine or dbbench may be the cause"
     if change.provisional:
-        yield "provisional, as the newest run alone shows it: run it once more"
+        yield "provisional: only the newest run shows it; make another run"
 
 
 def remarks(shown: History) -> Iterator[str]:
@@ -88,13 +88,13 @@ def remarks(shown: History) -> Iterator[str]:
     if len(shown.sides) < FEWEST_RUNS:
         yield f"no change can be seen in fewer than {FEWEST_RUNS} runs: add runs"
     for side, item in shown.machines:
-        yield f"not one machine, so the machine may be the cause: {side.name}: {item}"
+        yield f"different machines, which may be the cause: {side.name}: {item}"
     for engine, clause in shown.withheld:
         yield f"{engine} is withheld: {clause}"
 
 
 def summary(shown: History) -> str:
-    """How many series have changed, and of how many the newest run alone says so."""
+    """The number of series that changed, and of those that changed in the newest run only."""
     changed = [series for series in shown.changed if series.settled]
     worse = sum(any(change.ratio > 1 for change in series.settled) for series in changed)
     newest = sum(change.provisional for series in shown.changed for change in series.changes)

@@ -33,7 +33,7 @@ class Wording(step_view.Wording[ContentionStep]):
         return f"{step.clients} at once{'' if step.pool is None else f', {step.pool} sessions'}"
 
     def conditions(self, step: ContentionStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
-        """Transactions, and what came of them."""
+        """Transactions and their results."""
         one = next((each for each in facts if "transactions" in each), None)
         if one is None:
             return ""

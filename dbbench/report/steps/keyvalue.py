@@ -31,7 +31,7 @@ class Wording(step_view.Wording[KeyValueStep]):
         return f"{what}{in_one}; {step.clients}"
 
     def conditions(self, step: KeyValueStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
-        """How many records, by whom, and in which order."""
+        """Records, clients and order."""
         return f"{_records(step, operation_count(facts), records)}{sizes(records)}."
 
     def detailed(self, step: KeyValueStep, view: StepView) -> StepView:

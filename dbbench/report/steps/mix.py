@@ -27,7 +27,7 @@ class Wording(step_view.Wording[MixStep]):
         return f"{amount}: {shares}; {step.keys} keys; {self.driven(step) or step.clients}"
 
     def conditions(self, step: MixStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
-        """How many calls, by whom, and which records are popular."""
+        """Calls, clients and the distribution of keys."""
         whole = sum(step.weights.values())
         shares = ", ".join(f"{name} {100 * weight / whole:.3g} %" for name, weight in step.weights.items())
         count = operation_count(facts)

@@ -35,7 +35,7 @@ class Wording(step_view.Wording[QueryStep]):
                 return "answer: engines are compared with each other; not verified, and not ranked"
 
     def conditions(self, step: QueryStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
-        """Rows, calls, and who gives Arrow batches."""
+        """Rows, calls, and engines that return Arrow batches."""
         by = next((each["answer_by"] for each in facts if "answer_by" in each), "")
         words = self._conditions(step, facts, arrow) if facts else ""
         return f"{words} Answer by {by}." if by else words

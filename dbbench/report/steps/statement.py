@@ -22,11 +22,11 @@ class Wording(step_view.Wording[StatementStep]):
         if not step.seconds and not step.find:
             words.append(f"A round is {mean_of(step.iterations, 'call')} after {step.warm_up_calls} to warm up.")
         if step.adds is None and step.check is None:
-            words.append("The suite says nothing to check its effect by: not verified.")
+            words.append("The suite gives no check of its effect: not verified.")
         return " ".join(words)
 
     def detailed(self, step: StatementStep, view: StepView) -> StepView:
-        """How its calls were spread, where that says more than the mean."""
+        """The spread of its calls, where it adds to the mean."""
         return with_spread(step, view)
 
     def details_note(self, step: StatementStep, view: StepView) -> str:

@@ -26,7 +26,7 @@ class Wording(step_view.Wording[TransactionStep]):
         return "; ".join(filter(None, (f"{how}: {_shares(step)}", str(step.clients), _thinking(step))))
 
     def conditions(self, step: TransactionStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
-        """How many calls, by whom, and what must hold afterwards."""
+        """Calls, clients and invariants."""
         count = next((each["calls"] for each in facts if "calls" in each), None)
         calls = "Transactions" if count is None else f"{count:,} transactions"
         names = ", ".join(each.name for each in step.invariants)

@@ -63,7 +63,7 @@ def headline(shown: Comparison) -> str:
 
 
 def gate_words(shown: Comparison, gate: Gate, quoted: Callable[[str], str] = str) -> str:
-    """What the gate says, and why. `quoted` is applied to the texts that are not ours."""
+    """The gate's verdict and its reasons. `quoted` is applied to foreign texts."""
     share = f"{gate.share * 100:g} %"
     if gate.held:
         return f"failed at {share}: {'; '.join(quoted(_held(pair, shown)) for pair in gate.held)}"
@@ -84,7 +84,7 @@ def _doubts(shown: Comparison, gate: Gate, quoted: Callable[[str], str]) -> Iter
     if gate.blind:
         yield f"no timed step of {', '.join(quoted(engine) for engine in gate.blind)} could be decided"
     if gate.unknown:
-        yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be told"
+        yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be decided"
         yield from _remedy(gate, shown, quoted)
     if gate.gone:
         yield quoted(", ".join(map(alone_words, gate.gone)))
@@ -119,7 +119,7 @@ def _terminal(shown: Comparison, gate: Gate | None) -> Iterator[Text]:
             yield from wrapped(f"{name}: {side_words(side)}")
     if shown.machines:
         differing = "; ".join(map(str, shown.machines))
-        yield from wrapped(f"NOT ONE MACHINE, so the machine may be the cause: {differing}", "bold red")
+        yield from wrapped(f"DIFFERENT MACHINES, which may be the cause: {differing}", "bold red")
     for item in shown.causes:
         yield from wrapped(f"differs: {item}", "yellow")
     for verdict in ComparisonVerdict:
@@ -193,14 +193,14 @@ def _by_engine(shown: Comparison, verdict: ComparisonVerdict) -> str:
 
 
 def markdown(shown: Comparison, *, gate: Gate | None = None) -> Iterator[str]:
-    """The same for GitHub. Texts that come from files or drivers stand as code: they can't link, mention or format."""
+    """The same for GitHub. Texts from files or drivers are quoted as code, so they can't link, mention or format."""
     yield f"### dbbench: {headline(shown)}"
     yield ""
     if gate is not None:
         yield f"**Gate:** {gate_words(shown, gate, _code)}"
         yield ""
     if shown.machines:
-        yield f"> **Not one machine**, so the machine may be the cause: {_listed(map(str, shown.machines))}"
+        yield f"> **Different machines**, which may be the cause: {_listed(map(str, shown.machines))}"
         yield ""
     loud = [worded(pair, shown) for verdict in ComparisonVerdict if verdict not in _QUIET for pair in shown.of(verdict)]
     quiet = [worded(pair, shown) for verdict in _QUIET for pair in shown.of(verdict)]

@@ -10,7 +10,7 @@ from dbbench.host.machine import in_words
 
 #: What these checks can't show. It stands under every table.
 LIMITS = (
-    "kill -9 shows what the end of a process does, not what a loss of power does. Sync calls show that the engine "
+    "kill -9 tests the end of a process, not a loss of power. Sync calls show that the engine "
     "asked for its data to be on the disk, not that the disk obeyed. A pass makes a loss rare, not impossible."
 )
 _HEADINGS = ("engine", "tier", "verdict", "kills", "acknowledged", "found", "lost", "half", "syncs per commit")

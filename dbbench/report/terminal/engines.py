@@ -104,7 +104,7 @@ def absent_lines(absent: Mapping[str, Probed], idle: Sequence[str], *, columns: 
 
 
 def _verb(install: str) -> str:
-    """What is to be done with what an engine needs: an option, a command, or something else."""
+    """Steps to satisfy an engine's needs: an option, a command, or something else."""
     if install.startswith("--"):
         return "give it"
     return "install" if install.startswith(("pip ", "apt ", "dbbench ")) else "needed"

@@ -22,7 +22,7 @@ _ALIKE, _DIFFER, _LEFT, _RIGHT = "   ", " | ", " < ", " > "
 
 
 def pair_lines(shown: GatedPairs) -> Iterator[Text]:
-    """A line for each step, and what the gate says, at most 80 columns wide."""
+    """A line for each step and the gate's verdict, at most 80 columns wide."""
     new, old, pairs, gate, metric = shown.new, shown.old, shown.pairs, shown.gate, shown.metric
     yield Text()
     by = f", by {metric.by}" if metric.by else ""
@@ -62,7 +62,7 @@ def _figures(pair: Pair) -> str:
 
 
 def _words(pairs: Sequence[Pair], gate: Gate) -> Iterator[str]:
-    """What the gate says, why, and what it could not look at."""
+    """The gate's verdict, its reasons, and the steps that it left out."""
     share = f"{gate.share * 100:g} %"
     if gate.held:
         yield f"failed at {share}"
@@ -79,7 +79,7 @@ def _words(pairs: Sequence[Pair], gate: Gate) -> Iterator[str]:
     if gate.doubted:
         yield f"the control differs from what it repeats in {', '.join(pair.step for pair in gate.doubted)}: no step is judged there"
     if gate.unknown:
-        yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be told"
+        yield f"{len(gate.unknown)} of {gate.timed} timed steps can't be decided"
         if needed := max((pair.needed or 0 for pair in pairs), default=0):
             yield f"use --rounds {needed} or more"
         elif seen := [pair.visible for pair in gate.unknown if pair.visible is not None]:

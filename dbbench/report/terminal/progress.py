@@ -1,4 +1,4 @@
-"""A run as it goes on: a live bar on a terminal, a line for each trial elsewhere."""
+"""Progress of a run: a live bar on a terminal, a line for each trial elsewhere."""
 
 from __future__ import annotations
 

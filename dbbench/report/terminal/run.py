@@ -1,4 +1,4 @@
-"""The result in the terminal, as wide as that is: bars and figures of each step, then who was fastest overall."""
+"""The result in the terminal, as wide as that is: bars and figures of each step, then the fastest engine overall."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 def show(shown: View, console: Console) -> None:
-    """Print the whole run, its answer last: there it stands in view."""
+    """Print the whole run, its conclusion last, where it stays visible."""
     width, missing = width_of(console), dict(shown.missing)
     several = len(shown.scenarios) > 1
 
@@ -207,7 +207,7 @@ def _amount(base: str, value: float | None) -> str:
 
 @dataclass(frozen=True)
 class _Scale:
-    """How long a bar is. On a logarithmic scale it is a line with a point at its end: its length says nothing."""
+    """Length of a bar. On a logarithmic scale it is a line with a point at its end, as its length has no meaning."""
 
     least: float
     greatest: float

@@ -74,7 +74,7 @@ class Step(Model):
 
     @property
     def writes(self) -> bool:
-        """Whether what it wrote is to be seen by other sessions, and after the last step."""
+        """Whether its writes must be visible to other sessions, and after the last step."""
         return self.fills
 
     @property
@@ -111,7 +111,7 @@ class Step(Model):
         return self
 
     def expanded(self) -> tuple[Self, ...]:
-        """The steps that it stands for: itself, unless it is a sweep."""
+        """The steps that it expands to: itself, unless it is a sweep."""
         return (self,)
 
     @classmethod

@@ -57,12 +57,12 @@ class QueryStep(SqlStep):
 
     @property
     def ordered(self) -> bool:
-        """Whether the order of the rows matters, where they don't say so themselves."""
+        """Whether the order of the rows matters, unless they declare it."""
         return not isinstance(self.answer, str | SqlAnswer) and self.answer.ordered
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the answer's columns, as far as the suite says."""
+        """The names of the answer's columns, as far as the suite gives them."""
         return tuple(getattr(self.answer, "columns", ()))
 
     def read_column(self, answer: Sequence[str] = ()) -> int:

@@ -1,4 +1,4 @@
-"""A statement that commits by itself."""
+"""A statement with an implicit commit."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Adds(Model):
 
 
 class StatementStep(SqlStep):
-    """A statement that commits by itself: one call after another, or at a rate; by one client or several."""
+    """A statement with an implicit commit: one call after another, or at a rate; by one client or several."""
 
     kind: Literal["statement"]
     adds: Adds | None = None

@@ -128,12 +128,12 @@ class TimedStep(ClientsStep):
 
     @property
     def warm_up_calls(self) -> int:
-        """Calls of each client before what counts; 0 where a time is given."""
+        """Warm-up calls of each client; 0 if the warm-up is a time."""
         return self.warm_up if isinstance(self.warm_up, int) else 0
 
     @property
     def warm_up_seconds(self) -> float:
-        """How long each client calls before what counts; 0 where calls are given."""
+        """Warm-up time of each client; 0 if the warm-up is a number of calls."""
         return 0.0 if isinstance(self.warm_up, int) else float(seconds_of(self.warm_up))
 
     @property
@@ -174,7 +174,7 @@ class TimedStep(ClientsStep):
 
     @classmethod
     def dangling(cls, step: Mapping, tables: Mapping, before: ReadOnly[str, type[Step]]) -> Iterator[Dangling]:
-        """A number of calls where something else says how many there are."""
+        """A number of calls in a step whose length is set otherwise."""
         yield from super().dangling(step, tables, before)
         saying = next((key for key in ("rate", "duration", "find") if key in step), None)
         if saying and cls.calls_key in step:

@@ -100,7 +100,7 @@ AnyStatement = Annotated[
 
 
 class Transaction(Model):
-    """Statements that are committed at once; drawn as often as its weight says."""
+    """Statements in one transaction, drawn in proportion to its weight."""
 
     name: Slug
     weight: float = Field(default=1, gt=0, le=1e9)
