@@ -29,7 +29,7 @@ class Function:
 
     @property
     def difference(self) -> float:
-        """By how much the first profile has more in its own code; of one profile all of it."""
+        """The excess of the first profile in its own code; of one profile all of it."""
         return self.own[0] - (self.own[1] if len(self.own) > 1 else 0.0)
 
 

@@ -148,7 +148,7 @@ class Layer(Engine):
         return self.base_engine.processes()
 
     def exit_reason(self) -> str:
-        """Why the base engine's server ended."""
+        """The reason why the base engine's server ended."""
         return self.base_engine.exit_reason()
 
     def close(self) -> None:

@@ -143,11 +143,11 @@ class Manifest(BaseModel):
         """The plugin that runs under a name: the engine's own, unless the user gave a server another one."""
         return str(self.engines[name].get("engine") or name)
 
-    def versions(self, name: str, told: ToldFacts) -> dict[str, str]:
-        """The versions that an engine told, or else those that the probe found, and what it was built from."""
+    def versions(self, name: str, facts: ToldFacts) -> dict[str, str]:
+        """The versions that an engine reported, or else those that the probe found, and what it was built from."""
         variant = self.variants.get(name)
         return {
-            **(told.get("versions") or self.engines[name].get("versions", {})),
+            **(facts.get("versions") or self.engines[name].get("versions", {})),
             **(variant.versions if variant else {}),
         }
 

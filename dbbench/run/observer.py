@@ -103,14 +103,14 @@ class Observer:
 
     def watch(self) -> None:
         """Sample twice a second until standard input ends."""
-        told = b""
+        received = b""
         self._sample()
         with contextlib.suppress(KeyboardInterrupt):
             while True:
                 if not select.select([sys.stdin], [], [], _EVERY_SECONDS)[0]:
                     self._sample()
                 elif more := os.read(sys.stdin.fileno(), 4096):
-                    told += more
+                    received += more
                 else:
                     break
         self._sample()
@@ -120,7 +120,7 @@ class Observer:
             names=self.names,
             samples=tuple(self.samples),
             notes=tuple(self.notes),
-            **json.loads(told or b"{}"),
+            **json.loads(received or b"{}"),
         )
         atomic_json.write(self.directory / WATCHED, found.model_dump())
         stacks = Counter[str]()
