@@ -223,6 +223,7 @@ def _scenario(run: Run, scenario: Scenario, found: Figures) -> ScenarioView:
     records = run.suite.datasets[scenario.dataset].records
     data = Data(
         csv_bytes=drawn["csv_bytes"] if drawn else None,
+        form="float32" if run.suite.datasets[scenario.dataset].vectors else "CSV",
         records=records,
         count=drawn["rows"].get("records", 0) if drawn else 0,
         memory={each.engine: each.peak_memory for each in used},

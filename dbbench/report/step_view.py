@@ -92,6 +92,8 @@ class Data:
     """What the steps of a scenario work on. `count` records, if it has records; peak memory by engine."""
 
     csv_bytes: int | None = None
+    #: What these bytes are, where it isn't keys and values.
+    form: str = "CSV"
     records: Records | None = None
     count: int = 0
     memory: Mapping[str, float | None] = field(default_factory=dict)

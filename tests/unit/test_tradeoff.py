@@ -153,3 +153,16 @@ def test_a_step_against_another_has_its_unit_below() -> None:
     assert any("better up and to the left" in text for text in texts(scene))
     assert "Load, s" in texts(scene)
     assert len(rings(scene)) == 2
+
+
+def test_a_size_of_vectors_is_beside_their_numbers_as_float32() -> None:
+    suite = parsed(("kind: load, name: load, title: Load", "kind: size, name: load, title: Load"))
+    scenario = suite.scenario("a")
+    found: Any = {"size_parts": {"data": 5_000}, "files": [], "rows": 10}
+    size = Row(
+        "a", "load", "flat", "The flat", Outcome.OK, metric="m", unit="B", value=5_000.0, trial_means=(5_000.0,),
+        of_rounds=(1,), facts=found, rounds=(found,),
+    )  # fmt: skip
+    view = step_view(scenario, scenario.steps[0], [size], Data(csv_bytes=4_000, form="float32"), [], {})
+    assert "of float32" in view.details
+    assert view.details_note.endswith("per byte of data as float32.")

@@ -63,7 +63,9 @@ def sizes(view: StepView, look: Look) -> RowChart:
     ]
     if csv_bytes:
         dashed: Mark = Stroke((((0, -6), (0, 6)),), "grey", 1.2, (5, 2))
-        keys.append((dashed, f"{'keys and values' if view.data.records else 'as CSV'}: {unit.text(csv_bytes)}"))
+        keys.append(
+            (dashed, f"{'keys and values' if view.data.records else f'as {view.data.form}'}: {unit.text(csv_bytes)}")
+        )
     marked = csv_bytes / unit.size if csv_bytes else None
     axis = fitting_axis([reach, marked or 0.0], logarithmic=False)
     return RowChart(texts(view), rows, axis, heads(view), keys if view.lines else (), marked)

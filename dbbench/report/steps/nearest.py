@@ -20,7 +20,7 @@ class Wording(step_view.Wording[NearestStep]):
     """The recall that was reached, with what effort, and how the calls were spread."""
 
     def work(self, step: NearestStep) -> str:
-        """How many neighbours, among what, and the recall."""
+        """How many neighbours, of what, and the recall."""
         return f"the {step.k} nearest{_among(step)}; recall {step.target:g}"
 
     def conditions(self, step: NearestStep, facts: Facts, arrow: Sequence[str], records: Records | None) -> str:
@@ -29,8 +29,7 @@ class Wording(step_view.Wording[NearestStep]):
         queries = (
             "" if not counts else f"{counts[0]:,}{f' to {counts[-1]:,}' * (len(counts) > 1)} queries, each asked once; "
         )
-        outside = ", drawn from outside of the vectors' distribution" * (step.queries == "outside")
-        return f"{queries}the {step.k} nearest{_among(step)}{outside}, at a recall of {step.target:g} or more."
+        return f"{queries}the {step.k} nearest{_among(step)}, at a recall of {step.target:g} or more."
 
     def detailed(self, step: NearestStep, view: StepView) -> StepView:
         """Recall, effort and percentiles."""
@@ -47,7 +46,8 @@ class Wording(step_view.Wording[NearestStep]):
 
 
 def _among(step: NearestStep) -> str:
-    return f" of the {step.where.label * 100:g} % with one label" if step.where else ""
+    outside = " to queries from outside of the vectors' distribution" * (step.queries == "outside")
+    return f"{outside} of the {step.where.label * 100:g} % with one label" if step.where else outside
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -42,7 +42,9 @@ class Wording(step_view.Wording[SizeStep]):
     def detailed(self, step: SizeStep, view: StepView) -> StepView:
         """The parts of each size, and what was written for it."""
         data, lines = view.data, []
-        names: tuple[str, ...] = RECORD_SIZES if data.records else SIZES
+        names: tuple[str, ...] = (
+            RECORD_SIZES if data.records else tuple(name.replace("CSV", data.form) for name in SIZES)
+        )
         if view.in_parts:
             names = (*PARTS, *names)
         further = {name: word for name, word in _FURTHER.items() if any(map(word, view.footprints.values()))}
@@ -76,7 +78,7 @@ class Wording(step_view.Wording[SizeStep]):
                 f"{written} as keys and values. For 1,000 records: disk, and the trial's peak memory above the null "
                 f"engine's{heap}."
             )
-        return f"{written} as CSV."
+        return f"{written} as {view.data.form}."
 
 
 def _of_rows(found: Footprint, unit: Unit) -> tuple[str, ...]:
