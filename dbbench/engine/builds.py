@@ -160,6 +160,8 @@ def _commit(what: str) -> Source:
     commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision or 'HEAD'}^{{commit}}")
     if not commit:
         raise UserError(f"--from: {folder or what} has no commit {revision or 'HEAD'}, or is no git repository")
+    if below and not _git(folder, "rev-parse", "--verify", "--quiet", f"{commit}:{below}"):
+        raise UserError(f"--from: commit {commit[:_SHOWN]} of {Path(folder).name} has no folder {below}")
 
     def cloned(scratch: Path) -> Path:
         clone = scratch / Path(folder).name

@@ -58,7 +58,7 @@ def test_head_and_base_are_built_once_and_named_by_what_they_are(
     assert "its build is in the cache no more; start a new run with --from" in " ".join(gone.stderr.split())
 
 
-def test_what_can_t_be_built_is_refused_in_a_line(tmp_path: Path, dbbench: Dbbench) -> None:
+def test_what_can_t_be_built_is_refused_in_a_line(tmp_path: Path, driver: Path, dbbench: Dbbench) -> None:
     shutil.copy(SMALL, tmp_path)
     other = wheel(tmp_path, "apsw", "3.98.0", "")
     other = other.rename(tmp_path / "apsw-3.98.0-cp27-cp27m-win32.whl")
@@ -74,6 +74,7 @@ def test_what_can_t_be_built_is_refused_in_a_line(tmp_path: Path, dbbench: Dbben
         (f"{ENGINE}@head={tmp_path / 'nowhere'}", "there is no"),
         (f"{ENGINE}@head=https://example.org/apsw.whl", "fetches nothing"),
         (f"{ENGINE}@head=git+file://{tmp_path / 'plain'}", "is no git repository"),
+        (f"{ENGINE}@head=git+file://{driver}@HEAD#subdirectory=python", "of driver has no folder python"),
         (f"{ENGINE}@head={tmp_path / 'plain'}", "is no wheel, sdist or folder with a pyproject.toml"),
         (f"{ENGINE}@head={named}", "is not the package apsw (it has psycopg)"),
         (f"{ENGINE}@head={other}", "cp27"),
