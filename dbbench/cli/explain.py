@@ -30,7 +30,7 @@ from dbbench.cli.common import command, engine_names, examples, open_console, ru
 @click.option(
     "--seconds",
     type=click.FloatRange(0.1, 600),
-    default=5.0,
+    default=10.0,
     show_default=True,
     help="How long a step that only reads is called.",
 )

@@ -10,7 +10,6 @@ from dbbench.analysis.profiles import Stacks, functions, samples, stacks
 from dbbench.analysis.queryplans import plan_changed
 from dbbench.analysis.units import amount, fitting
 from dbbench.host import plain_file
-from dbbench.host.metric import Metric
 from dbbench.report.charts.flame import flame
 from dbbench.report.charts.layout import Look, save
 from dbbench.report.charts.use import use
@@ -23,8 +22,6 @@ from dbbench.run.explain import Explained
 _FUNCTIONS = 12
 #: Seconds of computing below which a process isn't named.
 _IDLE = 0.01
-#: Looks at stacks that say hardly anything.
-_FEW = 50
 
 
 def lines(found: Sequence[Explained], width: int) -> Iterator[str]:
@@ -95,37 +92,33 @@ def _plans(found: Sequence[Explained], width: int) -> Iterator[str]:
 
 
 def _profile(each: Explained) -> Stacks:
-    """Stacks with their parts of the CPU time of a call or an operation, or of its time where that isn't known."""
-    result = each.result
-    figure = result.value or 0.0
-    whole = 1 / figure if result.unit == "1/s" and figure else figure
-    return stacks(each.profile, result.usage.get(Metric.CPU) or whole)
+    return stacks(each.profile, each.cost)
 
 
 def _functions(found: Sequence[Explained]) -> Iterator[str]:
-    """The functions that differ most, or that compute most."""
+    """The functions that compute most, or of two profiles those that differ by more than chance."""
     profiled = [each for each in found if each.profile]
     if not profiled:
         yield "no profile"
         return
-    profiles = [_profile(each) for each in profiled]
-    most = functions(*profiles)[:_FUNCTIONS]
-    unit = fitting("s", [max((max(each.own) for each in most), default=0.0)])
+    seen, two = [samples(each.profile) for each in profiled], len(profiled) > 1
+    all_of_them = functions([_profile(each) for each in profiled], seen)
+    most = [each for each in all_of_them if each.differs or not two][:_FUNCTIONS]
+    unit = fitting("s", [max(each.own) for each in most])
     of = "an operation" if profiled[0].result.unit == "1/s" else "a call"
-    order = ", what differs most first" * (len(profiled) > 1)
-    yield f"CPU time of {of}, {unit.symbol}, by the functions' own code{order}:"
-    heads = [*(each.engine for each in profiled), *(["difference"] if len(profiled) > 1 else [])]
+    looks = ", ".join(f"{one.engine} {count:,} times" for one, count in zip(profiled, seen, strict=True))
+    yield f"CPU time of {of}, {unit.symbol}, by the functions' own code (seen computing: {looks}):"
+    heads = [*(each.engine for each in profiled), *(["difference"] if two else [])]
     widths = [max(len(head), 8) for head in heads]
     yield "  " + "  ".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True))
     for each in most:
         figures = [unit.figure(seconds) for seconds in each.own]
-        figures += [f"{'+' if each.difference > 0 else ''}{unit.figure(each.difference)}"] if len(profiled) > 1 else []
+        figures += [f"{'+' if each.difference > 0 else ''}{unit.figure(each.difference)}"] if two else []
         yield (
             "  " + "  ".join(f"{text:>{width}}" for text, width in zip(figures, widths, strict=True)) + f"  {each.name}"
         )
-    for one in profiled:
-        if (seen := samples(one.profile)) < _FEW:
-            yield f"  {one.engine} was seen computing {seen} times, too few to tell: more --seconds, or a larger --scale"
+    if two:
+        yield "  no other function differs by more than chance; more --seconds show smaller differences"
 
 
 def write(found: Sequence[Explained], folder: Path) -> list[Path]:

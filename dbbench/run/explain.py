@@ -12,6 +12,7 @@ from statistics import median
 from dbbench.analysis.systems import ranked
 from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json, plain_file
+from dbbench.host.metric import Metric
 from dbbench.message import clean, did_you_mean
 from dbbench.results import query_plan
 from dbbench.results.run_directory import Run
@@ -45,6 +46,8 @@ class Explained:
     #: A line for each stack, as the file has them.
     profile: str
     plan: str
+    #: CPU seconds of a call or an operation, by the median of the run's rounds; its time where that isn't known.
+    cost: float
 
 
 def explain(
@@ -99,17 +102,34 @@ def _one(ready: Ready, trial: Trial, scenario: Scenario, watch: Watch, folder: P
     assert result
     missing = [] if watch.py_spy else [f"no profile: py-spy is missing; {PY_SPY}"]
     watched = watched.model_copy(update={"notes": (*missing, *watched.notes)})
-    return Explained(trial.engine, scenario.steps[-1], result, watched, text, plan)
+    cost = _cost(ready.run, watch.step, trial.engine) or _seconds(result)
+    return Explained(trial.engine, scenario.steps[-1], result, watched, text, plan, cost)
 
 
 def _longer(step: AnyStep, run: Run, engine: str, seconds: float) -> AnyStep:
     """A query with as many calls as fill the time by the run's figures, so that its clock is most of what is seen."""
-    mine = (result.step(step.name) for result in run.results() if result.engine_name == engine)
-    known = [found.value for found in mine if found and found.value]
+    known = [found.value for found in _known(run, step.name, engine) if found.value]
     if not isinstance(step, QueryStep) or step.controlled or step.cold or not known:
         return step
     calls = min(_MOST_CALLS, int(seconds / max(median(known), _ASIDE)))
     return step.model_copy(update={"iterations": max(step.iterations, calls)})
+
+
+def _cost(run: Run, step: str, engine: str) -> float | None:
+    found = [_seconds(each) for each in _known(run, step, engine) if each.value]
+    return median(found) if found else None
+
+
+def _seconds(result: StepResult) -> float:
+    """CPU seconds of a call or an operation, or how long it took."""
+    value = result.value or 0.0
+    return result.usage.get(Metric.CPU) or (1 / value if result.unit == "1/s" and value else value)
+
+
+def _known(run: Run, step: str, engine: str) -> list[StepResult]:
+    """What the run's rounds have of a step."""
+    mine = (result.step(step) for result in run.results() if result.engine_name == engine)
+    return [found for found in mine if found]
 
 
 def _step(run: Run, name: str) -> tuple[Scenario, AnyStep]:

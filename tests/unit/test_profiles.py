@@ -24,6 +24,7 @@ BASE = f"""\
 {LOOPS} 10
 main (dbbench/run/worker.py:9);compare (dbbench/answers/compare.py:7) 900
 main (dbbench/run/worker.py:9);collector_off (dbbench/loadgen/loops.py:56);collect (gc.c:1) 900
+{LOOPS};read (dbbench/host/meters.py:3);times (libc.so.6) 900
 [postgres];exec (postgres) 10
 """
 #: The same with another address and line, and a slow `step`.
@@ -44,7 +45,11 @@ def test_a_profile_is_what_the_clock_and_the_servers_saw() -> None:
 
 def test_the_function_that_became_slower_comes_first() -> None:
     head, base = stacks(HEAD, 0.002), stacks(BASE, 0.001)
-    most, *others = functions(head, base)
+    most, *others = functions((head, base), (200, 100))
+    assert most.differs
+    assert not any(each.differs for each in others)
+    few = functions((head, base), (10, 5))
+    assert not any(each.differs for each in few)
     assert (most.name, most.own) == ("step (driver.c)", (pytest.approx(0.0016), pytest.approx(0.0006)))
     assert most.difference == pytest.approx(0.001)
     assert all(abs(each.difference) < 1e-9 for each in others)
