@@ -47,6 +47,7 @@ TestAccessAccdb = kit("access", options={"format": "V2010"})
 
 TestSQLiteVec = kit("sqlite+vec", options=_BUSY)
 TestUSearch = kit("usearch")
+TestFaiss = kit("faiss")
 
 # SQL, with a server
 
