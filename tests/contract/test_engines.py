@@ -48,6 +48,7 @@ TestAccessAccdb = kit("access", options={"format": "V2010"})
 TestSQLiteVec = kit("sqlite+vec", options=_BUSY)
 TestUSearch = kit("usearch")
 TestFaiss = kit("faiss")
+TestZvec = kit("zvec")
 
 # SQL, with a server
 
