@@ -181,7 +181,7 @@ def _either(kind: Any) -> str:
 
 
 def _default(value: ast.expr | None) -> str:
-    """As it is written, or the one that a dataclass or a model is told of."""
+    """The name as written, or the one that a dataclass or a model has."""
     if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("field", "Field")):
         return ast.unparse(value) if value else ""
     told = {each.arg: each.value for each in value.keywords}

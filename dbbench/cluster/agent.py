@@ -19,7 +19,7 @@ from dbbench.host.processes import environment, python
 
 #: What holds the clients of a host: see its module.
 CLIENTS = "dbbench.cluster.host"
-#: Characters of what the clients printed that are told where something went wrong.
+#: Characters of the clients' output that are reported after a failure.
 _MOST_PRINTED = 4_000
 
 
@@ -77,7 +77,7 @@ class Agent:
         self._words.put(str(moment))
 
     def poll(self) -> list[str | Ended]:
-        """What the process has said since the last time, a `HostReply` in each line; it is told that somebody still asks."""
+        """What the process has said since the last time, a `HostReply` in each line; this also shows that it is still wanted."""
         self._words.put("")
         said = []
         while not self._said.empty():

@@ -13,7 +13,7 @@ import dbbench
 from dbbench.engine.base import Engine
 from dbbench.engine.registry import GROUP
 
-#: Letters of a hash that are told.
+#: Letters of a hash that are shown.
 _LETTERS = 12
 
 

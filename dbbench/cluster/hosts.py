@@ -141,7 +141,7 @@ class Hosts:
         """Have the hosts carry out orders, by their numbers, by a program, each host one at a time, until all are done.
 
         An order whose host is lost is given to another. Raises HostLost if none is left, ClientFailed for what goes wrong
-        on a host, and what `errand` raises; what still runs then is told to clear up, and waited for.
+        on a host, and what `errand` raises; what still runs then is asked to clear up, and waited for.
         """
         try:
             self._client.sync(self._spread, deque(orders.items()), program, errand)
@@ -334,7 +334,7 @@ class Hosts:
                 raise each
 
     def _here(self, host: Host, clients: int) -> tuple[ClientTimings, HostFacts]:
-        """What a host's clients measured, its moments by our clock, and what is told of the host."""
+        """Measurements of a host's clients, its moments by our clock, and remarks on the host."""
         assert host.found
         assert host.ready
         found, clock, machine = host.found.timings, host.clock, host.ready.machine

@@ -93,7 +93,7 @@ class LocalHosts:
 
 
 async def _stop_pages(server: Any) -> None:
-    """Dask starts them whatever it is told, without TLS."""
+    """Dask always starts them without TLS."""
     server.http_server.stop()
 
 

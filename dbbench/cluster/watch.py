@@ -7,7 +7,7 @@ from typing import Any
 from distributed import Scheduler
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-#: Under which it is told.
+#: The topic of its messages.
 TOPIC = "dbbench-lost"
 
 

@@ -61,7 +61,7 @@ class RecordSet:
 
     @property
     def shape(self) -> Records:
-        """Their number and lengths at this scale: all that an engine is told, as it is to make no value itself."""
+        """Their number and lengths at this scale, which is all that an engine knows, so that it can't make values itself."""
         return self.spec.model_copy(update={"count": self.count})
 
     def keys(self, numbers: Numbers) -> list[bytes]:

@@ -51,7 +51,7 @@ class VectorSet:
 
     @property
     def shape(self) -> Vectors:
-        """What an engine is told: their number at this scale, dimensions, metric; of labels and queries nothing."""
+        """The order for an engine: their number at this scale, dimensions, metric; nothing of labels and queries."""
         return self.spec.model_copy(update={"count": self.count, "labels": (), "queries": 200, "outside": False})
 
     def label(self, share: float) -> int:

@@ -44,7 +44,7 @@ class CheckRequest:
 
 
 def check_all(request: CheckRequest, report: Callable[[str], None]) -> TierChecks:
-    """Check what was asked for, in the current directory; `report` is told what goes on.
+    """Check what was asked for, in the current directory; `report` gets the progress.
 
     Raises UserError. On KeyboardInterrupt the checker at work is ended and cleared up. It goes on up if no check is finished.
     """

@@ -34,7 +34,7 @@ _FOLDER, MANIFEST, PACKAGES = "environments", "environment.json", "packages"
 _FORMAT = 2
 #: How long making one may take: some wheels have hundreds of megabytes.
 _SECONDS = 900.0
-#: So much of what an installer says is told.
+#: Characters of an installer's output that are reported.
 _LONGEST = 400
 
 

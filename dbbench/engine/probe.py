@@ -44,7 +44,7 @@ _MANY = 16
 
 
 class _Asked(TypedDict):
-    """What a process that looks at an engine is told of it; `python`: whether it runs in another Python than ours."""
+    """The order for a process that looks at an engine; `python`: whether it runs in another Python than ours."""
 
     engine: str
     options: dict[str, object]

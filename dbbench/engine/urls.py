@@ -101,7 +101,7 @@ def without_passwords(text: str) -> str:
 
 
 def secrets(url: str) -> list[str]:
-    """Every secret in a URL as it stands there and as it is meant, longest first."""
+    """Every secret in a URL, in its escaped and its plain form, longest first."""
     values = [text[start:end] for text in (url, *_unescaped(url)) for start, end in _spans(text)]
     # A piece of a secret may be told as a host, or a port.
     meant = [*values, *(inner for value in values for inner in _unescaped(value))]

@@ -21,7 +21,7 @@ _WINDOW = 1 << 30  # bytes mapped at once
 
 @dataclass(frozen=True)
 class Dropped:
-    """What came of dropping. `resident`: the share of the files' `bytes` still in memory, None where nobody can tell.
+    """Result of dropping. `resident`: the share of the files' `bytes` still in memory, None where nobody can tell.
 
     `held`: names of files that this process still has open, whose pages it may keep by itself.
     """

@@ -56,7 +56,7 @@ def refuse(engine: Engine, session: Session, job: Job, clients: Clients) -> None
     if clients.count > 1 and (reason := engine.one_client.get(job.operation)):
         raise Unsupported(f"{engine.name} can't {job.operation} with several clients at once: {reason}")
     if job.inputs is not None:
-        job.inputs.check(engine, session)  # refused here, where the reason is told
+        job.inputs.check(engine, session)  # refused here, where the reason is reported
     else:
         prepared(engine, session, job.operation)
 

@@ -14,7 +14,7 @@ _CLOSE = 50
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of an effort: the recall of each query, searches in a second, and what is wrong with the answers."""
+    """Result of an effort: the recall of each query, searches in a second, and what is wrong with the answers."""
 
     recalls: NDArray[np.float64]
     per_second: float

@@ -20,7 +20,7 @@ Times = NDArray[np.int64]
 
 #: The most samples that are kept as they are, 800 kB.
 EXACT = 100_000
-#: The percentiles that are told, where there are enough samples.
+#: The percentiles that are reported, where there are enough samples.
 PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
 #: The fewest samples that must lie above a percentile: p99 from 1,000 samples, p99.9 from 10,000.
 FEWEST_ABOVE = 10

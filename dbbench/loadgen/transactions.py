@@ -189,7 +189,7 @@ class Attempts:
         for tried in range(1, MOST_TRIES):
             # What is of our own making, like an answer that is wrong, no further try would fix.
             reason = None if isinstance(failed, DbbenchError) else session.retry_reason(failed)
-            with suppress(Exception):  # each driver has its own; what was wrong before it is what is told
+            with suppress(Exception):  # each driver has its own; only the error before it is reported
                 session.rollback()
             if reason is None:
                 raise failed

@@ -9,7 +9,7 @@ from typing import Any
 from dbbench.analysis.row import Row
 from dbbench.analysis.units import amount
 
-#: Up to this number hosts are told one by one; of more the least and the greatest figures.
+#: Up to this number hosts are listed one by one; of more the minimum and maximum.
 _EACH = 4
 
 

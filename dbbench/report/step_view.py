@@ -25,9 +25,9 @@ S = TypeVar("S", bound=Step)
 #: What each engine's results say of a step besides their figures.
 Facts = Sequence[StepFacts]
 
-#: A harness's share of a result above which it is told, and above which the result is the harness's.
+#: The harness's share of a result from which it is reported, and from which the result is the harness's.
 NOTABLE_SHARE, BOUND_SHARE = 0.05, 0.20
-#: One that is told at all.
+#: The least share that is reported.
 LEAST_SHARE = 0.001
 #: The fewest rounds that give an interval of 95 %; fewer give the range of the rounds.
 SURE_ROUNDS = 6

@@ -33,7 +33,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class CrashCheck:
-    """What came of it: whether it passed, after how many kills, and on which day (ISO)."""
+    """Its result: whether it passed, after how many kills, and on which day (ISO)."""
 
     passed: bool
     kills: int

@@ -327,7 +327,7 @@ class SizeFacts(TypedDict, total=False):
 class CallFacts(TypedDict, total=False):
     """Facts of calls by one or more clients."""
 
-    #: What came of a copy of the engine's folder, taken right after the last call.
+    #: The result of a copy of the engine's folder, taken right after the last call.
     copy: str
     operations: _Count
     calls: _Count

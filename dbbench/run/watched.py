@@ -57,7 +57,7 @@ def _waits(engine: Engine) -> dict[str, float]:
 
 @contextmanager
 def _observer(watch: Watch, engine: Engine, directory: Path) -> Iterator[dict[str, Any]]:
-    """Have a process look on; it is told at the end what is put into the mapping."""
+    """Have a process look on; at the end it gets what is put into the mapping."""
     servers = [str(pid) for pid in engine.processes()]
     observer = subprocess.Popen(
         python("dbbench.run.observer", str(directory), watch.py_spy, watch.perf, *servers),

@@ -205,7 +205,7 @@ class Dataset(Model):
     @model_validator(mode="before")
     @classmethod
     def _keys_of_parents(cls, given: Any) -> Any:
-        """Each foreign key with the columns that it refers to, as an engine is told them."""
+        """Each foreign key with the columns that it refers to, as passed to an engine."""
         tables = mapping(given, "tables")
         if not any(sequence(table, "foreign_keys") for table in tables.values()):
             return given

@@ -251,7 +251,7 @@ def _add(document: Document, error: Any) -> None:
             names = expected.replace(",", "").split() if expected.startswith("one of the types") else []
             document.fault(path, expected, names)
         case "too_short" if len(document.at(path)) >= context["min_length"]:
-            pass  # its items are faulty, and each of them is told
+            pass  # its items are faulty, and each of them is reported
         case "too_short":
             document.fault(path, f"{context['min_length']} or more items")
         case "too_long":

@@ -87,7 +87,7 @@ class StepsSoFar:
     timed: dict[str, StepResult] = field(default_factory=dict)
     #: The steps among them whose work was not checked.
     unverified: set[str] = field(default_factory=set)
-    #: Step, or all of a sweep -> what came of each effort that was tried.
+    #: Step, or all of a sweep -> the result of each effort that was tried.
     efforts: dict[str, dict[int, Tried]] = field(default_factory=dict)
     #: Step -> why what its timed calls returned is wrong; empty if it isn't.
     returned: dict[str, str] = field(default_factory=dict)
@@ -201,7 +201,7 @@ class StepContext:
             session.close()
 
     def prepare_query(self, step: QueryStep, expected_rows: int) -> Callable[[], Any]:
-        """The query, prepared. The null engine has no data: only it is told how many rows to give, so that it steps."""
+        """The query, prepared. The null engine has no data: only it gets the number of rows to give, so that it steps."""
         return query_of(self.engine, self.session, self.statement(step), expected_rows)
 
     def statement(self, step: SqlStep | Check | Invariant) -> str:

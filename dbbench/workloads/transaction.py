@@ -158,7 +158,7 @@ def _by_transaction(
 
 
 def mix_of(step: TransactionStep, context: StepContext) -> TransactionMix:
-    """The calls of a step, as its clients are told them."""
+    """The calls of a step, as ordered from its clients."""
     manifest = context.files.manifest
     calls = max(1, round((step.calls or 1) * manifest["scale"]))
     plans = [plan_of(each, step.think, context) for each in step.transactions]

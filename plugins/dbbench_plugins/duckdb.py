@@ -154,7 +154,7 @@ class DuckDB(SQLEngine):
         binary=("BLOB", "BLOB"),
         # Its VACUUM gives no room back; a checkpoint does, of row groups that are empty by now, and as much at the end of the file.
         compact="CHECKPOINT",
-        # An index's columns are told as text, like ['"Name"'].
+        # An index's columns are reported as text, like ['"Name"'].
         indexed="SELECT TRIM(expressions, '[]''\"') FROM duckdb_indexes() WHERE table_name = '{0}'",
     )
     options_class = DuckDBOptions

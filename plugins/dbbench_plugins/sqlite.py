@@ -148,7 +148,7 @@ class SQLite(SQLEngine):
             self.sql = replace(self.sql, statistics="")  # type: ignore[misc]  # of this one alone
         if chosen := self.options.model_dump(include={"journal_mode", "synchronous"}, exclude_none=True):
             settings = {**self.durability[self.tier], **chosen}
-            # Processes of clients are told the options, and the tier that follows from them.
+            # Processes of clients get the options, and the tier that follows from them.
             self.options = self.options.model_copy(update=settings)
             self.tier = tier_of(settings["journal_mode"], settings["synchronous"])
             self.durability = {**self.durability, self.tier: settings}  # type: ignore[misc]  # of this one alone

@@ -32,6 +32,8 @@ RETIRED = {
     r"\bbe rid of\b": "be rid of",
     r"\b(counts?|holds?) no (more|longer true)\b": "counts no more",
     r"\bis to be said of\b": "is to be said of",
+    r"\b(is|are)\s+told\b(?!\s+apart)": "is told",
+    r"\bwhat\s+came\s+of\b": "what came of",
 }
 #: Words that begin no docstring: it begins with a verb, or with a noun that names the result.
 NO_BEGINNINGS = {

