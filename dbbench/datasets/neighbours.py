@@ -36,7 +36,7 @@ def distances(metric: Distance, vectors: NDArray[np.floating], queries: NDArray[
 def slack(metric: Distance, limits: Distances, longest: float, queries: Matrix) -> Distances:
     """What is added to each query's limit, so that the rounding of float32 makes no neighbour a wrong one.
 
-    `longest` is the length of the longest vector.
+    `longest` is the length of the longest vector, for products alone.
     """
     if metric == "l2":
         return limits * _SLACK

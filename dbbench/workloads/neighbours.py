@@ -100,14 +100,19 @@ def questions(step: NearestStep, context: StepContext) -> tuple[Questions, Quest
     queries = matrix(files.table(step.queries).column("vector"))
     known = matrix(files.table(distances_name(step.queries, where or 0)).column("distances"))
     count = min(step.k, known.shape[1])
-    each = (float(np.linalg.norm(vectors, axis=1).max()) for _, vectors, _ in map(arrays, files.stream("vectors")))
-    limits = known[:, count - 1] + slack(metric, known[:, count - 1], max(each), queries)
+    limits = known[:, count - 1] + slack(metric, known[:, count - 1], _longest(files, metric), queries)
     every = Questions(queries, limits, files, metric, count, step.k, where)
     tuning = max(_FEWEST, len(queries) // _TUNING)
     parts = step.sweep or step.recall
     share = (len(queries) - tuning) // len(parts)
     first = tuning + share * parts.index(step.target)
     return every.some(slice(0, tuning)), every.some(slice(first, first + share))
+
+
+def _longest(files: Files, metric: Distance) -> float:
+    """The length of the longest vector, where it matters: all of them are read for it."""
+    lengths = (float(np.linalg.norm(vectors, axis=1).max()) for _, vectors, _ in map(arrays, files.stream("vectors")))
+    return max(lengths) if metric == "ip" else 0.0
 
 
 def _known(keys: _Keys, drawn: pa.Table) -> _Marks:

@@ -82,7 +82,7 @@ def test_neighbours_are_exact_far_from_the_origin_and_with_ties(
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
-    """A dataset of few vectors, some of them twice."""
+    """A dataset of few vectors."""
     folder = tmp_path_factory.mktemp("vectors")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DBBENCH_CACHE", str(folder))
@@ -141,6 +141,18 @@ def test_answers_are_judged_by_distance_whatever_their_form(files: Files, where:
         if key not in keys[0] and files.table("vectors").column("label")[key - 1].as_py() == (where or 0)
     )
     assert asked.recalls([[*keys[0][:2], far], keys[1]]).tolist() == [pytest.approx(2 / 3), 1]
+
+
+def test_any_of_those_at_the_same_distance_is_right(tmp_path: Path) -> None:
+    vectors = np.array([[1, 0], [0, 2], [2, 0], [0, 3]], np.float32)
+    column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), 2)
+    drawn = pa.table({"key": [1, 2, 3, 4], "label": pa.array([0] * 4, pa.int32()), "vector": column})
+    with pa.OSFile(str(tmp_path / "vectors.arrow"), "wb") as sink, pa.ipc.new_file(sink, drawn.schema) as writer:
+        writer.write_table(drawn)
+    queries = np.zeros((3, 2), np.float32)
+    limits = nearest_distances("l2", vectors, queries, 2)[:, -1]
+    asked = Questions(queries, limits, Files(tmp_path), "l2", 2, 2, None)
+    assert asked.recalls([[1, 2], [3, 1], [1, 4]]).tolist() == [1, 1, 0.5]
 
 
 FAULTS = {
