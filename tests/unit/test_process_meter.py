@@ -260,3 +260,26 @@ def test_of_several_clients_it_is_that_of_a_call() -> None:
     found.merge(ClientTimings(usage={Metric.UNDELAYED: 1e-6}))
     assert shared(found.usage, 3) == {Metric.UNDELAYED: pytest.approx(2e-6)}
     assert shared(found.usage, 0) == {}
+
+
+def test_only_who_has_a_child_reads_of_other_processes() -> None:
+    """In a process of its own, as this one may have children; the second child sends no SIGCHLD, as some libraries' have it."""
+    code = """
+import ctypes, os, platform, psutil, signal
+from dbbench.host.processes import descendants
+read = []
+look = psutil.Process.children
+psutil.Process.children = lambda self, **how: read.append(1) or look(self, **how)
+found = [len(descendants()), len(read)]
+child = os.fork() or signal.pause()
+found.append(len(descendants()))
+os.kill(child, signal.SIGKILL)
+os.waitpid(child, 0)
+found.append(len(descendants()))
+silent = ctypes.CDLL(None).syscall({"x86_64": 56}.get(platform.machine(), 220), 0, 0, 0, 0, 0) or signal.pause()
+found.append(len(descendants()))
+os.kill(silent, signal.SIGKILL)
+print(found)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "[0, 0, 1, 0, 1]\n", done.stderr
