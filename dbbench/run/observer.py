@@ -128,6 +128,7 @@ class Observer:
             for line in self.py_spy.out.read_text("utf-8", "replace").splitlines():
                 stack, _, count = line.rpartition(" ")
                 stacks[stack] += int(count)
+            self.py_spy.out.unlink()
         if self.perf and self.perf.end():
             stacks.update(_folded(self.perf))
         text = "".join(f"{stack} {count}\n" for stack, count in stacks.items())

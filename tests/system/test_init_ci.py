@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,7 +39,8 @@ def repository(tmp_path: Path) -> Path:
 
 
 def steps(path: Path) -> list[dict[str, Any]]:
-    ((_, job),) = YAML(typ="safe").load(path)["jobs"].items()
+    found = YAML(typ="safe").load(path)
+    job = found["runs"] if "runs" in found else next(iter(found["jobs"].values()))
     return [step for step in job["steps"] if "run" in step]
 
 
@@ -49,11 +51,8 @@ def run_as_a_runner(step: dict[str, Any], folder: Path, variables: dict[str, str
     return subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path, **variables}, check=False).returncode
 
 
-@pytest.mark.matrix
-@pytest.mark.parametrize(("planted", "status"), [("", 0), ("        time.sleep(0.02)\n", 1)])
-def test_a_pull_request_is_gated_and_commented(repository: Path, tmp_path: Path, planted: str, status: int) -> None:
-    chosen = ["suite.yaml", "--engine", "turso", "--from", "python", "--gate", "50%", "--rounds", "5"]
-    run_dbbench(repository, "init-ci", *chosen, status=0)
+def plant(repository: Path, planted: str) -> None:
+    """Commit a head whose driver does one thing more in each call."""
     driver = repository / "python" / "turso" / "lib.py"
     head = "    def execute(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> "
     text = driver.read_text()
@@ -61,6 +60,14 @@ def test_a_pull_request_is_gated_and_commented(repository: Path, tmp_path: Path,
     parts = text.replace("import annotations\n", "import annotations\nimport time\n", 1).split(head)
     driver.write_text(head.join([parts[0], *(part.replace(":\n", f":\n{planted}", 1) for part in parts[1:])]))
     git(repository, "commit", "-qam", "head")
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize(("planted", "status"), [("", 0), ("        time.sleep(0.02)\n", 1)])
+def test_a_pull_request_is_gated_and_commented(repository: Path, tmp_path: Path, planted: str, status: int) -> None:
+    chosen = ["suite.yaml", "--engine", "turso", "--from", "python", "--gate", "50%", "--rounds", "5"]
+    run_dbbench(repository, "init-ci", *chosen, status=0)
+    plant(repository, planted)
     install, measure, summarise = steps(repository / ".github" / "workflows" / "benchmark.yml")
     assert install["run"] == "python -m pip install 'dbbench[turso]'"
     summary = tmp_path / "summary.md"
@@ -72,6 +79,24 @@ def test_a_pull_request_is_gated_and_commented(repository: Path, tmp_path: Path,
     assert ("failed at 50 %" in said) == bool(planted)
     assert (repository / "run" / "comment.md").read_text() == said
     assert (repository / "run" / "pull-request").read_text() == "17\n"
+
+
+@pytest.mark.matrix
+def test_the_action_gates_a_pull_request(repository: Path, tmp_path: Path) -> None:
+    plant(repository, "        time.sleep(0.02)\n")
+    action = YAML(typ="safe").load(Path(__file__).parents[2] / "action.yml")
+    given = {name: known.get("default", "") for name, known in action["inputs"].items()}
+    given |= {"suite": "suite.yaml", "engine": "turso", "from": "python", "gate": "50%", "rounds": "5"}
+    install, measure = steps(Path(__file__).parents[2] / "action.yml")
+    assert install["run"] == 'python -m pip install "$ACTION[${ENGINE//+/-}]"'
+    variables = {
+        name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: given[found[1]], text)
+        for name, text in measure["env"].items()
+    }
+    summary = tmp_path / "summary.md"
+    variables |= offline(tmp_path) | {"DBBENCH_CACHE": str(tmp_path / "cache"), "GITHUB_STEP_SUMMARY": str(summary)}
+    assert run_as_a_runner(measure, repository, variables) == 1
+    assert "failed at 50 %" in summary.read_text()
 
 
 def test_workflows_give_no_token_to_code_of_a_pull_request(tmp_path: Path, dbbench: Dbbench) -> None:
