@@ -13,6 +13,7 @@ from dbbench.errors import SuiteError
 from dbbench.report.charts.layout import Look
 from dbbench.report.charts.scene import Dot, Stroke
 from dbbench.report.charts.tradeoff import Point, figures, frontier
+from dbbench.report.export.results_json import ResultRow, _row
 from dbbench.report.run_view import ScenarioView
 from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import Data
@@ -166,3 +167,10 @@ def test_a_size_of_vectors_is_beside_their_numbers_as_float32() -> None:
     view = step_view(scenario, scenario.steps[0], [size], Data(csv_bytes=4_000, form="float32"), [], {})
     assert "of float32" in view.details
     assert view.details_note.endswith("per byte of data as float32.")
+
+
+def test_the_recall_is_in_the_results() -> None:
+    found = ResultRow.model_validate(_row(ROWS[3], None).model_dump())
+    assert found.recall is not None
+    assert (found.recall.mean, found.recall.interval, found.recall.effort) == (0.92, (0.92, 0.92), None)
+    assert _row(ROWS[0], None).recall is None

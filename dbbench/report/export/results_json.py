@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from dbbench.analysis.footprint import Footprint
+from dbbench.analysis.recorded import Recall
 from dbbench.analysis.resources import Resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing
@@ -44,6 +45,16 @@ class Growth(_Part):
     bytes: float
     share: float | None = Field(description="Of the size before")
     bytes_per_added_row: float | None = Field(description="Null where no row was added")
+
+
+class RecallResult(_Part):
+    """Recall of searches for the nearest vectors: medians over the rounds."""
+
+    mean: float = Field(description="The share of the true neighbours that the timed searches found")
+    interval: Interval | None = Field(description="95 %, by queries")
+    p5: float = Field(description="The fifth percentile of the queries'")
+    knob: str = Field(description="What the engine trades accuracy for speed by; empty without one")
+    effort: float | None = Field(description="Its least value that reached the recall; null without a knob")
 
 
 class ResultRow(_Part):
@@ -78,6 +89,7 @@ class ResultRow(_Part):
     compact_seconds: float | None = Field(
         description="Seconds of the engine's own compaction before the size in the last round; null without one"
     )
+    recall: RecallResult | None = Field(description="Null for other steps than searches for the nearest vectors")
 
 
 class ResultStep(_Part):
@@ -232,8 +244,16 @@ def _row(row: Row, found: Footprint | None) -> ResultRow:
             "value": row.value, "interval": _interval(row.low, row.high), "blocks": row.trial_means,
             "ratio": ratio, "harness_share": row.harness_share, "size_parts": row.kept_size_parts or None,
             "growth": _growth(found), "compact_seconds": row.compact_seconds,
+            "recall": _recall(row.recall),
         }
     )  # fmt: skip
+
+
+def _recall(found: Recall | None) -> RecallResult | None:
+    if found is None:
+        return None
+    interval = _interval(found.low, found.high)
+    return RecallResult(mean=found.mean, interval=interval, p5=found.p5, knob=found.knob, effort=found.effort)
 
 
 def _growth(found: Footprint | None) -> Growth | None:
