@@ -21,12 +21,11 @@ from dbbench.engine import (
     Rows,
     Session,
     Setup,
-    SQLEngine,
-    SQLSession,
     Tier,
     Unsupported,
     fetch,
 )
+from dbbench_plugins.sql_vectors import VectorRows, VectorTable
 
 if TYPE_CHECKING:
     from dbbench.engine import Table
@@ -71,8 +70,14 @@ def _arrow_reader() -> Callable[[Any], Rows]:
     return found
 
 
-class DuckDBSession(SQLSession):
+class DuckDBSession(VectorRows):
     load_format = "batches"
+    distances: ClassVar = {
+        metric: f"{function}(vector, ?::FLOAT[{{0}}])"
+        for metric, function in (
+            ("l2", "array_distance"), ("cosine", "array_cosine_distance"), ("ip", "array_negative_inner_product"),
+        )
+    }  # fmt: skip
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         quoted, relation = self.sql.quoted(name), self.connection.from_arrow
@@ -82,6 +87,20 @@ class DuckDBSession(SQLSession):
             relation(batch).insert_into(quoted)
 
         return insert
+
+    def vector(self, vector: Any) -> Any:
+        return vector
+
+    def prepare_add(self) -> Callable[[Any, Any, Any], object]:
+        import pyarrow as pa
+
+        relation = self.connection.from_arrow
+
+        def add(keys: Any, vectors: Any, labels: Any) -> None:
+            column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+            relation(pa.record_batch([keys, labels, column], names=["key", "label", "vector"])).insert_into("vectors")
+
+        return add
 
     def rollback(self) -> None:
         import duckdb
@@ -138,13 +157,15 @@ class ArrowSession(DuckDBSession):
     result_format = "batches"
     prepare_get: ClassVar = None  # type: ignore[assignment]  # objects are made of rows: see `duckdb`
     prepare_get_many: ClassVar = None  # type: ignore[assignment]
+    prepare_add: ClassVar = None  # type: ignore[assignment]
+    prepare_nearest: ClassVar = None  # type: ignore[assignment]
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         relation, reader = self.connection.sql, _arrow_reader()
         return lambda: reader(relation(sql))
 
 
-class DuckDB(SQLEngine):
+class DuckDB(VectorTable):
     name = "duckdb"
     title = "DuckDB (rows)"
     license = "MIT"
@@ -160,6 +181,8 @@ class DuckDB(SQLEngine):
     options_class = DuckDBOptions
     session_class = DuckDBSession
     modules = ("duckdb",)
+    metrics: ClassVar[Any] = ("l2", "cosine", "ip")
+    vector_type: ClassVar = "FLOAT[{0}]"
     concurrency = Concurrency(threads=None, processes=1)  # a file that is written belongs to one process
     option_queries: ClassVar = {"threads": "SELECT current_setting('threads')"}
     durability: ClassVar = {Tier.POWER: {}}  # one fdatasync for each commit, and no switch to turn it off
@@ -209,6 +232,7 @@ class DuckDBArrow(DuckDB):
     name = "duckdb+arrow"
     title = "DuckDB (Arrow)"
     session_class = ArrowSession
+    metrics = ()
 
 
 def _operators(node: Mapping[str, Any], depth: int = 0) -> Iterator[str]:

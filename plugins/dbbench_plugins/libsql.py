@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from itertools import chain, repeat
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, ClassVar
 
 from dbbench.engine import Dialect, Rows
+from dbbench_plugins.sql_vectors import VectorRows, VectorTable
 from dbbench_plugins.sqlite import CommonOptions, SQLite, SQLiteSession, rows
 
 #: Between two looks at a lock, as SQLite itself has them; seconds.
 _PAUSES = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025)
 
 
-class LibSQLSession(SQLiteSession):
+class LibSQLSession(VectorRows, SQLiteSession):
+    distances: ClassVar = {"l2": "vector_distance_l2(vector, ?)", "cosine": "vector_distance_cos(vector, ?)"}
+
     def __init__(self, connection: Any, dialect: Dialect) -> None:
         super().__init__(connection, dialect)
         ((self.milliseconds,),) = rows(connection, "PRAGMA busy_timeout")
@@ -48,13 +51,15 @@ class LibSQLSession(SQLiteSession):
         super().close()
 
 
-class LibSQL(SQLite):
+class LibSQL(VectorTable, SQLite):
     name = "libsql"
     title = "libSQL (libsql)"
     license = "MIT; driver: MIT"
     session_class = LibSQLSession
     options_class = CommonOptions
     modules = ("libsql",)
+    metrics = ("l2", "cosine")
+    vector_type: ClassVar = "F32_BLOB({0})"
 
     @classmethod
     def versions(cls) -> dict[str, str]:
