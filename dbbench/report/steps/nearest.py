@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dbbench.analysis.row import Row
-from dbbench.analysis.units import fitting
+from dbbench.analysis.units import amount
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, StepView, percentiles_note
 from dbbench.suite.dataset import Records
@@ -62,5 +62,5 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{found.low:.4f} to {found.high:.4f}",
         f"{found.p5:.2f}",
         "–" if found.effort is None else f"{found.knob} {found.effort:g}",
-        *("–" if point is None else fitting("s", [point]).text(point) for point in points),
+        *(amount("s", point) for point in points),
     )
