@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dbbench.engine import Vectors
 
 _METRICS = {"l2": "Euclid", "cosine": "Cosine", "ip": "Dot"}
-#: Below so many KiB of vectors it would build no graph, or search without it; the least that it takes.
+#: The least that it takes, in KiB of vectors: below its threshold it builds no graph, or searches without one.
 _THRESHOLD = 1
 
 
