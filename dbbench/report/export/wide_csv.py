@@ -11,19 +11,21 @@ from dbbench.report.run_view import View
 
 
 def write(shown: View, _stems: Sequence[str] = ()) -> Path:
-    """Write it into the view's folder. Each step has one unit, in its heading; what is not verified is left out."""
+    """Write it into the view's folder. The heading of a step has its unit: s, B or 1/s. What is not verified is left out."""
     columns: dict[str, dict[str, float]] = {}
     for scenario in shown.scenarios:
         for step in scenario.steps:
             name = f"{scenario.scenario.title}: {step.step.title}" if len(shown.scenarios) > 1 else step.step.title
-            columns[f"{name} ({step.unit.symbol})"] = {
-                line.row.title: float(f"{line.row.value / step.unit.size:.6g}")
-                for line in step.best_first
+            unit = f"({next((line.row.unit for line in step.lines), '')})"
+            heading = f"{name} {unit}" if f"{name} {unit}" not in columns else f"{name}, {step.step.name} {unit}"
+            columns[heading] = {
+                line.row.engine: line.row.value
+                for line in step.lines
                 if line.row.value is not None and line.row.verified and not line.withheld
             }
-    engines = dict.fromkeys(item.title for scenario in shown.scenarios for item in scenario.standings)
+    titles = {item.engine: item.title for scenario in shown.scenarios for item in scenario.standings}
     rows: list[list[object]] = [["Engine", *columns]]
-    rows += [[name, *(each.get(name, "") for each in columns.values())] for name in engines]
+    rows += [[title, *(each.get(name, "") for each in columns.values())] for name, title in titles.items()]
     path = shown.folder / "wide.csv"
     plain_file.write(path, lines(rows).encode())
     return path
