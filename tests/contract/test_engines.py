@@ -49,6 +49,7 @@ TestSQLiteVec = kit("sqlite+vec", options=_BUSY)
 TestUSearch = kit("usearch")
 TestFaiss = kit("faiss")
 TestZvec = kit("zvec")
+TestLanceDB = kit("lancedb")
 TestQdrantEdge = kit("qdrant-edge")
 
 # SQL, with a server

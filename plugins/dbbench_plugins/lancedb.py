@@ -1,0 +1,110 @@
+"""LanceDB: a table in a folder of Lance files, with a graph (HNSW) of whole vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from dbbench.engine import Concurrency, Engine, Knob, LoadPart, Options, Publication, Session, Tier
+
+if TYPE_CHECKING:
+    from dbbench.engine import Vectors
+
+_METRICS = {"l2": "l2", "cosine": "cosine", "ip": "dot"}
+_TABLE, _METRIC = "vectors", b"metric"
+
+
+class LanceDBOptions(Options):
+    m: int = Field(default=16, ge=2, le=256, description="neighbours of a vertex in the graph")
+    ef_construction: int = Field(default=128, ge=2, le=10_000, description="candidates while building")
+
+
+class LanceDBSession(Session):
+    def __init__(self, database: Any, options: LanceDBOptions) -> None:
+        self.database = database
+        self.options = options
+
+    @cached_property
+    def table(self) -> Any:
+        """The table, once it was made."""
+        return self.database.open_table(_TABLE)
+
+    @property
+    def metric(self) -> str:
+        return str(self.table.schema.metadata[_METRIC].decode())
+
+    def prepare_add(self) -> Callable[[Any, Any, Any], object]:
+        import pyarrow as pa
+
+        insert, schema = self.table.add, self.table.schema
+
+        def add(keys: Any, vectors: Any, labels: Any) -> None:
+            column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+            insert(pa.table([keys, labels, column], schema=schema))
+
+        return add
+
+    def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
+        from lancedb.index import Bitmap, HnswFlat
+
+        create, options = self.table.create_index, self.options
+        graph = HnswFlat(distance_type=self.metric, m=options.m, ef_construction=options.ef_construction)
+
+        def build() -> None:
+            create("vector", config=graph)
+            create("label", config=Bitmap())
+
+        return {"indexes": build}
+
+    def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[Any], list[int]]:
+        search, metric, columns = self.table.search, self.metric, ["key", "_distance"]
+        assert effort is not None
+        candidates = max(effort, k)  # it refuses fewer
+        among = None if where is None else f"label = {where}"
+
+        def nearest(vector: Any) -> list[int]:
+            query = search(vector).distance_type(metric).ef(candidates).limit(k).select(columns)
+            found = query.where(among, prefilter=True) if among else query
+            keys: list[int] = found.to_arrow()["key"].to_pylist()
+            return keys
+
+        return nearest
+
+
+class LanceDB(Engine):
+    name = "lancedb"
+    title = "LanceDB"
+    license = "Apache-2.0"
+    publication = Publication.ALLOWED
+    modules = ("lancedb",)
+    options_class = LanceDBOptions
+    session_class = LanceDBSession
+    # What was added is in files before the call returns; nothing is documented of what a power failure leaves.
+    durability: ClassVar = {Tier.PROCESS: {}}
+    concurrency = Concurrency(threads=None, processes=None)
+    metrics = ("l2", "cosine", "ip")
+    knob = Knob("ef", 10, 4_096)
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        import lancedb
+
+        return {"LanceDB": lancedb.__version__}
+
+    def open(self) -> None:
+        import lancedb
+
+        self.database: Any = lancedb.connect(str(self.directory))
+
+    def create_vectors(self, vectors: Vectors) -> None:
+        import pyarrow as pa
+
+        vector = pa.list_(pa.float32(), vectors.dimensions)
+        schema = pa.schema({"key": pa.int64(), "label": pa.int32(), "vector": vector})
+        self.database.create_table(_TABLE, schema=schema.with_metadata({_METRIC: _METRICS[vectors.metric]}))
+
+    def connect(self) -> Session:
+        return LanceDBSession(self.database, self.options)
