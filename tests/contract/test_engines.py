@@ -14,7 +14,7 @@ import pytest
 from dbbench.engine import registry
 from dbbench.engine.declared import declared
 from dbbench.host import machine
-from dbbench.testing import EngineContract, ObjectContract, SQLContract, kit
+from dbbench.testing import EngineContract, ObjectContract, SQLContract, VectorContract, kit
 from dbbench.testing.contract import Opener, missing
 from dbbench.testing.objects import NAME, THINGS
 from dbbench_plugins.loopback import loopback
@@ -96,6 +96,10 @@ class TestPostgreSQLTCP(Loopback, ObjectContract):  # else it is what `postgresq
         import psycopg
 
         psycopg.connect(f"host=127.0.0.1 port={port} dbname=postgres user={user or 'nobody'}").close()
+
+
+class TestPGVector(VectorContract):
+    engine = "postgresql+pgvector"
 
 
 class TestMySQLTCP(Loopback, ObjectContract):

@@ -251,10 +251,14 @@ class PostgreSQLServer(ClientServer):
     def _cluster(self) -> Cluster:
         return Cluster(self.directory)
 
+    def _programs(self) -> str:
+        """The folder of a private server's programs; empty if it is looked for."""
+        return str(self.options.bin)
+
     def _start(self) -> None:
         self.server = server = self._cluster()
         self.address = server.address
-        server.open({**server_settings(self.options), **self.durability[self.tier]}, self.options.bin)
+        server.open({**server_settings(self.options), **self.durability[self.tier]}, self._programs())
 
     def _reach(self) -> None:
         """Raise ServerFailed, which says what to do, if the server at the URL can't be reached."""
