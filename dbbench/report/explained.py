@@ -83,7 +83,7 @@ def _plans(found: Sequence[Explained], width: int) -> Iterator[str]:
             yield f"no plan of {each.engine}: {each.result.no_plan or 'only queries have one'}"
     planned = [each for each in found if each.plan]
     if len(planned) == 2:
-        yield "plan changed:" if plan_changed([planned[0].plan], [planned[1].plan]) else "plans: alike"
+        yield "the plans differ:" if plan_changed([planned[0].plan], [planned[1].plan]) else "the plans are alike:"
         titles, texts = [each.engine for each in planned], [each.plan for each in planned]
         yield from (f"  {line}" for line in two_plans(titles, texts, width - 2))
     for each in planned if len(planned) == 1 else ():
