@@ -83,7 +83,7 @@ def test_a_report_is_drawn_without_any_engine(run, tmp_path: Path) -> None:
 def test_report_formats(run, dbbench) -> None:
     assert dbbench("report", str(run[0]), "--format", "csv").returncode == 0
     done = dbbench("report", str(run[0]), "--format", "csv,bmp", status=2)
-    assert "no format 'bmp'" in done.stderr
+    assert "unknown format 'bmp'" in done.stderr
 
 
 MISTAKES = {
