@@ -96,6 +96,13 @@ def expect_found(stored: Stored, answers: Sequence[list[int]], k: int, where: in
     expect(recall >= _RECALL, f"expected a recall of {_RECALL} or more with all effort, got {recall:.2f}")
 
 
+def close(stored: Stored) -> None:
+    """Close session and engine: some systems have one folder open in a process."""
+    engine, session, _ = stored
+    session.close()
+    engine.close()
+
+
 class VectorContract(EngineContract):
     """An engine that searches for the nearest vectors."""
 
@@ -111,12 +118,14 @@ class VectorContract(EngineContract):
         for metric in engine_class.metrics:
             stored = store(opened(metric), metric)
             expect_found(stored, [search(stored, 10)(query) for query in stored[2].queries("inside")[:50]], 10)
+            close(stored)
 
     @clause(_SECTION)
     def test_adds_in_pieces(self, engine_class: type[Engine], opened: Opener) -> None:
         """A load comes in chunks."""
         stored = store(opened(), engine_class.metrics[0], pieces=7)
         expect_found(stored, [search(stored, 10)(query) for query in stored[2].queries("inside")[:50]], 10)
+        close(stored)
 
     @clause(_SECTION)
     def test_searches_behind_a_filter(self, engine_class: type[Engine], opened: Opener) -> None:
@@ -124,6 +133,7 @@ class VectorContract(EngineContract):
         stored = store(opened(), engine_class.metrics[0])
         nearest = search(stored, 10, where=1)
         expect_found(stored, [nearest(query) for query in stored[2].queries("inside")[:50]], 10, where=1)
+        close(stored)
 
     @clause(_SECTION)
     def test_prepares_more_than_once(self, engine_class: type[Engine], opened: Opener) -> None:
@@ -135,6 +145,7 @@ class VectorContract(EngineContract):
         for k, effort in zip((10, 1, 100, 10), efforts, strict=True):
             found = search(stored, k, effort=effort)(query)
             expect_equal(f"different keys of the {k} nearest with effort {effort}", len({*found}), k)
+        close(stored)
 
     @clause(_SECTION)
     def test_keeps_what_was_added(self, engine_class: type[Engine], opened: Opener) -> None:
@@ -145,6 +156,7 @@ class VectorContract(EngineContract):
         again = self.reopened(engine, opened)
         stored = again, again.connect(), drawn
         expect_found(stored, [search(stored, 10)(query) for query in drawn.queries("inside")[:20]], 10)
+        close(stored)
 
     @clause(_SECTION)
     def test_runs_a_whole_trial(self, engine_class: type[Engine], whole_trial: WholeTrial) -> None:

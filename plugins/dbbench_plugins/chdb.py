@@ -14,6 +14,8 @@ from pydantic import Field
 from dbbench.engine import (
     Concurrency,
     Dialect,
+    Knob,
+    LoadPart,
     Options,
     Publication,
     Rows,
@@ -29,7 +31,7 @@ from dbbench.engine import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dbbench.engine import Table
+    from dbbench.engine import Table, Vectors
 
 _TYPES = {
     "integer": "Int32",
@@ -42,6 +44,10 @@ _TYPES = {
     "date": "Date32",
     "datetime": "DateTime64(0, 'UTC')",  # without a zone it would have that of the machine
 }
+
+
+#: The metrics that its index has.
+_DISTANCES = {"l2": "L2Distance", "cosine": "cosineDistance"}
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,40 @@ class ChDBSession(WithoutRecords, SQLSession):
 
         return insert
 
+    def prepare_add(self) -> Callable[[Any, Any, Any], object]:
+        import pyarrow as pa
+
+        insert = self.connection.query
+
+        def add(keys: Any, vectors: Any, labels: Any) -> None:
+            ends = pa.array(range(0, vectors.size + 1, vectors.shape[1]), pa.int32())
+            column = pa.ListArray.from_arrays(ends, pa.array(vectors.ravel()))
+            dbbench_vectors = pa.table([keys, labels, column], ["key", "label", "vector"])  # noqa: F841 - as above
+            insert("INSERT INTO vectors SELECT * FROM Python(dbbench_vectors)")
+
+        return add
+
+    def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
+        """Each part of a table has a graph of its own: they are made one."""
+        return {"indexes": self.each(["OPTIMIZE TABLE vectors FINAL"])}
+
+    def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[Any], Any]:
+        from pyarrow import ipc
+
+        ((index,),) = fetch(self, "SELECT type_full FROM system.data_skipping_indices WHERE table = 'vectors'")
+        distance = next(function for function in _DISTANCES.values() if function in index)
+        among = "" if where is None else f"WHERE label = {where} "
+        first = f"SELECT key FROM vectors {among}ORDER BY {distance}(vector, "
+        # By default it filters what the index has found, which gives fewer rows than there are.
+        how = f"hnsw_candidate_list_size_for_search = {effort}, vector_search_filter_strategy = 'prefilter'"
+        last, query = f") LIMIT {k} SETTINGS {how}", self.connection.query
+
+        def nearest(vector: Any) -> Any:
+            found = query(f"{first}{vector.tolist()}{last}", "Arrow")
+            return ipc.open_file(_owned(found.get_memview())).read_all()["key"].to_numpy()
+
+        return nearest
+
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         from pyarrow import ipc
 
@@ -141,6 +181,8 @@ class ChDB(SQLEngine):
     options_class = ChDBOptions
     session_class = ChDBSession
     modules = ("chdb",)
+    metrics = ("l2", "cosine")
+    knob = Knob("hnsw_candidate_list_size_for_search", 8, 4_096)
     concurrency = Concurrency(threads=None, processes=1)  # it locks its folder against other processes
     # Counted with strace: with the first two every file of a new part and its folder are synced before an
     # INSERT returns; the third does the same for parts that a merge or DELETE puts in the place of others.
@@ -170,6 +212,14 @@ class ChDB(SQLEngine):
 
     def open(self) -> None:
         self.connection = self._connection()
+
+    def create_vectors(self, vectors: Vectors) -> None:
+        graph = f"'hnsw', '{_DISTANCES[vectors.metric]}', {vectors.dimensions}, 'f32', 16, 128"
+        settings = ", ".join(f"{key} = {value}" for key, value in self.durability[self.tier].items())
+        self.connection.query(
+            "CREATE TABLE vectors (key Int64, label Int32, vector Array(Float32), "
+            f"INDEX graph vector TYPE vector_similarity({graph})) ENGINE = MergeTree ORDER BY key SETTINGS {settings}"
+        )
 
     def connect(self) -> Session:
         return self.session_class(self._connection(), self.sql)
