@@ -47,7 +47,7 @@ class PGVectorSession(WithoutRecords, VectorRows, PsycopgSession):  # else it is
         return {"indexes": self.each([graph, label]), "statistics": self.each(["ANALYZE vectors"])}
 
     def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[Any], list[int]]:
-        """With iterative scans, as without them an index gives fewer rows than there are behind a filter."""
+        """Search with iterative scans, as without them an index gives fewer rows than there are behind a filter."""
         self.execute(f"SET hnsw.ef_search = {effort}")
         self.execute("SET hnsw.iterative_scan = strict_order")
         return super().prepare_nearest(k, where=where, effort=effort)
