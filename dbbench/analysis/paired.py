@@ -134,11 +134,13 @@ def pair_gate(
     doubted = {(pair.scenario, pair.step) for pair in known.apart} if known else ()
     chosen = others if metric is Metric.UNDELAYED else None
     gate = gated(pairs, share, strict=strict, doubted=doubted)
+    # Plans of two databases are never alike.
+    one_database = len({run.manifest.engines[name].get("dialect") for name in names}) == 1
     plans = {
         (pair.scenario, pair.step): (ours[0], theirs[0])
         for pair in pairs
         for ours, theirs in [[plans_of(run, results, pair.scenario, pair.step, name) for name in names]]
-        if plan_changed(ours, theirs)
+        if one_database and plan_changed(ours, theirs)
     }
     return GatedPairs(*names, pairs, gate, metric, step, chosen, known, plans)
 

@@ -55,16 +55,24 @@ def explain(
     process used. RUN/explain gets all of it as files: profiles for speedscope, flame graphs, and a picture of the use
     over time.
     """
+    import sys
+
     from dbbench.engine.urls import parse as parse_urls
+    from dbbench.errors import UserError
     from dbbench.message import cleaned
     from dbbench.report import explained
     from dbbench.results.outcome import Outcome
+    from dbbench.results.run_directory import Run
     from dbbench.run.explain import explain as found_of
     from dbbench.run.request import parse_settings
     from dbbench.run.resume import resumed_run
 
     console = open_console()
-    ready = resumed_run(run, None, parse_urls(urls), parse_settings(settings))
+    if Run.open(run).manifest.hosts:
+        raise UserError(f"{run} has clients or rounds on several hosts; explain a run of this machine alone")
+    ready = resumed_run(
+        run, None, parse_urls(urls), parse_settings(settings), max_clients=sys.maxsize
+    )  # as the run had
     folder, found = found_of(
         ready, step, engines, seconds, lambda line: console.print(line, style="dim", highlight=False, markup=False)
     )

@@ -189,7 +189,7 @@ def descendants() -> dict[int, psutil.Process]:
 
 def _childless() -> bool:
     """Whether this process has no child, as most engines' have none: psutil would read of every process there is."""
-    if not hasattr(os, "waitid"):
+    if sys.platform != "linux":
         return False
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT | _ALL_CHILDREN)

@@ -43,7 +43,7 @@ def _figure(each: Explained) -> str:
         return f"{result.outcome}: {result.detail or why}; {why}"
     figure = amount(result.unit, result.value) if result.unit and result.value is not None else ""
     bad = "" if result.outcome is Outcome.OK else f"{result.outcome}: {result.detail}"
-    often = f"called {calls} times" if calls > 1 else "called once, as it writes" if each.step.writes else "called once"
+    often = f"measured {calls} times" if calls > 1 else f"measured once{', as it writes' if each.step.writes else ''}"
     times = f"{often} in {each.watched.seconds:.1f} s"
     return ", ".join(filter(None, (bad, figure, times)))
 
@@ -104,6 +104,10 @@ def _functions(found: Sequence[Explained]) -> Iterator[str]:
     seen, two = [samples(each.profile) for each in profiled], len(profiled) > 1
     all_of_them = functions([_profile(each) for each in profiled], seen)
     most = [each for each in all_of_them if each.differs or not two][:_FUNCTIONS]
+    if not most:
+        looks = " and ".join(f"{count:,}" for count in seen)
+        yield f"no function differs by more than chance in {looks} looks; more --seconds show smaller differences"
+        return
     unit = fitting("s", [max(each.own) for each in most])
     of = "an operation" if profiled[0].result.unit == "1/s" else "a call"
     looks = ", ".join(f"{one.engine} {count:,} times" for one, count in zip(profiled, seen, strict=True))

@@ -90,8 +90,10 @@ def _one(ready: Ready, trial: Trial, scenario: Scenario, watch: Watch, folder: P
             "process": replace(order.process, seconds=limit),
         }
     )
-    carry_out(ready, order, directory, lock, lambda _step, _note: None)
-    seal.restore(trial.id)
+    try:
+        carry_out(ready, order, directory, lock, lambda _step, _note: None)
+    finally:
+        undone = seal.restore(trial.id)
     try:
         result = TrialResult.model_validate(clean(atomic_json.read(directory / "result.json"))).step(watch.step)
         watched = Watched.read(directory)
@@ -100,8 +102,9 @@ def _one(ready: Ready, trial: Trial, scenario: Scenario, watch: Watch, folder: P
     except (OSError, ValueError) as exc:
         raise RunError(f"what the trial in {directory} left can't be read: {exc}") from exc
     assert result
+    restored = [f"other files of the run were changed, now restored: {', '.join(undone)}"] if undone else []
     missing = [] if watch.py_spy else [f"no profile: py-spy is missing; {PY_SPY}"]
-    watched = watched.model_copy(update={"notes": (*missing, *watched.notes)})
+    watched = watched.model_copy(update={"notes": (*restored, *missing, *watched.notes)})
     cost = _cost(ready.run, watch.step, trial.engine) or _seconds(result)
     return Explained(trial.engine, scenario.steps[-1], result, watched, text, plan, cost)
 
@@ -156,7 +159,7 @@ def _engines(run: Run, names: Sequence[str]) -> Sequence[str]:
     for name in names:
         if name not in known:
             raise UserError(f"--engine names {name}, which {run.path} has no figures of{did_you_mean(name, known)}")
-    if len(names) > 2:
+    if len(names) > 2 or len({*names}) < len(names):
         raise UserError("--engine: one, or two to compare")
     repeated = {name for name, variant in run.manifest.variants.items() if variant.repeats}
     mine = [name for name in known if name not in repeated]

@@ -105,14 +105,13 @@ class Observer:
         """Sample twice a second until standard input ends."""
         received = b""
         self._sample()
-        with contextlib.suppress(KeyboardInterrupt):
-            while True:
-                if not select.select([sys.stdin], [], [], _EVERY_SECONDS)[0]:
-                    self._sample()
-                elif more := os.read(sys.stdin.fileno(), 4096):
-                    received += more
-                else:
-                    break
+        while True:
+            if not select.select([sys.stdin], [], [], _EVERY_SECONDS)[0]:
+                self._sample()
+            elif more := os.read(sys.stdin.fileno(), 4096):
+                received += more
+            else:
+                break
         self._sample()
         seconds = time.monotonic() - self.started
         found = Watched(
@@ -212,9 +211,11 @@ def _folded(perf: Profiler) -> Iterator[str]:
 
 def main() -> None:
     """Observe the process that has started this one, when it says that it may be looked at."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Whoever ends all of a trial ends the worker too, and with it standard input: what was seen is to be written.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     directory, py_spy, perf, *servers = sys.argv[1:]
-    os.read(sys.stdin.fileno(), 1)
+    if not os.read(sys.stdin.fileno(), 1):  # it has ended already
+        return
     observer = Observer(Path(directory), py_spy, perf, [int(pid) for pid in servers])
     print("looking", flush=True)
     observer.watch()

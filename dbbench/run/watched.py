@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,20 +27,27 @@ _WRITES = 120
 
 
 def measured(
-    watch: Watch | None, step: AnyStep, engine: Engine, directory: Path, measure: Callable[[], StepMeasurement]
+    watch: Watch | None,
+    step: AnyStep,
+    engine: Callable[[], Engine],
+    directory: Path,
+    measure: Callable[[], StepMeasurement],
 ) -> StepMeasurement:
-    """Measure a step; watch it if it is the one that is asked for. The first figure is what counts."""
+    """Measure a step; watch it if it is the one that is asked for. The first figure is what counts.
+
+    `engine` is a function, as a cold start has another.
+    """
     if watch is None or watch.step != step.name:
         return measure()
-    with _observer(watch, engine, directory) as observed:
-        before = _waits(engine)
+    with _observer(watch, engine(), directory) as observed:
+        before = _waits(engine())
         until = time.monotonic() + watch.seconds
         first = measure()
         observed["calls"] = 1
         while not step.writes and time.monotonic() < until:
             measure()
             observed["calls"] += 1
-        observed["waits"] = {name: number - before.get(name, 0.0) for name, number in _waits(engine).items()}
+        observed["waits"] = {name: number - before.get(name, 0.0) for name, number in _waits(engine()).items()}
     return first
 
 
@@ -71,15 +78,15 @@ def _observer(watch: Watch, engine: Engine, directory: Path) -> Iterator[dict[st
     assert observer.stdout
     observer.stdin.write(b"\n")  # it may look now
     observer.stdin.flush()
-    if not observer.stdout.readline():
-        raise RunError("what watches the step ended before it began")
     observed: dict[str, Any] = {}
     try:
+        if not observer.stdout.readline():
+            raise RunError("what watches the step ended before it began")
         yield observed
     finally:
-        with observer.stdin, observer.stdout:
-            observer.stdin.write(json.dumps(observed).encode())
-            observer.stdin.close()
+        with observer.stdout:
+            with suppress(BrokenPipeError), observer.stdin:  # it has ended; the step's own figure stands
+                observer.stdin.write(json.dumps(observed).encode())
             if not ended(observer, _WRITES):
                 observer.kill()
                 observer.wait()

@@ -329,7 +329,7 @@ class Worker:
             wants_copy = work.check is not None and self._wants_copy(step, context.engine)
             before = _used(context.engine)
             measured = watched.measured(
-                self.order.watch, step, context.engine, self.directory, partial(work.measure, step, context)
+                self.order.watch, step, lambda: context.engine, self.directory, partial(work.measure, step, context)
             )
             not_copied = self.copies.take() if wants_copy else ""  # before any of the plugin's code runs
             others = ondisk.others(context.engine)
