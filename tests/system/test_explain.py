@@ -91,7 +91,7 @@ def test_the_processes_of_a_private_server_are_seen_and_its_own_counts_of_waits(
         (["--step", "joni", "-e", "sqlite"], "which small doesn't have; did you mean 'join'?"),
         (["--step", "join", "-e", "sqlit"], "has no figures of; did you mean 'sqlite'?"),
         (["--step", "size", "-e", "sqlite"], "is a size, which calls nothing"),
-        (["--step", "join", "-e", "sqlite", "-e", "sqlite", "-e", "sqlite"], "one, or two to compare"),
+        (["--step", "join", "-e", "sqlite", "-e", "sqlite"], "one, or two to compare"),
     ],
 )
 def test_what_can_not_be_explained_is_refused_in_a_line(
