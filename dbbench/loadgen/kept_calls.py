@@ -5,13 +5,18 @@ An engine can't foresee them: the first few, and of each twice as many calls aft
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 #: Nobody can foretell its numbers.
 _CHANCE = random.SystemRandom()
+#: What may be changed after it was returned.
+COPIED = (list, np.ndarray)
 #: Calls that are kept one after another, and the bytes that they may return: of more, new memory would cost time.
 _MOST, _BYTES = 64, 2**18
 
@@ -55,6 +60,10 @@ class KeptCalls:
 
 class EveryCall(KeptCalls):
     """All calls, where each result is to be judged, and there are not many."""
+
+    def add(self, taken: Iterable[Any], returned: Iterable[Any]) -> None:
+        """Keep copies of lists and arrays: an engine can't fill in later what it has returned."""
+        super().add(taken, (copy.copy(each) if type(each) in COPIED else each for each in returned))
 
     def take(self, rest: Iterator[Any], size: int) -> tuple[list[Any], bool]:
         """What the next calls take; all their results are kept."""

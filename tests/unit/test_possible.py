@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from dbbench.analysis.row import Row
+from dbbench.analysis.summary import possible
 from dbbench.report.remarks import detail
 from dbbench.report.run_view import view
+from dbbench.results.outcome import Outcome
+from dbbench.suite.steps.nearest import NearestStep
 from tests.fabricated import MANY, STORES, Fake, fabricate
 
 #: About the null engine's factor.
@@ -39,6 +42,16 @@ def test_a_dict_finds_a_record_as_soon_as_a_function_returns(tmp_path: Path) -> 
     found = rows(tmp_path / "run", engines, suite="bplustree", rounds=6)
     assert any(row.rank for row in found)
     assert not any("null engine" in detail(row) for row in found)
+
+
+def test_a_search_of_vectors_takes_longer_than_none() -> None:
+    step = NearestStep.model_validate({"kind": "nearest", "name": "near", "title": "Near"})
+    known: Any = {"metric": "throughput", "unit": "1/s", "direction": "higher"}
+    null, quick, slow = (
+        Row("s", "near", name, name, Outcome.OK, name != "null", value=value, trial_means=(value,) * 3, of_rounds=(1, 2, 3), **known)
+        for name, value in (("null", 6e6), ("quick", 5e6), ("slow", 1e5))
+    )  # fmt: skip
+    assert [row.engine for row in possible(step, [null, quick, slow]) if not row.verified] == ["quick"]
 
 
 @pytest.mark.parametrize(("seconds", "named"), [(0.9, True), (0.009, False)])
