@@ -20,8 +20,8 @@ from dbbench.workloads.context import StepContext
 
 #: The share of the queries that an effort is chosen on, and the fewest.
 _TUNING, _FEWEST = 10, 100
-#: The forms in which keys come, as all of them are there when the clock stops.
-_FORMS = (list, tuple, np.ndarray)
+#: Whole numbers, as Python and numpy have them: nothing that computes its value when it is looked at.
+_WHOLE = frozenset({int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])})
 #: Stands where an answer has fewer keys than others.
 _NONE = -1
 
@@ -76,8 +76,9 @@ class Questions:
 
     def _keys(self, answers: Sequence[Any]) -> _Keys:
         """Keys, a row for each answer. Raises WrongAnswer for what isn't there when the clock stops."""
-        if other := next((each for each in answers if not isinstance(each, _FORMS)), None):
-            raise WrongAnswer(f"a search returned a {type(other).__name__}, not a list or array of keys")
+        for answer in answers:
+            if fault := _misshapen(answer):
+                raise WrongAnswer(f"a search returned {fault}, not a list or array of keys")
         keys = np.full((len(answers), max(self.asked, *map(len, answers))), _NONE, np.int64)
         for row, answer in zip(keys, answers, strict=True):
             row[: len(answer)] = answer
@@ -113,6 +114,19 @@ def _longest(files: Files, metric: Distance) -> float:
     """The length of the longest vector, where it matters: all of them are read for it."""
     lengths = (float(np.linalg.norm(vectors, axis=1).max()) for _, vectors, _ in map(arrays, files.stream("vectors")))
     return max(lengths) if metric == "ip" else 0.0
+
+
+def _misshapen(answer: Any) -> str:
+    """What an answer is, if it isn't a list, a tuple or an array of one dimension, of whole numbers of 64 bits."""
+    if type(answer) is np.ndarray:
+        whole = answer.ndim == 1 and answer.dtype.kind in "iu"
+        return "" if whole else f"an array of {answer.dtype} in {answer.ndim} dimensions"
+    if type(answer) not in (list, tuple):
+        return f"a {type(answer).__name__}"
+    if other := next((kind for kind in map(type, answer) if kind not in _WHOLE), None):
+        return f"a {type(answer).__name__} with a {other.__name__}"
+    large = any(not -(2**63) <= int(each) < 2**63 for each in answer)
+    return f"a {type(answer).__name__} with a number of more than 64 bits" if large else ""
 
 
 def _known(keys: _Keys, drawn: pa.Table) -> _Marks:

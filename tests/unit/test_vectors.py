@@ -17,6 +17,7 @@ from dbbench.datasets.vectors import VectorSet, arrays, matrix
 from dbbench.engine.traits import Knob
 from dbbench.errors import Unsupported, UserError, WrongAnswer
 from dbbench.loadgen.effort import least_effort
+from dbbench.loadgen.kept_calls import EveryCall
 from dbbench.suite.dataset import Dataset, Vectors
 from dbbench.workloads.nearest import refuse_metric
 from dbbench.workloads.neighbours import Questions
@@ -184,6 +185,44 @@ def test_an_answer_that_is_made_when_it_is_looked_at_is_none(files: Files) -> No
     asked = judged(files)
     with pytest.raises(WrongAnswer, match="returned a generator, not a list or array of keys"):
         asked.recalls([(key for key in each) for each in right(files, asked)])
+
+
+class Keys(list[int]):
+    """A list that may be anything when it is looked at."""
+
+
+MISSHAPEN = {
+    "None": None,
+    "bytes": b"abc",
+    "str": "123",
+    "dict": {1: 2},
+    "Keys": Keys([1, 2, 3]),
+    "list with a float": [1.0, 2, 3],
+    "list with a bool": [True, 2, 3],
+    "list with a NoneType": [None],
+    "list with a number of more than 64 bits": [2**63, 1, 2],
+    "tuple with a list": ([1, 2, 3],),
+    "array of object in 1": np.array([1, 2, 3], object),
+    "array of float32 in 1": np.array([1, 2, 3], np.float32),
+    "array of int64 in 2": np.array([[1, 2, 3]]),
+    "array of int64 in 0": np.array(3),
+    "recarray": np.array([1, 2, 3]).view(np.recarray),
+}
+
+
+@pytest.mark.parametrize("words", MISSHAPEN)
+def test_an_answer_in_another_form_is_none(files: Files, words: str) -> None:
+    asked = judged(files)
+    with pytest.raises(WrongAnswer, match=f"returned an? {words}.*, not a list or array of keys"):
+        asked.fault([right(files, asked)[0], MISSHAPEN[words]])
+
+
+def test_what_is_filled_in_after_its_call_does_not_count() -> None:
+    every, answers = EveryCall(), [[0, 0], np.zeros(2, np.int64)]
+    every.add([1, 2], answers)
+    for answer in answers:
+        answer[:] = [7, 8]
+    assert [list(answer) for _, answer in every.calls] == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize("needed", [1, 2, 3, 17, 100, 999, 1_000])
