@@ -9,14 +9,14 @@ from typing import Any
 from dbbench.datasets.driver_rows import chunk
 from dbbench.datasets.vectors import arrays
 from dbbench.engine.base import Engine, Session
-from dbbench.engine.offered import prepared
+from dbbench.engine.offered import offers, prepared
 from dbbench.host.meters import CallMeter
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads.contents import check_table
 from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
-from dbbench.workloads.nearest import check_loaded
+from dbbench.workloads.nearest import check_loaded, first_search
 from dbbench.workloads.promises import check_indexes
 
 #: What begins a load; an insert and what makes its arguments, for each piece; what ends it.
@@ -85,7 +85,9 @@ def _of_tables(context: StepContext, engine: Engine, session: Session) -> _Plan:
 def _of_vectors(context: StepContext, engine: Engine, session: Session) -> _Plan:
     add = prepared(engine, session, "add")()
     loading: Any = session  # every session that adds has prepare_index
-    finish = loading.prepare_index()
+    finish = dict(loading.prepare_index())
+    if offers(type(engine), "nearest"):
+        finish["first search"] = first_search(context, engine, session)
     pieces = ((add, partial(arrays, batch)) for batch in context.files.stream("vectors"))
     return lambda: None, pieces, finish
 

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbbench.datasets.neighbours import Matrix
-from dbbench.engine.base import Engine
+from dbbench.datasets.vectors import matrix
+from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import offers, prepared
 from dbbench.engine.traits import Knob
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
@@ -41,7 +42,7 @@ WARM_UP, TRIED, TIMED = 100, 3.0, 10.0
 #: Standard errors by which a recall may miss the target by chance, as it was chosen on other queries.
 _ERRORS = 3.0
 #: What is asked of loaded vectors, and the share that must be found: an index may be coarse, but not empty.
-_LOADED = {"kind": "nearest", "name": "loaded", "title": "Loaded"}
+_LOADED = NearestStep.model_validate({"kind": "nearest", "name": "loaded", "title": "Loaded"})
 _FOUND = 0.5
 
 
@@ -170,12 +171,19 @@ def check(step: NearestStep, context: StepContext) -> None:
         raise WrongAnswer(f"a search returned {fault}")
 
 
+def first_search(context: StepContext, engine: Engine, session: Session) -> Callable[[], object]:
+    """Prepare a search and make it, with all effort: a load's last part, for an index may be built only then."""
+    nearest, knob = prepared(engine, session, "nearest"), engine.knob
+    query = matrix(context.files.table("inside").column("vector"))[0]
+    return lambda: nearest(_LOADED.k, where=None, effort=knob and knob.most)(query)
+
+
 def check_loaded(context: StepContext) -> None:
     """Most of the vectors are found, with all effort. Raises WrongAnswer, also where the engine can't search."""
     if not offers(type(context.engine), "nearest"):
         raise NotVerified(f"there is no way to find the vectors of {context.engine.name}")
     knob = context.engine.knob
-    asked, _ = questions(NearestStep.model_validate(_LOADED), context)
+    asked, _ = questions(_LOADED, context)
     search = prepared(context.engine, context.session, "nearest")(asked.asked, where=None, effort=knob and knob.most)
     answers = [search(query) for query in asked.queries[:WARM_UP]]
     asked = asked.some(slice(0, WARM_UP))

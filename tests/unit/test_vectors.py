@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,11 +14,16 @@ from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.export import export
 from dbbench.datasets.neighbours import distances, nearest_distances
 from dbbench.datasets.vectors import VectorSet, arrays, matrix
+from dbbench.engine.base import Engine, Session
 from dbbench.engine.traits import Knob
 from dbbench.errors import Unsupported, UserError, WrongAnswer
 from dbbench.loadgen.effort import least_effort
 from dbbench.loadgen.kept_calls import EveryCall
 from dbbench.suite.dataset import Dataset, Vectors
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.load import LoadStep
+from dbbench.workloads import load
+from dbbench.workloads.context import StepContext
 from dbbench.workloads.nearest import refuse_metric
 from dbbench.workloads.neighbours import Questions
 
@@ -223,6 +228,37 @@ def test_what_is_filled_in_after_its_call_does_not_count() -> None:
     for answer in answers:
         answer[:] = [7, 8]
     assert [list(answer) for _, answer in every.calls] == [[0, 0], [0, 0]]
+
+
+class Late(Session):
+    """Builds its index in the first search."""
+
+    log: ClassVar[list[str]] = []
+
+    def prepare_add(self) -> Any:
+        return lambda *_given: self.log.append("add")
+
+    def prepare_index(self) -> Any:
+        return {"indexes": lambda: self.log.append("index")}
+
+    def prepare_nearest(self, k: int, **_given: Any) -> Any:
+        self.log.append("prepare")
+        return lambda vector: self.log.append(f"search {len(vector)}")
+
+
+class LateEngine(Engine):
+    name, title, url, session_class = "late", "Late", "", Late
+    durability: ClassVar = {Tier.MEMORY: {}}
+
+
+def test_the_first_search_is_a_part_of_the_load(files: Files) -> None:
+    Late.log.clear()
+    engine = LateEngine.__new__(LateEngine)
+    context = StepContext(engine, Late(), {}, files, {}, vectors=VectorSet(SPEC, seed=1))
+    found = load.measure(LoadStep(kind="load", name="load", title="Load"), context)
+    assert list(dict.fromkeys(Late.log)) == ["add", "index", "prepare", "search 4"]
+    assert list(found.facts["load_parts"]) == ["insert", "indexes", "first search"]
+    assert found.value == pytest.approx(sum(found.facts["load_parts"].values()))
 
 
 @pytest.mark.parametrize("needed", [1, 2, 3, 17, 100, 999, 1_000])
