@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,6 +26,9 @@ _WHOLE = frozenset({int, *(np.dtype(code).type for code in np.typecodes["AllInte
 #: Stands where an answer has fewer keys than others.
 _NONE = -1
 
+#: Nobody can foretell its numbers.
+_CHANCE = random.SystemRandom()
+
 _Keys = NDArray[np.int64]
 _Marks = NDArray[np.bool_]
 
@@ -46,6 +50,14 @@ class Questions:
     def some(self, numbers: slice) -> Questions:
         """Some of them."""
         return replace(self, queries=self.queries[numbers], limits=self.limits[numbers])
+
+    def of_themselves(self, most: int) -> Questions:
+        """Other queries: some of the vectors, drawn at random. A search must find each, or one that is the same."""
+        drawn = self.files.table("vectors")
+        rows = _CHANCE.sample(range(drawn.num_rows), min(most, drawn.num_rows))
+        queries, none = matrix(drawn.column("vector").take(pa.array(rows))), np.zeros(len(rows))
+        limits = slack(self.metric, none, 0.0, queries)
+        return replace(self, queries=queries, limits=limits, count=1, where=None)
 
     def recalls(self, answers: Sequence[Any]) -> NDArray[np.float64]:
         """The share of each query's neighbours that its answer has: rows as near as they, each once, that match."""

@@ -51,6 +51,8 @@ LIES = {
     "near-lazy": {"load": ("wrong", "returned a generator, not a list or array of keys")},
     "near-more": {"load": ("wrong", "20 rows instead of 10")},
     "near-drops": {"load": ("wrong", "of the nearest")},
+    "near-loses": {"load": ("wrong", "a search for loaded vectors by themselves finds ")},
+    "near-loses-more": dict.fromkeys(("load", "load-ip"), ("wrong", "of the nearest")),
     "near-replaces": {"load-ip": ("wrong", "of the nearest")},
 }
 

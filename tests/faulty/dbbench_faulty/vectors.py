@@ -104,7 +104,7 @@ class Cached(Near):
 
 
 class Claims(Near):
-    """Finds the nearest in the first calls after each preparation; later ones leave out the three nearest of them."""
+    """Finds the nearest in the first calls after each preparation; later ones leave out three of them."""
 
     name = "near-claims"
     title = "Near: recall claimed"
@@ -113,7 +113,10 @@ class Claims(Near):
         def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[Any], Any]:
             calls = iter(range(10**9))
             search = self.engine.nearest
-            return lambda vector: search(vector, k + 3, where, effort)[0 if next(calls) < 120 else 3 :][:k]
+            left_out = np.arange(3, 6)
+            return lambda vector: np.delete(
+                search(vector, k + 3, where, effort), left_out[: 0 if next(calls) < 120 else None]
+            )[:k]
 
 
 class Exact(Near):
@@ -185,6 +188,29 @@ class Drops(Near):
     def index(self) -> None:
         self.held = [tuple(each[::3] for each in given) for given in self.held]
         super().index()
+
+
+class Loses(Near):
+    """Loads nine of ten vectors."""
+
+    name = "near-loses"
+    title = "Near: loses"
+    taken = 0.9
+
+    def index(self) -> None:
+        self.held = [
+            tuple(each[np.random.default_rng(len(each)).random(len(each)) < self.taken] for each in given)
+            for given in self.held
+        ]
+        super().index()
+
+
+class LosesMore(Loses):
+    """Loads three of five."""
+
+    name = "near-loses-more"
+    title = "Near: loses more"
+    taken = 0.6
 
 
 class Replaces(Near):
