@@ -44,6 +44,8 @@ class About(Enum):
     #: A search found all neighbours at its knob's, `text`, least value; or finds the same at the most.
     EXACT = auto()
     WITHOUT_EFFECT = auto()
+    #: A search without a knob doesn't find all.
+    APPROXIMATE = auto()
     #: `count` bytes of a size are outside of the engine's directory, in the files `names`.
     OUTSIDE = auto()
     #: A server at a URL counts its size itself, beside sizes of files; what it uses isn't seen.
@@ -186,10 +188,11 @@ def _prepared_long(steps: Sequence[StepResult]) -> Iterator[Remark]:
 
 
 def _of_recalls(recalls: Sequence[RecallFacts]) -> Iterator[Remark]:
-    """Remark on searches whose knob isn't one: an exact search, or a knob without effect."""
+    """Remark on searches whose knob isn't one: an exact search, a knob without effect; or that need one."""
     for about, found in (
         (About.EXACT, [each for each in recalls if each.get("exact")]),
         (About.WITHOUT_EFFECT, [each for each in recalls if each.get("without_effect")]),
+        (About.APPROXIMATE, [each for each in recalls if "knob" not in each and each["mean"] < 1]),
     ):
         if found:
             yield Remark(about, found[0].get("knob", ""), rounds=(len(found), len(recalls)))

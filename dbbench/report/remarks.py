@@ -24,6 +24,7 @@ _WORDS = {
     About.FIRST_CALLS: "its first calls took ×{0.amount:.2f} the later ones' time: see `warm_up`",
     About.EXACT: "an exact search: it finds every neighbour with the least {0.text}, which is to be a knob",
     About.WITHOUT_EFFECT: "its knob {0.text} has no effect: the most finds what the least does",
+    About.APPROXIMATE: "approximate, and nothing to set",
     About.OUTSIDE: "{0.count:,} bytes of it outside of the engine's directory ({names})",
     About.COUNTED_ELSEWHERE: "counted by the server at a URL: not ranked with files that dbbench measured",
     About.OTHER_RESULTS: "Arrow batches, without Python objects: not ranked with engines that return rows",
