@@ -28,7 +28,7 @@ title: Kit
 description: Vectors.
 datasets:
   kit:
-    vectors: {{{{count: {COUNT}, dimensions: {DIMENSIONS}, metric: %s, labels: [{SHARE}], queries: 400}}}}
+    vectors: {{{{count: {COUNT}, dimensions: {DIMENSIONS}, metric: %s, labels: [{SHARE}], queries: 600}}}}
 scenarios:
   - name: kit
     title: Kit

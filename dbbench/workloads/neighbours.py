@@ -16,11 +16,11 @@ from dbbench.datasets.neighbours import Matrix, distances, slack
 from dbbench.datasets.vectors import arrays, distances_name, matrix
 from dbbench.errors import WrongAnswer
 from dbbench.suite.dataset import Distance
-from dbbench.suite.steps.nearest import NearestStep
+from dbbench.suite.steps.nearest import NearestStep, dealt
 from dbbench.workloads.context import StepContext
 
-#: The share of the queries that an effort is chosen on, and the fewest.
-_TUNING, _FEWEST = 10, 100
+#: Vectors whose distances are computed together.
+_AT_ONCE = 20_000
 #: Whole numbers, as Python and numpy have them: nothing that computes its value when it is looked at.
 _WHOLE = frozenset({int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])})
 #: Stands where an answer has fewer keys than others.
@@ -47,7 +47,7 @@ class Questions:
     #: The label that they must have.
     where: int | None
 
-    def some(self, numbers: slice) -> Questions:
+    def some(self, numbers: slice | NDArray[np.intp]) -> Questions:
         """Some of them."""
         return replace(self, queries=self.queries[numbers], limits=self.limits[numbers])
 
@@ -63,9 +63,11 @@ class Questions:
         """The share of each query's neighbours that its answer has: rows as near as they, each once, that match."""
         keys, drawn = self._keys(answers), self.files.table("vectors")
         near = self._matching(keys, drawn) & ~_repeated(keys)
-        asking, place = np.nonzero(near)
-        rows = matrix(drawn.column("vector").take(pa.array(keys[asking, place] - 1)))
-        near[asking, place] = distances(self.metric, rows, self.queries[asking]) <= self.limits[asking]
+        every = np.argwhere(near)
+        for first in range(0, len(every), _AT_ONCE):
+            asking, place = every[first : first + _AT_ONCE].T
+            rows = matrix(drawn.column("vector").take(pa.array(keys[asking, place] - 1)))
+            near[asking, place] = distances(self.metric, rows, self.queries[asking]) <= self.limits[asking]
         found: NDArray[np.float64] = np.minimum(near.sum(axis=1), self.count) / self.count
         return found
 
@@ -115,9 +117,8 @@ def questions(step: NearestStep, context: StepContext) -> tuple[Questions, Quest
     count = min(step.k, known.shape[1])
     limits = known[:, count - 1] + slack(metric, known[:, count - 1], _longest(files, metric), queries)
     every = Questions(queries, limits, files, metric, count, step.k, where)
-    tuning = max(_FEWEST, len(queries) // _TUNING)
     parts = step.sweep or step.recall
-    share = (len(queries) - tuning) // len(parts)
+    tuning, share = dealt(len(queries), len(parts))
     first = tuning + share * parts.index(step.target)
     return every.some(slice(0, tuning)), every.some(slice(first, first + share))
 

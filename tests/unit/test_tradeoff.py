@@ -68,6 +68,10 @@ FAULTS = [
     (("title: Near,", "title: Near, queries: outside,"), "expected inside, or `outside: true` in its dataset"),
     (("title: Near,", "title: Near, k: 101,"), "expected less than or equal to 100"),
     (("[0.9, 0.99]", "[0.9, 0.9]"), "the sweep makes a step near-90, which already exists"),
+    (
+        ("labels: [0.1]", "queries: 1100"),
+        "recall: expected 500 timed queries or more for each, but 1,100 in its dataset",
+    ),
     (("[0.9, 0.99]", "1.5"), "expected less than or equal to 1"),
     (
         ("labels: [0.1]", "labels: [0.0001]"),

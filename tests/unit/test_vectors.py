@@ -18,13 +18,14 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.traits import Knob
 from dbbench.errors import Unsupported, UserError, WrongAnswer
 from dbbench.loadgen.effort import least_effort
+from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.kept_calls import EveryCall
 from dbbench.suite.dataset import Dataset, Vectors
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.load import LoadStep
 from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
-from dbbench.workloads.nearest import refuse_metric
+from dbbench.workloads.nearest import _passes, refuse_metric
 from dbbench.workloads.neighbours import Questions
 
 SPEC = Vectors(count=40_000, dimensions=20, labels=(0.1, 0.01), queries=300, outside=True)
@@ -259,6 +260,20 @@ def test_the_first_search_is_a_part_of_the_load(files: Files) -> None:
     assert list(dict.fromkeys(Late.log)) == ["add", "index", "prepare", "search 4"]
     assert list(found.facts["load_parts"]) == ["insert", "indexes", "first search"]
     assert found.value == pytest.approx(sum(found.facts["load_parts"].values()))
+
+
+def test_passes_ask_all_queries_in_other_orders_and_never_the_same(files: Files) -> None:
+    queries, samples, orders = matrix(files.table("inside").column("vector")), Samples(), list[Any]()
+    asked = []
+    for query in _passes(queries, samples, orders):
+        asked.append(query)
+        samples.record(np.array([1_000_000]))  # the clock has enough of them after a second
+    assert len(asked) == 1_000
+    places = np.concatenate(orders)
+    assert np.bincount(places).tolist() == [5] * 200
+    assert len({query.tobytes() for query in asked}) == 1_000
+    assert np.array(asked) == pytest.approx(queries[places], rel=5e-7)
+    assert len({tuple(order) for order in orders}) == 5
 
 
 @pytest.mark.parametrize("needed", [1, 2, 3, 17, 100, 999, 1_000])

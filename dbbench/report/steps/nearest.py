@@ -27,7 +27,7 @@ class Wording(step_view.Wording[NearestStep]):
         """The same, with the number of queries."""
         counts = sorted({each["recall"]["queries"] for each in facts if "recall" in each})
         queries = (
-            "" if not counts else f"{counts[0]:,}{f' to {counts[-1]:,}' * (len(counts) > 1)} queries, each asked once; "
+            "" if not counts else f"{counts[0]:,}{f' to {counts[-1]:,}' * (len(counts) > 1)} queries, asked in passes; "
         )
         return f"{queries}the {step.k} nearest{_among(step)}, at a recall of {step.target:g} or more."
 
@@ -40,7 +40,7 @@ class Wording(step_view.Wording[NearestStep]):
         """What the columns are."""
         return (
             "Recall: the mean of the timed queries, with its interval and the fifth percentile, medians of the rounds. "
-            "Effort: the least that reached the recall on other queries; exact searches have none. "
+            "Effort: the least that reached the recall on other queries; searches without a knob have none. "
             f"{percentiles_note(view)}."
         )
 

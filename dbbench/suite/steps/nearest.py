@@ -8,11 +8,20 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from dbbench.suite.base import HIDDEN, Model
+from dbbench.suite.dataset import Vectors
 from dbbench.suite.plain import Dangling, Mapping, listed, mapping, sequence
 from dbbench.suite.steps.base import Step
 
 #: The most neighbours that a step may ask for: the distances that are kept of each query.
 MOST = 100
+#: The share of the queries that an effort is chosen on, and the fewest; the fewest that each recall is timed with.
+_TUNING, _FEWEST, _TIMED = 10, 100, 500
+
+
+def dealt(queries: int, recalls: int) -> tuple[int, int]:
+    """How many queries an effort is chosen on, and how many are timed for each recall."""
+    tuning = max(_FEWEST, queries // _TUNING)
+    return tuning, (queries - tuning) // recalls
 
 
 class Where(Model):
@@ -84,6 +93,14 @@ class NearestStep(Step):
         """More neighbours than vectors, a label that none has, queries that aren't drawn."""
         vectors = mapping(dataset, "vectors")
         k, count = step.get("k", cls.model_fields["k"].default), vectors.get("count")
+        queries, recalls = vectors.get("queries", Vectors.model_fields["queries"].default), step.get("recall")
+        number = len(recalls) if isinstance(recalls, list | tuple) and recalls else 1
+        if isinstance(queries, int) and dealt(queries, number)[1] < _TIMED:
+            yield (
+                ("recall",),
+                f"{_TIMED} timed queries or more for each, but {queries:,} in its dataset are too few",
+                (),
+            )
         if isinstance(k, int) and isinstance(count, int) and k > count:
             yield ("k",), f"at most {count:,}, as many as there are vectors", ()
         label = mapping(step, "where").get("label")

@@ -34,7 +34,7 @@ class Near(Engine):
     session_class: ClassVar = NearSession
     durability: ClassVar = {Tier.MEMORY: {}}
     metrics: ClassVar = ("l2", "ip")
-    knob: ClassVar = Knob("cells", 1, CELLS)
+    knob: ClassVar[Knob | None] = Knob("cells", 1, CELLS)
 
     @classmethod
     def versions(cls) -> dict[str, str]:
@@ -211,6 +211,17 @@ class LosesMore(Loses):
     name = "near-loses-more"
     title = "Near: loses more"
     taken = 0.6
+
+
+class Coarse(Near):
+    """Has an index, and no knob: nothing says that it isn't exact."""
+
+    name = "near-coarse"
+    title = "Near: coarse"
+    knob = None
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        return super().nearest(query, k, where, CELLS if where else 6)
 
 
 class Replaces(Near):
