@@ -6,6 +6,8 @@ Vectors are centred first, as float32 has too few digits for small distances bet
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,8 @@ from dbbench.suite.dataset import Distance
 Matrix = NDArray[np.float32]
 Distances = NDArray[np.float64]
 
+#: Vectors that a block has at most.
+AT_ONCE = 2**17
 #: Queries looked at together, and groups of vectors for each neighbour.
 _AT_ONCE, _GROUPS = 64, 8
 #: What engines that compute in float32 may be off by, relative to a squared distance or to the product of two lengths.
@@ -46,8 +50,18 @@ def slack(metric: Distance, limits: Distances, longest: float, queries: Matrix) 
     return found
 
 
-def nearest_distances(metric: Distance, vectors: Matrix, queries: Matrix, count: int) -> Distances:
-    """The distances of the `count` nearest vectors of each query, ascending."""
+def nearest_distances(metric: Distance, blocks: Iterable[Matrix], queries: Matrix, count: int) -> Distances:
+    """The distances of the `count` nearest vectors of each query, ascending; of all if there are fewer."""
+    found = np.empty((len(queries), 0))
+    for vectors in blocks:
+        if len(vectors):
+            nearer = _nearest(metric, vectors, queries, min(count, len(vectors)))
+            found = np.sort(np.concatenate([found, nearer], axis=1), axis=1)[:, :count]
+    return found
+
+
+def _nearest(metric: Distance, vectors: Matrix, queries: Matrix, count: int) -> Distances:
+    """The same of one block, of vectors enough."""
     centred, targets, offsets = _prepared(metric, vectors, queries)
     lengths = np.sqrt(np.einsum("ij,ij->i", centred, centred))
     # Of a sum of products in float32 (Higham 2002, 3.1), and of what is added to it.

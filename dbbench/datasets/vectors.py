@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from dbbench.datasets.generate import CHUNK_ROWS, below, pick, random_source
-from dbbench.datasets.neighbours import Matrix, nearest_distances
+from dbbench.datasets.neighbours import AT_ONCE, Matrix, nearest_distances
 from dbbench.errors import UserError
 from dbbench.host.ahead import in_order
 from dbbench.suite.dataset import Vectors
@@ -136,20 +136,27 @@ class VectorSet:
 
         Raises UserError if no vector has one of the labels.
         """
-        vectors, labels = matrix(drawn.column("vector")), drawn.column("label").to_numpy()
+        labels = drawn.column("label").to_numpy()
         for kind in self._kinds:
             queries = self.queries(kind)
             for label in range(len(self.spec.labels) + 1):
-                chosen = vectors[labels == label] if label else vectors
-                if not len(chosen):
+                count = int((labels == label).sum()) if label else len(labels)
+                if not count:
                     share = self.spec.labels[label - 1]
                     raise UserError(
                         f"none of {self.count:,} vectors has the label whose share is {share:g}; choose a larger --scale"
                     )
-                found = nearest_distances(self.spec.metric, chosen, queries, min(MOST, len(chosen)))
+                found = nearest_distances(self.spec.metric, _blocks(drawn, label), queries, min(MOST, count))
                 column = pa.FixedSizeListArray.from_arrays(pa.array(found.ravel()), found.shape[1])
                 batch = pa.record_batch([column], names=["distances"])
                 yield distances_name(kind, label), batch.schema, iter([batch])
+
+
+def _blocks(drawn: pa.Table, label: int) -> Iterator[Matrix]:
+    """All vectors, label 0, or those with a label, some at a time: memory has no room for many of them in float64."""
+    for batch in drawn.to_batches(max_chunksize=AT_ONCE):
+        _, vectors, labels = arrays(batch)
+        yield vectors[labels == label] if label else vectors
 
 
 def distances_name(kind: str, label: int) -> str:

@@ -81,7 +81,7 @@ def expect_found(stored: Stored, answers: Sequence[list[int]], k: int, where: in
     _, known, labels = arrays(drawn.chunk(0))
     among = known if where is None else known[labels == where]
     queries = drawn.queries("inside")[: len(answers)]
-    limits = nearest_distances(drawn.spec.metric, among, queries, k)[:, -1]
+    limits = nearest_distances(drawn.spec.metric, [among], queries, k)[:, -1]
     near = 0
     for answer, query, limit in zip(answers, queries, limits, strict=True):
         expect_equal("keys of an answer", len(answer), k)

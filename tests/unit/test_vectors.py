@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dbbench.datasets import neighbours
+from dbbench.datasets import vectors as drawn_vectors
 from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.export import export
 from dbbench.datasets.neighbours import distances, nearest_distances
@@ -62,7 +64,7 @@ def test_clusters_are_of_zipf_sizes_and_labels_have_their_shares() -> None:
     spread = np.linalg.svd(np.cov(arrays(wide.chunk(0))[1].T), compute_uv=False)
     assert spread[23] > 5 * spread[24]
     # A query from outside is farther from what it is near.
-    near = [nearest_distances("l2", vectors, drawn.queries(kind)[:50], 1).mean() for kind in ("inside", "outside")]
+    near = [nearest_distances("l2", [vectors], drawn.queries(kind)[:50], 1).mean() for kind in ("inside", "outside")]
     assert near[1] > 2 * near[0]
 
 
@@ -82,9 +84,29 @@ def test_neighbours_are_exact_far_from_the_origin_and_with_ties(
         vectors, queries = np.round(2 * vectors) / 2, np.round(2 * queries) / 2
         vectors += np.float32(0.5) * (vectors == 0).all(axis=1, keepdims=True)  # cosine has no zero vector
         queries += np.float32(0.5) * (queries == 0).all(axis=1, keepdims=True)
-    found = nearest_distances(metric, vectors, queries, min(100, count))
+    found = nearest_distances(metric, [vectors], queries, min(100, count))
     for query, ours in zip(queries, found, strict=True):
         assert ours == pytest.approx(brute(metric, vectors, query, min(100, count)), rel=1e-12, abs=1e-13)
+
+
+def test_vectors_in_blocks_have_the_neighbours_of_all() -> None:
+    drawn = VectorSet(SPEC, seed=3)
+    vectors, queries = arrays(drawn.chunk(0))[1][:1_000], drawn.queries("inside")[:20]
+    whole = nearest_distances("cosine", [vectors], queries, 100)
+    blocks = [vectors[:30], vectors[30:30], vectors[30:999], vectors[999:]]
+    assert nearest_distances("cosine", blocks, queries, 100) == pytest.approx(whole, rel=1e-12)
+
+
+def test_blocks_hold_few_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    real = neighbours._nearest
+    monkeypatch.setattr(drawn_vectors, "AT_ONCE", 1_000)
+    monkeypatch.setattr(neighbours, "_nearest", lambda *given: sizes.append(len(given[1])) or real(*given))
+    drawn = VectorSet(SPEC.model_copy(update={"count": 2_500}), seed=3)
+    table = pa.Table.from_batches([drawn.chunk(0)])
+    parts = {name: next(batches) for name, _, batches in drawn.distances(table)}
+    assert max(sizes) == 1_000
+    assert parts["inside-0"].column(0).type.list_size == 100
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +179,7 @@ def test_any_of_those_at_the_same_distance_is_right(tmp_path: Path) -> None:
     with pa.OSFile(str(tmp_path / "vectors.arrow"), "wb") as sink, pa.ipc.new_file(sink, drawn.schema) as writer:
         writer.write_table(drawn)
     queries = np.zeros((3, 2), np.float32)
-    limits = nearest_distances("l2", vectors, queries, 2)[:, -1]
+    limits = nearest_distances("l2", [vectors], queries, 2)[:, -1]
     asked = Questions(queries, limits, Files(tmp_path), "l2", 2, 2, None)
     assert asked.recalls([[1, 2], [3, 1], [1, 4]]).tolist() == [1, 1, 0.5]
 
