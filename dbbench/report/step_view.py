@@ -205,7 +205,7 @@ class StepView:
     @property
     def heading(self) -> str:
         """The unit, for the head of a column."""
-        return heading(self.unit)
+        return heading(self.unit, self.step.counts)
 
     @property
     def interval(self) -> str:
@@ -311,10 +311,10 @@ def _time(seconds: float) -> str:
     return duration(seconds) if seconds >= 60 else f"{seconds:g} s"
 
 
-def heading(unit: Unit) -> str:
+def heading(unit: Unit, counts: str = "operations") -> str:
     """A unit for the head of a column: of a rate with what is counted."""
     known = unit.symbol
-    return f"{known.removesuffix('/s')} operations/s".strip() if known.endswith("/s") else known
+    return f"{known.removesuffix('/s')} {counts}/s".strip() if known.endswith("/s") else known
 
 
 def times(ratio: float) -> str:

@@ -49,7 +49,7 @@ class Across:
 
     def unit(self, values: Sequence[float]) -> Unit:
         """The unit for some figures."""
-        return fitting(self.view.step.figure_unit, values) if self.view else Unit(1, "")
+        return fitting(self.view.step.figure_unit, [max(values)]) if self.view else Unit(1, "")
 
     def axis(self, values: Sequence[float]) -> Axis:
         """The axis for some figures: that of recalls ends at 1."""
@@ -73,8 +73,21 @@ def figures(chart: Tradeoff, scenario: ScenarioView, look: Look) -> Iterator[tup
         for line in view.lines
         if line.row.ranked and line.row.value and (x := across.of(line.row))
     ]
+    if chart.against == "recall":
+        points = [*_once(points)]
     if points:
         yield f"{'-'.join(chart.steps)}-by-{chart.against}", tradeoff(chart, views, across, points, look)
+
+
+def _once(points: Sequence[Point]) -> Iterator[Point]:
+    """The points; of an engine without a knob, which does the same whatever the recall, the first alone."""
+    seen = set()
+    for point in points:
+        if (recall := point.row.recall) and recall.effort is None:
+            if point.row.engine in seen:
+                continue
+            seen.add(point.row.engine)
+        yield point
 
 
 def frontier(points: Sequence[Point], *, across: bool, up: bool) -> list[Point]:
@@ -114,7 +127,7 @@ def tradeoff(chart: Tradeoff, views: Sequence[StepView], across: Across, points:
     x = across.axis([point.x / below.size for point in marked])
     y = fitting_axis([point.y / unit.size for point in marked], logarithmic=True, beyond=1.08)
     ticks = [(value, f"{value:,g}") for value in x.ticks(7)]
-    plot = Plot(curves, x, y, ticks, heading(unit), below=across.heading(below))
+    plot = Plot(curves, x, y, ticks, heading(unit, first.step.counts), below=across.heading(below))
     sheet.y = placed(plot, sheet.scene, frame)
     named(plot, sheet.scene, frame)
     return sheet.finished()

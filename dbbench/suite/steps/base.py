@@ -49,6 +49,8 @@ class Step(Model):
     datasets: ClassVar[tuple[Holds, ...]] = HOLDS
     #: The unit of the figure: seconds, bytes or operations in a second.
     unit: ClassVar[BaseUnit] = "s"
+    #: What is counted, where it is a rate.
+    counts: ClassVar[str] = "operations"
     #: Whether its figure may be added to those of other steps.
     summable: ClassVar[bool] = False
     #: Whether it leaves tables empty that were empty before it.

@@ -63,6 +63,7 @@ class NearestStep(Step):
 
     datasets = ("vectors",)
     unit = "1/s"
+    counts = "searches"
     required_operations: ClassVar[tuple[str, ...]] = ("nearest",)
 
     @property
