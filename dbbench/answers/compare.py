@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbbench.answers.stored import COMPUTED, COMPUTED_KEY, MAGNITUDE, ranks_of, row_count
-from dbbench.answers.value_types import Declared, other_form
+from dbbench.answers.value_types import Declared, form, other_form
 from dbbench.datasets.generate import arrow_type
 from dbbench.errors import WrongAnswer
 from dbbench.suite.data_types import DataType
@@ -102,8 +102,11 @@ def with_keys_of(batches: Iterable[pa.RecordBatch], expected: pa.Table, column: 
 
 
 def _comparable(field: pa.Field, found: pa.DataType) -> pa.Field:
-    """A computed fraction that comes with other decimal places than expected becomes a float with a tolerance."""
+    """A computed fraction that comes with other decimal places than expected, or as text, becomes a float with a tolerance."""
     known = field.metadata or {}
+    if COMPUTED_KEY in known and pa.types.is_decimal(field.type) and form(found) == "text":
+        places = min(field.type.scale, int(known.get(b"places", field.type.scale)))
+        return pa.field(field.name, pa.float64(), metadata={**known, **COMPUTED, "places": str(places)})
     if COMPUTED_KEY not in known or not pa.types.is_decimal(found) or pa.types.is_integer(field.type):
         return field
     places = found.scale
@@ -141,9 +144,9 @@ def as_table(given: Any, *, keep_nulls: bool = False) -> pa.Table:
     """
     pieces = list(given)
     if pieces and isinstance(pieces[0], pa.RecordBatch):
-        columns = pa.concat_tables(
-            map(pa.Table.from_batches, zip(pieces, strict=True)), promote_options="permissive"
-        ).columns
+        names = list(map(str, range(pieces[0].num_columns)))  # two columns may have one name
+        tables = [pa.Table.from_batches([piece]).rename_columns(names) for piece in pieces]
+        columns = pa.concat_tables(tables, promote_options="permissive").columns
     else:
         widths = {len(row) for row in pieces}
         if len(widths) > 1:

@@ -16,7 +16,7 @@ import pytest
 
 from dbbench.answers import given
 from dbbench.answers.agreement import group
-from dbbench.answers.compare import as_table, check_rows
+from dbbench.answers.compare import as_table, check_batches, check_rows
 from dbbench.answers.given import answers_of
 from dbbench.answers.question import MORE_MEMORY, Question
 from dbbench.answers.stored import kept_answer, read_answers, refusal, refused, write_answers
@@ -165,6 +165,22 @@ def test_means_are_compared_by_the_coarser_of_two_engines(reference: Any, found:
     else:
         with pytest.raises(WrongAnswer):
             check_rows([(found,)], as_table([(reference,)]), ordered=True)
+
+
+def test_columns_of_one_name_are_told_apart_by_their_places() -> None:
+    batches = [pa.record_batch([[number], [-number]], names=["avg", "avg"]) for number in (1, 2)]
+    assert as_table(batches).to_pylist() == [{"1": 1, "2": -1}, {"1": 2, "2": -2}]
+
+
+@pytest.mark.parametrize(("found", "same"), [("2.33333333333333333", True), ("2.334", False)])
+def test_a_mean_that_comes_as_text_is_compared_as_a_number(found: str, *, same: bool) -> None:
+    answer = as_table([(Decimal("2.3333"),)])
+    batch = pa.record_batch([[found]], names=["avg"])
+    if same:
+        assert check_batches([batch], answer, ordered=True, declared={"decimal": "text"}) == {"decimal as text"}
+    else:
+        with pytest.raises(WrongAnswer):
+            check_batches([batch], answer, ordered=True, declared={"decimal": "text"})
 
 
 @pytest.mark.parametrize(("reason", "asked"), [("IO error", 2), (f"{MORE_MEMORY} 256 MiB of memory", 1)])

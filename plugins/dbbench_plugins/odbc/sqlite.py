@@ -14,8 +14,8 @@ from dbbench_plugins.sqlite import SQLite, SQLiteSession, rows
 class SQLiteODBCSession(ODBCSession, SQLiteSession):
     """What SQLite takes, over ODBC. The driver begins a transaction itself, with BEGIN: see its `begin`."""
 
-    #: The driver makes dates and moments of what such a column holds, and leaves a decimal's a text.
-    reads: ClassVar = {"decimal": "text"}
+    #: The driver makes dates and moments of what such a column holds. It leaves a decimal a text, and what is computed.
+    reads: ClassVar = {"decimal": "text", "date": "text", "datetime": "text"}
     begin_reading = ODBCSession.begin
 
     def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:

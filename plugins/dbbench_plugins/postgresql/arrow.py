@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 class ArrowSession(PostgreSQLSession):
     """Rows go in by ADBC's ingest, which is COPY in binary, within the transaction.
 
-    A NUMERIC column comes out as text, as the driver has no Arrow type for numbers without a fixed scale.
+    A NUMERIC comes out as text, as the driver has no Arrow type for numbers without a fixed scale: means and parts of
+    moments, too.
     """
 
     load_format = "batches"
     result_format = "batches"
-    reads: ClassVar = {"decimal": "text"}
+    reads: ClassVar = {"decimal": "text", "double": "text", "integer": "text"}
 
     def __init__(self, connection: Any, dialect: Dialect) -> None:
         super().__init__(connection, dialect)
