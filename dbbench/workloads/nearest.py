@@ -40,7 +40,7 @@ from dbbench.workloads.neighbours import Questions, questions
 
 #: Searches to warm up, and the seconds that one effort is tried for, and that searches are timed for, at most.
 WARM_UP, TRIED, TIMED = 100, 3.0, 10.0
-#: Nanoseconds that passes of timed searches take at least, if they aren't so many searches.
+#: Passes of timed searches go on for so long, in nanoseconds, or until there are as many searches.
 _ENOUGH, _MOST = 10**9, 100_000
 #: Standard errors by which a recall may miss the target by chance, as it was chosen on other queries.
 _ERRORS = 1.0
