@@ -78,6 +78,15 @@ def test_statements_of_the_invoices(sql: Dialect, dialect: str, invoices: Suite)
 
 
 @pytest.mark.parametrize(("sql", "dialect"), DIALECTS)
+def test_a_limit_at_the_end_is_written_as_the_system_takes_it(sql: Dialect, dialect: str) -> None:
+    tree = parsed(sql.translate("SELECT Id FROM Order ORDER BY Id\nlimit 10", TABLES), dialect)
+    assert tree.find(exp.Fetch)
+    assert not tree.find(exp.Limit)
+    kept = "SELECT COUNT(*) FROM Order WHERE Id <> 'LIMIT 10'"
+    assert sql.translate(kept, TABLES).endswith("'LIMIT 10'")
+
+
+@pytest.mark.parametrize(("sql", "dialect"), DIALECTS)
 def test_inserts_checks_and_deletes(sql: Dialect, dialect: str) -> None:
     insert = sql.insert("Order", KINDS)
     tree = parsed(insert, dialect)

@@ -60,13 +60,17 @@ class Dialect:
         return f"{left}{name.replace(right, right * 2)}{right}"
 
     def translate(self, sql: str, tables: Mapping[str, Table]) -> str:
-        """A suite's statement with every name of a table or column quoted; text in quotes stays as it is."""
+        """A suite's statement with every name of a table or column quoted, and the LIMIT at its end as the system writes it.
+
+        Text in quotes stays as it is.
+        """
         names = {*tables, *(column for table in tables.values() for column in table.columns)}
 
         def word(match: re.Match[str]) -> str:
             return self.quoted(match[0]) if match[0] in names else match[0]
 
-        return re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"|\w+", word, sql)
+        quoted = re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"|\w+", word, sql)
+        return re.sub(r"(?i)\bLIMIT\s+(\d+)\s*\Z", lambda match: self.limit.format(match[1]), quoted)
 
     def total(self, column: str, type_name: str) -> str:
         """The sum of a column. A real is cast first: some systems add up numbers of 4 bytes in 4 bytes."""
