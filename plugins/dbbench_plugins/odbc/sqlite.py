@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from dbbench.engine import Unsupported
@@ -14,9 +14,14 @@ from dbbench_plugins.sqlite import SQLite, SQLiteSession, rows
 class SQLiteODBCSession(ODBCSession, SQLiteSession):
     """What SQLite takes, over ODBC. The driver begins a transaction itself, with BEGIN: see its `begin`."""
 
-    #: The driver makes dates and moments of what such a column holds. It leaves a decimal a text, and what is computed.
-    reads: ClassVar = {"decimal": "text", "date": "text", "datetime": "text"}
+    #: The driver makes dates and moments of what such a column holds, and leaves a decimal's a text.
+    reads: ClassVar = {"decimal": "text"}
     begin_reading = ODBCSession.begin
+
+    @property
+    def declared(self) -> Mapping[str, str]:
+        """What is computed has no type in SQLite, so the driver leaves it a text."""
+        return {**self.reads, "date": "text", "datetime": "text"}
 
     def prepare_rows(self, sql: str) -> Callable[..., Iterable[Sequence[Any]]]:
         return self.prepare_call(sql)
