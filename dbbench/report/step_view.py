@@ -232,7 +232,7 @@ class StepView:
     def _read_inside(self) -> Iterator[str]:
         """Note on engines whose loop over the rows isn't Python's."""
         if names := [line.row.title for line in self.lines if (line.row.facts or {}).get("gives") == "columns"]:
-            yield f"Rows are read inside .NET, and values are not turned into Python objects: {', '.join(names)}."
+            yield f"Rows are read outside of Python, and values are not turned into Python objects: {', '.join(names)}."
 
     def _in_one_process(self) -> Iterator[str]:
         """Note on engines whose clients share one process, where others' are in several."""
