@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -73,12 +73,12 @@ def _seen(text: str) -> Counter[tuple[str, ...]]:
 
 def functions(profiles: Sequence[Stacks], seen: Sequence[int]) -> list[Function]:
     """All functions of one or two profiles, what differs most surely first. `seen`: how often stacks were, in each."""
-    own, whole = ([Counter[str]() for _ in profiles] for _ in range(2))
+    own, whole = ([defaultdict[str, float](float) for _ in profiles] for _ in range(2))
     for number, profile in enumerate(profiles):
         for frames, seconds in profile.items():
-            own[number][frames[-1]] += seconds  # type: ignore[assignment]  # a Counter of seconds
+            own[number][frames[-1]] += seconds
             for name in {*frames}:
-                whole[number][name] += seconds  # type: ignore[assignment]
+                whole[number][name] += seconds
     names = dict.fromkeys(name for each in whole for name in each)
     one = [sum(profile.values()) / max(1, count) for profile, count in zip(profiles, seen, strict=True)]
 

@@ -156,9 +156,9 @@ class DuckDBSession(VectorRows):
 class ArrowSession(DuckDBSession):
     result_format = "batches"
     prepare_get: ClassVar = None  # type: ignore[assignment]  # objects are made of rows: see `duckdb`
-    prepare_get_many: ClassVar = None  # type: ignore[assignment]
-    prepare_add: ClassVar = None  # type: ignore[assignment]
-    prepare_nearest: ClassVar = None  # type: ignore[assignment]
+    prepare_get_many: ClassVar = None  # type: ignore[assignment]  # as above
+    prepare_add: ClassVar = None  # type: ignore[assignment]  # keys are wanted, not batches: see `duckdb`
+    prepare_nearest: ClassVar = None  # type: ignore[assignment]  # as above
 
     def prepare_query(self, sql: str) -> Callable[[], Rows]:
         relation, reader = self.connection.sql, _arrow_reader()
