@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sqlite3
-from itertools import islice
+from itertools import count, islice
 
 import numpy as np
 
@@ -189,13 +189,14 @@ class InMemory(Store):
     title = "Right: in memory"
     durability = {Tier.MEMORY: {"synchronous": 0}}
     concurrency = Concurrency()
+    # Not `id(self)`: a later engine may have the id of one whose sessions a traceback still keeps open.
+    numbers = count()
 
     def connection(self):
-        return sqlite3.connect(
-            f"file:kit-{os.getpid()}-{id(self)}?mode=memory&cache=shared", isolation_level=None, uri=True
-        )
+        return sqlite3.connect(self.uri, isolation_level=None, uri=True)
 
     def open(self):
+        self.uri = f"file:kit-{os.getpid()}-{next(self.numbers)}?mode=memory&cache=shared"
         self.kept = self.connection()
         self.kept.execute("CREATE TABLE records (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
 
