@@ -4,8 +4,6 @@ Prints the seconds of each step as JSON. Data, statements and settings are the s
 dbbench's: no session, no prepared callable, no timed loop of ours. A private server is started by the engine's plugin.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import sys

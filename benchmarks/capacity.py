@@ -4,8 +4,6 @@ As a program it is one of the processes: it opens an engine on a directory that 
 operation that the order names, and calls it with random keys until the time is over.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Ratios of two things measured in one run, alternating: the only figures that mean something on any machine."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Iterator
 from statistics import median

@@ -3,8 +3,6 @@
 python -m benchmarks.sizes sqlite duckdb postgresql mysql lmdb rocksdb berkeleydb firebird
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

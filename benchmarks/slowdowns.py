@@ -7,8 +7,6 @@ one. So one run asks for all three: 20 % and 10 % slower, and a false verdict be
 time, by undelayed time and by CPU time. It prints a table in Markdown. `--read` makes the table of runs that are there.
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import os

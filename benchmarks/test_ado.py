@@ -4,8 +4,6 @@ Ratios of processor time, the median of pairs in turn. SYSTEM_DATA_SQLITE names 
 that too.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

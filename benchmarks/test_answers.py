@@ -1,7 +1,5 @@
 """The reference's answers, against DuckDB's own time for the same query: on its own files, and on the same Parquet."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Each step of `invoices` by dbbench, as a user runs it, against the same by hand in a process of its own, alternating."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """What a cluster costs, and what hosts add: rates with and without it, from one host and from several."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

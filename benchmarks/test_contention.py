@@ -1,7 +1,5 @@
 """One round of the contention on SQLite as a trial runs it against the same written by hand, with threads; in turns."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from pathlib import Path

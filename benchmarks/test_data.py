@@ -1,7 +1,5 @@
 """Drawing the data."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import os

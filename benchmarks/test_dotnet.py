@@ -3,8 +3,6 @@
 The processor time of this thread, the best of some rounds; what Python's own dict takes stands beside it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The harness's loads and loops against the same written by hand over the same driver."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 from statistics import median

@@ -1,7 +1,5 @@
 """Environments of other releases: how long one takes to be made, and what one that is kept adds to the start of a trial."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Importing files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from statistics import median
 

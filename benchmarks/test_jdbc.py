@@ -1,7 +1,5 @@
 """Rows that cross from a JVM thousands at a time against the same rows, asked for cell by cell through JPype."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from dbbench.engine import registry

@@ -1,7 +1,5 @@
 """Key-value steps as a trial runs them against loops written by hand over the same driver; the best of each, in turns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter

@@ -4,8 +4,6 @@ performance.md has YCSB at 187 ns for an operation on a null database, on a mach
 clock takes 24 ns: 7.8 readings. The aim, 0.6 of it, is 4.7.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

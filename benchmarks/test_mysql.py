@@ -1,7 +1,5 @@
 """MariaDB: our load against the load by hand, and our capacity against sysbench's."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Objects by key as a trial loads them, against loops written by hand that make the same objects; in turns, the best."""
 
-from __future__ import annotations
-
 import datetime
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """PostgreSQL: our load against the load by hand, and our capacity against pgbench's."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

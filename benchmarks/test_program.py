@@ -1,7 +1,5 @@
 """The whole program: start-up, the time around a trial, the default run."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

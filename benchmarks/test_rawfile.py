@@ -1,7 +1,5 @@
 """Raw files as a step runs them beside fio: the same blocks, as many of them, on the same disk, in turns."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What `dbbench report` takes, in CPU seconds, against saving as many trivial figures."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import shutil

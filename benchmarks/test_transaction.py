@@ -1,7 +1,5 @@
 """A step of transactions on SQLite against the same loop written by hand, in turns; and what a drawn parameter takes."""
 
-from __future__ import annotations
-
 import gc
 import sqlite3
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Do the ranks tell the truth? A run of one engine under two names, and one of an engine that is slower by design."""
 
-from __future__ import annotations
-
 import csv
 import subprocess
 import sys

@@ -14,8 +14,6 @@ DbbenchError
     └── NotVerified      there was nothing to check its work by; no outcome of its own
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

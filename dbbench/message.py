@@ -5,8 +5,6 @@ made, and again where one is read, since a run directory may come from elsewhere
 nearest one that does.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import re

@@ -1,7 +1,5 @@
 """Runs from Python: `dbbench.run(...)` does what `dbbench suite` does, by the same rules."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import os

@@ -4,8 +4,6 @@ Besides the pages of the repository it has pages made of the code: each engine, 
 help of each command. With runs it has a gallery of them (`dbbench site`). A warning of Sphinx is an error.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Print the plugin contract, made of its code, as a page: `python docs/contract_page.py`."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """A page for one engine, made of its class: for docs.build_site."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ An engine belongs to the first family that has its name or its module; one that 
 a key-value store, and one with searches for vectors a vector engine.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch

@@ -1,7 +1,5 @@
 """Print the size and the structure of dbbench as a table: `python docs/house.py`. It needs the extra `dev`."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ Systems, steps and figures are those of the suites' published data; what became 
 without an entry here is an error, and so is an entry without a system.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from textwrap import fill
 

@@ -1,7 +1,5 @@
 """One's own chart from a run directory: `python examples/own_chart.py RUN chart.png` (needs pandas: the extra `frames`)."""
 
-from __future__ import annotations
-
 import sys
 
 import matplotlib as mpl

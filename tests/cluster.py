@@ -1,7 +1,5 @@
 """A cluster on one machine: a scheduler with TLS and hosts, each in a network of its own."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """What all tests share: datasets in a cache of their own, and the command line in a process."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import os

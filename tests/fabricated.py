@@ -1,7 +1,5 @@
 """Run directories as a run would leave them, with figures that a test chooses. No engine is started."""
 
-from __future__ import annotations
-
 import datetime
 import random
 from collections.abc import Callable, Sequence

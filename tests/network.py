@@ -4,8 +4,6 @@
 one namespace to the other, each as long after it came.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import heapq

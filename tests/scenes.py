@@ -1,7 +1,5 @@
 """What a chart's scene has in it."""
 
-from __future__ import annotations
-
 from dbbench.report.charts.measure import width
 from dbbench.report.charts.scene import Box, Dot, Scene, Stroke, Text
 

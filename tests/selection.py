@@ -1,7 +1,5 @@
 """Which tests the plain command leaves out: those marked `matrix`. A file or test that is named is run whole."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

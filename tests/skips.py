@@ -1,7 +1,5 @@
 """Skipped tests in a few lines: one for each reason, with the engines that gave it, before the summary of what failed."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import pytest

@@ -1,7 +1,5 @@
 """Other processes: waiting for what they do, and those of a run."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable

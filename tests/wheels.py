@@ -1,7 +1,5 @@
 """Wheels made by hand, so that pip and uv have something real to install without any network."""
 
-from __future__ import annotations
-
 import shutil
 import zipfile
 from pathlib import Path

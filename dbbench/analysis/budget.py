@@ -1,7 +1,5 @@
 """When a run has done enough: its intervals are narrow, or its time is spent."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Two sides, of one run each or several: whether they can be compared, what they share, and what is doubtful."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ differ by more than their rounds do, and the rounds of one run can't show by how
   and the exact Mann-Whitney test has to tell the rounds apart too.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ next (lag-1 autocorrelation 0.63 in 60 rounds). One autoregressive process of fi
 engines of a run, since a single figure has too few rounds to show its own (docs/method.md, "Rounds that depend").
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The hosts that ran whole rounds: which rounds each had, and what the same steps took on them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean, median

@@ -1,7 +1,5 @@
 """Sizes over the life of the data: what lies on disk at a size step, and what was written to bring it there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median

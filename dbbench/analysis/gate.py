@@ -5,8 +5,6 @@ faster or the same, or if the whole interval of its ratio lies below the gate. A
 step is decided was not gated: then the gate says neither yes nor no.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -8,8 +8,6 @@ least 2 % apart. A level has two runs or more: what the newest run alone shows i
 come from it. A change that was taken back a few runs later may be missed: neither half differs much.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The rows of one step in order, best to worst, with ranks, ratios and the harness's share."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ paired t test on the logarithms of the ratios tells the engines apart, as it doe
 counts the timed steps.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Profiles as stacks with seconds of computing: read, added up by function, and the functions in which two differ most."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict

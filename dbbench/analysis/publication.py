@@ -4,8 +4,6 @@ All reports are worded from `Figures`. What `figures` gives for publication has 
 that was computed from one, so that no report can forget to leave it out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The engines' own query plans, as recorded by the trials."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ pair (see docs/adr/0015-paired-rounds.md). Counting who is shown to be better an
 hold for all engines together (Mogstad, Romano, Shaikh & Wilhelm 2024).
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections import Counter

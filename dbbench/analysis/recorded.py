@@ -1,7 +1,5 @@
 """What the rounds of a step recorded besides their figure, as typed summaries: calls, parts of a time, clients, transactions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

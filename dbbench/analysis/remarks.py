@@ -1,7 +1,5 @@
 """Remarks on an engine's rounds."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """What the trials of an engine used besides time: memory, CPU, bytes written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

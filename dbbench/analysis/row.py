@@ -1,7 +1,5 @@
 """One engine's result in one step, as every report shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property

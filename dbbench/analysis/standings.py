@@ -1,7 +1,5 @@
 """Engines over all steps of a scenario, by the geometric mean of their ratios to the best."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean

@@ -1,7 +1,5 @@
 """The statistics of trial means."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

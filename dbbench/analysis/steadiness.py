@@ -1,7 +1,5 @@
 """Whether the rounds of a figure are of one kind: an interval alone hides a second level, a drift or a wide spread."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

@@ -3,8 +3,6 @@
 scipy has them too, but it is 113 MB large and takes up to 1.6 s to import. The tests compare these with scipy's.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """One row for each step and engine of a run's trials, best to worst."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The engines of a run: what to call each, and which take part."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dbbench.results.run_directory import Manifest

@@ -1,7 +1,5 @@
 """Figures as people read them: one unit for a whole step, three significant digits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Trials run one after another, so that no two found a group at once.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

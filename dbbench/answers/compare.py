@@ -18,8 +18,6 @@ Both sides are brought to the types of the right answer and compared column by c
 Which types the values may come in is another question: see `value_types`.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal

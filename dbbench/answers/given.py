@@ -1,7 +1,5 @@
 """The answers of a suite's queries: a file of rows for each, before the first trial; an engine that gives one runs apart."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace

@@ -3,8 +3,6 @@
 The rest is measured by the sum of the summands' magnitudes, which the reference computes from the text, rewritten.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from sqlglot import exp

@@ -1,7 +1,5 @@
 """Each SQL text of a suite, planned by the reference on empty tables: faults that an engine would find only in a run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 Nothing here loads DataFusion: a worker that asks stays as small as it is.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

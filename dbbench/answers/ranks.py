@@ -4,8 +4,6 @@ An answer whose order or limit matters has the column `RANK` at its end. Where a
 all rows of the rank are there, and any of them are right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

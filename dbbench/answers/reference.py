@@ -4,8 +4,6 @@ It reads a Parquet copy of each table, one partition at a time, within a pool of
 finished, and spills to the cache's disk. It may read nothing else, and write nothing: statements other than queries are refused.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json

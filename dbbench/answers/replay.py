@@ -3,8 +3,6 @@
 DataFusion's own UPDATE and DELETE change too many rows, so none of them is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import datafusion

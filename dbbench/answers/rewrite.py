@@ -3,8 +3,6 @@
 Each rewriting here is one of DataFusion's faults, with a test of its own that fails without it (`tests/unit/test_traps.py`).
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Computed answers, stored as Arrow files beside the dataset in the cache."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

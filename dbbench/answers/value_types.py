@@ -5,8 +5,6 @@ place of something else are a driver's way to save itself the work of decoding, 
 declares them (`Session.reads`); then they are noted as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """The command line. Thin: it checks nothing itself, and is the only package that prints and exits."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`durability`: crash checks of the tiers."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Iterator

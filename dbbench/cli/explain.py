@@ -1,7 +1,5 @@
 """`explain`: why a step takes as long as it does, or longer than another engine's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`history`: many runs of one suite, and where a figure changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

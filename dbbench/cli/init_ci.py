@@ -1,7 +1,5 @@
 """`init-ci`: a workflow that runs head against base of a pull request, and one that comments on it."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`site`: a static site of many runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """Make standard output and error safe for a report: an ASCII terminal, a closed one, a pipe without a reader."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import os

@@ -1,7 +1,5 @@
 """`versions`: which releases of an engine's package can run here."""
 
-from __future__ import annotations
-
 import click
 
 from dbbench.cli.common import command, engine_names, examples

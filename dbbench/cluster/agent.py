@@ -3,8 +3,6 @@
 All that it does returns at once: a worker has one thread for actors.
 """
 
-from __future__ import annotations
-
 import queue
 import subprocess
 import tempfile

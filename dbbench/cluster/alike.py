@@ -1,7 +1,5 @@
 """What must be the same on all hosts: dbbench, the plugin, its driver and Python. Others would measure something else."""
 
-from __future__ import annotations
-
 import hashlib
 import platform
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ Cristian, Probabilistic clock synchronization, Distributed Computing 3, 1989). T
 give the drift between them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Reads an order, says when its clients are ready, reads the moment of the start, 
 nobody asks for it any more, and its clients with it. Nothing else kills it, so that it always removes its folder.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

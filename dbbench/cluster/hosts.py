@@ -1,7 +1,5 @@
 """Drives the clients of a step on the hosts of a cluster: one start for all in each host's own time, and one result."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections import deque

@@ -4,8 +4,6 @@ They speak TLS as hosts elsewhere do, by a certificate made for the trial: on lo
 scheduler could have it execute code. `python -m dbbench.cluster.local` is one of the hosts.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Places of clients: hosts that are processes here, or those of a scheduler elsewhere."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The scheduler's reports of lost hosts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from distributed import Scheduler

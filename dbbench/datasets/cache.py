@@ -5,8 +5,6 @@ only ever find all of it or nothing. Each file's length and hash are kept beside
 drawn anew. Readers take a batch after the other, so that memory stays flat at any scale.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

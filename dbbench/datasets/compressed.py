@@ -2,8 +2,6 @@
 by their places in a list of different ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whole numbers by an expression over a row's other columns, the rows of tables, and numbers at random."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows in CSV form, and how many bytes they would take: counted by arithmetic, as making the text takes ten times as long."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc

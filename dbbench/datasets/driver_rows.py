@@ -1,7 +1,5 @@
 """Arrow batches as rows of Python values, for drivers that take rows. Always outside the clock."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

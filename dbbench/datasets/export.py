@@ -1,7 +1,5 @@
 """A dataset written out, so that anyone can check an answer by other means."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping

@@ -5,8 +5,6 @@ are taken for the same, which costs a key once in many millions of files and nev
 that fits, and values that are all among another table's primary key.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations

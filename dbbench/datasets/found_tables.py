@@ -1,7 +1,5 @@
 """Tables that were found in files, and the text of a suite for them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence

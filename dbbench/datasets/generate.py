@@ -4,8 +4,6 @@ Only the raw 64-bit output of numpy's PCG64 is used (its stream is promised to s
 only whole-number arithmetic after it, so that every machine and version draws the same bits.
 """
 
-from __future__ import annotations
-
 import datetime
 import functools
 import zlib

@@ -4,8 +4,6 @@ A type is the narrowest that holds all values. Numbers that begin with a zero ar
 the same number of places stay decimals; others become doubles.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator

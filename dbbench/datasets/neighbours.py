@@ -4,8 +4,6 @@ A first look in float32, whose error is bounded, chooses candidates that must ha
 Vectors are centred first, as float32 has too few digits for small distances between large numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

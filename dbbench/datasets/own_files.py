@@ -1,7 +1,5 @@
 """A table's rows from CSV and Parquet files, in the types that the suite says. What doesn't fit is refused, with file and line."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import datetime

@@ -4,8 +4,6 @@ A vector is a linear map of a point in 24 dimensions, with noise. The points lie
 more points than others (Zipf's law). All of it is whole-number arithmetic, in float64 where every sum is exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What a crash check of one engine and tier found, and its verdict. No processes, no files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum

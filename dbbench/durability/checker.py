@@ -5,8 +5,6 @@ none of what a writer starts can get away from it, and when dbbench is gone, eve
 runs and removes the directory. Reads DIR/task.json, leaves DIR/check.json, and prints a line as it goes on.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

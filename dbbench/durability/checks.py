@@ -1,7 +1,5 @@
 """Crash checks of each engine and tier that a user asked for, one checker process after another."""
 
-from __future__ import annotations
-
 import datetime
 import logging
 import random

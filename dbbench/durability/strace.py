@@ -5,8 +5,6 @@ MS_SYNC, and writes to files opened with O_DSYNC or O_SYNC. sync_file_range isn'
 kind. Each call counts when it is completed, and only if it succeeded and refers to a file of the database.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -5,8 +5,6 @@ raised. Each number goes to the descriptor `acknowledge`, eight bytes, as soon a
 transaction writes one row into each of two tables, or two records, so that half of one can be told from all of it.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import sys

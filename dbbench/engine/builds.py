@@ -4,8 +4,6 @@ What is named becomes a wheel, which pip builds from a copy, and the wheel an en
 under a hash of what was named, so that the same is built once.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

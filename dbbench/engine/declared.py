@@ -4,8 +4,6 @@
 an engine how that toolkit reaches it: each layer is applied to each base of its toolkit, as the engine `BASE+LAYER`.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

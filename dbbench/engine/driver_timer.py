@@ -4,8 +4,6 @@ A connection or cursor is put into a wrapper that reads the clock around those c
 The wrapper's own time lies outside of what it measures, and so counts for the layer above.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from time import perf_counter_ns
 from typing import Any

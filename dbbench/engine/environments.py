@@ -5,8 +5,6 @@ runs in, so that a worker differs from another in nothing but the release. uv ma
 otherwise. Neither ever builds a package: that takes compilers, minutes, and code of strangers.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -3,8 +3,6 @@
 An object's members are called as the table's columns. Layers with classes of their own give instances of those.
 """
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

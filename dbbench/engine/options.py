@@ -1,7 +1,5 @@
 """Options of an engine, which a user sets with `--set ENGINE.OPTION=VALUE`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, TypeVar

@@ -4,8 +4,6 @@ dbbench's own code comes along by links, so that a worker there runs the very sa
 have here, where they are installed: such a worker differs in its Python alone.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What is wrong with a plugin's classes, found when it is loaded: misspelt names, signatures, types of attributes."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Arguments of an engine's constructor."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

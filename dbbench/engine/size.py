@@ -1,7 +1,5 @@
 """What an engine keeps on disk."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

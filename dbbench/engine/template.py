@@ -5,8 +5,6 @@ synced. Blocks are not shared with the template (reflink): a first write to a sh
 Nothing in it is a secret: passwords are set in a server that runs, and a template is kept before one does.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

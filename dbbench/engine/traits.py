@@ -1,7 +1,5 @@
 """What an engine is, what it can do and where its limits are, as data: no step has to try it to find out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

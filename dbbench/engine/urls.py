@@ -4,8 +4,6 @@ A URL goes from the command line to the trial that needs it in the environment o
 What is written shows it without its password, and whatever a driver says is cleared of it first.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

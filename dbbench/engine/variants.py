@@ -3,8 +3,6 @@
 A label that looks like a version asks for that version of the engine's package. Any other is only a name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """Work on the pieces of something in threads, some pieces ahead of who takes them: the results in order, the memory bounded."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

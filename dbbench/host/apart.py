@@ -1,7 +1,5 @@
 """`python -m dbbench.host.apart`: a function called in a process of its own, which a damaged file can end without ending dbbench."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

@@ -1,7 +1,5 @@
 """JSON files that are whole or not there, and that may come from anyone when they are read."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

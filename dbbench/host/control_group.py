@@ -4,8 +4,6 @@ write count, too, and are given back before the limit is reached; then the kerne
 Version 2 is used where the system has it; of version 1 the memory controller.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -4,8 +4,6 @@ All of it is read outside the clock: before a run, at both ends of each trial, o
 system doesn't tell (`root` lacks the file), the value is None.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

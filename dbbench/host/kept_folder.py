@@ -6,8 +6,6 @@ A folder has a manifest, sealed by a hash of its own. One that isn't as it was w
 discarded. A link is never followed: neither to look, nor to count, nor to remove.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

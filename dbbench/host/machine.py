@@ -1,7 +1,5 @@
 """What machine this is: recorded in every run, and printed under every chart."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

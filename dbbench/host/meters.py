@@ -3,8 +3,6 @@
 It is read before and after the calls, never within.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -1,7 +1,5 @@
 """The table of metrics: what is counted of a step's calls besides their time by the clock, and what figures are compared by."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Literal, Self

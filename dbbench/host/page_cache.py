@@ -1,7 +1,5 @@
 """The operating system's cache of files: dropping it, and finding out what of it is left."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import mmap

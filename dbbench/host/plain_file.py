@@ -4,8 +4,6 @@ Reading follows no link, waits for no pipe and stops at a size. Writing goes to 
 the place of the old one, so that a file is whole or not there and a link in its place is replaced, not written through.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib

@@ -1,7 +1,5 @@
 """Child processes: starting one, waiting for it without polling, ending it, and letting none get away."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

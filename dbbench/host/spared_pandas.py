@@ -4,8 +4,6 @@ That takes 0.4 s and 30 MB of each process, which would count as an engine's. py
 A plugin can still import pandas, and call `to_pandas`.
 """
 
-from __future__ import annotations
-
 import sys
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """When the calls of an open loop are to start: nanoseconds from the loop's beginning, ascending, in chunks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

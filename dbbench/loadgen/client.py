@@ -1,7 +1,5 @@
 """One client of a step: prepares its calls, warms up, starts with the others, and makes what counts."""
 
-from __future__ import annotations
-
 import gc
 import os
 import time

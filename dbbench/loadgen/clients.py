@@ -4,8 +4,6 @@ Each client has a session of its own, prepares the operation and makes its warm-
 for each other, and start at one reading of the clock, which is the same for all processes of a machine.
 """
 
-from __future__ import annotations
-
 import os
 import selectors
 import subprocess

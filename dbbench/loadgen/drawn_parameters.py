@@ -1,7 +1,5 @@
 """Values of parameters, drawn in blocks ahead of the calls: what each gives is known again from the seed alone."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Whether the first calls of a client differ from its later ones: then the warm-up was too short, or calls slow down."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 An engine can't foresee them: the first few, and of each twice as many calls after them as few, from a place drawn at random.
 """
 
-from __future__ import annotations
-
 import copy
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ Keys and values are made before the clock, a chunk at a time. Both kinds are pla
 clients can be told of them, and both can say afterwards what a store must hold.
 """
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -13,8 +13,6 @@ scripted one.
     open_loop    each call at its own moment, whether or not the one before it is done by then
 """
 
-from __future__ import annotations
-
 import gc
 import time
 from collections import deque

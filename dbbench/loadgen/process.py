@@ -5,8 +5,6 @@ an engine of its own. It writes a line when its clients are ready, reads the mom
 writes what they measured. What a driver prints goes to standard error instead.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

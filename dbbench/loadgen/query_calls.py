@@ -3,8 +3,6 @@
 A query without parameters counts its rows, and keeps one column. Others take values drawn for each call.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

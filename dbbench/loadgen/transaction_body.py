@@ -5,8 +5,6 @@ source, as dataclasses are, and is what anyone would write by hand. In the sourc
 suite's names and the driver's functions are what they stand for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import count

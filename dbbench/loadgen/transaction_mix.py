@@ -1,7 +1,5 @@
 """What one client of a transaction step does: transactions drawn by their weights, with parameters drawn for each call."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections import deque

@@ -5,8 +5,6 @@ one transaction inserts three objects, one changes the first of them, some look 
 index, and one deletes it. Two of three are left to be cleared away when all clients are done.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ Each client is a greenlet, so that its loop is the same as in a thread of its ow
 way: a call lasts from when it is made until its client has the answer.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush

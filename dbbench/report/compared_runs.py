@@ -1,7 +1,5 @@
 """Comparisons of runs for other programs, as JSON, and as a page of their own."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import tempfile

@@ -1,7 +1,5 @@
 """What `explain` found, in words and as files: plans, profiles, and what was used."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The hosts that the clients of a step were on, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any

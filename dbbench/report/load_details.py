@@ -1,7 +1,5 @@
 """How the calls of a step under load were spread, in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from dbbench.analysis.recorded import Spread

@@ -3,8 +3,6 @@
 Figures of another machine are never put into one order with ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

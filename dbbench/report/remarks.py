@@ -1,7 +1,5 @@
 """Remarks on an engine's rounds, and why there were no more of them, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dbbench.analysis.budget import Stop

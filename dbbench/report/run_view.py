@@ -1,7 +1,5 @@
 """A run as all reports show it: made from its figures, or from those that may be published."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 It is made anew each time; what an earlier one left there and this one hasn't is removed.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

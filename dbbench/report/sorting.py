@@ -1,7 +1,5 @@
 """A report with its engines in another order than best first: by what their trials used, or by size."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar

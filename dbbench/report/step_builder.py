@@ -1,7 +1,5 @@
 """Views of steps, made of their rows; every figure is worded once."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The durability tier of a scenario, with what is known of it: what a crash check found, or only what plugins declare."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a run and a step found, in a sentence or two: for whoever reads no further."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What makes the figures of a run or of a comparison doubtful, in words that say what to do about it."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 from collections.abc import Iterator, Sequence

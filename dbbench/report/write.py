@@ -1,7 +1,5 @@
 """A run's report in the formats asked for; for publication in a folder of its own, made anew."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 from collections.abc import Callable, Sequence

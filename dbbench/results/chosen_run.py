@@ -1,7 +1,5 @@
 """A run with other figures or less of it: by what the calls used, and as chosen engines and steps. Its files stay as they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -3,8 +3,6 @@
 Kept in the user's data folder. Only the last check of each is.
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Run directories of a folder, newest first."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The outcome of a step, in one word."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 #: What every report says of a figure whose work nothing was compared with.

@@ -1,7 +1,5 @@
 """An engine's own plan of a query, as a file in its trial's directory: result.json stays small."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 `dbbench.run(...)` is a function to those who use dbbench, and this package stands under that name. So it can be called.
 """
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 from typing import Any

@@ -3,8 +3,6 @@
 Everything that can be wrong is found here, before a directory is made.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable, Mapping
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """A child's standard output or error, stored in a file; of long output the first and last part."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The engines and variants of a request, with their options, as this machine has them; how much of the suite, and how often."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ It is read only where the user names it. A file that lay in the current folder m
 figures of a run in silence.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

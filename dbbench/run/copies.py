@@ -6,8 +6,6 @@ the trial has told nothing, opens the copy with the same plugin and makes the st
 check's time, so one process, the checker, makes them, and forks for each copy.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import shutil

@@ -1,7 +1,5 @@
 """The data of a run and the answers to its queries: drawn, read, computed, or found again; and room for it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

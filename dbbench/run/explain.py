@@ -1,7 +1,5 @@
 """One more trial of some engines of a run, which never counts: it watches a step, and keeps plans and profiles."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ It has them profiled too, by programs that may be missing. It says on standard o
 standard input ends, with facts of the step before that. A killed worker ends it, too; what was seen by then is kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

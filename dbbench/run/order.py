@@ -1,7 +1,5 @@
 """What a worker is to do (`trial.json`)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Whether a run can have its clients on the hosts of a cluster: refused before anything is made."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from time import monotonic, sleep

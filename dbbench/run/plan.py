@@ -1,7 +1,5 @@
 """A run that is ready to go, and the order of its trials: the same suite, engines, rounds and seed give the same."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

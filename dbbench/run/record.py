@@ -1,7 +1,5 @@
 """How far a trial is: what was planned of it, and the worker's record (`steps.json`). It imports no models of suites."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Self
 

@@ -1,7 +1,5 @@
 """The releases that a run's variants ask for: each in an environment of its own, or the reason why there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """What a user asked for, whether its figures make sense, and whether the engines have the options that are set."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """A run that was interrupted, or that is to have more rounds, made ready again."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path

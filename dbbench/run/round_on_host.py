@@ -4,8 +4,6 @@ It gets the run's manifest and suite, draws the same data, and runs the round's 
 finished trial's files go back to where the run directory is; nothing stays here.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

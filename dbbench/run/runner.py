@@ -1,7 +1,5 @@
 """Runs the trials of a plan, one after another, each under a supervisor."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -3,8 +3,6 @@
 After each trial all files are looked at. What isn't as it was kept is written anew, and results that nobody made are removed.
 """
 
-from __future__ import annotations
-
 import os
 import zlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A step that `explain` watches: called for some seconds, while a process beside the worker samples and profiles it."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """What every part of a suite file is made of."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -1,7 +1,5 @@
 """What the steps before a query have made of the tables that it reads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

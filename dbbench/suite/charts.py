@@ -1,7 +1,5 @@
 """The charts that a scenario asks for."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The types of columns, as a suite writes them and taken apart."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple

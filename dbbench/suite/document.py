@@ -3,8 +3,6 @@
 The text is composed into nodes, which keep line and column; the nodes become plain data plus a map of positions.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ It is written as in Python: names, numbers, operators, and functions by their na
 below are let through, and nothing is ever run as code.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 

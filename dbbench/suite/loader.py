@@ -3,8 +3,6 @@
 `document` reads the text, pydantic checks the shape, and `references` checks that every name leads somewhere.
 """
 
-from __future__ import annotations
-
 import os
 from importlib import resources
 from itertools import islice

@@ -1,7 +1,5 @@
 """Plain data of a suite file, read before its shape is checked: a value of the wrong shape is empty."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Works on the plain data of a file rather than on models, so that these faults ar
 those of shape; whatever has the wrong shape is passed over here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

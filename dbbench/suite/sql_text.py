@@ -1,7 +1,5 @@
 """What can be told of a statement by its text alone, without a parser: whether it returns rows, and its tables."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -1,7 +1,5 @@
 """What in the transactions of a step, or in a statement with parameters, refers to nothing, is used by nothing, or doesn't fit: of plain data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,8 +5,6 @@ names is ever complete; hence this is a list of what is allowed. These set numbe
 collectors, language and time zone.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 

@@ -11,8 +11,6 @@ An engine whose driver is missing is skipped, unless the environment variable DB
 (engines with commas between, or "all"): then it fails.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from dbbench.engine import registry

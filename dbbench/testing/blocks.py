@@ -1,7 +1,5 @@
 """What holds for every engine that keeps blocks: numbers for keys, values of one size; and a whole trial."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from dbbench.errors import Unsupported

@@ -1,7 +1,5 @@
 """A clause of the conformance kit: a test that says what it expected, why that matters, and where to read on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Clauses for every engine, and how a clause opens one."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import os

@@ -1,7 +1,5 @@
 """What holds for every engine that gives objects: each member as it was stored, and none where there is none."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterator
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Conformance of vectors under keys: what is found, behind a filter too, and what is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
 

@@ -5,8 +5,6 @@ A module has `measure(step, context)`, which holds the clock and returns the fig
 two more functions, see `Workload`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module

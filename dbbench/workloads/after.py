@@ -1,7 +1,5 @@
 """After the last step: what of the data is there when the engine has been closed and opened again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from dbbench.engine.offered import offers

@@ -1,7 +1,5 @@
 """A churn: part of a table's rows deleted and inserted again, pass after pass. The content stays the same."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """A cold start: the engine opened anew, and none of its files in memory. Off the clock."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import mean

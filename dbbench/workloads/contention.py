@@ -1,7 +1,5 @@
 """Many clients with transactions of their own in one table, over sessions of their own or a pool of fewer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -3,8 +3,6 @@
 A table is read in the order of its primary key, so that both sides go by once and memory stays flat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from random import SystemRandom

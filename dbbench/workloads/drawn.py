@@ -1,7 +1,5 @@
 """The columns that a step's parameters are drawn from, as plain data for the clients."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from dbbench.datasets.cache import DatasetManifest

@@ -3,8 +3,6 @@
 Which calls these are is drawn from the seed, among all of the clients' calls: the first, and ever fewer of the later ones.
 """
 
-from __future__ import annotations
-
 import random
 import tempfile
 from collections.abc import Mapping, Sequence

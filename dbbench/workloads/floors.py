@@ -4,8 +4,6 @@ The kernel counts both of all processes that work for an engine. Only an upper b
 and writes as well. So an engine below the floor did not sync; one above it may not have, either.
 """
 
-from __future__ import annotations
-
 import os
 
 from dbbench.datasets.compressed import too_few

@@ -1,7 +1,5 @@
 """One operation on records under keys, in operations per second. Everything that a store holds is checked after a write."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext

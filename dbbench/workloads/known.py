@@ -1,7 +1,5 @@
 """The answers that a query's rows are compared with, as they were computed before the run."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from dbbench.answers.stored import BY, read_answers, refused, said

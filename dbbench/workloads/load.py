@@ -1,7 +1,5 @@
 """A load: all rows in one transaction, then the indexes, by the engine's own best path."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any

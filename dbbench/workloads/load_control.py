@@ -4,8 +4,6 @@ A workload gives `measure` two things: the job that one call after another would
 called with. Each time the clients have made their calls it hears what they did, so that it can expect it in the data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A mix of operations on records. Afterwards no insert is missing, and of a sample of records the last update is there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

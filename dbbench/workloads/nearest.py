@@ -4,8 +4,6 @@ The least effort that reaches the recall is searched on some of the queries. Oth
 they returned is compared when the clock has stopped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace

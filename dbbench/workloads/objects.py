@@ -6,8 +6,6 @@ and `fetch`, and the rest of the figure is `materialise`, making objects and all
 Connecting, and preparing up to the first object, happen once and are timed by themselves.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext

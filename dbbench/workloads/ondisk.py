@@ -4,8 +4,6 @@ What can't be seen: a file elsewhere that was closed, or is only mapped; files o
 children; what a server at a URL keeps.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

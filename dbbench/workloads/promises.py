@@ -4,8 +4,6 @@ Outside the clock, and after the check in a new session: a question may end what
 answers these questions itself can still lie; `dbbench durability` counts its sync calls.
 """
 
-from __future__ import annotations
-
 from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
 from dbbench.errors import WrongAnswer
 from dbbench.workloads.context import StepContext

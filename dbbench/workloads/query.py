@@ -4,8 +4,6 @@ One more call than the figure needs is made with the same prepared query, and ev
 among the others is drawn, so that an engine can't answer that one alone rightly.
 """
 
-from __future__ import annotations
-
 import random
 from collections import deque
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What the data cost on disk, as the harness measures it, and all else that an engine keeps there."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 

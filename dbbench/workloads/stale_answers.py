@@ -4,8 +4,6 @@ The last thing in a trial, so that no figure is made of what this changes; the r
 what it answered the first time can't be told by the answers alone, as long as nothing changes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from typing import Any

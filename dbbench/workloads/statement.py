@@ -1,7 +1,5 @@
 """A statement with an implicit commit: one call after another or at a rate, by one client or several."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from dbbench.answers.compare import check_value

@@ -1,7 +1,5 @@
 """The sum of the times of steps before it."""
 
-from __future__ import annotations
-
 from dbbench.errors import NotVerified, Unsupported
 from dbbench.host import metric
 from dbbench.suite.steps.total import TotalStep

@@ -1,7 +1,5 @@
 """Transactions of several statements with drawn parameters. Afterwards the suite's invariants hold, or the engine is wrong."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

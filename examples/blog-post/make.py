@@ -4,8 +4,6 @@ It calls nothing but dbbench: eight engines are run, three of them are drawn, an
 `dbbench suite` may follow, such as `--scale 0.1 --rounds 6`.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

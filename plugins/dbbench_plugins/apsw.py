@@ -1,7 +1,5 @@
 """SQLite through APSW, which brings a SQLite of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, ClassVar

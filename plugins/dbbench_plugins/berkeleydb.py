@@ -1,7 +1,5 @@
 """Berkeley DB's B-tree, with transactions and without."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice

@@ -1,7 +1,5 @@
 """The dbm libraries that Python binds: GDBM, and whatever provides ndbm."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Python's own dict: what it costs to hold records in memory and nothing else. No database, but a limit to them all."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Callable, Iterable
 from typing import ClassVar

@@ -3,8 +3,6 @@
 Structures and calls are those of gdbm.h, of GDBM 1.13 and later.
 """
 
-from __future__ import annotations
-
 import ctypes
 import ctypes.util
 from functools import cache

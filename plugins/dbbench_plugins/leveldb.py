@@ -1,7 +1,5 @@
 """LevelDB: a log-structured merge tree."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

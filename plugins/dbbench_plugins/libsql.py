@@ -1,7 +1,5 @@
 """libSQL, Turso's fork of SQLite in C, through its own driver."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from itertools import chain, repeat

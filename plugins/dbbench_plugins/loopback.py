@@ -4,8 +4,6 @@ Private servers else listen on a Unix socket only, which the mode of its folder 
 reach a port; so nobody gets in by it without the password, which lies in the engine's directory (mode 0700).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -1,7 +1,5 @@
 """RocksDB: a log-structured merge tree, out of LevelDB."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence

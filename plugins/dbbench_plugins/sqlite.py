@@ -1,7 +1,5 @@
 """SQLite through Python's own sqlite3."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

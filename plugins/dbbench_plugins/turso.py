@@ -1,7 +1,5 @@
 """Turso, SQLite written anew in Rust, through pyturso."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from typing import Any, ClassVar

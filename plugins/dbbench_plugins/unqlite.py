@@ -1,7 +1,5 @@
 """UnQLite: a hash file with a rollback journal."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """WiredTiger: a B-tree with a log, the storage engine of MongoDB. Its package builds for minutes, so it is left out of `all`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, ClassVar

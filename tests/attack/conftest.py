@@ -1,7 +1,5 @@
 """A finished run of a small suite on SQLite, for each test to spoil, and the command line in this process."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A cache that is damaged, or that others may write to: what isn't as it was written is made anew, and nothing of others is executed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """dbbench is started in a folder full of traps: none of its files is run, read or missed."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

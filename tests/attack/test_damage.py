@@ -1,7 +1,5 @@
 """Damaged run directories end in a line that names the file and the fault; a fuzzer finds no traceback and no way out."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """After Ctrl-C, SIGTERM and kill -9 nothing is left: no process, temporary file or shared memory, and no lock too soon."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

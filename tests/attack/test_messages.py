@@ -1,7 +1,5 @@
 """What drivers and strangers say: cleaned and cut where a result is made and where one is read."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

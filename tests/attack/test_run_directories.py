@@ -1,7 +1,5 @@
 """Run directories from elsewhere: nothing outside of them is written, removed or run, and what is damaged is told."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Passwords in URLs of all kinds: seen nowhere, whatever a driver says of them; and a common word breaks nothing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from urllib.parse import quote

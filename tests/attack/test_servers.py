@@ -1,7 +1,5 @@
 """What a private server, a driver and anybody else on the machine may see of a trial."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

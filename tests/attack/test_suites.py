@@ -1,7 +1,5 @@
 """Suites of a million values or without an end, that read files of others or write: told within seconds, with the first faults."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Terminals that can't show everything, and outputs that nobody reads: the files are written, the status is the run's."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

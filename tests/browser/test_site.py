@@ -1,7 +1,5 @@
 """The site of several runs in a real browser that has no network: filters, links, dark, phone, print, without scripts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Which engines the plain test command takes through the kit: one or two of each family, all from pip."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

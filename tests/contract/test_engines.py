@@ -1,7 +1,5 @@
 """Every built-in engine through the kits of all that it offers."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """The conformance tests themselves: right engines pass, and each mutant of one fails the clause that it breaks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

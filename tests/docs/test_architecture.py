@@ -1,7 +1,5 @@
 """The table "Eleven changes people make most" of docs/architecture.md is true: one example of each is where it says."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from typing import get_args

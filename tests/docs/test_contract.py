@@ -1,7 +1,5 @@
 """The contract's page has each part of it, and the smallest plugins of docs/plugins.md pass the kit as they stand."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The documentation is whole and true: what is there is described, and what is described works."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The table of crash checks names every engine and tier, and agrees with the plugins."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

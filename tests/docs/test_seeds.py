@@ -1,7 +1,5 @@
 """docs/seeds.md is what the suites say, and what it names exists."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The documentation builds as a site without a warning, with every engine, every command, and runs that are named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """The tutorial of docs/README.md runs as it stands, but for its installation and on less data."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """No word that the glossary retired stands in messages, help, comments or documentation."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

@@ -1,7 +1,5 @@
 """Stand-ins for libraries of .NET, compiled from the C# beside this file."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A stand-in for esent.dll, compiled from the C beside this file."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -3,8 +3,6 @@
 python -m tests.mutants.kit        # every mutant through every clause; some minutes
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

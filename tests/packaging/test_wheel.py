@@ -1,7 +1,5 @@
 """The built wheel, installed in a fresh environment, as a user gets it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Stores that acknowledge a commit before it is in their files; beside one that doesn't, and two honest databases."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Providers of ADO.NET: assemblies that can't be used, and providers that do wrong."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 from pathlib import Path

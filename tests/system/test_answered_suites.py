@@ -1,7 +1,5 @@
 """The suites decision-support and event-log: right answers from engines of several kinds, and rows to give."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Files of blocks on disks that fill, fail and stop in the middle of a page."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

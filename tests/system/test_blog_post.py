@@ -1,7 +1,5 @@
 """The example of a blog post, made from a run of three engines that pip brings."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Engines that are broken, hang, crash or fail by themselves: what is said of each, and that it holds up no other."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

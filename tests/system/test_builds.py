@@ -1,7 +1,5 @@
 """Builds that the user names with --from: built once, run beside each other, and refused in a line where they can't be had."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

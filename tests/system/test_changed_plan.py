@@ -1,7 +1,5 @@
 """An index left out in head: the gate fails, says that the plan changed, and shows both."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

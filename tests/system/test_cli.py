@@ -1,7 +1,5 @@
 """The command line: what it writes, and what it says to a mistake."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import errno

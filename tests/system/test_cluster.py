@@ -1,7 +1,5 @@
 """Clients on hosts: here, in network namespaces behind TLS, with another clock; and hosts that die, stand still or are cut off."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import threading

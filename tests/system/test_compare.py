@@ -1,7 +1,5 @@
 """Real runs compared: one engine with itself, a slowed one, and runs that are not alike."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

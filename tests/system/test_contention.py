@@ -1,7 +1,5 @@
 """The suite `contention` as a user has it: its counts, and what becomes of clients and systems that come to harm."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

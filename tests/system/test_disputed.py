@@ -1,7 +1,5 @@
 """A second opinion: a fault of an engine, of the reference and of a text, beside engines that are right."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Libraries for .NET: named by their users, of another kind, faulty, and what is left of them after a kill."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Real kills and real sync calls: the built-in engines keep their word, and those that lie are caught."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

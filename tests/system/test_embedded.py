@@ -1,7 +1,5 @@
 """Engines inside the process: plugins without their drivers, and settings that take."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """ESENT's C interface: a library that isn't there, isn't whole or is of stubs; layouts; errors; commits."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`explain`: one more trial that never counts, its plans, profile and use; and what it refuses, a line each."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

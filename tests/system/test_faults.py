@@ -1,7 +1,5 @@
 """Engines that raise, crash, hang, eat memory, lie, print and leave children, all beside sqlite in one run."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whole rounds on hosts: here, behind TLS in networks of their own, with a host that dies, and after Ctrl-C."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

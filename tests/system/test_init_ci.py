@@ -1,7 +1,5 @@
 """The workflows that `dbbench init-ci` writes, run step by step as a runner would: green, and red for a planted slowdown."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Ctrl-C, SIGTERM and SIGKILL in the middle: what is finished stays, nothing is left, --resume does the rest."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

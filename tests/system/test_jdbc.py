@@ -1,7 +1,5 @@
 """Databases in a JVM: what is told when Java or a jar is missing, what values survive, what is left behind."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import re

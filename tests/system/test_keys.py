@@ -1,7 +1,5 @@
 """Primary keys of several columns, and foreign keys that are declared: drawn and imported, and by engines that check them."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

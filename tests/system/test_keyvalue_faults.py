@@ -1,7 +1,5 @@
 """Stores that lie, break and run out of room, all beside a good one in one run."""
 
-from __future__ import annotations
-
 import csv
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Engines that lie in a query's calls or about what a step has left, or break a promise that no answer shows; beside sqlite."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The suite lifecycle: sizes before and after the churn, warm and cold reads, and what a report says of them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What loads must leave: later steps need it."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

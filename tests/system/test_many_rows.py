@@ -3,8 +3,6 @@
 The files are made, and the queries answered, by the standard library alone.
 """
 
-from __future__ import annotations
-
 import csv
 import datetime
 import json

@@ -1,7 +1,5 @@
 """--memory-limit: an engine that needs more is killed, the others go on, and no control group is left."""
 
-from __future__ import annotations
-
 import json
 import signal
 from pathlib import Path

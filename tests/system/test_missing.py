@@ -1,7 +1,5 @@
 """A machine that lacks what an engine needs: tests are skipped with what to do, and `engines install` does it."""
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A private MariaDB that can't start, dies or hangs; one at a URL; and loads that the server would take in part."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

@@ -1,7 +1,5 @@
 """Searches for the nearest vectors that lie, each in its own way, beside an honest one."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import run_dbbench, summary

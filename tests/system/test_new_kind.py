@@ -1,7 +1,5 @@
 """A new kind of step is three files of its own, and nothing else of dbbench is touched for it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A new user's files and five queries, with not one word about answers: all of them verified, and a lie found in each."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

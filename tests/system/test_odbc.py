@@ -1,7 +1,5 @@
 """ODBC with real drivers: any connection string by --url, servers that can't be reached, and numbers that are large."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import time

@@ -1,7 +1,5 @@
 """A trial in another Python: a fake that says it is newer, and then runs what it is given in this one."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """A user's own file, from `dbbench import` to a report, with each way to check an answer; and an engine that lies."""
 
-from __future__ import annotations
-
 import csv
 import json
 from functools import partial

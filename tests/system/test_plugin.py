@@ -1,7 +1,5 @@
 """An engine of one's own: the package that `plugin new` makes, and `plugin check` on it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

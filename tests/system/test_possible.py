@@ -1,7 +1,5 @@
 """Figures that can't be: a size below what the data can take, a time of about the null engine's; beside honest engines."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

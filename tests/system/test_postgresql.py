@@ -1,7 +1,5 @@
 """PostgreSQL that doesn't start, can't be reached or dies, and one at a URL: named outcomes, and nothing left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

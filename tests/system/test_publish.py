@@ -1,7 +1,5 @@
 """--publish and query plans, as the command line has them."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """`--quick` on a suite that says how little it does then."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

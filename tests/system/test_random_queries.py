@@ -1,7 +1,5 @@
 """Random queries: sqlite, duckdb and postgresql give what the reference gives, by the rules of comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Rates and several clients in a real run: what a stall does to latency, who can't keep up, who can't serve as many clients."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Redis: one at a URL through the kit, what is refused there, and servers that don't start or die."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Releases that can't be had, imported or opened: each ends in an outcome with its reason, and harms no other variant."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Client and server on two hosts with a tenth of a millisecond between them, beside the same server near at hand."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`dbbench runs`, and the word for the newest run."""
 
-from __future__ import annotations
-
 import datetime
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs from Python, with the command line's rules."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

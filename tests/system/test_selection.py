@@ -1,7 +1,5 @@
 """The two commands together run every test, each of them once; what is named is run whole."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Databases at a SQLAlchemy URL: what becomes of a wrong one, and of a suite's statements on the way through Core."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Iterator
 from pathlib import Path

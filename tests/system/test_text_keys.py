@@ -1,7 +1,5 @@
 """A table under text keys to which a statement adds rows: its own rows are told from the added ones, and checked."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Engines that are right whenever they are checked, and lie in the calls that are timed; beside honest ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import run_dbbench, summary

@@ -1,7 +1,5 @@
 """Steps of transactions as a user has them: books that balance, and engines that lose an update."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

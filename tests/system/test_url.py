@@ -1,7 +1,5 @@
 """--url: a database of the user's own gets the suite's tables and loses them again, and its password is seen nowhere."""
 
-from __future__ import annotations
-
 import signal
 import sqlite3
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Variants of one engine in one run."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Statements that nothing is compared with, in a real run: timed, and not verified."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

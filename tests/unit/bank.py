@@ -1,7 +1,5 @@
 """The suite of bank.yaml, whose second step is of transactions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Runs to compare: their rows, whole runs of the small suite, and the comparison as the terminal shows it."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A small suite and the built-in one. The cache of datasets is set in tests/conftest.py."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

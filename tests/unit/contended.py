@@ -1,7 +1,5 @@
 """The steps of the suite contention, and an engine in memory whose sessions note what is done and fail when they are told."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import replace

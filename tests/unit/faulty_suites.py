@@ -3,8 +3,6 @@
 Each is the text to replace, the new one, and (line, column, path, value, what was expected, the nearest name).
 """
 
-from __future__ import annotations
-
 from typing import get_args
 
 from dbbench.suite.steps import AnyStep

@@ -1,7 +1,5 @@
 """A context whose engine has loaded the one dataset of a suite, whose first step is the load."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Orders of trials as a runner leaves them, for a supervisor or a worker in this process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What another process gets of a value: to JSON and back."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from pydantic import TypeAdapter

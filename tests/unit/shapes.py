@@ -1,7 +1,5 @@
 """Values of every wrong shape, and every place to put them."""
 
-from __future__ import annotations
-
 import copy
 import datetime
 from typing import Any

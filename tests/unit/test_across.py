@@ -1,7 +1,5 @@
 """Suites of several scenarios in one chart: every engine and scenario."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pieces worked on in threads: in order, few at a time, and an error where its piece's turn comes."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 

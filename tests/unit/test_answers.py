@@ -1,7 +1,5 @@
 """Answers that the reference doesn't compute: rows, files, another engine, and engines that agree."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Calls in a process of their own, which may end in any way."""
 
-from __future__ import annotations
-
 import os
 import sys
 from functools import partial

@@ -1,7 +1,5 @@
 """When calls at a rate are to start."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

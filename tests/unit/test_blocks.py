@@ -1,7 +1,5 @@
 """Steps on blocks as they are measured and shown: cold starts, records drawn from all over, yardsticks, spans."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, ClassVar
 

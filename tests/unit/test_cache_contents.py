@@ -1,7 +1,5 @@
 """What the cache holds, and how to be rid of it without harm to anything else."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

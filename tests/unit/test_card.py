@@ -1,7 +1,5 @@
 """The card: a picture of a run for links and posts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Plans that changed: told from estimates that did, and shown by gates, comparisons and histories."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

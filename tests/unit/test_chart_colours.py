@@ -1,7 +1,5 @@
 """One engine has one colour in all charts of a report, which the colour-blind tell apart; what the colours mean is said."""
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import replace

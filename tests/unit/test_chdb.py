@@ -1,7 +1,5 @@
 """What chDB's plugin does with the memory of a result."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

@@ -1,7 +1,5 @@
 """A report of some engines and steps of a run, with names, a title and colours of one's own."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from xml.etree import ElementTree

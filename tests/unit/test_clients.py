@@ -1,7 +1,5 @@
 """Several clients that start together, on the null engine and on engines that note what is done with them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

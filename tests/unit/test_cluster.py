@@ -1,7 +1,5 @@
 """Clients on several hosts: their agents, whose clock is right, one result of all, and what is said of the hosts."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

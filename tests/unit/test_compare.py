@@ -1,7 +1,5 @@
 """Two runs side by side: verdicts, the gate, and what makes two runs unlike."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

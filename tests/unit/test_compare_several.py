@@ -1,7 +1,5 @@
 """Several runs a side: what is known of how runs differ among themselves, and what that allows to say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

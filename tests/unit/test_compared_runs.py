@@ -1,7 +1,5 @@
 """`dbbench compare A B C`: each run with the first, on the terminal, as Markdown, JSON and a page."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How few bytes data could take."""
 
-from __future__ import annotations
-
 import random
 from types import SimpleNamespace
 from typing import Any

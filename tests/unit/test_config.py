@@ -1,7 +1,5 @@
 """A configuration file: what it may hold, what goes before it, and what is refused."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

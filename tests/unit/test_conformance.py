@@ -1,7 +1,5 @@
 """The conformance kit: each clause says why it matters and where to read on, and no assertion is without words."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Transactions in each other's way: what a round is, what comes out wrong, who can, and pools."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import asdict, replace

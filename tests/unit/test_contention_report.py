@@ -1,7 +1,5 @@
 """Transactions in each other's way, as a suite file asks for them and as the report shows them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Reading tables back, and measuring what lies on disk."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Control groups: where one can be made, and what is said where none can."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Results of `dbbench durability` that runs name: for which engine they hold, and how reports word them."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import replace
 from pathlib import Path

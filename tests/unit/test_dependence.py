@@ -1,7 +1,5 @@
 """Rounds that are odd, or depend on the rounds before them, simulated: what that makes of intervals and tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

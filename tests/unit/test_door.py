@@ -1,7 +1,5 @@
 """`dbbench.engine` is the one door, which costs nothing until it is used; what is wrong with a plugin is found at it."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

@@ -1,7 +1,5 @@
 """Queries and statements whose parameters are drawn for each call: the same for all engines, prepared once, and verified."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace

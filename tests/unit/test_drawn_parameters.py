@@ -1,7 +1,5 @@
 """The parameters of a transaction: what is drawn for a call."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

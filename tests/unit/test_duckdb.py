@@ -1,7 +1,5 @@
 """What DuckDB's plugin keeps in memory, and what it leaves out on request."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Judging what kill -9 left, and counting sync calls in strace's output."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Environments with another release of a package. The installers are fakes that do the harm that real ones do."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`--resume RUN --rounds N`: rounds that are added count as if the run had been planned with them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Dropping files from the system's cache, on real files."""
 
-from __future__ import annotations
-
 import mmap
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Datasets on disk: drawn once, whole or not there, and written out for others."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """First calls that differ from the later ones of a client, and the remark that they did in most rounds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Whole rounds on hosts: what is refused, what is kept of what hosts say, and what is said of the hosts."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

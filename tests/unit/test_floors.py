@@ -1,7 +1,5 @@
 """Commits that can't have reached the disk, by what the kernel counted of a step."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Sizes over the life of the data: what is added up between two of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

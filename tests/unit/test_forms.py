@@ -1,7 +1,5 @@
 """Which types may stand for which, and what is told of it."""
 
-from __future__ import annotations
-
 import datetime
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """Keys found in the user's own files: primary keys of several columns, and foreign keys."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

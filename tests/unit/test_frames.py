@@ -1,7 +1,5 @@
 """A run for other programs: DataFrames, and results.json."""
 
-from __future__ import annotations
-
 import json
 import runpy
 import shutil

@@ -1,7 +1,5 @@
 """Data from a seed: always the same, in any pieces, with the distributions that the suite says."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 from collections import Counter

@@ -1,7 +1,5 @@
 """Many runs in the order of time: where a level begins, what is refused, and what is written."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import json

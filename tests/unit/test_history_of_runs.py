@@ -1,7 +1,5 @@
 """`dbbench history` on six run directories, in one of whose engines a new release is slower."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the report says of an engine is a value that an open engine returns; nothing of its class is written over."""
 
-from __future__ import annotations
-
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Steps and hints: from what engines say that they need to commands that name what exists."""
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib.metadata import Distribution

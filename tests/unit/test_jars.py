@@ -1,7 +1,5 @@
 """Where the jars of an engine come from, what is refused, and what is fetched; and the Java that is chosen."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What each call of a key-value step takes: complete, disjoint, in order, in flat memory; and what a check finds."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What the kinds of steps state of themselves."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Access layers are applied to base engines: ours to those of others, and those of others to ours."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

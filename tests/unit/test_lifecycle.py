@@ -1,7 +1,5 @@
 """Churns and cold starts, with engines that only keep a record."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What is said of engines and suites, in words and as JSON, and how the command line is found."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A load's parts, and the forms that rows are made into for it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping

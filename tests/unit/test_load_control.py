@@ -1,7 +1,5 @@
 """One model of load control, its loops on a scripted clock, the search for a rate, and what endless calls leave."""
 
-from __future__ import annotations
-
 import gc
 import json
 import subprocess

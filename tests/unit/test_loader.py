@@ -1,7 +1,5 @@
 """Every fault of a suite file, with its place, and names that lead nowhere."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Sums whose parts cancel out: what is left is measured by what was added up, in engines that add in another order."""
 
-from __future__ import annotations
-
 from decimal import Decimal as D
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The timed loops, by a clock that is told what to show."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterable, Iterator
 from itertools import count

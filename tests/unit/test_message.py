@@ -1,7 +1,5 @@
 """What a name that doesn't exist was meant to be."""
 
-from __future__ import annotations
-
 from dbbench.message import did_you_mean, nearest
 
 

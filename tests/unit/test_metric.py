@@ -1,7 +1,5 @@
 """CPU time and time without the wait for a processor beside the time by the clock: kept by clients, compared by gates and runs."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """What disturbs a run: read from fake machines, and put into words."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

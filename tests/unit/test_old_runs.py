@@ -4,8 +4,6 @@
 into packages (commit f8ffbe8). Only what no report reads was taken out: `trial.json`, `steps.json`, and what workers printed.
 """
 
-from __future__ import annotations
-
 import csv
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The families of operations are what sessions have: same methods, same parameters."""
 
-from __future__ import annotations
-
 import inspect
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Options that are settings of a private server: each stands once, and is checked, given to the server and recorded."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Variants in another Python: which one is found, what is made for it, and that a trial runs there. The Pythons are fakes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """Rows from the user's own files: what is found in them, and what is refused."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import shutil

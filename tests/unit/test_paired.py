@@ -1,7 +1,5 @@
 """Two engines of one run compared round by round, the gate on it, and variants that form a series."""
 
-from __future__ import annotations
-
 import io
 import math
 import random

@@ -1,7 +1,5 @@
 """Which trial runs when, and how much of a suite a first look runs."""
 
-from __future__ import annotations
-
 import datetime
 from collections import defaultdict
 from pathlib import Path

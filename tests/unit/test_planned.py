@@ -1,7 +1,5 @@
 """What the reference's planner finds in the SQL of a suite, on empty tables; and what steps before a query make of its rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

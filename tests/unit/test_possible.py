@@ -1,7 +1,5 @@
 """Figures of about the null engine's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Counts of processes and the delay of threads: what a meter adds up, and when it is read. No real time is looked at."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

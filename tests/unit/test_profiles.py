@@ -1,7 +1,5 @@
 """Profiles and what was used: read, compared, drawn, and what stands in the way of a profiler named."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What may be published: no figure of an engine whose licence forbids it, in any format, by any way round."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A query's calls: which of them is compared, and what is found of engines that lie in some of them. No driver."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Ranks and intervals against simulated measurements whose truth is known."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

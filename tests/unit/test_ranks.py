@@ -1,7 +1,5 @@
 """Order and limit of a text: any order of rows that it leaves tied is right, any of them at a limit, and nothing else."""
 
-from __future__ import annotations
-
 import random
 from decimal import Decimal
 from typing import Any

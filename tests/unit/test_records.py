@@ -1,7 +1,5 @@
 """Records by arithmetic: unique ordered keys, values that name themselves, random orders and popularity."""
 
-from __future__ import annotations
-
 import tracemalloc
 from itertools import pairwise
 

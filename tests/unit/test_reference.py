@@ -1,7 +1,5 @@
 """What the reference answers, what it refuses, and what becomes of one that dies."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from decimal import Decimal as D

@@ -1,7 +1,5 @@
 """Statements before a query: the reference's rows are then those that SQLite has."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What reports show: titles, many engines, plans, and texts that come from drivers."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

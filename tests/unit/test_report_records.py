@@ -1,7 +1,5 @@
 """Reports of operations on records: rates, percentiles, sizes for 1,000 records, and published figures beside ours."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What RocksDB tells of itself."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Room on the disk, and time, for runs on much data: what is refused before a run, and what ends a trial."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Batches as rows of Python values, and as bytes of CSV."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import random

@@ -1,7 +1,5 @@
 """Runs whose trials leave what a test chooses: no engine, no supervisor, no time; and a worker here."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Times in bounded memory: exact while they are few, within a known bound of it when they are many."""
 
-from __future__ import annotations
-
 import json
 import math
 import tracemalloc

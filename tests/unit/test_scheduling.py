@@ -1,7 +1,5 @@
 """Threads with more of the processors than they were given."""
 
-from __future__ import annotations
-
 import os
 import threading
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Types, rows at a scale, and models that stay as they are."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

@@ -1,7 +1,5 @@
 """What scripts and tests of others call: it is refused as on the command line, and asserts what a gate says."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Tests that share what is made once stay in one process."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sharing import together

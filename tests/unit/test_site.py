@@ -1,7 +1,5 @@
 """A site of many runs: what is listed, withheld, left out and refused."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """What the end of a test run says of skipped tests: a line for each reason with its engines, and what failed after them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Arrow without pandas, in processes of their own: pandas is in this one already."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

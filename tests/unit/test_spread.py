@@ -1,7 +1,5 @@
 """How calls were spread, from the facts of rounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is seen in the text of a statement: whether it returns rows, whether it is one SELECT, and its parameters."""
 
-from __future__ import annotations
-
 import pytest
 
 from dbbench.suite.loader import builtin_suites, find_suite, load_suite

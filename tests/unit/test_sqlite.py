@@ -1,7 +1,5 @@
 """A flush of SQLite's either brings everything to its place, or says that it couldn't."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

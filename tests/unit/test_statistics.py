@@ -1,7 +1,5 @@
 """Medians, their intervals, the mean of ratios, and the distributions behind them, against scipy's."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from statistics import geometric_mean

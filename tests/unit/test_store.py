@@ -1,7 +1,5 @@
 """The run directory: what is written, what is read back, and what is said of a damaged one."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import os

@@ -1,7 +1,5 @@
 """From trials to rows: outcomes, ranks, ratios and the harness's share."""
 
-from __future__ import annotations
-
 import copy
 import datetime
 import random

@@ -1,7 +1,5 @@
 """Charts as SVG: texts, names, ids, and the same bytes each time."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A sweep over clients: the steps that it becomes, what is refused, and the charts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a server's set-up made, kept and copied: the same on the disk, damage is found, and nobody else's is used."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable

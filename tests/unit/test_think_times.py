@@ -1,7 +1,5 @@
 """How a step states transactions and think times, and what its clients make of the latter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

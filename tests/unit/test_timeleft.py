@@ -1,7 +1,5 @@
 """How much longer a run takes, from how long its trials took so far, and when it has done enough."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One figure against another: which points no other is better than, the axes, and what isn't drawn."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

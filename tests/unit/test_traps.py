@@ -1,7 +1,5 @@
 """What DataFusion gets wrong or refuses, and that the reference doesn't. Where a `plain` test fails, DataFusion was mended."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal as D
 from pathlib import Path

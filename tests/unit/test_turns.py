@@ -1,7 +1,5 @@
 """Clients that one thread serves: on a group that answers when the test says so, by a scripted clock."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable
 from functools import partial

@@ -1,7 +1,5 @@
 """Variants of an engine: their names, their options, and where they stand in the plan."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Vectors: drawn alike everywhere, their neighbours found exactly, answers judged by distance."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """What stands over a step and a run in words is true whatever the run found."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

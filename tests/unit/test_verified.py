@@ -1,7 +1,5 @@
 """A figure of work that nothing was compared with: shown, and never ranked."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Each rule of verify, both ways: what is the same, and what is not."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterator
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Analysis ends before wording: what words or draws a step is handed typed figures, and computes none."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

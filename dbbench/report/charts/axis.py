@@ -1,7 +1,5 @@
 """An axis: where a value lies on it, and its ticks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Best-to-worst bars of one step, and what all charts of a step's rows have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A card for a link or a post, 1200 by 630 pixels: what was found, one step best to worst, machine and date."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

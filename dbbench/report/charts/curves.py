@@ -1,7 +1,5 @@
 """Figures over an axis that has an order, a panel for each step: the releases of an engine, or the values of an option."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from dbbench.analysis.paired import Series

@@ -4,8 +4,6 @@ Each kind has a module here with the kind's name. Its `figures` yields, for a ch
 file's name and its scene.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
 from importlib import import_module

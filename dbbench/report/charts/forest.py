@@ -1,7 +1,5 @@
 """A comparison as a forest plot: each pair's ratio with its interval on one axis, grouped by verdict."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 

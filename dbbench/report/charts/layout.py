@@ -1,7 +1,5 @@
 """The sheet that a chart is drawn on: title, subtitle, plot, key, notes and captions, one under another."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How wide texts are, in pixels by the widths of DejaVu Sans, and where they are broken into lines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Overviews, each a table in colour: every engine and step of a scenario, and every engine and scenario of a suite."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ Machado, Oliveira and Fernandes (2009) simulate them, all eight differ; `tests/u
 their own page they can be read as text (a contrast of 4.5), as names beside curves are.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterable, Mapping

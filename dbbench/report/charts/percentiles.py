@@ -1,7 +1,5 @@
 """How long the calls of a step took: a dot for each percentile and engine, by operation where there are several."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from dbbench.analysis.recorded import TAIL

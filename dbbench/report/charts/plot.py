@@ -1,7 +1,5 @@
 """Curves over an axis: lines with a shape at each point, their intervals, and the name of each at its end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A scene as PNG, drawn by Agg."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

@@ -3,8 +3,6 @@
 In a narrow picture the name stands above, and the bar has the whole width.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

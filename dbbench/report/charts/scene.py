@@ -3,8 +3,6 @@
 Colours are names, which `palette` turns into those of a theme; a cell of a table in colour has one of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

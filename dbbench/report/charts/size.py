@@ -1,7 +1,5 @@
 """Best-to-worst bars of sizes in their parts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Two steps as the ends of one bar: from a cold start, and with warm caches. Best to worst by the warm end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from dbbench.analysis.units import Unit, fitting

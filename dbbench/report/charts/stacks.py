@@ -1,7 +1,5 @@
 """Best-to-worst bars in parts: where the time of loading an object goes, and what happens once beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A scene as SVG: small, named for those who can't see it, and fit to stand in a page with others."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from html import escape

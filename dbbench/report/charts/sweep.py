@@ -1,7 +1,5 @@
 """Throughput over the number of clients: a curve for each engine, with the interval of each point."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from dbbench.analysis.statistics import Estimate

@@ -1,7 +1,5 @@
 """Calls and their p99 over the seconds of a step: a curve for each engine, of its last round."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from dbbench.analysis.units import Unit, fitting

@@ -1,7 +1,5 @@
 """One figure of each engine against another: a curve for each, and a ring about each point that no other is better than in both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What processes used over the seconds of a step: a curve for each, in a picture with a part for each kind of use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 

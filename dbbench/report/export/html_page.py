@@ -1,7 +1,5 @@
 """index.html: the page with its charts, figures, style and script inside it. It loads nothing."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """index.md: the page for a code host's viewer, with its charts as SVG files beside it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

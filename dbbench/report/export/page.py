@@ -1,7 +1,5 @@
 """The page: index.md and index.html are made from the same view, each by its template."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

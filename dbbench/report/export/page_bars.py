@@ -3,8 +3,6 @@
 Places are in per cent, so that the page's script can move them for another choice of engines; it draws nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

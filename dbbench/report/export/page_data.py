@@ -1,7 +1,5 @@
 """The data of the page's script: a run's figures in a compact form."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from typing import Any

@@ -3,8 +3,6 @@
 Times are in seconds, sizes in bytes, rates in operations per second. Every key is always there; what is not known is null.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """summary.csv: one row for each step and engine."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

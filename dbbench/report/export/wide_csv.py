@@ -1,7 +1,5 @@
 """wide.csv: one row for each engine and one column for each step, as chart makers like Datawrapper take it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

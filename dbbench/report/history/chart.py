@@ -1,7 +1,5 @@
 """One step over the runs: a line for each engine, its interval at each run, and a ring where it changed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dbbench.analysis.history import History, Series

@@ -5,8 +5,6 @@
 customSmallerIsBetter and customBiggerIsBetter).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of a history: one file with its charts inside it, those of the steps that changed first."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

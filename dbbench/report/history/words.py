@@ -1,7 +1,5 @@
 """A history in words: the runs, each change in one line, and what was looked at."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

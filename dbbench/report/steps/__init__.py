@@ -1,7 +1,5 @@
 """How each kind of step is worded: one module for each, with the kind's name, whose `Wording` it is."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A churn in words."""
 
-from __future__ import annotations
-
 from dbbench.report import step_view
 from dbbench.suite.steps.churn import ChurnStep
 

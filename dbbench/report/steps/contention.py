@@ -1,7 +1,5 @@
 """Many clients in one table, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

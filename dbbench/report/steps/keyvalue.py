@@ -1,7 +1,5 @@
 """Operations on records in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A load in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from dbbench.analysis.recorded import LoadParts

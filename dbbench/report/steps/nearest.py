@@ -1,7 +1,5 @@
 """Searches for the nearest vectors in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A size in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 

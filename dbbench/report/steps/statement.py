@@ -1,7 +1,5 @@
 """A statement in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dbbench.report import step_view

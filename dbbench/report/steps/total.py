@@ -1,7 +1,5 @@
 """A sum in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dbbench.report import step_view

@@ -1,7 +1,5 @@
 """Transactions of several statements in words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

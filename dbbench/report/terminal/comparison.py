@@ -1,7 +1,5 @@
 """A comparison of two sides: for the terminal, regressions first, and as Markdown for a pull request's comment."""
 
-from __future__ import annotations
-
 import datetime
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Crash checks of durability tiers, as a table for the terminal and as Markdown for the documentation."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 

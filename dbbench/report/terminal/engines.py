@@ -1,7 +1,5 @@
 """Engines in words, for the terminal: which there are, and why others take no part."""
 
-from __future__ import annotations
-
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Suites in words, for the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from dbbench.report.steps import wording

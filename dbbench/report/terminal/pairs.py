@@ -1,7 +1,5 @@
 """Two engines of one run, compared in pairs of rounds, for the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Progress of a run: a live bar on a terminal, a line for each trial elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

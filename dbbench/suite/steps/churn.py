@@ -1,7 +1,5 @@
 """A churn."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
 from typing import ClassVar, Literal

@@ -1,7 +1,5 @@
 """A load."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from dbbench.suite.steps.base import Step

@@ -1,7 +1,5 @@
 """The size on disk."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from dbbench.suite.steps.base import Step

@@ -1,7 +1,5 @@
 """Steps that carry out SQL."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
 

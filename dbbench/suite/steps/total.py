@@ -1,7 +1,5 @@
 """A sum of other steps' times."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
 from typing import Literal

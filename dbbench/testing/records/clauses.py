@@ -1,7 +1,5 @@
 """What holds for records and not for blocks: the bytes that one keeps, and many in the order of their keys."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from dbbench.engine.base import Engine

@@ -1,7 +1,5 @@
 """What is committed, seen and kept, of records and of blocks: transactions, snapshots, reopening, several clients."""
 
-from __future__ import annotations
-
 import gc
 import re
 from collections.abc import Mapping, Sequence

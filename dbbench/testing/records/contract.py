@@ -1,7 +1,5 @@
 """The whole kit for an engine that keeps records under keys: its clauses by theme, sizes, and a whole trial."""
 
-from __future__ import annotations
-
 from typing import get_args, get_type_hints
 
 from dbbench.engine.base import Engine

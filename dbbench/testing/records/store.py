@@ -1,7 +1,5 @@
 """The records that the clauses use, and how they write and read them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 

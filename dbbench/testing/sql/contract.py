@@ -1,7 +1,5 @@
 """The whole kit for a SQL engine: its clauses by theme, sizes, and a whole trial."""
 
-from __future__ import annotations
-
 from dbbench.engine.base import Engine
 from dbbench.engine.offered import offers
 from dbbench.results.outcome import Outcome

@@ -1,7 +1,5 @@
 """What a SQL engine reads and writes outside of transactions: types, queries, statements, indexes."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """The table that the clauses on SQL use, and how they fill and read it."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What a SQL engine does in transactions: loads, rollbacks, conflicts, keys, several clients."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """A raw file, through the system's cache: the reference for engines that store blocks. Also with O_DSYNC, and mapped."""
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import os

@@ -4,8 +4,6 @@ The kernel takes requests and tells their ends within our own calls of io_uring_
 barriers but those that a system call is.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import mmap

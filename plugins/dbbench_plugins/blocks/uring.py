@@ -1,7 +1,5 @@
 """A raw file past the system's cache through io_uring: a transaction's blocks go out together, and those of many clients."""
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import os

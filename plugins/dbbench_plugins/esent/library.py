@@ -1,7 +1,5 @@
 """The C interface of esent.dll: its calls, structures and constants, as the public header jethdr.h has them."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform

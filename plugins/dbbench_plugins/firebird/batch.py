@@ -4,8 +4,6 @@ The driver has the interface but nothing public above it; through it a load is 6
 executemany.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, Self
 
 import numpy as np

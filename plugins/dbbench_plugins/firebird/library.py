@@ -4,8 +4,6 @@ Lock, temporary and log files stay in one private folder, which is removed when 
 lies under TMPDIR, so a killed trial's goes with the trial's work directory.
 """
 
-from __future__ import annotations
-
 import atexit
 import decimal
 import os

@@ -1,7 +1,5 @@
 """Access files, .mdb and .accdb, through UCanAccess: Jackcess writes them, and SQL runs in an HSQLDB mirror in memory."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field

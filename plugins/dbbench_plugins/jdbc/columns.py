@@ -3,8 +3,6 @@
 A call through JPype costs about a microsecond, so that rows fetched cell by cell cost ten times as much.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """HSQLDB, inside the process, with its rows on disk."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from pydantic import Field

@@ -5,8 +5,6 @@ from the repository that DBBENCH_MAVEN names. Nothing else does: neither a trial
 network.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

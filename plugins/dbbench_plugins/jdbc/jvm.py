@@ -1,7 +1,5 @@
 """Java on this machine, and the one JVM that a process can have."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

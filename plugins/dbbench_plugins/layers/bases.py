@@ -3,8 +3,6 @@
 Each base has at most one fact for a toolkit: its SQLAlchemy dialect, peewee's class, the entry of Django's DATABASES.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Address and user of a MariaDB or MySQL server: a private one's socket, or what a URL names."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from dbbench.engine import ServerFailed

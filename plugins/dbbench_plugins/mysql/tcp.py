@@ -1,7 +1,5 @@
 """MariaDB through mysqlclient, its private server reached by TCP on loopback."""
 
-from __future__ import annotations
-
 from dbbench.engine import PrivateServer
 from dbbench_plugins.loopback import HOST, OPENS, USER, loopback, write
 from dbbench_plugins.mysql import MySQL

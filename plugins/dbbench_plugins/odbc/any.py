@@ -1,7 +1,5 @@
 """Any database that has an ODBC driver, by its connection string."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

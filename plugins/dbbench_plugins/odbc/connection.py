@@ -1,7 +1,5 @@
 """ODBC without a DSN: which drivers are there, and connections by a string that names one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any

@@ -1,7 +1,5 @@
 """MariaDB and MySQL through MariaDB's ODBC driver, on the server of the other MySQL engines."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """PostgreSQL through psqlODBC, on the private server or the one at a URL of the other PostgreSQL engines."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from getpass import getuser

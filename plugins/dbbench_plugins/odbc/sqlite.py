@@ -1,7 +1,5 @@
 """SQLite through libsqliteodbc."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 

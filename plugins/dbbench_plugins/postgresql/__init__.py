@@ -1,7 +1,5 @@
 """PostgreSQL, through psycopg 3, through the layer below it, and through ADBC."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from typing import Any
 

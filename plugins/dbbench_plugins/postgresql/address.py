@@ -1,7 +1,5 @@
 """The URL of a PostgreSQL server, and what to do where it can't be reached."""
 
-from __future__ import annotations
-
 import re
 
 from dbbench.engine import ServerFailed

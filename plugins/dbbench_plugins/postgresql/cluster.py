@@ -1,7 +1,5 @@
 """A private PostgreSQL server: how its cluster of databases is made, started and stopped."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -1,7 +1,5 @@
 """Many connections of libpq served by one thread, which waits for all of their sockets at once, as pgbench's do."""
 
-from __future__ import annotations
-
 import select
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Folder of PostgreSQL's programs: as the user names it, Debian's, on the PATH, or in a wheel."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

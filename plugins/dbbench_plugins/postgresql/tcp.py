@@ -1,7 +1,5 @@
 """PostgreSQL through psycopg, its private server reached by TCP on loopback."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dbbench_plugins.loopback import HOST, OPENS, USER, Loopback, loopback

@@ -5,8 +5,6 @@ whenever it is opened, it is begun anew with another epoch; a record counts if i
 one. Epochs are random: if they were counted, a session that finds no record would not know which ones are used up.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

@@ -3,8 +3,6 @@
 A page of zeros was never written.
 """
 
-from __future__ import annotations
-
 import struct
 from zlib import crc32
 

@@ -6,8 +6,6 @@ its place, then the log begins anew. Whenever the process or the machine stops, 
 two files, and what was committed since in the log.
 """
 
-from __future__ import annotations
-
 import os
 import struct
 import sys

@@ -1,7 +1,5 @@
 """SQLite whose transactions aren't: an update is lost, a rollback keeps what was done, a commit forgets it or never comes."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from dbbench_faulty.family import Faulty

@@ -1,7 +1,5 @@
 """SQLite that lies about its durability, each in its own way."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """SQLite with one fault each, most of them in the join whose text has an ORDER BY (join-2)."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

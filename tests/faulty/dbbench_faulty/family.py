@@ -1,7 +1,5 @@
 """A right engine with one fault is called after its family and its class: OneValue of the family `faulty` is faulty-one-value."""
 
-from __future__ import annotations
-
 import re
 
 from dbbench_plugins.sqlite import SQLite

@@ -1,7 +1,5 @@
 """SQLite with one lie each about what a step that writes has left."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import sys

@@ -1,7 +1,5 @@
 """SQLite whose plans can't be had, each in its own way, one that leaves out its indexes, and one that may not be published."""
 
-from __future__ import annotations
-
 import os
 import signal
 

@@ -1,7 +1,5 @@
 """SQLite with promises that it doesn't keep, and that no answer shows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dbbench.engine import Session, Table

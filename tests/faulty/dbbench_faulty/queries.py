@@ -1,7 +1,5 @@
 """SQLite that lies in some of the calls of a query (join-2 of the invoices), or gives other types. Each with one lie."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Says what no terminal should be told, and much of it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """SQLite whose statements now and then stand still, or are slow: for what a rate shows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

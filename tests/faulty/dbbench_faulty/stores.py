@@ -1,7 +1,5 @@
 """Stores of records with one fault each: what Python's dict would be, or LMDB, if it lied or broke."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

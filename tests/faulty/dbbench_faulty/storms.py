@@ -1,7 +1,5 @@
 """SQLite among many clients: a system that refuses every transaction, one that stays locked, clients that die."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

@@ -1,7 +1,5 @@
 """SQLite that answers rightly whenever it is checked, and lies in calls that are timed: Python's collector is off then."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Iterable
 from itertools import islice

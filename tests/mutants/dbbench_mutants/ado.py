@@ -1,7 +1,5 @@
 """Faults of the session over ADO.NET: what a loop, a parameter, a reader or a transaction may do wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Faults in blocks of a file."""
 
-from __future__ import annotations
-
 import os
 
 from dbbench_mutants.right import BlockFile, Blocks

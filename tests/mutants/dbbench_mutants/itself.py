@@ -1,7 +1,5 @@
 """Faults in what an engine says of itself, and in what it leaves behind."""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import replace
 

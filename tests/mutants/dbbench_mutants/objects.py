@@ -1,7 +1,5 @@
 """Faults in rows as objects."""
 
-from __future__ import annotations
-
 import weakref
 
 from dbbench_mutants.right import Client, Table

@@ -1,7 +1,5 @@
 """Faults in records under keys."""
 
-from __future__ import annotations
-
 from dbbench_mutants.right import Records, Store
 from dbbench_mutants.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, refuse_threads
 

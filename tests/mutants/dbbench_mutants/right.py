@@ -1,7 +1,5 @@
 """A few right engines, as short as an author would write them. All other engines here are one of these with one fault."""
 
-from __future__ import annotations
-
 import os
 import platform
 import sqlite3

@@ -1,7 +1,5 @@
 """Faults that engines of several families can have: each stands before the right engine, or its session, among the bases."""
 
-from __future__ import annotations
-
 import os
 import threading
 

@@ -1,7 +1,5 @@
 """Faults in SQL: types, queries, statements, loads, transactions."""
 
-from __future__ import annotations
-
 from dbbench_mutants.right import Client, Table
 from dbbench_mutants.shared import LocksProcesses, refuse_threads
 

@@ -1,7 +1,5 @@
 """Faults in searches for the nearest vectors."""
 
-from __future__ import annotations
-
 import gc
 
 import numpy as np
