@@ -14,33 +14,21 @@ from dbbench.testing.records.store import OpenStore, Store, call, expect_stored
 #: Bytes of a block, which every disk can write by itself, and blocks of a file.
 SIZE, COUNT = 4_096, 300
 
-_SUITE = """
-dbbench: 1
-name: kit
-title: Conformance
-description: A whole trial on few blocks.
-datasets:
-  kit:
-    records: {{count: 1200, key_bytes: 8, key_order: ascending, value_bytes: 4096}}
-scenarios:
-  - name: kit
-    title: Kit
-    dataset: kit
-    durability: {tier}
-    steps:
-      - {{kind: keyvalue, name: insert, title: Insert, operation: insert, count: 50, order: random}}
-      - {{kind: keyvalue, name: insert-many, title: Insert, operation: insert, transaction: 400, order: random}}
-      - {{kind: size, name: size, title: Size}}
-      - {{kind: keyvalue, name: read, title: Read, operation: read, order: random, cache: cold}}
-      - {{kind: keyvalue, name: update, title: Update, operation: update, order: random, count: 100, cache: cold}}
-      - {{kind: keyvalue, name: update-many, title: Update, operation: update, transaction: 300}}
-      - {{kind: keyvalue, name: threads, title: Update, operation: update, order: random, clients: {{threads: 8}}}}
-      - {{kind: keyvalue, name: scan, title: Scan, operation: scan}}
-      - kind: mix
-        name: mix
-        title: Mix
-        operations: 80
-        weights: {{read: 50, update: 15, insert: 20, scan: 15}}
+_DATA = "records: {count: 1200, key_bytes: 8, key_order: ascending, value_bytes: 4096}"
+_STEPS = """
+- {kind: keyvalue, name: insert, title: Insert, operation: insert, count: 50, order: random}
+- {kind: keyvalue, name: insert-many, title: Insert, operation: insert, transaction: 400, order: random}
+- {kind: size, name: size, title: Size}
+- {kind: keyvalue, name: read, title: Read, operation: read, order: random, cache: cold}
+- {kind: keyvalue, name: update, title: Update, operation: update, order: random, count: 100, cache: cold}
+- {kind: keyvalue, name: update-many, title: Update, operation: update, transaction: 300}
+- {kind: keyvalue, name: threads, title: Update, operation: update, order: random, clients: {threads: 8}}
+- {kind: keyvalue, name: scan, title: Scan, operation: scan}
+- kind: mix
+  name: mix
+  title: Mix
+  operations: 80
+  weights: {read: 50, update: 15, insert: 20, scan: 15}
 """
 STEPS = ("insert", "insert-many", "size", "read", "update", "update-many", "threads", "scan", "mix")
 
@@ -166,7 +154,7 @@ class BlocksContract(CommitContract):
     @clause("the-life-of-a-trial")
     def test_a_whole_trial_is_right(self, whole_trial: WholeTrial) -> None:
         """The steps as a suite runs them, in a process of their own, with all blocks checked, also after cold starts."""
-        steps = whole_trial(_SUITE).steps
+        steps = whole_trial(_DATA, _STEPS).steps
         expect_equal("steps of the trial", tuple(step.name for step in steps), STEPS)
         for step in steps:
             right = step.outcome is Outcome.OK and not step.detail

@@ -27,6 +27,7 @@ from dbbench.run.request import Request
 from dbbench.run.runner import run_trials
 from dbbench.suite.model import Tier
 from dbbench.testing.clause import clause, expect, expect_equal, expect_error, left_out, panics_as_errors
+from dbbench.testing.suite_text import suite_text
 
 #: Of a session on records under keys.
 ON_RECORDS = tuple(
@@ -35,7 +36,7 @@ ON_RECORDS = tuple(
     if operation not in ("load", "query", "statement", "get", "get_many", "add", "nearest", "compact")
 )
 Opener = Callable[..., Engine]
-WholeTrial = Callable[[str], TrialResult]
+WholeTrial = Callable[[str, str], TrialResult]
 
 
 def required(name: str) -> bool:
@@ -174,16 +175,13 @@ class EngineContract:
         tmp_path_factory: pytest.TempPathFactory,
         monkeypatch: pytest.MonkeyPatch,
     ) -> WholeTrial:
-        """Runs a suite in a process of its own; nothing but the run directory is left.
-
-        The suite is a text in which `{tier}` stands for the engine's first tier.
-        """
+        """Runs steps on a dataset at the engine's first tier, in a process of its own; nothing but the run directory is left."""
         # Not the user's; and one for all tests, so that a private server is set up once.
         monkeypatch.setenv("DBBENCH_CACHE", str(of_all_workers(tmp_path_factory) / "kit-cache"))
 
-        def run(text: str) -> TrialResult:
+        def run(data: str, steps: str) -> TrialResult:
             suite = tmp_path / "kit.yaml"
-            suite.write_text(text.format(tier=next(iter(engine_class.durability))), "utf-8")
+            suite.write_text(suite_text("kit", data, steps, durability=next(iter(engine_class.durability))), "utf-8")
             settings = {self.engine: {name: str(value) for name, value in self.options.items()}}
             urls = {self.engine: self.url.replace("{tmp}", str(tmp_path))} if self.url else {}
             request = Request(str(suite), [self.engine], rounds=1, options=settings, out=tmp_path / "run", urls=urls)

@@ -19,23 +19,11 @@ COUNT, DIMENSIONS, SHARE = 2_000, 16, 0.1
 #: The recall, with all effort, of an engine that searches rightly: an index may be coarse.
 _RECALL = 0.8
 _SECTION = "vectors"
-_SUITE = f"""
-dbbench: 1
-name: kit
-title: Kit
-description: Vectors.
-datasets:
-  kit:
-    vectors: {{{{count: {COUNT}, dimensions: {DIMENSIONS}, metric: %s, labels: [{SHARE}], queries: 600}}}}
-scenarios:
-  - name: kit
-    title: Kit
-    dataset: kit
-    durability: {{tier}}
-    steps:
-      - {{{{kind: load, name: load, title: Load}}}}
-      - {{{{kind: nearest, name: nearest, title: Nearest, recall: {_RECALL}}}}}
-      - {{{{kind: nearest, name: filtered, title: Filtered, recall: {_RECALL}, where: {{{{label: {SHARE}}}}}}}}}
+_DATA = f"vectors: {{count: {COUNT}, dimensions: {DIMENSIONS}, metric: %s, labels: [{SHARE}], queries: 600}}"
+_STEPS = f"""
+- {{kind: load, name: load, title: Load}}
+- {{kind: nearest, name: nearest, title: Nearest, recall: {_RECALL}}}
+- {{kind: nearest, name: filtered, title: Filtered, recall: {_RECALL}, where: {{label: {SHARE}}}}}
 """
 Stored = tuple[Engine, Session, VectorSet]
 
@@ -159,7 +147,7 @@ class VectorContract(EngineContract):
     @clause(_SECTION)
     def test_runs_a_whole_trial(self, engine_class: type[Engine], whole_trial: WholeTrial) -> None:
         """Loaded, searched and compared, as in a run."""
-        result = whole_trial(_SUITE % engine_class.metrics[0])
+        result = whole_trial(_DATA % engine_class.metrics[0], _STEPS)
         for step in result.steps:
             may = (Outcome.OK, Outcome.UNSUPPORTED) if step.name == "filtered" else (Outcome.OK, *FELL_SHORT)
             expect(step.outcome in may, f"{step.name}: expected ok, got {step.outcome}: {step.detail}")

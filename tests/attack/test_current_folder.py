@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import environment, summary
 
 pytestmark = pytest.mark.matrix
@@ -16,13 +17,9 @@ pytestmark = pytest.mark.matrix
 MODULES = ("json", "signal", "psutil", "numpy", "pydantic", "pyarrow", "click", "pytest", "sqlite3", "duckdb", "apsw")
 MODULES += ("jpype", "dbbench_plugins", "sitecustomize", "conftest")
 TRAP = "open({marker!r}, 'a').write(__name__ + '\\n')\nraise SystemExit('a trap: ' + __name__)\n"
-SUITE = """
-dbbench: 1
-name: trapped
-title: Clients in processes
-description: One load, and statements by two processes.
-datasets:
-  d:
+SUITE = suite_text(
+    "trapped",
+    """
     tables:
       T:
         rows: 100
@@ -30,21 +27,19 @@ datasets:
         columns:
           Id: {type: integer, values: {kind: sequence}}
           N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}
-scenarios:
-  - name: trapped
-    title: Trapped
-    dataset: d
-    durability: process
-    steps:
-      - {kind: load, name: load, title: Load}
-      - kind: statement
-        name: processes
-        title: Two processes
-        sql: INSERT INTO T (Id, N) SELECT MAX(Id) + 1, 1 FROM T
-        iterations: 4
-        clients: {processes: 2}
-        adds: {table: T}
-"""
+    """,
+    """
+    - {kind: load, name: load, title: Load}
+    - kind: statement
+      name: processes
+      title: Two processes
+      sql: INSERT INTO T (Id, N) SELECT MAX(Id) + 1, 1 FROM T
+      iterations: 4
+      clients: {processes: 2}
+      adds: {table: T}
+    """,
+    durability="process",
+)
 SCRIPT = (str(Path(sys.executable).with_name("dbbench")),)
 
 

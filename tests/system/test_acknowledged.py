@@ -5,36 +5,25 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import run_dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
-RECORDS = """
-dbbench: 1
-name: records
-title: Written
-description: What is in the files when a call on records has returned.
-datasets:
-  records:
-    records: {count: 120, key_bytes: 8, key_order: ascending, value_bytes: 32}
-scenarios:
-  - name: records
-    title: Records
-    dataset: records
-    durability: power
-    steps:
-      - {kind: keyvalue, name: insert, title: Insert, operation: insert}
-      - {kind: keyvalue, name: update, title: Update, operation: update, order: random}
-      - {kind: keyvalue, name: read, title: Read, operation: read}
-    charts: [{kind: overview}]
-"""
-THINGS = """
-dbbench: 1
-name: things
-title: Written
-description: What is in the files when a churn has returned.
-datasets:
-  things:
+RECORDS = suite_text(
+    "records",
+    "records: {count: 120, key_bytes: 8, key_order: ascending, value_bytes: 32}",
+    """
+    - {kind: keyvalue, name: insert, title: Insert, operation: insert}
+    - {kind: keyvalue, name: update, title: Update, operation: update, order: random}
+    - {kind: keyvalue, name: read, title: Read, operation: read}
+    """,
+    durability="power",
+    more="charts: [{kind: overview}]",
+)
+THINGS = suite_text(
+    "things",
+    """
     seed: 7
     tables:
       Thing:
@@ -43,16 +32,14 @@ datasets:
         columns:
           Id: {type: integer, values: {kind: sequence}}
           Name: {type: varchar(20), values: {kind: pattern, text: "N-##################"}}
-scenarios:
-  - name: things
-    title: Things
-    dataset: things
-    durability: power
-    steps:
-      - {kind: load, name: load, title: Load}
-      - {kind: churn, name: churn, title: Churn, table: Thing, share: 0.5, passes: 2, transaction: 20}
-    charts: [{kind: overview}]
-"""
+    """,
+    """
+    - {kind: load, name: load, title: Load}
+    - {kind: churn, name: churn, title: Churn, table: Thing, share: 0.5, passes: 2, transaction: 20}
+    """,
+    durability="power",
+    more="charts: [{kind: overview}]",
+)
 LIARS = ("written-queues", "written-closes", "written-fiftieth", "written-behind", "written-world", "written-connects")
 #: In the kernel's cache of files, so that a copy finds them.
 UNSYNCED = ("written-unsynced", "written-tenth", "written-memory", "written-asked")

@@ -22,6 +22,7 @@ from dbbench.errors import Unsupported
 from dbbench.host import machine
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
+from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.virtualfile.page import PAGE_BYTES, Layout, TornPage, checked, empty, sealed
 from dbbench_plugins.virtualfile.store import DOUBLE, LOG, PAGES, Broken, Store
 from tests.conftest import environment, run_dbbench, summary
@@ -29,23 +30,16 @@ from tests.conftest import environment, run_dbbench, summary
 pytestmark = pytest.mark.matrix
 
 SIZE = 512
-SUITE = """
-dbbench: 1
-name: blocks
-title: Blocks
-description: Blocks on a disk that fails.
-datasets:
-  blocks: {records: {count: 500, value_bytes: 512}}
-scenarios:
-  - name: blocks
-    title: Blocks
-    dataset: blocks
-    steps:
-      - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 100}
-      - {kind: keyvalue, name: read, title: Read, operation: read, order: random}
-      - {kind: keyvalue, name: update, title: Update, operation: update, order: random}
-    charts: [{kind: overview}]
-"""
+SUITE = suite_text(
+    "blocks",
+    "records: {count: 500, value_bytes: 512}",
+    """
+    - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 100}
+    - {kind: keyvalue, name: read, title: Read, operation: read, order: random}
+    - {kind: keyvalue, name: update, title: Update, operation: update, order: random}
+    """,
+    more="charts: [{kind: overview}]",
+)
 #: Fails a call on the engine's files, after a number of them, as a disk that breaks does.
 FAULT = r"""
 #define _GNU_SOURCE

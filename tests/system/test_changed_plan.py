@@ -4,15 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import Dbbench
 
-SUITE = """
-dbbench: 1
-name: indexed
-title: Indexed
-description: A query by a column with an index.
-datasets:
-  things:
+SUITE = suite_text(
+    "main",
+    """
     tables:
       Child:
         rows: 20000
@@ -21,14 +18,12 @@ datasets:
         columns:
           Id: {type: integer, values: {kind: sequence}}
           ParentId: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 2000}}}
-scenarios:
-  - name: main
-    title: Main
-    dataset: things
-    steps:
-      - {kind: load, name: load, title: Load}
-      - {kind: query, name: by-parent, title: By parent, sql: SELECT Id FROM Child WHERE ParentId = 7, read: Id, iterations: 20}
-"""
+    """,
+    """
+    - {kind: load, name: load, title: Load}
+    - {kind: query, name: by-parent, title: By parent, sql: SELECT Id FROM Child WHERE ParentId = 7, read: Id, iterations: 20}
+    """,
+)
 
 
 @pytest.mark.matrix

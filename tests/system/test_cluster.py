@@ -23,6 +23,7 @@ from dbbench.loadgen.job import Job
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.base import Clients
+from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.null import Null
 from tests.cluster import AHEAD, elsewhere
 from tests.conftest import Dbbench, everything_written
@@ -38,24 +39,16 @@ from dbbench.cluster.hosts import Hosts  # noqa: E402
 from dbbench.cluster.place import Place  # noqa: E402
 
 SECRET = "geheim-4711"
-SUITE = """
-dbbench: 1
-name: spread
-title: Spread
-description: Reads and updates by clients on several hosts.
-datasets:
-  small:
-    records: {count: 2000}
-scenarios:
-  - name: spread
-    title: Spread
-    dataset: small
-    durability: process
-    steps:
-      - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 100}
-      - {kind: mix, name: mix, title: Mix, weights: {read: 50, update: 50}, duration: 1s, clients: {threads: 2, processes: 1}}
-      - {kind: keyvalue, name: scan, title: Scan, operation: scan}
-"""
+SUITE = suite_text(
+    "spread",
+    "records: {count: 2000}",
+    """
+    - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 100}
+    - {kind: mix, name: mix, title: Mix, weights: {read: 50, update: 50}, duration: 1s, clients: {threads: 2, processes: 1}}
+    - {kind: keyvalue, name: scan, title: Scan, operation: scan}
+    """,
+    durability="process",
+)
 #: A lost host is to be told within so many seconds.
 WITHIN = 5.0
 

@@ -10,6 +10,7 @@ from dbbench import scripting
 from dbbench.host import atomic_json
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Run
+from dbbench.testing.suite_text import suite_text
 from tests.cluster import elsewhere
 from tests.conftest import Dbbench, started
 from tests.waiting import of_run, until
@@ -19,23 +20,15 @@ pytest.importorskip("cryptography")
 
 pytestmark = pytest.mark.matrix
 
-SUITE = """
-dbbench: 1
-name: rounds
-title: Rounds
-description: Some records.
-datasets:
-  small:
-    records: {count: 500}
-scenarios:
-  - name: rounds
-    title: Rounds
-    dataset: small
-    durability: process
-    steps:
-      - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 100}
-      - {kind: keyvalue, name: read, title: Read, operation: read}
-"""
+SUITE = suite_text(
+    "rounds",
+    "records: {count: 500}",
+    """
+    - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 100}
+    - {kind: keyvalue, name: read, title: Read, operation: read}
+    """,
+    durability="process",
+)
 ENGINES = ("-e", "sqlite", "-e", "sqlite+apsw")
 ASKED = ("rounds.yaml", *ENGINES, "--cluster", "local:2", "--fleet", "--format", "csv", "--out", "run")
 

@@ -7,53 +7,38 @@ from pathlib import Path
 import pytest
 
 from dbbench.testing.contract import usable
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import run_dbbench, small_disk
 
 pytestmark = pytest.mark.matrix
 
-SUITE = """
-dbbench: 1
-name: stores
-title: Stores
-description: Every operation on a few records.
-datasets:
-  records:
-    records: {count: 2000, key_bytes: 8, key_order: ascending, value_bytes: 32}
-scenarios:
-  - name: stores
-    title: Stores
-    dataset: records
-    durability: memory
-    steps:
-      - {kind: keyvalue, name: insert, title: Insert, operation: insert}
-      - {kind: keyvalue, name: read, title: Read, operation: read, order: random}
-      - {kind: keyvalue, name: scan, title: Scan, operation: scan}
-      - {kind: keyvalue, name: update, title: Update, operation: update, order: random}
-      - {kind: keyvalue, name: delete, title: Delete, operation: delete, count: 1000}
-      - {kind: keyvalue, name: insert-many, title: Insert, operation: insert, transaction: 1000, order: random}
-      - {kind: keyvalue, name: threads, title: Insert by two threads, operation: insert, clients: {threads: 2}}
-    charts: [{kind: overview}]
-"""
+SUITE = suite_text(
+    "stores",
+    "records: {count: 2000, key_bytes: 8, key_order: ascending, value_bytes: 32}",
+    """
+    - {kind: keyvalue, name: insert, title: Insert, operation: insert}
+    - {kind: keyvalue, name: read, title: Read, operation: read, order: random}
+    - {kind: keyvalue, name: scan, title: Scan, operation: scan}
+    - {kind: keyvalue, name: update, title: Update, operation: update, order: random}
+    - {kind: keyvalue, name: delete, title: Delete, operation: delete, count: 1000}
+    - {kind: keyvalue, name: insert-many, title: Insert, operation: insert, transaction: 1000, order: random}
+    - {kind: keyvalue, name: threads, title: Insert by two threads, operation: insert, clients: {threads: 2}}
+    """,
+    durability="memory",
+    more="charts: [{kind: overview}]",
+)
 #: Far more than its dataset has at first, in large transactions.
-FLOOD = """
-dbbench: 1
-name: flood
-title: Flood
-description: More and more records.
-datasets:
-  records:
-    records: {count: 200, key_bytes: 16, key_order: scattered, value_bytes: 2000}
-scenarios:
-  - name: flood
-    title: Flood
-    dataset: records
-    durability: memory
-    steps:
-      - {kind: keyvalue, name: insert, title: Insert, operation: insert, transaction: 10}
-      - {kind: keyvalue, name: flood, title: Insert many more, operation: insert, transaction: 1000, count: 15000}
-      - {kind: keyvalue, name: read, title: Read, operation: read, order: random, count: 100}
-    charts: [{kind: overview}]
-"""
+FLOOD = suite_text(
+    "flood",
+    "records: {count: 200, key_bytes: 16, key_order: scattered, value_bytes: 2000}",
+    """
+    - {kind: keyvalue, name: insert, title: Insert, operation: insert, transaction: 10}
+    - {kind: keyvalue, name: flood, title: Insert many more, operation: insert, transaction: 1000, count: 15000}
+    - {kind: keyvalue, name: read, title: Read, operation: read, order: random, count: 100}
+    """,
+    durability="memory",
+    more="charts: [{kind: overview}]",
+)
 STEPS = ("insert", "read", "scan", "update", "delete", "insert-many", "threads")
 #: Engine -> the first step that isn't ok, its outcome, and words of its detail.
 FAULTS = {

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.engine.probe import probe
+from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.loopback import OPENS
 from tests.conftest import Dbbench, summary
 
@@ -32,22 +33,15 @@ def test_layers_load_objects_and_are_drawn_in_parts(tmp_path: Path, dbbench: Dbb
 def test_a_layer_refuses_what_is_no_object(tmp_path: Path, dbbench: Dbbench) -> None:
     pytest.importorskip("sqlalchemy")
     (tmp_path / "one.yaml").write_text(
-        """
-dbbench: 1
-name: one
-title: One
-description: One.
-datasets:
-  d: {tables: {T: {rows: 5, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}}
-scenarios:
-  - name: one
-    title: One
-    dataset: d
-    steps:
-      - {kind: load, name: load, title: Load}
-      - {kind: objects, name: one, title: One, table: T, operation: get}
-      - {kind: query, name: all, title: All, sql: SELECT Id FROM T}
-"""
+        suite_text(
+            "one",
+            "tables: {T: {rows: 5, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}",
+            """
+    - {kind: load, name: load, title: Load}
+    - {kind: objects, name: one, title: One, table: T, operation: get}
+    - {kind: query, name: all, title: All, sql: SELECT Id FROM T}
+    """,
+        )
     )
     asked = ("--engine", "sqlite", "--engine", "sqlite+orm", "--format", "csv")
     dbbench("suite", "one.yaml", "--quick", *asked, "--out", "run", status=1)

@@ -6,17 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import run_dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
-SUITE = """
-dbbench: 1
-name: possible
-title: Possible
-description: What figures can be.
-datasets:
-  things:
+SUITE = suite_text(
+    "things",
+    """
     seed: 7
     tables:
       Thing:
@@ -25,19 +22,17 @@ datasets:
         columns:
           Id: {type: integer, values: {kind: sequence}}
           Name: {type: varchar(20), values: {kind: pattern, text: "N-##################"}}
-scenarios:
-  - name: things
-    title: Things
-    dataset: things
-    durability: memory
-    steps:
-      - {kind: load, name: load, title: Load}
-      - {kind: query, name: query, title: Query, sql: "SELECT Id, Name FROM Thing", read: Name}
-      - {kind: query, name: few, title: Few, sql: "SELECT Id, Name FROM Thing WHERE Id < 5", read: Name}
-      - {kind: query, name: cold, title: Cold, sql: "SELECT Id, Name FROM Thing", read: Name, cache: cold}
-      - {kind: size, name: size, title: Size}
-    charts: [{kind: overview}]
-"""
+    """,
+    """
+    - {kind: load, name: load, title: Load}
+    - {kind: query, name: query, title: Query, sql: "SELECT Id, Name FROM Thing", read: Name}
+    - {kind: query, name: few, title: Few, sql: "SELECT Id, Name FROM Thing WHERE Id < 5", read: Name}
+    - {kind: query, name: cold, title: Cold, sql: "SELECT Id, Name FROM Thing", read: Name, cache: cold}
+    - {kind: size, name: size, title: Size}
+    """,
+    durability="memory",
+    more="charts: [{kind: overview}]",
+)
 HONEST = ("sqlite", "sqlite+apsw", "duckdb", "duckdb+arrow")
 LIARS = ("sizes-stub", "faulty-memoises", "faulty-escapes", "faulty-prefetches", "faulty-claims", "faulty-hires")
 

@@ -19,6 +19,7 @@ from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.host import atomic_json
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
+from dbbench.testing.suite_text import suite_text
 from dbbench_plugins.postgresql.programs import folder_of_programs
 from tests.conftest import Dbbench, everything_written, started, summary
 from tests.waiting import until
@@ -29,33 +30,27 @@ usable("postgresql")
 
 ENGINES = ("postgresql", "postgresql+pq", "postgresql+adbc")
 SECRET = "geheim-4711"
-SLOW = """
-dbbench: 1
-name: slow
-title: Slow
-description: A query that takes its time on PostgreSQL.
-datasets:
-  slow:
+SLOW = suite_text(
+    "slow",
+    """
     tables:
       One:
         rows: 10
         primary_key: Id
         columns: {Id: {type: integer, values: {kind: sequence}}}
-scenarios:
-  - name: slow
-    title: Slow
-    dataset: slow
-    durability: process
-    steps:
-      - {kind: load, name: load, title: Load}
-      - kind: query
-        name: slow
-        title: Slow
-        sql: SELECT Id FROM One
-        dialects: {postgresql: "SELECT Id FROM One, pg_sleep(60)"}
-        read: One.Id
-      - {kind: size, name: size, title: Size}
-"""
+    """,
+    """
+    - {kind: load, name: load, title: Load}
+    - kind: query
+      name: slow
+      title: Slow
+      sql: SELECT Id FROM One
+      dialects: {postgresql: "SELECT Id FROM One, pg_sleep(60)"}
+      read: One.Id
+    - {kind: size, name: size, title: Size}
+    """,
+    durability="process",
+)
 
 
 def engine(name: str, directory: Path, tier: Tier = Tier.PROCESS, url: str = "", **options: str) -> SQLEngine:

@@ -7,17 +7,14 @@ from typing import Any
 
 import pytest
 
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import Dbbench, run_dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
-SUITE = """
-dbbench: 1
-name: rates
-title: Rates
-description: One statement, one call after another, at a rate, and by several clients.
-datasets:
-  d:
+SUITE = suite_text(
+    "rates",
+    """
     tables:
       T:
         rows: 100
@@ -25,40 +22,38 @@ datasets:
         columns:
           Id: {type: integer, values: {kind: sequence}}
           N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}
-scenarios:
-  - name: rates
-    title: Rates
-    dataset: d
-    durability: process
-    steps:
-      - {kind: load, name: load, title: Load}
-      - kind: statement
-        name: closed
-        title: One call after another
-        sql: &insert INSERT INTO T (Id, N) SELECT MAX(Id) + 1, 1 FROM T
-        iterations: 40
-        adds: {table: T}
-      - kind: statement
-        name: rate
-        title: At a rate
-        sql: *insert
-        rate: {per_second: 50, seconds: 4}
-        adds: {table: T}
-      - kind: statement
-        name: threads
-        title: Random arrivals at two threads
-        sql: *insert
-        rate: {per_second: 60, arrivals: poisson, seconds: 1}
-        clients: {threads: 2}
-        adds: {table: T}
-      - kind: statement
-        name: processes
-        title: Three processes
-        sql: *insert
-        iterations: 1100
-        clients: {processes: 3}
-        adds: {table: T}
-"""
+    """,
+    """
+    - {kind: load, name: load, title: Load}
+    - kind: statement
+      name: closed
+      title: One call after another
+      sql: &insert INSERT INTO T (Id, N) SELECT MAX(Id) + 1, 1 FROM T
+      iterations: 40
+      adds: {table: T}
+    - kind: statement
+      name: rate
+      title: At a rate
+      sql: *insert
+      rate: {per_second: 50, seconds: 4}
+      adds: {table: T}
+    - kind: statement
+      name: threads
+      title: Random arrivals at two threads
+      sql: *insert
+      rate: {per_second: 60, arrivals: poisson, seconds: 1}
+      clients: {threads: 2}
+      adds: {table: T}
+    - kind: statement
+      name: processes
+      title: Three processes
+      sql: *insert
+      iterations: 1100
+      clients: {processes: 3}
+      adds: {table: T}
+    """,
+    durability="process",
+)
 #: Arrivals of the step `rate`, and those that a stall of 1 s holds up, the first and the last of them left aside.
 ARRIVALS, HELD_UP = 200, 45
 

@@ -3,15 +3,12 @@
 from itertools import product
 from pathlib import Path
 
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import summary
 
-SUITE = """\
-dbbench: 1
-name: codes
-title: Codes
-description: Rows under text keys, and more of them.
-datasets:
-  codes:
+SUITE = suite_text(
+    "codes",
+    """
     tables:
       Codes:
         rows: {file: codes.csv, count: 200}
@@ -19,20 +16,18 @@ datasets:
         columns:
           Code: {type: varchar(12)}
           Amount: {type: integer}
-scenarios:
-  - name: codes
-    title: Codes
-    dataset: codes
-    durability: process
-    steps:
-      - {kind: load, name: load, title: Load}
-      - kind: statement
-        name: insert
-        title: Insert of a row whose key lies between the others
-        sql: INSERT INTO Codes (Code, Amount) SELECT MAX(Code) || 'x', 1000 FROM Codes WHERE Code LIKE 'k05%'
-        iterations: 10
-        adds: {table: Codes, rows: 1}
-"""
+    """,
+    """
+    - {kind: load, name: load, title: Load}
+    - kind: statement
+      name: insert
+      title: Insert of a row whose key lies between the others
+      sql: INSERT INTO Codes (Code, Amount) SELECT MAX(Code) || 'x', 1000 FROM Codes WHERE Code LIKE 'k05%'
+      iterations: 10
+      adds: {table: Codes, rows: 1}
+    """,
+    durability="process",
+)
 
 
 def test_added_rows_among_text_keys_are_no_fault(tmp_path: Path, dbbench) -> None:

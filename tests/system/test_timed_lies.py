@@ -2,41 +2,30 @@
 
 import pytest
 
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import run_dbbench, summary
 
 pytestmark = pytest.mark.matrix
 
-RECORDS = """
-dbbench: 1
-name: records
-title: Timed
-description: What timed calls on records return.
-datasets:
-  records:
-    records: {count: 600, key_bytes: 8, key_order: ascending, value_bytes: 32}
-scenarios:
-  - name: records
-    title: Records
-    dataset: records
-    durability: memory
-    steps:
-      - {kind: keyvalue, name: insert, title: Insert, operation: insert, transaction: 100}
-      - {kind: keyvalue, name: read, title: Read, operation: read, order: random}
-      - {kind: keyvalue, name: paced, title: Read at a rate, operation: read, rate: {per_second: 500, seconds: 0.5}}
-      - {kind: keyvalue, name: lasting, title: Read for a time, operation: read, duration: 0.2}
-      - {kind: keyvalue, name: seek, title: Seek, operation: seek, order: random}
-      - {kind: keyvalue, name: scan, title: Scan, operation: scan}
-      - {kind: mix, name: scans, title: Scans, weights: {scan: 50, update: 50}, operations: 400, scan_length: 9}
-      - {kind: mix, name: modifies, title: Modify, weights: {modify: 50, insert: 50}, operations: 400}
-    charts: [{kind: overview}]
-"""
-THINGS = """
-dbbench: 1
-name: things
-title: Timed
-description: What timed calls on tables return.
-datasets:
-  things:
+RECORDS = suite_text(
+    "records",
+    "records: {count: 600, key_bytes: 8, key_order: ascending, value_bytes: 32}",
+    """
+    - {kind: keyvalue, name: insert, title: Insert, operation: insert, transaction: 100}
+    - {kind: keyvalue, name: read, title: Read, operation: read, order: random}
+    - {kind: keyvalue, name: paced, title: Read at a rate, operation: read, rate: {per_second: 500, seconds: 0.5}}
+    - {kind: keyvalue, name: lasting, title: Read for a time, operation: read, duration: 0.2}
+    - {kind: keyvalue, name: seek, title: Seek, operation: seek, order: random}
+    - {kind: keyvalue, name: scan, title: Scan, operation: scan}
+    - {kind: mix, name: scans, title: Scans, weights: {scan: 50, update: 50}, operations: 400, scan_length: 9}
+    - {kind: mix, name: modifies, title: Modify, weights: {modify: 50, insert: 50}, operations: 400}
+    """,
+    durability="memory",
+    more="charts: [{kind: overview}]",
+)
+THINGS = suite_text(
+    "things",
+    """
     seed: 7
     tables:
       Thing:
@@ -45,25 +34,23 @@ datasets:
         columns:
           Id: {type: integer, values: {kind: sequence}}
           Name: {type: varchar(6), values: {kind: pattern, text: "N-####"}}
-scenarios:
-  - name: things
-    title: Things
-    dataset: things
-    durability: memory
-    steps:
-      - {kind: load, name: load, title: Load}
-      - {kind: query, name: query, title: Query, sql: "SELECT Id, Name FROM Thing", read: Name}
-      - {kind: query, name: loaded, title: Under load, sql: "SELECT Id, Name FROM Thing", read: Name, duration: 0.2}
-      - kind: query
-        name: highest
-        title: Highest rate
-        sql: SELECT Id, Name FROM Thing
-        read: Name
-        find: {p90: 1 s, trial: 0.3}
-      - {kind: objects, name: get, title: Get, table: Thing, operation: get, count: 100}
-      - {kind: objects, name: many, title: Get many, table: Thing, operation: get_many, count: 100}
-    charts: [{kind: overview}]
-"""
+    """,
+    """
+    - {kind: load, name: load, title: Load}
+    - {kind: query, name: query, title: Query, sql: "SELECT Id, Name FROM Thing", read: Name}
+    - {kind: query, name: loaded, title: Under load, sql: "SELECT Id, Name FROM Thing", read: Name, duration: 0.2}
+    - kind: query
+      name: highest
+      title: Highest rate
+      sql: SELECT Id, Name FROM Thing
+      read: Name
+      find: {p90: 1 s, trial: 0.3}
+    - {kind: objects, name: get, title: Get, table: Thing, operation: get, count: 100}
+    - {kind: objects, name: many, title: Get many, table: Thing, operation: get_many, count: 100}
+    """,
+    durability="memory",
+    more="charts: [{kind: overview}]",
+)
 NOTHING = "a timed call returned nothing for the key "
 #: Suite -> engine -> each step that it lies in, and words of what is said of it.
 LIES: dict[str, dict[str, dict[str, str]]] = {

@@ -5,15 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.testing.suite_text import suite_text
 from tests.conftest import Dbbench, summary
 
-SUITE = """
-dbbench: 1
-name: unread
-title: Unread
-description: Statements with and without a check.
-datasets:
-  d:
+SUITE = suite_text(
+    "unread",
+    """
     tables:
       T:
         rows: 500
@@ -21,23 +18,21 @@ datasets:
         columns:
           Id: {type: integer, values: {kind: sequence}}
           N: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}
-scenarios:
-  - name: unread
-    title: Unread
-    dataset: d
-    durability: process
-    steps:
-      - {kind: load, name: load, title: Load}
-      - {kind: statement, name: change, title: Change, sql: UPDATE T SET N = N + 1}
-      - kind: statement
-        name: add
-        title: Add
-        sql: INSERT INTO T (Id, N) SELECT MAX(Id) + 1, 1 FROM T
-        adds: {table: T}
-      - {kind: statement, name: look, title: Look, sql: x, dialects: {sqlite: PRAGMA table_info(T)}}
-      - {kind: total, name: both, title: Both, of: [change, add]}
-      - {kind: total, name: checked, title: Checked, of: [load, add]}
-"""
+    """,
+    """
+    - {kind: load, name: load, title: Load}
+    - {kind: statement, name: change, title: Change, sql: UPDATE T SET N = N + 1}
+    - kind: statement
+      name: add
+      title: Add
+      sql: INSERT INTO T (Id, N) SELECT MAX(Id) + 1, 1 FROM T
+      adds: {table: T}
+    - {kind: statement, name: look, title: Look, sql: x, dialects: {sqlite: PRAGMA table_info(T)}}
+    - {kind: total, name: both, title: Both, of: [change, add]}
+    - {kind: total, name: checked, title: Checked, of: [load, add]}
+    """,
+    durability="process",
+)
 
 
 @pytest.fixture

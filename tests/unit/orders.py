@@ -8,20 +8,9 @@ from dbbench.results.trial import Trial
 from dbbench.run.order import TrialOrder
 from dbbench.run.worker_process import WorkerProcess
 from dbbench.suite.loader import parse_suite
+from dbbench.testing.suite_text import suite_text
 
-SUITE = """\
-dbbench: 1
-name: s
-title: S
-description: S
-datasets:
-  r: {records: {count: 50, key_bytes: 16, value_bytes: 16}}
-scenarios:
-  - name: a
-    title: A
-    dataset: r
-    steps:
-"""
+SUITE = suite_text("a", "records: {count: 50, key_bytes: 16, value_bytes: 16}", "")
 FILL = "kind: keyvalue, name: fill, title: Fill, operation: insert"
 
 
@@ -35,8 +24,8 @@ def order(folder: Path, *steps: str, **process: Any) -> TrialOrder:
         rounds=2,
         steps=tuple(step.name for step in scenario.steps),
         scenario=scenario,
-        dataset=suite.datasets["r"],
-        files=materialise(suite.datasets["r"]).directory,
+        dataset=suite.datasets["a"],
+        files=materialise(suite.datasets["a"]).directory,
         answers={},
         run=folder,
         options={},

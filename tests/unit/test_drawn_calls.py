@@ -20,6 +20,7 @@ from dbbench.suite.loader import parse_suite
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.query import QueryStep
 from dbbench.suite.steps.statement import StatementStep
+from dbbench.testing.suite_text import suite_text
 from dbbench.workloads import drawn_query, query, statement
 from dbbench.workloads.context import StepContext
 from dbbench.workloads.drawn import drawn_calls
@@ -27,13 +28,9 @@ from dbbench_plugins.sqlite import SQLite, SQLiteSession
 from tests.unit.loaded import loaded
 from tests.unit.piped import piped
 
-TEXT = """
-dbbench: 1
-name: shop
-title: Shop
-description: Orders.
-datasets:
-  shop:
+TEXT = suite_text(
+    "shop",
+    """
     tables:
       Orders:
         rows: 300
@@ -43,30 +40,28 @@ datasets:
           Buyer: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 20}}}
           Price: {type: "decimal(7, 2)", values: {kind: quantiles, points: {0: 1, 1: 99}, step: 0.25}, null_every: 11}
           Day: {type: date, values: {kind: days, first: 2026-01-01, last: 2026-01-31}}
-scenarios:
-  - name: shop
-    title: Shop
-    dataset: shop
-    steps:
-      - {kind: load, name: load, title: Load}
-      - kind: query
-        name: of-buyer
-        title: What a buyer ordered
-        sql: SELECT Id, Price, Day FROM Orders WHERE Buyer = :buyer AND Day >= :since
-        read: Price
-        iterations: 60
-        parameters:
-          buyer: {draw: Orders.Buyer, distribution: zipfian}
-          since: {date: [2026-01-01, 2026-01-31]}
-      - kind: statement
-        name: order
-        title: Order
-        sql: INSERT INTO Orders (Id, Buyer, Price, Day) VALUES (:id, :buyer, 1.5, '2026-02-01')
-        iterations: 50
-        parameters: {id: {counter: Orders.Id}, buyer: {integer: [1, 20]}}
-        adds: {table: Orders, rows: 1}
-        check: {sql: "SELECT MAX(Price) FROM Orders WHERE Day = '2026-02-01'", columns: [Orders.Price], rows: [[1.5]]}
-"""
+    """,
+    """
+    - {kind: load, name: load, title: Load}
+    - kind: query
+      name: of-buyer
+      title: What a buyer ordered
+      sql: SELECT Id, Price, Day FROM Orders WHERE Buyer = :buyer AND Day >= :since
+      read: Price
+      iterations: 60
+      parameters:
+        buyer: {draw: Orders.Buyer, distribution: zipfian}
+        since: {date: [2026-01-01, 2026-01-31]}
+    - kind: statement
+      name: order
+      title: Order
+      sql: INSERT INTO Orders (Id, Buyer, Price, Day) VALUES (:id, :buyer, 1.5, '2026-02-01')
+      iterations: 50
+      parameters: {id: {counter: Orders.Id}, buyer: {integer: [1, 20]}}
+      adds: {table: Orders, rows: 1}
+      check: {sql: "SELECT MAX(Price) FROM Orders WHERE Day = '2026-02-01'", columns: [Orders.Price], rows: [[1.5]]}
+    """,
+)
 SUITE = parse_suite(TEXT, "shop.yaml")
 LOAD, QUERY, ORDER = SUITE.scenarios[0].steps
 assert isinstance(QUERY, QueryStep)

@@ -12,14 +12,11 @@ from dbbench.run.data import answers_of, doubtful
 from dbbench.suite.changes import before
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.steps.query import QueryStep
+from dbbench.testing.suite_text import suite_text
 
-SUITE = """\
-dbbench: 1
-name: s
-title: S
-description: S
-datasets:
-  d:
+SUITE = suite_text(
+    "s",
+    """
     tables:
       T:
         rows: 10
@@ -28,13 +25,9 @@ datasets:
           Id: {type: integer, values: {kind: sequence}}
           Name: {type: varchar(10), values: {kind: listed, texts: [a, b]}}
           Day: {type: date, values: {kind: days, first: 2026-01-01, last: 2026-01-31}}
-scenarios:
-  - name: s
-    title: S
-    dataset: d
-    steps:
-      - {kind: load, name: load, title: Load}
-"""
+    """,
+    "- {kind: load, name: load, title: Load}",
+)
 STEP = "      - {kind: query, name: q, title: Q, sql: '"
 
 
@@ -123,7 +116,7 @@ def test_a_query_is_answered_with_what_statements_have_made_of_its_rows(
     found = before(query, suite.scenarios[0].steps)
     assert tuple(count for _, count in found.statements) == calls
     assert bool(found.unknown) == unknown
-    answers = answers_of(suite, {"d": materialise(suite.datasets["d"])}, tmp_path, None)
+    answers = answers_of(suite, {"s": materialise(suite.datasets["s"])}, tmp_path, None)
     (answer,) = read_answers(Path(answers["s"]["q"]))
     assert bool(refused([answer])) == unknown
     if not unknown:
@@ -135,5 +128,5 @@ def test_an_answer_without_rows_or_values_is_doubtful(tmp_path: Path, monkeypatc
     texts = ["SELECT Id FROM T WHERE Id < 0", "SELECT MAX(Id) FROM T WHERE Id < 0", "SELECT COUNT(*) FROM T"]
     steps = "".join(f"      - {{kind: query, name: q{n}, title: Q, sql: {text}}}\n" for n, text in enumerate(texts))
     suite = parse_suite(SUITE + steps, "s.yaml")
-    lines = list(doubtful(suite, answers_of(suite, {"d": materialise(suite.datasets["d"])}, tmp_path, None)))
+    lines = list(doubtful(suite, answers_of(suite, {"s": materialise(suite.datasets["s"])}, tmp_path, None)))
     assert [line.partition(";")[0] for line in lines] == ["q0: its answer has no rows", "q1: its answer has no values"]

@@ -21,23 +21,17 @@ from dbbench.report.step_view import Data, StepView
 from dbbench.results.outcome import Outcome
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Scenario, Suite
+from dbbench.testing.suite_text import suite_text
 from tests.scenes import covered, texts
 
-SUITE = """\
-dbbench: 1
-name: s
-title: S
-description: S
-datasets:
-  d: {tables: {T: {rows: 10, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}}
-scenarios:
-  - name: a
-    title: A
-    dataset: d
-    steps:
-      - {kind: query, name: q, title: Q, sql: SELECT Id FROM T, duration: 4s, clients: CLIENTS}
-      - {kind: total, name: q-3, title: Both, of: [q-1, q-2]}
-"""
+SUITE = suite_text(
+    "a",
+    "tables: {T: {rows: 10, primary_key: Id, columns: {Id: {type: integer, values: {kind: sequence}}}}}",
+    """
+    - {kind: query, name: q, title: Q, sql: SELECT Id FROM T, duration: 4s, clients: CLIENTS}
+    - {kind: total, name: q-3, title: Both, of: [q-1, q-2]}
+    """,
+)
 
 
 def parsed(clients: str = "[1, 2, 4]", text: str = SUITE) -> Suite:
@@ -58,11 +52,9 @@ def test_a_sweep_becomes_a_step_for_each_of_its_clients() -> None:
 
 
 def test_a_sweep_takes_no_name_that_is_there() -> None:
-    text = SUITE.replace("q-3", "q-4")
-    lines = text.splitlines(keepends=True)
-    lines.insert(11, "      - {kind: load, name: q-2, title: L}\n")
+    text = SUITE.replace("q-3", "q-4").replace("steps:\n", "steps:\n      - {kind: load, name: q-2, title: L}\n")
     with pytest.raises(SuiteError, match="other names: the sweep makes a step q-2, which already exists"):
-        parsed("[1, 2]", "".join(lines))
+        parsed("[1, 2]", text)
 
 
 def test_a_number_of_clients_is_one_of_threads() -> None:

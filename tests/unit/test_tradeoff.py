@@ -18,26 +18,22 @@ from dbbench.report.step_view import Data
 from dbbench.results.outcome import Outcome
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Suite
+from dbbench.testing.suite_text import suite_text
 from tests.scenes import texts
 
-SUITE = """\
-dbbench: 1
-name: s
-title: S
-description: S
-datasets:
-  d: {vectors: {count: 1000, dimensions: 8, labels: [0.1]}}
-scenarios:
-  - name: a
-    title: A
-    dataset: d
-    steps:
-      - {kind: load, name: load, title: Load}
-      - {kind: nearest, name: near, title: Near, recall: [0.9, 0.99]}
+SUITE = suite_text(
+    "a",
+    "vectors: {count: 1000, dimensions: 8, labels: [0.1]}",
+    """
+    - {kind: load, name: load, title: Load}
+    - {kind: nearest, name: near, title: Near, recall: [0.9, 0.99]}
+    """,
+    more="""
     charts:
       - {kind: tradeoff, title: Recall and speed, steps: [near]}
       - {kind: tradeoff, title: Build and speed, steps: [near-99], against: load}
-"""
+    """,
+)
 
 
 def parsed(*changes: tuple[str, str]) -> Suite:

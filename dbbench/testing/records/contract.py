@@ -12,44 +12,32 @@ from dbbench.testing.records.clauses import RecordContract
 from dbbench.testing.records.commits import CommitContract
 from dbbench.testing.records.store import WIDTH, Store
 
-_SUITE = """
-dbbench: 1
-name: kit
-title: Conformance
-description: A whole trial on few records.
-datasets:
-  kit:
-    records: {{count: 300, key_bytes: 16, key_order: scattered, value_bytes: 40}}
-scenarios:
-  - name: kit
-    title: Kit
-    dataset: kit
-    durability: {tier}
-    steps:
-      - {{kind: keyvalue, name: insert, title: Insert, operation: insert, count: 50}}
-      - {{kind: keyvalue, name: insert-many, title: Insert, operation: insert, transaction: 100, order: random}}
-      - {{kind: size, name: size, title: Size}}
-      - {{kind: keyvalue, name: read, title: Read, operation: read, order: random}}
-      - {{kind: keyvalue, name: read-one, title: Read one, operation: read, order: same, count: 100}}
-      - {{kind: keyvalue, name: seek, title: Seek, operation: seek, order: random}}
-      - {{kind: keyvalue, name: update, title: Update, operation: update, order: random, count: 20}}
-      - {{kind: keyvalue, name: update-one, title: Update one, operation: update, order: same, count: 5}}
-      - {{kind: keyvalue, name: update-many, title: Update, operation: update, transaction: 100}}
-      - {{kind: keyvalue, name: scan, title: Scan, operation: scan}}
-      - kind: mix
-        name: mix
-        title: Mix
-        operations: 80
-        weights: {{read: 50, update: 15, insert: 20, modify: 15}}
-      - kind: mix
-        name: scans
-        title: Mix with scans
-        operations: 60
-        weights: {{scan: 80, insert: 20}}
-        keys: latest
-        scan_length: 20
-      - {{kind: keyvalue, name: delete, title: Delete, operation: delete, count: 20}}
-      - {{kind: keyvalue, name: delete-many, title: Delete, operation: delete, transaction: 100, count: 200}}
+_DATA = "records: {count: 300, key_bytes: 16, key_order: scattered, value_bytes: 40}"
+_STEPS = """
+- {kind: keyvalue, name: insert, title: Insert, operation: insert, count: 50}
+- {kind: keyvalue, name: insert-many, title: Insert, operation: insert, transaction: 100, order: random}
+- {kind: size, name: size, title: Size}
+- {kind: keyvalue, name: read, title: Read, operation: read, order: random}
+- {kind: keyvalue, name: read-one, title: Read one, operation: read, order: same, count: 100}
+- {kind: keyvalue, name: seek, title: Seek, operation: seek, order: random}
+- {kind: keyvalue, name: update, title: Update, operation: update, order: random, count: 20}
+- {kind: keyvalue, name: update-one, title: Update one, operation: update, order: same, count: 5}
+- {kind: keyvalue, name: update-many, title: Update, operation: update, transaction: 100}
+- {kind: keyvalue, name: scan, title: Scan, operation: scan}
+- kind: mix
+  name: mix
+  title: Mix
+  operations: 80
+  weights: {read: 50, update: 15, insert: 20, modify: 15}
+- kind: mix
+  name: scans
+  title: Mix with scans
+  operations: 60
+  weights: {scan: 80, insert: 20}
+  keys: latest
+  scan_length: 20
+- {kind: keyvalue, name: delete, title: Delete, operation: delete, count: 20}
+- {kind: keyvalue, name: delete-many, title: Delete, operation: delete, transaction: 100, count: 200}
 """
 #: Step of the suite -> what it asks of a session.
 _NEEDS = {
@@ -101,7 +89,7 @@ class KeyValueContract(RecordContract, CommitContract):
     @clause("the-life-of-a-trial")
     def test_a_whole_trial_on_records_is_right(self, engine_class: type[Engine], whole_trial: WholeTrial) -> None:
         """The steps as a suite runs them, in a process of their own, with all that the store holds checked."""
-        steps = {step.name: step for step in whole_trial(_SUITE).steps}
+        steps = {step.name: step for step in whole_trial(_DATA, _STEPS).steps}
         expect_equal("steps of the trial", list(steps), list(_NEEDS))
         refused = False  # a step that writes, and so those after it are not run
         for name, step in steps.items():
