@@ -25,6 +25,7 @@ from dbbench.engine.traits import Concurrency, EngineInfo, Knob, MissingFeature,
 from dbbench.suite.data_types import TYPES, DataType, parse_type
 from dbbench.suite.dataset import Column, Records, Table, Vectors
 from dbbench.suite.model import Tier
+from dbbench.suite.steps.search import MatchKind, Payload
 
 START = """# The plugin contract
 
@@ -81,6 +82,8 @@ VALUES: dict[str, tuple[Any, str]] = {
     "LoadFormat": (LoadFormat, "How a load receives rows."),
     "ResultFormat": (ResultFormat, "How a query returns them."),
     "LoadPart": (LoadPart, "What ends a load."),
+    "MatchKind": (MatchKind, "How the words of a search must be in a text."),
+    "Payload": (Payload, "What a search returns of each text."),
     "Retry": (Retry, "Why a transaction may succeed when it is made again."),
     "FileRole": (FileRole, "What a file of a database is for."),
 }

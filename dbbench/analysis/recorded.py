@@ -230,6 +230,33 @@ class Recall:
     effort: float | None
 
 
+@dataclass(frozen=True)
+class Searches:
+    """Searches for texts, medians of the rounds: the texts that match, the calls that were checked.
+
+    The NDCG of ranked ones beside BM25, and that of a random order; None for others.
+    """
+
+    matches: float
+    checked: float
+    ndcg: float | None
+    by_chance: float | None
+
+
+def searches(rounds: Sequence[StepFacts]) -> Searches | None:
+    """What is known of a step's searches for texts; None for other steps."""
+    found = [facts["search"] for facts in rounds if "search" in facts]
+    if not found:
+        return None
+    ranked = [each for each in found if "ndcg" in each]
+    return Searches(
+        matches=median(each["matches"] for each in found),
+        checked=median(each["checked"] for each in found),
+        ndcg=median(each["ndcg"] for each in ranked) if ranked else None,
+        by_chance=median(each["ndcg_by_chance"] for each in ranked) if ranked else None,
+    )
+
+
 def recall(rounds: Sequence[StepFacts]) -> Recall | None:
     """The recall of a step's searches; None for other steps."""
     found = [facts["recall"] for facts in rounds if "recall" in facts]

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from statistics import median
 
 from dbbench.host.interference import MOST_OTHERS
-from dbbench.results.facts import ClusterFacts, HostFacts, RecallFacts
+from dbbench.results.facts import ClusterFacts, HostFacts, RecallFacts, SearchFacts
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult, TrialResult
 from dbbench.suite.model import Scenario, Tier
@@ -17,6 +17,8 @@ from dbbench.suite.model import Scenario, Tier
 BUSY = 0.80
 #: Clocks that are known less exactly than this share of the span leave the rate unsure.
 UNSURE = 0.01
+#: A ranking that is nearer to a random order than this, where that of BM25 is 1, is remarked on.
+HARDLY = 0.2
 #: Seconds of preparing that are worth a word.
 LONG = 0.01
 
@@ -44,6 +46,8 @@ class About(Enum):
     WITHOUT_EFFECT = auto()
     #: A search without a knob doesn't find all.
     APPROXIMATE = auto()
+    #: Ranked searches put texts in an order that is hardly better than a random one: their NDCG is `amount`.
+    UNRANKED = auto()
     #: `count` bytes of a size are outside of the engine's directory, in the files `names`.
     OUTSIDE = auto()
     #: A server at a URL counts its size itself, beside sizes of files; what it uses isn't seen.
@@ -138,6 +142,7 @@ def remarks(
     if part and 2 * len(first) > len(steps):
         yield Remark(About.FIRST_CALLS, amount=median(first), rounds=(len(first), len(steps)))
     yield from _of_recalls([step.facts["recall"] for step in steps if "recall" in step.facts])
+    yield from _of_ranked([step.facts["search"] for step in steps if "ndcg" in step.facts.get("search", {})])
     if part:
         yield from limits_of_hosts(steps)
     if part and steps[0].unit != "B":  # a size is what it is
@@ -194,6 +199,19 @@ def _of_recalls(recalls: Sequence[RecallFacts]) -> Iterator[Remark]:
     ):
         if found:
             yield Remark(about, found[0].get("knob", ""), rounds=(len(found), len(recalls)))
+
+
+def _of_ranked(searches: Sequence[SearchFacts]) -> Iterator[Remark]:
+    """Remark on searches whose best texts aren't those that have most of what was looked for."""
+    found = [each for each in searches if _better(each) < HARDLY]
+    if found:
+        yield Remark(About.UNRANKED, amount=median(each["ndcg"] for each in found), rounds=(len(found), len(searches)))
+
+
+def _better(search: SearchFacts) -> float:
+    """How far an order is from a random one, 0, towards that of BM25, 1."""
+    by_chance = search["ndcg_by_chance"]
+    return (search["ndcg"] - by_chance) / max(1 - by_chance, 1e-9)
 
 
 def _elsewhere(steps: Sequence[StepResult]) -> Iterator[Remark]:

@@ -109,6 +109,11 @@ class Row:
         """The recall of its searches."""
         return recorded.recall(self.rounds)
 
+    @cached_property
+    def searches(self) -> recorded.Searches | None:
+        """What is known of its searches for texts."""
+        return recorded.searches(self.rounds)
+
     @property
     def kept_size_parts(self) -> Mapping[str, float]:
         """Parts that the run kept; empty where they are only known from its files, with logs in its figure."""

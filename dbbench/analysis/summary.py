@@ -23,7 +23,7 @@ MOST = 2 / 3
 #: Fewer rounds don't show that the null engine was not disturbed.
 _ROUNDS = 3
 #: The kinds in which it holds. A dict in C finds a record sooner than the null engine's own function, in Python, returns.
-_KINDS = ("query", "statement", "load", "churn", "objects", "transaction", "nearest")
+_KINDS = ("query", "statement", "load", "churn", "objects", "transaction", "nearest", "search")
 
 
 def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult], *, mixed: bool = False) -> list[Row]:

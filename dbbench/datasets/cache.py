@@ -25,6 +25,7 @@ from dbbench.datasets.csv_form import csv_bytes, header_bytes
 from dbbench.datasets.generate import GENERATION, arrow_schema, batches, chunk
 from dbbench.datasets.own_files import all_rows, estimated_bytes, files_of
 from dbbench.datasets.records import RecordSet
+from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet
 from dbbench.errors import UserError
 from dbbench.host import atomic_json, kept_folder, plain_file
@@ -166,6 +167,7 @@ def sources_of(dataset: Dataset, scale: float, folder: Path) -> dict[str, list[P
 def _check_room(dataset: Dataset, scale: float, seed: int, sources: dict[str, list[Path]]) -> None:
     """Raise UserError if the tables would not fit on the disk, by the first rows of each one."""
     needed = VectorSet(dataset.vectors, seed, scale).bytes if dataset.vectors else 0
+    needed += TextSet(dataset.texts, seed, scale).bytes if dataset.texts else 0
     for name, table in dataset.tables.items():
         if isinstance(table.rows, FromFile):
             needed += estimated_bytes(table, sources[name], _wanted(table, scale))
@@ -195,13 +197,13 @@ def kept(key: str) -> Files:
 def _write(dataset: Dataset, scale: float, seed: int, folder: Path, sources: dict[str, list[Path]]) -> DatasetManifest:
     tables, files, text_bytes = dict[str, TableChecks](), dict[str, _Sealed](), 0
     for name, table in dataset.tables.items():
-        schema = arrow_schema(table)
-        checks = _Checks(table)
-        text_bytes += header_bytes(schema)
-        parts = in_order(_measured, rows_of(dataset, name, scale, seed, sources.get(name)))
-        files |= _written(folder, name, schema, map(checks.taken, parts))
-        text_bytes += checks.csv_bytes
-        tables[name] = checks.result()
+        rows = rows_of(dataset, name, scale, seed, sources.get(name))
+        text_bytes += _written_table(folder, name, table, rows, files, tables)
+    if dataset.texts is not None:
+        texts = TextSet(dataset.texts, seed, scale)
+        for name, table in texts.tables.items():
+            text_bytes += _written_table(folder, name, table, texts.rows(), files, tables)
+        files |= _written(folder, *texts.postings())
     if dataset.records is not None:  # made by arithmetic in each trial: there is nothing to be written
         records = RecordSet(dataset.records, seed, scale)
         text_bytes = records.count * (dataset.records.key_bytes + dataset.records.value_bytes)
@@ -221,6 +223,21 @@ def _write(dataset: Dataset, scale: float, seed: int, folder: Path, sources: dic
         "tables": tables,
         "files": dict(sorted(files.items())),
     }
+
+
+def _written_table(
+    folder: Path,
+    name: str,
+    table: Table,
+    rows: Iterable[pa.RecordBatch],
+    files: dict[str, _Sealed],
+    tables: dict[str, TableChecks],
+) -> int:
+    """Write a table, note its file and what its rows must be, and return its bytes as CSV."""
+    schema, checks = arrow_schema(table), _Checks(table)
+    files |= _written(folder, name, schema, map(checks.taken, in_order(_measured, rows)))
+    tables[name] = checks.result()
+    return header_bytes(schema) + checks.csv_bytes
 
 
 def _written(folder: Path, name: str, schema: pa.Schema, given: Iterable[pa.RecordBatch]) -> dict[str, _Sealed]:

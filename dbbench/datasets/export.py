@@ -13,6 +13,7 @@ from dbbench.datasets.cache import rows_of, sources_of
 from dbbench.datasets.csv_form import csv_batch, csv_schema
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema
 from dbbench.datasets.records import RecordSet
+from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet
 from dbbench.errors import UserError
 from dbbench.suite.dataset import Dataset
@@ -24,7 +25,7 @@ _RECORDS = pa.schema([pa.field("key", pa.binary()), pa.field("value", pa.binary(
 def export(
     dataset: Dataset, out: Path, form: str, *, scale: float, seed: int | None, folder: Path = Path()
 ) -> Iterator[tuple[Path, int]]:
-    """Write each table, or the records, or vectors and queries, to `out` as `form` ("csv" or "parquet"); yields (file, rows) as each is done.
+    """Write each table, or the records, texts, or vectors and queries, to `out` as `form` ("csv" or "parquet"); yields (file, rows) as each is done.
 
     Records are a file of keys and values, as hexadecimal text in CSV.
 
@@ -64,6 +65,9 @@ def _parts(
     if dataset.vectors is not None:
         vectors = VectorSet(dataset.vectors, dataset.seed if seed is None else seed, scale)
         yield from ((name, (schema, batches)) for name, schema, batches in vectors.tables())
+    if dataset.texts is not None:
+        texts = TextSet(dataset.texts, dataset.seed if seed is None else seed, scale)
+        yield from ((name, (arrow_schema(table), texts.rows())) for name, table in texts.tables.items())
 
 
 def _records(records: RecordSet) -> Iterator[pa.RecordBatch]:

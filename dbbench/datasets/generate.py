@@ -104,7 +104,7 @@ def _whole(dataset: Dataset, table: str, name: str, number: int, scale: float, s
         case Reference():
             return _keys(dataset, scale, column.values, source, first, count, rows)
         case Quantiles():
-            return _quantiles(source, count, column.values)
+            return quantiles(source, count, column.values)
         case Computed(text=text):
             return numbers(
                 text,
@@ -148,7 +148,7 @@ def _column(
         case Reference():
             return _numbers(_keys(dataset, scale, values, source, first, count, rows), data_type)
         case Quantiles():
-            return _steps(_quantiles(source, count, values), values.step, data_type)
+            return _steps(quantiles(source, count, values), values.step, data_type)
         case Choice(weights=weights):
             picked = pick(source, count, list(weights.values()))
             return _chosen(list(weights), picked)
@@ -191,7 +191,7 @@ def below(source: np.random.PCG64, count: int, limit: int) -> Ints:
     return (source.random_raw(count) % np.uint64(limit)).astype(np.int64)
 
 
-def _quantiles(source: np.random.PCG64, count: int, values: Quantiles) -> Ints:
+def quantiles(source: np.random.PCG64, count: int, values: Quantiles) -> Ints:
     """Numbers of steps, by linear interpolation of the quantile function in whole numbers."""
     shares = np.array([round(share * (1 << 32)) for share in values.points], np.int64)
     levels = np.array([round(point / values.step) for point in values.points.values()], np.int64)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Retry,
         Rows,
         SQLOperations,
+        TextOperations,
         TransactionOperations,
         VectorOperations,
     )
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from dbbench.suite.data_types import DataType
     from dbbench.suite.dataset import Column, Records, Table, Vectors
     from dbbench.suite.model import Tier
+    from dbbench.suite.steps.search import MatchKind, Payload
 
 #: Name -> the module that has it, read from the imports above, which only type checkers carry out.
 _MODULE_OF = {

@@ -16,6 +16,7 @@ OPERATIONS = (
     *("insert", "update", "delete", "read", "seek", "range", "scan", "insert_many", "update_many", "delete_many"),
     *("get", "get_many"),
     *("add", "nearest"),
+    "search",
     "compact",
 )
 
@@ -25,8 +26,8 @@ def offers(engine: type[Engine], operation: str) -> bool:
     return callable(getattr(engine.session_class, f"prepare_{operation}", None))
 
 
-def prepared(engine: Engine, session: Session, operation: str) -> Callable[..., Any]:
-    """The session's `prepare_<operation>`. Raises Unsupported, with the reason, where there is none."""
+def refuse(engine: Engine, operation: str) -> None:
+    """Raise Unsupported, with the reason, if an engine's sessions don't have an operation."""
     if not offers(type(engine), operation):
         reason = engine.unsupported_reasons.get(operation)
         raise Unsupported(
@@ -34,5 +35,10 @@ def prepared(engine: Engine, session: Session, operation: str) -> Callable[..., 
             if reason
             else f"{operation} is not yet written for {engine.name}"
         )
+
+
+def prepared(engine: Engine, session: Session, operation: str) -> Callable[..., Any]:
+    """The session's `prepare_<operation>`. Raises Unsupported, with the reason, where there is none."""
+    refuse(engine, operation)
     prepare: Callable[..., Any] = getattr(session, f"prepare_{operation}")
     return prepare

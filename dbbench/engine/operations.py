@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dbbench.suite.dataset import Table
+    from dbbench.suite.steps.search import MatchKind, Payload
 
 #: How a query returns rows.
 ResultFormat = Literal["rows", "batches", "columns"]
@@ -141,6 +142,26 @@ class VectorOperations(Protocol):
         """
 
 
+class TextOperations(Protocol):
+    """Texts in a table `texts`, with the key `id` and the column `body`: what `load` and `search` call, besides `prepare_load` and its like.
+
+    A word is what stands between blanks, in lower-case ASCII: none is left out, and none made another.
+    """
+
+    def prepare_text_index(self) -> Callable[[], object]:
+        """build(): makes the index of the words of all texts, after the commit of their load; nothing where there is one by then."""
+
+    def prepare_search(
+        self, match: MatchKind, *, top: int | None, payload: Payload
+    ) -> Callable[[Sequence[str]], Sequence[Any]]:
+        """search(words): a list or array of the keys of the texts that match: with `all` of the words, `any` of them,
+        these words one after another (`phrase`), or a word that begins with the only one (`prefix`).
+
+        With `top` at most this number of them, the best by BM25 or the system's own measure first; without it all of them, in any order. With the
+        payload `text` a list of tuples of key and text. Raises Unsupported for what the system can't do.
+        """
+
+
 class CompactOperations(Protocol):
     """The system's own way to give unused room back, as its documentation names it: what a step `size` with `compact` calls."""
 
@@ -158,5 +179,6 @@ FAMILIES = (
     KeyValueOperations,
     ObjectOperations,
     VectorOperations,
+    TextOperations,
     CompactOperations,
 )

@@ -56,12 +56,16 @@ class KeptCalls:
         self._stop = self._start + self.most
 
 
-class EveryCall(KeptCalls):
-    """All calls, where each result is to be judged, and there are not many."""
+class CopiedCalls(KeptCalls):
+    """Calls whose lists and arrays are copied when they are kept."""
 
     def add(self, taken: Iterable[Any], returned: Iterable[Any]) -> None:
         """Keep copies of lists and arrays: an engine can't fill in later what it has returned."""
         super().add(taken, (copy.copy(each) if type(each) in COPIED else each for each in returned))
+
+
+class EveryCall(CopiedCalls):
+    """All calls, where each result is to be judged, and there are not many."""
 
     def take(self, rest: Iterator[Any], size: int) -> tuple[list[Any], bool]:
         """What the next calls take; all their results are kept."""

@@ -23,6 +23,7 @@ _WORDS = {
     About.EXACT: "an exact search: it finds every neighbour with the least {0.text}, which is to be a knob",
     About.WITHOUT_EFFECT: "its knob {0.text} has no effect: the most finds what the least does",
     About.APPROXIMATE: "approximate, and nothing to set",
+    About.UNRANKED: "NDCG {0.amount:.2f} beside BM25: its order is hardly better than a random one",
     About.OUTSIDE: "{0.count:,} bytes of it outside of the engine's directory ({names})",
     About.COUNTED_ELSEWHERE: "counted by the server at a URL: not ranked with files that dbbench measured",
     About.OTHER_RESULTS: "Arrow batches, without Python objects: not ranked with engines that return rows",

@@ -303,6 +303,8 @@ def _data(name: str, facts: Rows, suite: Suite) -> str:
         return f"{name}: {count:,} records, {size:,.1f} MB of keys and values"
     if suite.datasets[name].vectors:
         return f"{name}: {count:,} vectors, {size:,.1f} MB of float32"
+    if suite.datasets[name].texts:
+        return f"{name}: {count:,} texts, {size:,.1f} MB as CSV"
     return f"{name}: {count:,} rows, {size:,.1f} MB as CSV"
 
 

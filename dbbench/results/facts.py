@@ -386,6 +386,22 @@ class NearestFacts(TypedDict, total=False):
     recall: RecallFacts
 
 
+@_open
+class SearchFacts(TypedDict, total=False):
+    """Calls that were checked, the texts that match on average; of ranked ones the mean NDCG, and that of a random order."""
+
+    checked: Required[_Count]
+    matches: Required[_Number]
+    ndcg: _Number
+    ndcg_by_chance: _Number
+
+
+class TextFacts(TypedDict, total=False):
+    """Facts of searches for texts."""
+
+    search: SearchFacts
+
+
 class TransactionFacts(TypedDict, total=False):
     """Facts of transactions that may be retried, and what the database counted of them."""
 
@@ -426,7 +442,16 @@ _TOGETHER = (
 
 @_open
 class StepFacts(
-    AnswerFacts, LoadFacts, SizeFacts, CallFacts, ObjectFacts, NearestFacts, TransactionFacts, TotalFacts, total=False
+    AnswerFacts,
+    LoadFacts,
+    SizeFacts,
+    CallFacts,
+    ObjectFacts,
+    NearestFacts,
+    TextFacts,
+    TransactionFacts,
+    TotalFacts,
+    total=False,
 ):
     """What a workload reports of a step besides its figure."""
 

@@ -24,8 +24,9 @@ import dbbench
 from dbbench.answers.agreement import group
 from dbbench.datasets.cache import Files
 from dbbench.datasets.records import RecordSet
+from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet
-from dbbench.engine import registry
+from dbbench.engine import offered, registry
 from dbbench.engine.base import Engine
 from dbbench.engine.null import does_work
 from dbbench.engine.registry import fingerprint
@@ -75,6 +76,10 @@ class Worker:
         self.records = RecordSet(records, drawn["seed"], drawn["scale"]) if records else None
         vectors = order.dataset.vectors
         self.vectors = VectorSet(vectors, drawn["seed"], drawn["scale"]) if vectors else None
+        texts = order.dataset.texts
+        self.texts = TextSet(texts, drawn["seed"], drawn["scale"]) if texts else None
+        if self.texts:
+            self.tables = self.texts.tables
         url = os.environ.get(VARIABLE, "")
         self.hidden = secrets(url)
         #: What a variant sets, as this process has it.
@@ -162,6 +167,7 @@ class Worker:
                 data,
                 records=self.records,
                 vectors=self.vectors,
+                texts=self.texts,
             )
             check = workload(step.kind).check
             assert check is not None
@@ -195,6 +201,8 @@ class Worker:
 
     def _make_tables(self, engine: Engine) -> None:
         try:
+            if self.texts:
+                offered.refuse(engine, "search")
             engine.create(self.tables)
             if self.records:
                 engine.create_store(self.records.shape)
@@ -215,7 +223,7 @@ class Worker:
         }
         context = StepContext(
             engine, engine.connect(), self.tables, self.files, self.order.answers, changes=changes,
-            records=self.records, vectors=self.vectors, setup=self.setup, empty=self.empty, round=self.order.trial.round,
+            records=self.records, vectors=self.vectors, texts=self.texts, setup=self.setup, empty=self.empty, round=self.order.trial.round,
             last_round=self.order.trial.round == self.order.rounds, note=self._note,
             group=partial(group, run=self.order.run, scenario=self.scenario.name),
             driver=self.hosts.drive if self.hosts else drive,

@@ -1,4 +1,4 @@
-"""Tables as data: their columns, keys and rows; records under keys; and vectors under keys.
+"""Tables as data: their columns, keys and rows; records, vectors and texts under keys.
 
 These models are the dataset part of a suite file, and what an engine is given to create.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from dbbench.errors import Unsupported
 from dbbench.suite.base import HIDDEN, Identifier, Model
 from dbbench.suite.data_types import DataType, TypeText, parse_type
 from dbbench.suite.plain import mapping, sequence
-from dbbench.suite.values import Sequence, Values
+from dbbench.suite.values import Sequence, Values, ascending
 
 
 class Column(Model):
@@ -177,6 +177,29 @@ class Vectors(Model):
         return self
 
 
+#: The table of texts, its key and its column.
+TEXT_TABLE, TEXT_KEY, TEXT = "texts", "id", "body"
+#: The most words of a text: what all systems take as a varchar.
+MOST_WORDS = 1_000
+
+
+class Texts(Model):
+    """Texts under the keys from 1 on, in lower-case ASCII. `count` is their number at scale 1.
+
+    Words are drawn by Zipf's law from a vocabulary, one in four of those of the text's topic. No two words of the vocabulary
+    are alike: the most frequent are English ones that other systems leave out, and others differ in their ending alone.
+    """
+
+    #: Their number at scale 1.
+    count: int = Field(ge=1, le=10**8)
+    #: Different words.
+    vocabulary: int = Field(default=20_000, ge=1_000, le=100_000)
+    #: The words of a text, by quantiles.
+    words: Annotated[dict[float, Annotated[float, Field(ge=1, le=MOST_WORDS)]], AfterValidator(ascending)] = Field(
+        default={0: 10, 0.5: 60, 0.9: 150, 1: 400}, min_length=2
+    )
+
+
 def _with_parents(table: Any, tables: Mapping[Any, Any]) -> Any:
     """A table as plain data, whose foreign keys name the columns that they refer to."""
     keys = sequence(table, "foreign_keys")
@@ -190,17 +213,18 @@ def _with_parents(table: Any, tables: Mapping[Any, Any]) -> Any:
 
 
 #: What a dataset holds, one of these.
-Holds = Literal["tables", "records", "vectors"]
+Holds = Literal["tables", "records", "vectors", "texts"]
 HOLDS: tuple[Holds, ...] = get_args(Holds)
 
 
 class Dataset(Model):
-    """Some tables, or records or vectors under keys, drawn from one seed."""
+    """Some tables, or records, vectors or texts under keys, drawn from one seed."""
 
     seed: int = Field(default=1, ge=0)
     tables: dict[Identifier, Table] = {}
     records: Records | None = None
     vectors: Vectors | None = None
+    texts: Texts | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -214,7 +238,7 @@ class Dataset(Model):
     @model_validator(mode="after")
     def _one_of_them(self) -> Dataset:
         if sum(bool(getattr(self, each)) for each in HOLDS) != 1:
-            raise ValueError("either tables, records or vectors")
+            raise ValueError("either tables, records, vectors or texts")
         return self
 
     @property

@@ -84,6 +84,14 @@ def _range(column: str) -> tuple[int, int]:
     return min({"integer": 2**31 - 1}.get(name, 2**63 - 1), 10**digits - 1), places
 
 
+def ascending(points: dict[float, float]) -> dict[float, float]:
+    """Points of a quantile function as they are. Raises ValueError if they don't ascend from 0 to 1."""
+    shares, values = list(points), list(points.values())
+    if shares != sorted(shares) or values != sorted(values) or shares[0] != 0 or shares[-1] != 1:
+        raise ValueError("shares that ascend from 0 to 1, with values that ascend too")
+    return points
+
+
 class Quantiles(Whole):
     """Numbers by their quantile function, linear between the points, rounded down to whole steps.
 
@@ -96,13 +104,7 @@ class Quantiles(Whole):
     step: float = Field(default=1, gt=0)
     types = NUMBERS
 
-    @field_validator("points")
-    @classmethod
-    def _ascending(cls, points: dict[float, float]) -> dict[float, float]:
-        shares, values = list(points), list(points.values())
-        if shares != sorted(shares) or values != sorted(values) or shares[0] != 0 or shares[-1] != 1:
-            raise ValueError("shares that ascend from 0 to 1, with values that ascend too")
-        return points
+    _ascending = field_validator("points")(ascending)
 
     @model_validator(mode="after")
     def _countable(self) -> Quantiles:

@@ -22,6 +22,7 @@ from dbbench.testing.contract import EngineContract
 from dbbench.testing.objects import ObjectContract
 from dbbench.testing.records.contract import KeyValueContract
 from dbbench.testing.sql.contract import SQLContract
+from dbbench.testing.texts import TextContract
 from dbbench.testing.vectors import VectorContract
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "KeyValueContract",
     "ObjectContract",
     "SQLContract",
+    "TextContract",
     "VectorContract",
     "kit",
 ]
@@ -58,4 +60,6 @@ def kits(engine: type[Engine]) -> tuple[type[EngineContract], ...]:
         chosen.append(ObjectContract)
     if offers(engine, "nearest"):
         chosen.append(VectorContract)
+    if offers(engine, "search"):
+        chosen.append(TextContract)
     return tuple(chosen) or (EngineContract,)

@@ -33,7 +33,7 @@ from dbbench.testing.suite_text import suite_text
 ON_RECORDS = tuple(
     operation
     for operation in OPERATIONS
-    if operation not in ("load", "query", "statement", "get", "get_many", "add", "nearest", "compact")
+    if operation not in ("load", "query", "statement", "get", "get_many", "add", "nearest", "search", "compact")
 )
 Opener = Callable[..., Engine]
 WholeTrial = Callable[[str, str], TrialResult]

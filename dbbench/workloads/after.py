@@ -6,10 +6,10 @@ from dbbench.engine.offered import offers
 from dbbench.errors import NotVerified, WrongAnswer
 from dbbench.host import page_cache
 from dbbench.suite.model import Tier
+from dbbench.workloads import nearest, search
 from dbbench.workloads.contents import check_after
 from dbbench.workloads.context import StepContext
 from dbbench.workloads.keyvalue import everything, sample
-from dbbench.workloads.nearest import check_loaded
 
 #: What stands before what was found.
 WHEN = "after the last step, seen anew"
@@ -44,7 +44,9 @@ def compared(context: StepContext, wrote: Sequence[str], again: Again) -> dict[s
         except WrongAnswer as exc:
             found[name] = str(exc)
     if context.vectors is not None:
-        return _of_vectors(context, wrote) | found
+        return _searched(context, wrote, nearest.check_loaded) | found
+    if context.texts is not None:
+        found |= _searched(context, wrote, search.check_loaded)
     if context.records is None:
         return check_after(context, every_row=context.last_round) | found
     try:
@@ -57,7 +59,9 @@ def compared(context: StepContext, wrote: Sequence[str], again: Again) -> dict[s
     return found
 
 
-def _of_vectors(context: StepContext, wrote: Sequence[str]) -> dict[str, str]:
+def _searched(
+    context: StepContext, wrote: Sequence[str], check_loaded: Callable[[StepContext], None]
+) -> dict[str, str]:
     try:
         check_loaded(context)
     except WrongAnswer as exc:

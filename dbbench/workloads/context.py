@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from dbbench.datasets.cache import Files
 from dbbench.datasets.records import ExpectedRecords, RecordSet
+from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.null import does_work, query_of
@@ -118,6 +119,8 @@ class StepContext:
     records: RecordSet | None = None
     #: The dataset's vectors, if it has vectors.
     vectors: VectorSet | None = None
+    #: The dataset's texts, if it has texts; `tables` has their table then.
+    texts: TextSet | None = None
     #: What the engine was made from, to make it again; None where it need not be.
     setup: Setup | None = None
     #: Bytes on disk before there were tables (of other files with them, empty), by what the files are for.

@@ -8,13 +8,14 @@ from dbbench.datasets.driver_rows import chunk
 from dbbench.datasets.vectors import arrays
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import offers, prepared
+from dbbench.engine.sql.session import SQLEngine
 from dbbench.host.meters import CallMeter
 from dbbench.loadgen.loops import collector_off, timed
 from dbbench.results.facts import StepFacts
 from dbbench.suite.steps.load import LoadStep
+from dbbench.workloads import nearest, search
 from dbbench.workloads.contents import check_table
 from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
-from dbbench.workloads.nearest import check_loaded, first_search
 from dbbench.workloads.promises import check_indexes
 
 #: What begins a load; an insert and what makes its arguments, for each piece; what ends it.
@@ -62,7 +63,7 @@ def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasure
         "s",
         [seconds],
         facts=facts,
-        leaves=Leaves(rows, list(context.tables)),
+        leaves=Leaves(rows, list(context.tables) if isinstance(engine, SQLEngine) or not context.texts else ()),
         usage=meter.usage(seconds),
         commits=1,
     )
@@ -71,7 +72,12 @@ def _load(context: StepContext, engine: Engine, session: Session) -> StepMeasure
 def _of_tables(context: StepContext, engine: Engine, session: Session) -> _Plan:
     inserts = {name: prepared(engine, session, "load")(name, table) for name, table in context.tables.items()}
     loading: Any = session  # every session that loads has begin_load and prepare_finish
-    finish = loading.prepare_finish(context.tables)
+    finish = dict(loading.prepare_finish(context.tables))
+    if context.texts:
+        finish |= {
+            "text index": loading.prepare_text_index(),
+            "first search": search.first_search(context, engine, session),
+        }
     pieces = (
         (inserts[name], lambda: (chunk(batch, table, session.load_format, session.bind),))  # noqa: B023 - called at once
         for name, table in context.tables.items()
@@ -85,7 +91,7 @@ def _of_vectors(context: StepContext, engine: Engine, session: Session) -> _Plan
     loading: Any = session  # every session that adds has prepare_index
     finish = dict(loading.prepare_index())
     if offers(type(engine), "nearest"):
-        finish["first search"] = first_search(context, engine, session)
+        finish["first search"] = nearest.first_search(context, engine, session)
     pieces = ((add, partial(arrays, batch)) for batch in context.files.stream("vectors"))
     return lambda: None, pieces, finish
 
@@ -96,7 +102,9 @@ def check(step: LoadStep, context: StepContext) -> None:
     In the first round every row is compared, and the indexes are looked for.
     """
     if context.vectors:
-        check_loaded(context)
+        nearest.check_loaded(context)
+    if context.texts:
+        search.check_loaded(context)
     for name in context.data.left_by:
         check_table(context, name, every_row=context.round == 1)
     if context.round == 1:

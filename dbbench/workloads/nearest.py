@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from dbbench.loadgen.effort import Tried, least_effort
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings
 from dbbench.loadgen.kept_calls import EveryCall
-from dbbench.loadgen.loops import Around, collector_off, stream_until
+from dbbench.loadgen.loops import Around
 from dbbench.results.facts import RecallFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.dataset import Distance
@@ -35,11 +34,10 @@ from dbbench.suite.steps.nearest import NearestStep
 from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.keyvalue import throughput
 from dbbench.workloads.neighbours import Questions, questions
+from dbbench.workloads.searches import TIMED, enough, searched
 
-#: Searches to warm up, and the seconds that one effort is tried for, and that searches are timed for, at most.
-WARM_UP, TRIED, TIMED = 100, 3.0, 10.0
-#: Passes of timed searches go on for so long, in nanoseconds, or until there are as many searches.
-_ENOUGH, _MOST = 10**9, 100_000
+#: Searches to warm up, and the seconds that one effort is tried for.
+WARM_UP, TRIED = 100, 3.0
 #: Standard errors by which a recall may miss the target by chance, as it was chosen on other queries.
 _ERRORS = 1.0
 #: How often a search that misses it by more is timed anew, with a tenth more effort.
@@ -149,7 +147,7 @@ def _passes(queries: Matrix, samples: Samples, orders: list[NDArray[np.intp]], f
     In each pass other numbers of every query differ in their last bit but one: no answer is known from before, all stay right.
     """
     for number in count(first):
-        if samples.total >= _ENOUGH or samples.count >= _MOST:
+        if enough(samples):
             return
         orders.append(np.random.default_rng(number).permutation(len(queries)))
         some = queries[orders[-1]]
@@ -162,11 +160,9 @@ def _searched(
     search: Callable[[Any], Any], queries: Iterable[Any], seconds: float, around: Around, samples: Samples | None = None
 ) -> tuple[Samples, list[Any]]:
     """Search for one query after another until all are done or the time is over: how long each took, and its answer."""
-    samples, every = Samples() if samples is None else samples, EveryCall()
-    with collector_off():
-        end = perf_counter_ns() + round(seconds * 1e9)
-        stream_until(search, queries, samples.record, end, around=around, sample=every)
-    return samples, [answer for _, answer in every.calls]
+    every = EveryCall()
+    found = searched(search, queries, seconds, every, samples, around)
+    return found, [answer for _, answer in every.calls]
 
 
 def _chance(recalls: NDArray[np.float64], tuned: Tried | None) -> float:

@@ -91,7 +91,7 @@ class Questions:
     def _keys(self, answers: Sequence[Any]) -> _Keys:
         """Keys, a row for each answer. Raises WrongAnswer for what isn't there when the clock stops."""
         for answer in answers:
-            if fault := _misshapen(answer):
+            if fault := misshapen(answer):
                 raise WrongAnswer(f"a search returned {fault}, not a list or array of keys")
         keys = np.full((len(answers), max(self.asked, *map(len, answers))), _NONE, np.int64)
         for row, answer in zip(keys, answers, strict=True):
@@ -129,7 +129,7 @@ def _longest(files: Files, metric: Distance) -> float:
     return max(lengths) if metric == "ip" else 0.0
 
 
-def _misshapen(answer: Any) -> str:
+def misshapen(answer: Any) -> str:
     """What an answer is, if it isn't a list, a tuple or an array of one dimension, of whole numbers of 64 bits."""
     if type(answer) is np.ndarray:
         whole = answer.ndim == 1 and answer.dtype.kind in "iu"

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
-from dbbench_plugins.sqlite import JournalOptions, SQLite, SQLiteSession
+from dbbench_plugins.sqlite import FTS5Session, JournalOptions, SQLite
 
 
-class APSWSession(SQLiteSession):
+class APSWSession(FTS5Session):
     def returned_rows(self, given: Any) -> bool:
         """Its cursor refuses to describe what is done, which a statement without rows is at once."""
         import apsw

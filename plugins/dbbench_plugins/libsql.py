@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 from dbbench.engine import Dialect, Rows
 from dbbench_plugins.sql_vectors import VectorRows, VectorTable
-from dbbench_plugins.sqlite import CommonOptions, SQLite, SQLiteSession, rows
+from dbbench_plugins.sqlite import CommonOptions, FTS5Session, SQLite, rows
 
 #: Between two looks at a lock, as SQLite itself has them; seconds.
 _PAUSES = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025)
 
 
-class LibSQLSession(VectorRows, SQLiteSession):
+class LibSQLSession(VectorRows, FTS5Session):
     distances: ClassVar = {"l2": "vector_distance_l2(vector, ?)", "cosine": "vector_distance_cos(vector, ?)"}
 
     def __init__(self, connection: Any, dialect: Dialect) -> None:

@@ -68,6 +68,13 @@ class NullSession(Session):
         nothing: list[int] = []
         return lambda _vector: nothing
 
+    def prepare_text_index(self) -> Callable[[], object]:
+        return lambda: None
+
+    def prepare_search(self, match: str, *, top: int | None, payload: str) -> Callable[[object], list[Any]]:
+        nothing: list[Any] = []
+        return lambda _words: nothing
+
     def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
         return lambda: None
 

@@ -12,7 +12,9 @@ from dbbench.engine import (
     Concurrency,
     Dialect,
     FileRole,
+    MatchKind,
     Options,
+    Payload,
     Publication,
     Retry,
     Session,
@@ -32,6 +34,14 @@ _LOCKED = (5, 6)
 #: Extended codes: of a reader that would write to what has changed since, and of a table that another connection to the
 #: shared cache has locked, for which no busy timeout waits.
 _TOLD: Mapping[int, Retry] = {5 | 2 << 8: "conflict", 6 | 1 << 8: "locked table"}
+
+#: Neither accents nor words are changed, as in every engine.
+_FTS5 = (
+    "CREATE VIRTUAL TABLE words USING fts5"
+    "(body, content = 'texts', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 0')"
+)
+#: What stands between the words of a query.
+_BETWEEN: Mapping[MatchKind, str] = {"all": " AND ", "any": " OR ", "phrase": " ", "prefix": ""}
 
 
 class CommonOptions(Options):
@@ -103,6 +113,26 @@ class SQLiteSession(SQLSession):
         return "\n".join(lines)
 
 
+class FTS5Session(SQLiteSession):
+    """A session of a SQLite that is known to have FTS5."""
+
+    def prepare_text_index(self) -> Callable[[], object]:
+        """FTS5 over the table, without a copy of the texts."""
+        return self.each([_FTS5, "INSERT INTO words (words) VALUES ('rebuild')"])
+
+    def prepare_search(
+        self, match: MatchKind, *, top: int | None, payload: Payload
+    ) -> Callable[[Sequence[str]], list[Any]]:
+        execute, between = self.connection.execute, _BETWEEN[match]
+        begin, end = ('"', '"') if match == "phrase" else ("", "*") if match == "prefix" else ("", "")
+        sql = f"SELECT rowid{', body' * (payload == 'text')} FROM words WHERE words MATCH ?"
+        if top:
+            sql += f" ORDER BY rank LIMIT {top}"
+        if payload == "text":
+            return lambda words: execute(sql, (f"{begin}{between.join(words)}{end}",)).fetchall()
+        return lambda words: [key for (key,) in execute(sql, (f"{begin}{between.join(words)}{end}",)).fetchall()]
+
+
 class SQLite(SQLEngine):
     name = "sqlite"
     title = "SQLite (sqlite3)"
@@ -117,7 +147,7 @@ class SQLite(SQLEngine):
     )
     options_class: ClassVar[type[Options]] = SQLiteOptions
     layer_options = CommonOptions
-    session_class = SQLiteSession
+    session_class: ClassVar[type[SQLiteSession]] = FTS5Session
     concurrency = Concurrency(threads=None, processes=None)  # one writer at a time
     durability = {
         Tier.POWER: {"journal_mode": "WAL", "synchronous": "FULL"},

@@ -306,13 +306,15 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
         "total",
         "objects",
         "nearest",
+        "search",
     }
     on_records = [step for step in steps if step["kind"] in ("keyvalue", "mix")]
     of_clients = [step for step in steps if step["kind"] in ("contention", "total")]
     on_bank = [step for step in steps if step["kind"] == "transaction"]
     on_vectors = [step for step in steps if step["kind"] == "nearest"]
-    on_tables = [step for step in steps if step not in (*on_records, *of_clients, *on_bank, *on_vectors)]
-    tables, trips, records, vectors, objects, bank = datasets
+    on_texts = [step for step in steps if step["kind"] == "search"]
+    on_tables = [step for step in steps if step not in (*on_records, *of_clients, *on_bank, *on_vectors, *on_texts)]
+    tables, trips, records, vectors, texts, objects, bank = datasets
     scenarios = [
         {"name": "page", "title": "Page", "dataset": tables, "steps": on_tables, "charts": charts},
         {"name": "store", "title": "Store", "dataset": records, "steps": on_records},
@@ -335,6 +337,12 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
             "dataset": vectors,
             "durability": "memory",
             "steps": [{"kind": "load", "name": "load-vectors", "title": "Load"}, *on_vectors],
+        },
+        {
+            "name": "texts",
+            "title": "Texts",
+            "dataset": texts,
+            "steps": [{"kind": "load", "name": "load-texts", "title": "Load"}, *on_texts],
         },
     ]
     suite = {"dbbench": 1, "name": "page", "title": "Page", "description": "Of the page's examples."}

@@ -17,7 +17,7 @@ from typing import Any
 from dbbench.testing.verdicts import Verdict, Verdicts, run
 
 PACKAGE = Path(__file__).parent
-MODULES = ("itself", "records", "blocks", "sql", "objects", "ado", "vectors")
+MODULES = ("itself", "records", "blocks", "sql", "objects", "ado", "vectors", "texts")
 #: Their clauses take long, and catch much: in the table they are run for their own mutants only.
 SLOW = ("whole_trial", "processes")
 

@@ -25,11 +25,11 @@ NO_END = "at most 100,000 values in 40 levels"
 KEYS_AND_SHAPES = {
     "unknown key": (
         ("    seed: 7", "    sede: 7"),
-        (7, 5, "datasets.things.sede", "", "one of the keys records, seed, tables, vectors", "seed"),
+        (7, 5, "datasets.things.sede", "", "one of the keys records, seed, tables, texts, vectors", "seed"),
     ),
     "unknown key with nothing near": (
         ("    seed: 7", "    colour: 7"),
-        (7, 5, "datasets.things.colour", "", "one of the keys records, seed, tables, vectors", ""),
+        (7, 5, "datasets.things.colour", "", "one of the keys records, seed, tables, texts, vectors", ""),
     ),
     "unknown key in a step": (
         ("name: load,", "name: load, tittle: x,"),

@@ -12,7 +12,7 @@ from dbbench.workloads import workload
 
 def test_a_kind_is_found_by_its_modules_name() -> None:
     assert list(KINDS) == [
-        "churn", "contention", "keyvalue", "load", "mix", "nearest", "objects", "query", "size", "statement", "total", "transaction",
+        "churn", "contention", "keyvalue", "load", "mix", "nearest", "objects", "query", "search", "size", "statement", "total", "transaction",
     ]  # fmt: skip
     for name, model in KINDS.items():
         assert model.__module__ == f"dbbench.suite.steps.{name}"

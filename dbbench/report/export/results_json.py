@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from dbbench.analysis.footprint import Footprint
-from dbbench.analysis.recorded import Recall
+from dbbench.analysis.recorded import Recall, Searches
 from dbbench.analysis.resources import Resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing
@@ -55,6 +55,15 @@ class RecallResult(_Part):
     effort: float | None = Field(description="Its least value that reached the recall; null without a knob")
 
 
+class SearchResult(_Part):
+    """Searches for texts: medians over the rounds."""
+
+    matches: float = Field(description="The texts that match, on average, whatever the search returned of them")
+    checked: float = Field(description="The timed calls whose answers were compared")
+    ndcg: float | None = Field(description="Of ranked searches, beside BM25; null for others")
+    ndcg_by_chance: float | None = Field(description="That of a random order of the texts that match")
+
+
 class ResultRow(_Part):
     """One engine in one step. Rows go best to worst, then those without a rank."""
 
@@ -88,6 +97,7 @@ class ResultRow(_Part):
         description="Seconds of the engine's own compaction before the size in the last round; null without one"
     )
     recall: RecallResult | None = Field(description="Null for other steps than searches for the nearest vectors")
+    search: SearchResult | None = Field(description="Null for other steps than searches for texts")
 
 
 class ResultStep(_Part):
@@ -242,7 +252,7 @@ def _row(row: Row, found: Footprint | None) -> ResultRow:
             "value": row.value, "interval": _interval(row.low, row.high), "blocks": row.trial_means,
             "ratio": ratio, "harness_share": row.harness_share, "size_parts": row.kept_size_parts or None,
             "growth": _growth(found), "compact_seconds": row.compact_seconds,
-            "recall": _recall(row.recall),
+            "recall": _recall(row.recall), "search": _search(row.searches),
         }
     )  # fmt: skip
 
@@ -252,6 +262,12 @@ def _recall(found: Recall | None) -> RecallResult | None:
         return None
     interval = _interval(found.low, found.high)
     return RecallResult(mean=found.mean, interval=interval, p5=found.p5, knob=found.knob, effort=found.effort)
+
+
+def _search(found: Searches | None) -> SearchResult | None:
+    if found is None:
+        return None
+    return SearchResult(matches=found.matches, checked=found.checked, ndcg=found.ndcg, ndcg_by_chance=found.by_chance)
 
 
 def _growth(found: Footprint | None) -> Growth | None:

@@ -8,7 +8,7 @@ from dbbench.report.step_view import StepView
 from dbbench.suite.steps.load import LoadStep
 
 #: The parts of a load; beside them stands what making the rows for the driver took, off the clock.
-LOADS = ("insert", "indexes", "statistics", "commit", "first search")
+LOADS = ("insert", "indexes", "statistics", "commit", "text index", "first search")
 MAKING = "(rows made)"
 
 

@@ -112,7 +112,7 @@ def _offered(engine: Probed) -> str:
     """The kinds of work that it has operations for."""
     if not engine.durability:  # it is listed, and not written
         return ""
-    kinds = {"query": "tables", "read": "records", "get": "objects", "nearest": "vectors"}
+    kinds = {"query": "tables", "read": "records", "get": "objects", "nearest": "vectors", "search": "texts"}
     return ", ".join(kind for operation, kind in kinds.items() if operation in engine.operations)
 
 

@@ -31,6 +31,11 @@ def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
             )
             yield f"  {vectors.dimensions} dimensions, metric {vectors.metric}{labels}; {vectors.queries:,} queries"
             continue
+        if texts := dataset.texts:
+            yield f"Dataset {name}: {texts.count:,} texts at scale 1, seed {dataset.seed}"
+            least, most = min(texts.words.values()), max(texts.words.values())
+            yield f"  {least:g} to {most:g} words of a vocabulary of {texts.vocabulary:,}"
+            continue
         drawn = [table.rows for table in dataset.tables.values() if isinstance(table.rows, int)]
         size = f"{_number(sum(drawn), 'row')} at scale 1, seed {dataset.seed}" if drawn else "rows from files"
         yield f"Dataset {name}: {size}"

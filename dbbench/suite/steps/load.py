@@ -6,11 +6,11 @@ from dbbench.suite.steps.base import Step
 
 
 class LoadStep(Step):
-    """All rows of all tables in one transaction, or all vectors; then the indexes."""
+    """All rows of all tables in one transaction, or all texts or vectors; then the indexes."""
 
     kind: Literal["load"]
 
-    datasets = ("tables", "vectors")
+    datasets = ("tables", "vectors", "texts")
     summable = True
     required_operations: ClassVar[tuple[str, ...]] = ("load",)
     #: It starts from empty tables.

@@ -1,5 +1,6 @@
 """A few right engines, as short as an author would write them. All other engines here are one of these with one fault."""
 
+import json
 import os
 import platform
 import sqlite3
@@ -351,4 +352,73 @@ class VectorFile(Engine):
         return keys[some][np.argsort(far[some])[:k]]
 
 
-RIGHT = (Table, Store, WithoutStatements, WithoutDeletes, FewOperations, InMemory, BlockFile, VectorFile)
+class TextClient(Session):
+    def __init__(self, engine):
+        self.engine = engine
+
+    def begin_load(self, tables):
+        pass
+
+    def prepare_load(self, name, table):
+        return self.engine.held.extend
+
+    def prepare_finish(self, tables):
+        return {"commit": self.engine.save}
+
+    def prepare_text_index(self):
+        return lambda: None
+
+    def prepare_search(self, match, *, top, payload):
+        def search(words):
+            found = [(key, text) for key, text in self.engine.held if self.engine.matches(match, words, text)]
+            if top:
+                found.sort(key=lambda each: self.engine.score(words, each[1]), reverse=True)
+            return self.engine.given(found[:top] if top else found, payload)
+
+        return search
+
+
+class TextFile(Engine):
+    """All texts in a list, looked through one after another, saved in one file."""
+
+    name = "right-texts"
+    title = "Right: texts"
+    license = "public domain"
+    publication = Publication.ALLOWED
+    session_class = TextClient
+    durability = {Tier.PROCESS: {}}
+
+    @classmethod
+    def versions(cls):
+        return {"Python": platform.python_version()}
+
+    def open(self):
+        self.file = self.directory / "texts.json"
+        self.held = json.loads(self.file.read_text()) if self.file.exists() else []
+
+    def connect(self):
+        return self.session_class(self)
+
+    def save(self):
+        self.file.write_text(json.dumps(self.held))
+
+    def words(self, text):
+        return text.split(" ")
+
+    def matches(self, match, words, text):
+        known = self.words(text)
+        if match == "phrase":
+            return f" {' '.join(words)} " in f" {text} "
+        if match == "prefix":
+            return any(word.startswith(words[0]) for word in known)
+        return (all if match == "all" else any)(word in known for word in words)
+
+    def score(self, words, text):
+        known = self.words(text)
+        return sum(known.count(word) for word in words) / (len(known) + 20)
+
+    def given(self, found, payload):
+        return [tuple(each) for each in found] if payload == "text" else [key for key, _ in found]
+
+
+RIGHT = (Table, Store, WithoutStatements, WithoutDeletes, FewOperations, InMemory, BlockFile, VectorFile, TextFile)

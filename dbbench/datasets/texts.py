@@ -1,0 +1,140 @@
+"""Texts from a seed, bit for bit the same on every machine, and the inverted index of their words.
+
+A word is a number: the more often it is drawn, the lower. All of it is whole-number arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from dbbench.datasets.generate import CHUNK_ROWS, below, quantiles, random_source
+from dbbench.host.ahead import in_order
+from dbbench.suite.dataset import TEXT, TEXT_KEY, TEXT_TABLE, Column, FromFile, Table, Texts
+from dbbench.suite.values import Quantiles
+
+#: What English texts have most of, and what search engines leave out by default.
+STOP_WORDS = ("the", "of", "and", "to", "in", "is", "it", "for", "with", "that", "on", "as", "was", "are", "at", "by")
+#: What stemmers take off. No stem ends in a consonant, so each word is another.
+_ENDINGS = ("", "s", "ed", "ing")
+_SYLLABLES = [consonant + vowel for consonant in "bcdfghjklmnprstvwxyz" for vowel in "aeiou"]
+#: The longest word, with the blank after it.
+_LONGEST = 3 * 2 + 3 + 1
+#: Subjects of texts; the bits by which a word, and a word of the topic, is drawn.
+TOPICS, _BITS, _TOPIC_BITS = 50, 22, 16
+#: The inverted index of a chunk: a row for each word of the vocabulary.
+_POSTINGS = pa.schema([pa.field("docs", pa.list_(pa.int32())), pa.field("counts", pa.list_(pa.int16()))])
+
+
+def word(number: int) -> str:
+    """A word by its number, from 0."""
+    if number < len(STOP_WORDS):
+        return STOP_WORDS[number]
+    stem, ending = divmod(number - len(STOP_WORDS), len(_ENDINGS))
+    letters = _SYLLABLES[stem * 37 % 100] + _SYLLABLES[stem // 100 % 100]
+    if stem >= 10_000:
+        letters += _SYLLABLES[stem // 10_000 - 1]
+    return letters + _ENDINGS[ending]
+
+
+@dataclass(frozen=True)
+class TextSet:
+    """The texts of one dataset at one scale."""
+
+    #: What the suite says of them.
+    spec: Texts
+    #: What they are drawn from.
+    seed: int
+    #: By what the suite's count is multiplied.
+    scale: float = 1.0
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return max(1, round(self.spec.count * self.scale))
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The table that an engine keeps them in."""
+        most = int(max(self.spec.words.values()))
+        columns = {TEXT_KEY: Column(type="integer"), TEXT: Column(type=f"varchar({most * _LONGEST})")}
+        return {TEXT_TABLE: Table(rows=FromFile(file=TEXT_TABLE), primary_key=TEXT_KEY, columns=columns)}
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all texts and of their inverted index, about."""
+        middle = sum(self.spec.words.values()) / len(self.spec.words)
+        return int(self.count * middle * 2 * _LONGEST)
+
+    @cached_property
+    def vocabulary(self) -> list[str]:
+        """All words, by their numbers."""
+        return [word(number) for number in range(self.spec.vocabulary)]
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """Keys and texts."""
+        return in_order(self.chunk, self._chunks)
+
+    def postings(self) -> tuple[str, pa.Schema, Iterator[pa.RecordBatch]]:
+        """The inverted index: for each chunk and word the keys of the texts that have it, ascending, and how often."""
+        return "postings", _POSTINGS, in_order(self._postings, self._chunks)
+
+    @property
+    def _chunks(self) -> range:
+        return range(-(-self.count // CHUNK_ROWS))
+
+    def chunk(self, number: int) -> pa.RecordBatch:
+        """Chunk `number` (from 0) of the texts."""
+        keys, lengths, words = self._draw(number)
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        lists = pa.ListArray.from_arrays(pa.array(offsets), self._words.take(pa.array(words)))
+        return pa.record_batch([keys, pc.binary_join(lists, " ")], names=[TEXT_KEY, TEXT])
+
+    def _postings(self, number: int) -> pa.RecordBatch:
+        keys, lengths, words = self._draw(number)
+        pairs = words.astype(np.int64) << 32 | np.repeat(keys, lengths)
+        found, counts = np.unique(pairs, return_counts=True)
+        ends = np.searchsorted(found >> 32, np.arange(self.spec.vocabulary + 1)).astype(np.int32)
+        docs = (found & 0xFFFFFFFF).astype(np.int32)
+        lists = [pa.ListArray.from_arrays(pa.array(ends), pa.array(each)) for each in (docs, counts.astype(np.int16))]
+        return pa.record_batch(lists, schema=_POSTINGS)
+
+    def _draw(self, number: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+        """The keys of a chunk, how many words each has, and these words."""
+        first = number * CHUNK_ROWS
+        count = min(CHUNK_ROWS, self.count - first)
+        keys = np.arange(first + 1, first + count + 1, dtype=np.int32)
+        points = Quantiles(kind="quantiles", points=self.spec.words)
+        lengths = quantiles(random_source(self.seed, TEXT_TABLE, "words", number), count, points)
+        topics = np.repeat(below(random_source(self.seed, TEXT_TABLE, "topic", number), count, TOPICS), lengths)
+        drawn = random_source(self.seed, TEXT_TABLE, TEXT, number).random_raw(int(lengths.sum()))
+        every, of_topic = self._ranks
+        words = every[drawn & np.uint64(2**_BITS - 1)]
+        rest = drawn >> np.uint64(_BITS)
+        places = np.flatnonzero((rest & np.uint64(3)) == 0)
+        ranks = of_topic[(rest[places] >> np.uint64(2)) & np.uint64(2**_TOPIC_BITS - 1)]
+        words[places] = len(STOP_WORDS) + ranks * TOPICS + topics[places]
+        return keys, lengths, words
+
+    @cached_property
+    def _ranks(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """A word for each number of these bits, by Zipf's law; and one of a topic's words."""
+        size = self.spec.vocabulary
+        return _zipf(size, _BITS), _zipf((size - len(STOP_WORDS)) // TOPICS, _TOPIC_BITS)
+
+    @cached_property
+    def _words(self) -> pa.Array:
+        return pa.array(self.vocabulary)
+
+
+def _zipf(size: int, bits: int) -> NDArray[np.int32]:
+    """Numbers below `size`, the n-th of them a share of 1/n of the first's."""
+    ends = np.cumsum(2**40 // np.arange(1, size + 1, dtype=np.int64))
+    ends = (ends >> 20) * 2**bits // (ends[-1] >> 20)
+    return np.repeat(np.arange(size, dtype=np.int32), np.diff(ends, prepend=0))

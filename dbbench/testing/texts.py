@@ -1,0 +1,199 @@
+"""Conformance of texts: what a search by words finds, returns and puts first, and what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dbbench.datasets.driver_rows import chunk
+from dbbench.datasets.inverted import InvertedIndex
+from dbbench.datasets.texts import STOP_WORDS, TextSet
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.offered import prepared
+from dbbench.errors import Unsupported
+from dbbench.results.outcome import Outcome
+from dbbench.suite.dataset import TEXT_TABLE, Texts
+from dbbench.suite.steps.search import MatchKind, Payload
+from dbbench.testing.clause import clause, expect, expect_equal, left_out
+from dbbench.testing.contract import EngineContract, Opener, WholeTrial
+
+#: The kit's texts.
+COUNT = 2_000
+#: How far the order of a ranked search must be from a random one, 0, towards that of BM25, 1.
+_BETTER = 0.2
+_SECTION = "texts"
+_SUITE = f"""
+dbbench: 1
+name: kit
+title: Kit
+description: Texts.
+datasets:
+  kit:
+    texts: {{{{count: {COUNT}}}}}
+scenarios:
+  - name: kit
+    title: Kit
+    dataset: kit
+    durability: {{tier}}
+    steps:
+      - {{{{kind: load, name: load, title: Load}}}}
+      - {{{{kind: search, name: all, title: All, match: {{{{all: {{{{}}}}}}}}}}}}
+      - {{{{kind: search, name: phrase, title: Phrase, match: {{{{phrase: {{{{}}}}}}}}}}}}
+      - {{{{kind: search, name: prefix, title: Prefix, match: {{{{prefix: {{{{}}}}}}}}}}}}
+      - {{{{kind: search, name: best, title: Best, match: {{{{any: {{{{}}}}}}}}, top: 10}}}}
+"""
+Stored = tuple[Engine, Session, InvertedIndex]
+
+
+def store(engine: Engine, pieces: int = 1) -> Stored:
+    """The engine with the kit's texts in it, loaded in pieces, a session, and what it must find."""
+    texts = TextSet(Texts(count=COUNT, vocabulary=1_000, words={0: 5, 0.8: 60, 1: 120}), seed=1)
+    tables = texts.tables
+    engine.create(tables)
+    session: Any = engine.connect()
+    insert, finish = prepared(engine, session, "load")(TEXT_TABLE, tables[TEXT_TABLE]), session.prepare_finish(tables)
+    session.begin_load(tables)
+    batch = texts.chunk(0)
+    for places in np.array_split(np.arange(COUNT), pieces):
+        piece = batch.slice(places[0], len(places))
+        insert(chunk(piece, tables[TEXT_TABLE], session.load_format, session.bind))
+    for run in finish.values():
+        run()
+    session.prepare_text_index()()
+    return engine, session, InvertedIndex.drawn(texts)
+
+
+def found(
+    stored: Stored, match: MatchKind, words: Sequence[str], top: int | None = None, payload: Payload = "keys"
+) -> Any:
+    """What a search returns: a list or an array. Leaves the clause out if the engine refuses it."""
+    engine, session, _ = stored
+    try:
+        search = prepared(engine, session, "search")(match, top=top, payload=payload)
+    except Unsupported as exc:
+        left_out(str(exc))
+    answer = search(tuple(words))
+    expect(isinstance(answer, list | tuple | np.ndarray), f"expected a list or array, got {type(answer).__name__}")
+    return answer
+
+
+def expect_matches(stored: Stored, match: MatchKind, queries: Sequence[str]) -> None:
+    """Compare all that queries find, some words each, with what they must find."""
+    for query in queries:
+        words = query.split()
+        keys = sorted(int(key) for key in found(stored, match, words))
+        wanted = stored[2].find(match, words).keys.tolist()
+        expect(wanted, f"{query}: no text has it, so nothing is compared")
+        expect_equal(f"texts with {match} of {words}, of which {len(keys)} were found", keys, wanted)
+
+
+def frequent(stored: Stored, *places: int) -> str:
+    """Words of the vocabulary by their places, the first of which are English."""
+    return " ".join(stored[2].texts.vocabulary[len(STOP_WORDS) + place] for place in places)
+
+
+def close(stored: Stored) -> None:
+    """Close session and engine: some systems have one folder open in a process."""
+    engine, session, _ = stored
+    session.close()
+    engine.close()
+
+
+class TextContract(EngineContract):
+    """An engine that searches for texts by their words."""
+
+    @clause(_SECTION)
+    def test_finds_texts_with_all_words(self, opened: Opener) -> None:
+        """Every text that has them, and no other, each once."""
+        stored = store(opened())
+        expect_matches(stored, "all", [frequent(stored, 0, 1), frequent(stored, 2, 7), frequent(stored, 5, 9, 30)])
+        close(stored)
+
+    @clause(_SECTION)
+    def test_finds_texts_with_any_word(self, opened: Opener) -> None:
+        """A text with one of them matches."""
+        stored = store(opened())
+        expect_matches(stored, "any", [frequent(stored, 40, 81), frequent(stored, 300), frequent(stored, 0, 200, 500)])
+        close(stored)
+
+    @clause(_SECTION)
+    def test_finds_a_phrase_in_its_order(self, opened: Opener) -> None:
+        """Words that a text has elsewhere are no phrase."""
+        stored = store(opened())
+        expect_matches(stored, "phrase", [frequent(stored, 0, 1), frequent(stored, 1, 0), frequent(stored, 4, 2)])
+        close(stored)
+
+    @clause(_SECTION)
+    def test_finds_words_that_begin_so(self, opened: Opener) -> None:
+        """A whole word begins with itself."""
+        stored = store(opened())
+        expect_matches(stored, "prefix", [frequent(stored, 60)[:3], frequent(stored, 100)[:4], frequent(stored, 300)])
+        close(stored)
+
+    @clause(_SECTION)
+    def test_leaves_no_word_out(self, opened: Opener) -> None:
+        """Stop words are words."""
+        stored = store(opened())
+        expect_matches(stored, "all", [STOP_WORDS[0], " ".join(STOP_WORDS[1:4]), STOP_WORDS[-1]])
+        close(stored)
+
+    @clause(_SECTION)
+    def test_makes_no_word_another(self, opened: Opener) -> None:
+        """A stemmer would find other forms of a word too."""
+        stored = store(opened())
+        expect_matches(stored, "any", [frequent(stored, place) for place in range(80, 88)])
+        close(stored)
+
+    @clause(_SECTION)
+    def test_ranks_the_best_first(self, opened: Opener) -> None:
+        """Texts that match, the number asked for or all there are; those first that have most of the words."""
+        stored = store(opened())
+        gains = []
+        for first in range(0, 100, 5):
+            words = frequent(stored, first, first + 50).split()
+            keys = np.array(found(stored, "any", words, top=10), np.int64)
+            right = stored[2].find("any", words)
+            expect_equal(f"texts of the 10 best with any of {words}", len({*keys.tolist()}), min(10, len(right.keys)))
+            expect(right.has(keys).all(), f"expected texts with any of {words}, got others: {keys.tolist()}")
+            gains.append(right.gain(keys))
+        ours, by_chance = np.mean(gains, axis=0)
+        better = (ours - by_chance) / (1 - by_chance)
+        expect(better >= _BETTER, f"expected a ranking of {_BETTER} (0: random, 1: BM25) or more, got {better:.2f}")
+        close(stored)
+
+    @clause(_SECTION)
+    def test_returns_texts(self, opened: Opener) -> None:
+        """Each key comes with its own text, with the payload `text`."""
+        stored = store(opened())
+        words = frequent(stored, 40).split()
+        for key, text in found(stored, "all", words, payload="text"):
+            expect_equal(f"the text of {key}", text, stored[2].bodies[int(key) - 1].as_py())
+        close(stored)
+
+    @clause(_SECTION)
+    def test_loads_texts_in_pieces(self, opened: Opener) -> None:
+        """A load comes in chunks."""
+        stored = store(opened(), pieces=7)
+        expect_matches(stored, "any", [frequent(stored, 40, 81), frequent(stored, 3)])
+        close(stored)
+
+    @clause(_SECTION)
+    def test_keeps_texts(self, opened: Opener) -> None:
+        """A search after reopening is a step of its own."""
+        engine = opened("own")
+        _, session, index = store(engine)
+        session.close()
+        again = self.reopened(engine, opened)
+        stored = again, again.connect(), index
+        expect_matches(stored, "any", [frequent(stored, 40, 81), frequent(stored, 3)])
+        close(stored)
+
+    @clause(_SECTION)
+    def test_runs_a_whole_trial_of_texts(self, whole_trial: WholeTrial) -> None:
+        """Loaded, searched and compared, as in a run."""
+        for step in whole_trial(_SUITE).steps:
+            may = (Outcome.OK,) if step.name == "load" else (Outcome.OK, Outcome.UNSUPPORTED)
+            expect(step.outcome in may, f"{step.name}: expected ok, got {step.outcome}: {step.detail}")
+            expect(step.verified or step.outcome is not Outcome.OK, f"{step.name}: expected it verified: {step.detail}")
