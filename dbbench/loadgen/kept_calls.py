@@ -6,7 +6,7 @@ An engine can't foresee them: the first few, and of each twice as many calls aft
 import copy
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,13 @@ _CHANCE = random.SystemRandom()
 COPIED = (list, np.ndarray)
 #: Calls that are kept one after another, and the bytes that they may return: of more, new memory would cost time.
 _MOST, _BYTES = 64, 2**18
+
+
+def kept_places(chance: random.Random, most: int = 2) -> Iterator[int]:
+    """A client's calls, from 0, whose rows are kept: of each range of 1, 2, 4, 8, ... calls up to `most` at random."""
+    for octave in count():
+        first = 2**octave - 1
+        yield from sorted(chance.sample(range(first, 2 * first + 1), min(most, first + 1)))
 
 
 class KeptCalls:

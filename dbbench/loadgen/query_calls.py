@@ -17,14 +17,12 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.null import does_work, query_of
 from dbbench.engine.offered import offers, prepared
 from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.loadgen.kept_calls import kept_places
 from dbbench.loadgen.key_streams import CallStream
 from dbbench.loadgen.loops import COUNTING, KEEPING, read_rows
 from dbbench.loadgen.transaction_body import prepare_text
 from dbbench.loadgen.transaction_draws import Text
 from dbbench.loadgen.transaction_mix import PREMADE, TransactionMix
-
-#: Calls whose rows are kept, of a client's first two, of the two after them, of the four after those, and so on.
-_KEPT = 2
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class DrawnCalls:
             read_rows(rows, column)
 
         def calls() -> Iterator[Callable[[], object]]:
-            sampled = kept_places(self.mix.known.seed, number)
+            sampled = kept_places(random.Random(f"{self.mix.known.seed} {number}"))
             following = next(sampled)
             for place, values in enumerate(self.values(number, of)):
                 if place == following:
@@ -104,14 +102,6 @@ class DrawnCalls:
             yield {name: drawn.tolist() for name, drawn in columns.own.items()}
 
 
-def kept_places(seed: int, number: int) -> Iterator[int]:
-    """A client's calls, from 0, whose rows are stored: of each range of 1, 2, 4, 8, ... calls up to two at random."""
-    chance = random.Random(f"{seed} {number}")
-    for octave in count():
-        first = 2**octave - 1
-        yield from sorted(chance.sample(range(first, 2 * first + 1), min(_KEPT, first + 1)))
-
-
 @dataclass(frozen=True)
 class QueryCalls:
     """One query, again and again, of which one column is read and `rows` rows must come."""
@@ -144,7 +134,7 @@ class QueryCalls:
             samples.append((len(samples), partial(_as_rows, keep(run(), column))))
 
         def calls() -> Iterator[Callable[[], object]]:
-            places = kept_places(self.seed, number)
+            places = kept_places(random.Random(f"{self.seed} {number}"))
             following = next(places) if self.keeps else -1
             for place in count():
                 yield kept if place == following else query

@@ -5,7 +5,7 @@ source, as dataclasses are, and is what anyone would write by hand. In the sourc
 suite's names and the driver's functions are what they stand for.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import count
 from typing import Any, NoReturn
@@ -18,6 +18,9 @@ from dbbench.loadgen.transaction_draws import Group, Plan, Text, Values
 
 #: body(values of a call): carries out the statements in the session that they are prepared for.
 Body = Callable[[Values], None]
+#: Takes what a statement was called with, and what it returned.
+Keep = Callable[[tuple[Any, Any]], object]
+_KEEPS = "  # kept"
 _FETCH = {0: "", 1: ".fetchone()", None: ".fetchall()"}
 
 
@@ -27,11 +30,13 @@ class RolledBack(DbbenchError):
 
 def body(engine: Engine, session: Any, plan: Plan) -> Body:
     """The statements of a transaction, prepared. It raises RolledBack, and WrongAnswer for a row that isn't there."""
-    writer = _Writer(engine, session, plan)
-    namespace = dict(writer.bound)
-    exec(compile(writer.source, "<a transaction>", "exec"), namespace)  # noqa: S102 - nothing of the user's is in it
-    made: Body = namespace["body"]
-    return made
+    return bodies(engine, session, plan, {})[0]
+
+
+def bodies(engine: Engine, session: Any, plan: Plan, keep: Mapping[int, Keep]) -> tuple[Body, Body]:
+    """The body, and one that also gives what its statements return to `keep`, by the `id` of each text."""
+    writer = _Writer(engine, session, plan, keep)
+    return writer.made(keeps=False), writer.made(keeps=True)
 
 
 def prepare_text(engine: Engine, session: Any, text: Text) -> Callable[..., Any]:
@@ -51,8 +56,8 @@ def _sql(engine: Engine, text: Text) -> str:
 class _Writer:
     """Writes the source; `bound` is what the names in it stand for that aren't values."""
 
-    def __init__(self, engine: Engine, session: Any, plan: Plan) -> None:
-        self.engine, self.session, self.plan = engine, session, plan
+    def __init__(self, engine: Engine, session: Any, plan: Plan, keep: Mapping[int, Keep]) -> None:
+        self.engine, self.session, self.plan, self.keep = engine, session, plan, keep
         self.bound: dict[str, Any] = {}
         self.execute = session.driver_execute if isinstance(session, SQLSession) else None
         self._values = (f"v{number}" for number in count())
@@ -66,7 +71,15 @@ class _Writer:
                 each = self._named(group.parameters)
                 lines.append(f"for {_listed(each.values())} in {lists[id(group)]}:")
                 lines += _indented(self._statements(group, {**names, **each}, "continue"))
-        self.source = "\n".join(["def body(values):", *_indented(lines)])
+        self.lines = ["def body(values):", *_indented(lines)]
+
+    def made(self, *, keeps: bool) -> Body:
+        """The function, with or without the lines that keep what was returned."""
+        source = "\n".join(line for line in self.lines if keeps or _KEEPS not in line)
+        namespace = dict(self.bound)
+        exec(compile(source, "<a transaction>", "exec"), namespace)  # noqa: S102 - nothing of the user's is in it
+        made: Body = namespace["body"]
+        return made
 
     def _named(self, names: Iterable[str]) -> dict[str, str]:
         return {name: next(self._values) for name in names}
@@ -79,16 +92,16 @@ class _Writer:
         """
         lines = []
         for text in group.statements:
-            call = self._call(text, names)
+            lines.append(f"row = {self._call(text, names)}" if text.row or text.keeps else self._call(text, names))
+            if keep := self.keep.get(id(text)):
+                lines.append(f"{self._stands_for(keep)}(({_listed(names[name] for name in text.names)}, row)){_KEEPS}")
             if not text.row:
-                lines.append(call)
                 continue
             missing, unlike = self._bind(_missing, text), self._bind(_unlike, text)
             known = _listed(names[name] for name in dict.fromkeys((*text.names, *text.row)) if name in names)
             found = [next(self._values) for _ in text.row]
             same = [(value, names[name]) for value, name in zip(found, text.row, strict=True) if name in names]
             lines += [
-                f"row = {call}",
                 "if row is None or None in row:",
                 f"    {leave_out if text.missing == 'skip' else f'{missing}({known})'}",
                 f"if len(row) != {len(text.row)}:",

@@ -32,6 +32,8 @@ class Text:
     row: Sequence[str]
     missing: str
     reads: bool
+    #: The columns of what it reads by a key, where that is kept in some transactions, to be compared.
+    keeps: int = 0
 
     @property
     def wanted(self) -> int | None:

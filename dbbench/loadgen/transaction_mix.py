@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from operator import call
 from typing import Any
 
@@ -15,15 +16,18 @@ from numpy.typing import NDArray
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.null import does_work
 from dbbench.loadgen.drawn_parameters import Known
+from dbbench.loadgen.kept_calls import kept_places
 from dbbench.loadgen.key_streams import CallStream
-from dbbench.loadgen.transaction_body import RolledBack, body
-from dbbench.loadgen.transaction_draws import Columns, Draws, Plan, Values, added_by
+from dbbench.loadgen.transaction_body import Body, Keep, RolledBack, bodies
+from dbbench.loadgen.transaction_draws import Columns, Draws, Plan, Text, Values, added_by
 from dbbench.loadgen.transactions import Attempts, Together, refuse_without_transactions
 
 #: What stands between the name of a transaction, or of an invariant, and what was counted for it.
 OF = ": "
 #: Endless calls that all clients together make ready before the start.
 PREMADE = 20_000
+#: Transactions that keep what they read, of each range of 1, 2, 4, 8, ... calls.
+_KEPT = 16
 #: A client that thinks looks so often whether it is to end, in seconds.
 _LOOK = 0.1
 ROLLED_BACK = "rolled back"
@@ -45,6 +49,11 @@ class TransactionMix(Together):
     #: Whether the calls go on for ever; `calls` says nothing then.
     endless: bool = False
 
+    @property
+    def keeping(self) -> list[Text]:
+        """The statements of which some results are kept, each by its `place` in this list."""
+        return [text for plan in self.plans for group in plan.groups for text in group.statements if text.keeps]
+
     def check(self, engine: Engine, session: Session) -> None:
         """Raise Unsupported if the engine has no SQL or no transactions."""
         refuse_without_transactions(engine, session)
@@ -56,11 +65,22 @@ class TransactionMix(Together):
     def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
         """One client's share of the calls."""
         counts: dict[str, int] = {}
-        runs = [self._run(engine, session, plan, counts, number) for plan in self.plans]
+        kept = [list[tuple[Any, Any]]() for _ in self.keeping] if does_work(engine) else []
+        keep = {id(text): calls.append for text, calls in zip(self.keeping, kept, strict=False)}
+        runs = [self._run(engine, session, plan, counts, number, keep) for plan in self.plans]
         codes: deque[NDArray[np.int64]] = deque()
         names = [plan.name for plan in self.plans]
         found = CallStream(
-            call, self._given(runs, codes, number, of), codes=codes, counts=counts, names=names, premade=PREMADE
+            call,
+            self._given(runs, codes, number, of),
+            codes=codes,
+            counts=counts,
+            names=names,
+            premade=PREMADE,
+            kept=[
+                (place, partial(_rows, text, calls))
+                for place, (text, calls) in enumerate(zip(self.keeping, kept, strict=False))
+            ],
         )
         if not does_work(engine) or not any(any(plan.think) for plan in self.plans):  # nobody waits for nothing
             return found
@@ -99,7 +119,7 @@ class TransactionMix(Together):
 
     def _given(
         self,
-        runs: Sequence[Action],
+        runs: Sequence[tuple[Action, Action]],
         codes: deque[NDArray[np.int64]],
         number: int,
         of: int,
@@ -107,29 +127,40 @@ class TransactionMix(Together):
     ) -> Iterator[Callable[[], object]]:
         draws = Draws(self.plans, self.known, number, of)
         think = draws.thoughts()
+        made, places = count(), kept_places(random.SystemRandom(), _KEPT)
+        place = next(places)
         for kinds, blocks in draws.blocks(None if self.endless else self.share(number, of)):
             codes.append(kinds)
             if thoughts is not None:
                 thoughts.extend(think(kinds).tolist())
             values = [block.calls(plan) for block, plan in zip(blocks, self.plans, strict=True)]
             for code in kinds.tolist():
-                yield partial(runs[code], next(values[code]))
+                keeps = next(made) == place
+                if keeps:
+                    place = next(places)
+                yield partial(runs[code][keeps], next(values[code]))
 
-    def _run(self, engine: Engine, session: Any, plan: Plan, counts: dict[str, int], number: int) -> Action:
-        """One transaction, with its values -> done, or rolled back as the suite has it."""
-        carry_out = body(engine, session, plan)
+    def _run(
+        self, engine: Engine, session: Any, plan: Plan, counts: dict[str, int], number: int, keep: Mapping[int, Keep]
+    ) -> tuple[Action, Action]:
+        """One transaction, with its values -> done, or rolled back as the suite has it; and the same that keeps what it reads."""
         attempts = Attempts(session, counts, random.Random(number), of=f"{plan.name}{OF}", end=self.reasons)
-        once = attempts.transaction(carry_out, reading=plan.only_reads)
-        if not plan.may_roll_back:
-            return once
 
-        def run(values: Any) -> None:
-            try:
-                once(values)
-            except RolledBack:
-                self._note(plan, values, counts)
+        def action(carry_out: Body) -> Action:
+            once = attempts.transaction(carry_out, reading=plan.only_reads)
+            if not plan.may_roll_back:
+                return once
 
-        return run
+            def run(values: Any) -> None:
+                try:
+                    once(values)
+                except RolledBack:
+                    self._note(plan, values, counts)
+
+            return run
+
+        plain, keeping = bodies(engine, session, plan, keep)
+        return action(plain), action(keeping)
 
     def _note(self, plan: Plan, values: Values, counts: dict[str, int]) -> None:
         """Count a transaction that was rolled back, and what it would have added."""
@@ -139,6 +170,15 @@ class TransactionMix(Together):
                 found[f"{name}{OF}{NOT_ADDED}"] = added_by(each[plan.name], plan, values)
         for name, more in found.items():
             counts[name] = counts.get(name, 0) + more
+
+
+def _rows(text: Text, calls: Sequence[tuple[Any, Any]]) -> list[tuple[Any, ...]]:
+    """What a statement was called with and each row that came, one after another; nulls if none did."""
+    found = []
+    for values, returned in calls:
+        rows = ([returned] if returned is not None else []) if text.row else list(returned or ())
+        found += [(*values, *row) for row in rows or [(None,) * text.keeps]]
+    return found
 
 
 def _pause(end: Sequence[BaseException], seconds: float) -> None:

@@ -18,6 +18,7 @@ from dbbench.results.facts import FairnessFacts, StepFacts
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.contention import ContentionStep
 from dbbench.suite.steps.transaction import Transaction
+from dbbench.workloads.contents import forget
 from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.transaction import plan_of
 
@@ -32,7 +33,7 @@ def measure(step: ContentionStep, context: StepContext) -> StepMeasurement:
     work = transactions(step, context)
     clients = arranged(engine, step.clients)
     counts = work.counts(clients.count)
-    context.data.left_by.pop(step.table, None)  # what a load has left goes, too
+    forget(context, [f"DELETE FROM {step.table}"])  # what a load has left goes, too
     _clear_away(context, step.table)
     before = engine.statistics()
     job = Job("statement", (), 0, 0, inputs=work, pool=step.pool)

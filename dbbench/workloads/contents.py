@@ -3,7 +3,7 @@
 A table is read in the order of its primary key, so that both sides go by once and memory stays flat.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from random import SystemRandom
 from typing import Any
@@ -96,13 +96,15 @@ def let_go(context: StepContext, step: StatementStep) -> dict[str, str]:
     if step.adds and step.adds.table not in context.data.left_by and isinstance(context.engine, SQLEngine):
         with context.beneath() as (engine, session):
             context.data.rows[step.adds.table] = int(_count(_sql_engine(engine), session, step.adds.table))
+    context.data.texts.append(step.dialects.get(context.engine.info().dialect, step.sql))
     named = {step.adds.table} if step.adds else set(_words(context.statement(step)))
     return {name: context.data.left_by.pop(name) for name in named & set(context.data.left_by)}
 
 
-def forget(context: StepContext, sql: str) -> None:
+def forget(context: StepContext, texts: Sequence[str]) -> None:
     """Forget what is in the tables that some statements name: they may change them."""
-    for name in set(_words(sql)) & set(context.tables):
+    context.data.texts += texts
+    for name in {word for sql in texts for word in _words(sql)} & set(context.tables):
         context.data.left_by.pop(name, None)
         context.data.rows.pop(name, None)
 

@@ -76,6 +76,8 @@ class StepsSoFar:
     #: The step that last filled each table whose content is known, and what statements have added to it since.
     left_by: dict[str, str] = field(default_factory=dict)
     added: dict[str, list[Added]] = field(default_factory=dict)
+    #: The statements of the steps that may have changed tables.
+    texts: list[str] = field(default_factory=list)
     #: Queries whose answer is no longer known -> why.
     no_answer: dict[str, str] = field(default_factory=dict)
     #: What the steps must have made of the records.

@@ -22,6 +22,7 @@ from dbbench.suite.steps.transaction import Invariant, Repeated, Statement, Thin
 from dbbench.workloads import drawn, load_control
 from dbbench.workloads.contents import forget
 from dbbench.workloads.context import Leaves, StepContext, StepMeasurement
+from dbbench.workloads.transaction_reads import by_key, check_reads
 
 
 def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
@@ -31,7 +32,10 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
     mix = mix_of(step, context)
     mix.check(engine, context.session)
     numbers = dict(_numbers(step.invariants, context)) if context.does_work else {}
-    forget(context, " ".join(context.quoted(sql) for sql in step.statements.values()))
+    every = [statement for each in step.transactions for statement in each.every]
+    texts = [statement.dialects.get(engine.info().dialect, statement.sql) for statement in every]
+    forget(context, texts)
+    reads = [read for sql in texts if (read := by_key(sql, context.tables))]
     done: Counter[str] = Counter()
     counts: Counter[str] = Counter()
 
@@ -39,6 +43,8 @@ def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
         """What the clients did, and what the data must be after it: a search has them do it again and again."""
         inputs = replace(mix_of(step, context), endless=True) if step.timed else mix
         found = context.drive(replace(job, inputs=inputs), clients)
+        with context.aside():
+            check_reads(found.kept, reads, context)
         made = dict(found.made)
         done.update(inputs.committed(made, clients.count, found.counts))
         counts.update(found.counts)
@@ -186,7 +192,9 @@ def plan_of(transaction: Transaction, think: Think | None, context: StepContext)
 
 
 def _text(statement: Statement, context: StepContext) -> Text:
-    return drawn.text(statement.sql, statement.dialects, context, statement.row, statement.missing)
+    text = drawn.text(statement.sql, statement.dialects, context, statement.row, statement.missing)
+    read = by_key(statement.dialects.get(context.engine.info().dialect, statement.sql), context.tables)
+    return replace(text, keeps=len(read.columns)) if read else text
 
 
 def _parameters(step: TransactionStep) -> Iterator[Parameter]:

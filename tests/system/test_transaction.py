@@ -17,6 +17,8 @@ FAULTS = {
     "books-stale": "balance: ",
     "books-halves": "balance: ",
     "books-forgets": "balance: ",
+    "books-reads": "read from Account in timed transactions: column Name: 'name ",
+    "books-empties": "read from Account in timed transactions: column Name: null instead of 'name ",
     "books-vanishes": "after the last step, seen anew: balance: ",
 }
 

@@ -18,7 +18,7 @@ from dbbench.engine.setup import Setup
 from dbbench.engine.sql.dialect import Dialect
 from dbbench.engine.sql.session import SQLEngine, SQLSession
 from dbbench.errors import NotVerified, TimedOut, Unsupported, WrongAnswer
-from dbbench.loadgen.job import Job
+from dbbench.loadgen.job import Job, Kept
 from dbbench.loadgen.transaction_body import RolledBack, body
 from dbbench.loadgen.transaction_draws import Group, Plan, Text
 from dbbench.loadgen.transaction_mix import TransactionMix
@@ -32,6 +32,7 @@ from dbbench.suite.steps.statement import StatementStep
 from dbbench.suite.steps.timed import Find, Rate
 from dbbench.workloads import after, transaction
 from dbbench.workloads.context import StepContext
+from dbbench.workloads.transaction_reads import by_key, check_reads
 from dbbench_plugins.sqlite import SQLite, SQLiteSession
 from tests.unit.bank import STEP, changed, opened
 from tests.unit.piped import piped
@@ -375,3 +376,47 @@ def test_nothing_that_a_suite_says_is_run() -> None:
     groups = [Group(None, {}, [text("SELECT ?\n'''\"", wicked, row=[f"b{wicked}"]), text("?", f"b{wicked}")])]
     asked = carried_out(groups, (1,), [wicked], [(2,)], direct=True)
     assert asked == [("SELECT %s\n'''\"", (1,)), ("one", ()), ("%s", (2,))]
+
+
+@pytest.mark.parametrize(
+    ("sql", "changed"),
+    [
+        ("UPDATE Account SET Balance = Balance + :amount WHERE Id = :account", False),
+        ("UPDATE Account SET Name = :name WHERE Id = :account", True),
+        ("INSERT INTO Booking (Id, Name) VALUES (:id, (SELECT Name FROM Account WHERE Id = 1))", False),
+        ("INSERT INTO Account (Id, Name) VALUES (:id, :name)", False),
+        ("INSERT INTO Account (Id, Name) VALUES (:id, :name) ON CONFLICT DO NOTHING", True),
+        ("DELETE FROM Account WHERE Id = :account", True),
+        ("CALL close_the_books(Account)", True),
+        ("SELECT Name FROM Account", False),
+    ],
+)
+def test_reads_are_compared_in_columns_that_nothing_has_changed(context: StepContext, sql: str, changed: bool) -> None:
+    read = by_key("SELECT Name, Balance FROM Account WHERE Id = :account", context.tables)
+    assert read is not None
+    context.data.texts = ["UPDATE Account SET Balance = 0", sql]
+    one, wrong = (
+        Kept(0, 0, [(1, "name 219", 7)]),
+        Kept(0, 0, [(1, "name 219", 7), (2, "name 219", 7), (10**6, "new", 7)]),
+    )
+    check_reads([one], [read], context)
+    if changed:
+        check_reads([wrong], [read], context)
+    else:
+        with pytest.raises(
+            WrongAnswer, match=r"from Account in timed transactions: column Name: 'name 219' .*1 of 2 rows"
+        ):
+            check_reads([wrong], [read], context)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT MAX(Id) FROM Account WHERE Id = :account",
+        "SELECT Name FROM Account WHERE Name = :name",
+        "SELECT Name FROM Account WHERE Id = :account AND Balance > 0",
+        "SELECT Name FROM Nowhere WHERE Id = :account",
+    ],
+)
+def test_only_reads_of_one_row_by_its_key_are_kept(context: StepContext, sql: str) -> None:
+    assert by_key(sql, context.tables) is None

@@ -1,5 +1,6 @@
 """SQLite whose transactions aren't: an update is lost, a rollback keeps what was done, a commit forgets it or never comes."""
 
+import gc
 from typing import Any, ClassVar
 
 from dbbench_faulty.family import Faulty
@@ -67,6 +68,28 @@ class Forgets(Faulty):
         def commit(self) -> None:
             self.commits += 1
             self.execute("ROLLBACK" if self.commits % 100 == 0 else "COMMIT")
+
+
+class Reads(Faulty):
+    """While the clock runs, rows that a transaction reads by their key are another's."""
+
+    class session_class(SQLiteSession):
+        def prepare_call(self, sql: str, rows: int | None = None) -> Any:
+            call = super().prepare_call(sql, rows)
+            if "Balance" not in sql or not sql.startswith("SELECT"):
+                return call
+            return lambda *values: call(*values) if gc.isenabled() else call(1)
+
+
+class Empties(Faulty):
+    """While the clock runs, a transaction reads no rows by their key."""
+
+    class session_class(SQLiteSession):
+        def prepare_call(self, sql: str, rows: int | None = None) -> Any:
+            call = super().prepare_call(sql, rows)
+            if "Balance" not in sql or not sql.startswith("SELECT"):
+                return call
+            return lambda *values: call(*values) if gc.isenabled() else []
 
 
 class Vanishes(Faulty):
