@@ -47,7 +47,10 @@ _NEEDS = {
 
 #: Of a call that reads: its number among those kept, the key that it took, how many records it asked for, and one that it returned.
 ReadRow = tuple[int, bytes, int, bytes | None, bytes | None]
-_BYTES = bytes | bytearray | memoryview
+#: The types that hold their bytes: a class of the driver's could make them when it is looked at.
+_BYTES = (bytes, bytearray, memoryview)
+#: Likewise what holds the records of a range.
+_LISTS = (list, tuple)
 #: A call's key, the records that it asked for, and those that it returned.
 _Read = tuple[bytes, int, Sequence[Any]]
 
@@ -72,7 +75,7 @@ def _read_rows(
 
 
 def _as_bytes(given: Any) -> bytes:
-    if not isinstance(given, _BYTES):
+    if type(given) not in _BYTES:
         raise WrongAnswer(f"a timed call returned {type(given).__name__} in place of bytes")
     return bytes(given)
 
@@ -81,7 +84,7 @@ def _of_a_read(taken: bytes, returned: Any) -> _Read:
     """The value of the key, or a pair of key and value."""
     if returned is None:
         return taken, 1, ()
-    if isinstance(returned, _BYTES):
+    if type(returned) in _BYTES:
         return taken, 1, [(taken, returned)]
     try:
         key, value = returned  # a driver's row, which need not be a tuple
@@ -102,7 +105,9 @@ def _of_a_mix(reading: Mapping[Any, str], taken: Any, returned: Any) -> _Read | 
     match reading.get(taken.func):
         case "scan":
             key, wanted = taken.args[-2:]
-            return key, wanted, list(returned or ())
+            if type(returned) not in _LISTS:
+                raise WrongAnswer(f"a timed call returned {type(returned).__name__} in place of a list of records")
+            return key, wanted, returned
         case "read":
             return _of_a_read(taken.args[-1], returned)
         case "modify":

@@ -25,8 +25,10 @@ from time import perf_counter_ns
 from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from dbbench.errors import WrongAnswer
 from dbbench.loadgen.kept_calls import KeptCalls
 
 Clock = Callable[[], int]
@@ -37,6 +39,8 @@ Seen = Callable[[NDArray[np.int64], NDArray[np.int64]], object]
 #: What is done before and after some calls, and may be done many times, such as to read their CPU time.
 Around = AbstractContextManager[Any]
 _NOTHING: Around = nullcontext()
+#: The rows of an Arrow batch; it takes nothing else.
+_ROWS = pa.RecordBatch.num_rows.__get__
 T = TypeVar("T")
 K = TypeVar("K")
 
@@ -321,17 +325,34 @@ def read_column(rows: Iterable[Sequence[Any]], column: int) -> list[Any]:
 
 
 def read_batches(batches: Iterable[Any], column: int) -> int:
-    """Take each Arrow batch and one of its columns; the number of rows."""
-    rows = 0
-    for batch in batches:
-        batch.column(column)
-        rows += batch.num_rows
+    """Take each Arrow batch and one of its columns; the number of rows. Raises WrongAnswer like `read_batches_column`."""
+    rows, given = 0, None
+    try:
+        for given in batches:
+            rows += _ROWS(given)
+            given.column(column)
+    except TypeError:
+        _refuse(given)
+        raise
     return rows
 
 
 def read_batches_column(batches: Iterable[Any], column: int) -> list[Any]:
-    """Take each Arrow batch and keep one of its columns."""
-    return [batch.column(column) for batch in batches]
+    """Take each Arrow batch and keep one of its columns. Raises WrongAnswer for batches that aren't Arrow's.
+
+    Another class could make its values when they are looked at.
+    """
+    given = None
+    try:
+        return [batch.column(column) for batch in batches if _ROWS(given := batch)]
+    except TypeError:
+        _refuse(given)
+        raise
+
+
+def _refuse(given: object) -> None:
+    if given is not None and not isinstance(given, pa.RecordBatch):
+        raise WrongAnswer(f"a query returned {type(given).__name__} in place of an Arrow batch") from None
 
 
 def read_own_column(rows: Any, column: int) -> Any:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from dbbench.engine.sql.session import fetch
@@ -127,9 +128,15 @@ def _numbers(invariants: Sequence[Invariant], context: StepContext) -> Iterator[
     for each in invariants:
         if each.grows is not None:
             rows = fetch(context.session, context.statement(each))
-            if len(rows) != 1 or len(rows[0]) != 1 or rows[0][0] is None or int(rows[0][0]) != rows[0][0]:
+            try:
+                ((found,),) = rows
+                number = Decimal(str(found))  # some drivers give it as text
+                whole = int(number)
+            except (ValueError, ArithmeticError):
+                raise WrongAnswer(f"{each.name}: the query gives no whole number") from None
+            if whole != number:
                 raise WrongAnswer(f"{each.name}: the query gives no whole number")
-            yield each.name, int(rows[0][0])
+            yield each.name, whole
 
 
 def _retries(counts: Mapping[str, int]) -> dict[str, int]:

@@ -59,12 +59,15 @@ LIES: dict[str, dict[str, dict[str, str]]] = {
         "timed-regenerates": dict.fromkeys(("read", "paced", "lasting", "modifies"), "is none of this dataset"),
         "timed-seeks": {"seek": "which exists, returned another's"},
         "timed-scans": {"scan": "the timed scan returned fewer records instead of 600"},
+        "timed-ahead": {"scans": "returned generator in place of a list of records"},
+        "timed-sighted": dict.fromkeys(("read", "paced", "lasting", "modifies"), "returned Value in place of bytes"),
         "timed-ranges": {"scans": "a timed call returned "},
     },
     THINGS: {
         "timed-columns": dict.fromkeys(("query", "loaded", "highest"), "column "),
         "timed-objects": dict.fromkeys(("get", "many"), "timed calls returned 0 objects for "),
         "timed-same": dict.fromkeys(("get", "many"), "object"),
+        "timed-lazy": dict.fromkeys(("query", "loaded", "highest"), "returned Batch in place of an Arrow batch"),
         "timed-batches": dict.fromkeys(("query", "loaded", "highest"), "column "),
     },
 }

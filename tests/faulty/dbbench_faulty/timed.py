@@ -62,6 +62,36 @@ class Ranges(Faulty):
             return timed(lambda key, count: find(key, -(-count // 2)), find)
 
 
+class Ahead(Faulty):
+    """Gives a range whose records are fetched when they are looked at."""
+
+    class session_class(SQLiteSession):
+        def prepare_range(self, *, snapshot: bool = False) -> Callable[[bytes, int], Any]:
+            find = super().prepare_range(snapshot=snapshot)
+            return timed(lambda key, count: (pair for pair in find(key, count)), find)
+
+
+class Sighted(Faulty):
+    """Reads a value when it is looked at."""
+
+    class session_class(SQLiteSession):
+        def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], Any]:
+            read = super().prepare_read(snapshot=snapshot)
+
+            class Value(bytearray):
+                key = b""
+
+                def __bytes__(self) -> bytes:
+                    return read(self.key) or b""
+
+            def later(key: bytes) -> Value:
+                value = Value()
+                value.key = key
+                return value
+
+            return timed(later, read)
+
+
 class Columns(Faulty):
     """Queries under load give another number in the column that is read."""
 
@@ -106,3 +136,26 @@ class Batches(Named, DuckDBArrow):
                 return [pa.record_batch([pa.nulls(batch.num_rows)] * 2, names=["a", "b"]) for batch in run()]
 
             return timed(nulls, run) if "Thing" in sql else run
+
+
+class Lazy(Named, DuckDBArrow):
+    """Gives what looks like an Arrow batch, and runs the query when its values are looked at."""
+
+    class session_class(DuckDBArrow.session_class):
+        def prepare_query(self, sql: str) -> Callable[[], Rows]:
+            run = super().prepare_query(sql)
+
+            class Batch:
+                num_rows = 300
+
+                def column(self, _number: int) -> Any:
+                    return Column()
+
+            class Column:
+                def __arrow_array__(self, _type: Any = None) -> Any:
+                    return pa.concat_arrays([batch.column(1) for batch in run()])
+
+                def __len__(self) -> int:
+                    return 300
+
+            return timed(lambda: [Batch()], run) if "Thing" in sql else run
