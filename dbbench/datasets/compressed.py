@@ -3,12 +3,14 @@ by their places in a list of different ones.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
 
 from dbbench.datasets.cache import Files
 from dbbench.datasets.records import NAMED, RecordSet
+from dbbench.host import atomic_json
 
 #: How much better than a general compressor an engine may be that knows its columns.
 BETTER = 4
@@ -19,7 +21,7 @@ def too_few(files: Files, tables: Iterable[str], count: int) -> int:
     """Return the fewest bytes that these tables could take, if `count` is less; else 0, which takes no time as a rule."""
     if not tables or count * BETTER >= files.manifest["csv_bytes"]:
         return 0
-    least = sum(_column(each) for name in tables for batch in files.stream(name) for each in batch.columns) // BETTER
+    least = sum(_table(files, name) for name in tables) // BETTER
     return least if count < least else 0
 
 
@@ -27,6 +29,17 @@ def too_few_of_records(records: RecordSet, records_kept: int, count: int) -> int
     """Return the fewest bytes that the records could take, if `count` is less, else 0: most of a value is random."""
     least = records_kept * max(records.spec.value_bytes - NAMED, 0) // BETTER
     return least if count < least else 0
+
+
+def _table(files: Files, name: str) -> int:
+    """Compressed bytes of a table, which are computed once and stored beside it."""
+    known = files.directory / f"compressed-{name}.json"
+    with suppress(OSError, ValueError):
+        return int(atomic_json.read(known))
+    found = sum(_column(each) for batch in files.stream(name) for each in batch.columns)
+    with suppress(OSError):  # a cache that this user may only read
+        atomic_json.write(known, found)
+    return found
 
 
 def _column(column: pa.Array) -> int:

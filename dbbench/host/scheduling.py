@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 #: Classes whose threads run before all others: SCHED_FIFO, SCHED_RR, SCHED_DEADLINE.
@@ -19,6 +19,10 @@ class Scheduling:
     nice: int
     policy: int
     processors: frozenset[int]
+
+    def given_by_now(self, parent: Scheduling | None) -> Scheduling:
+        """The same with the processors that the parent has now: a machine may get more of them while a trial runs."""
+        return replace(self, processors=self.processors | parent.processors) if parent else self
 
 
 def scheduling(thread: int = 0) -> Scheduling | None:

@@ -342,7 +342,7 @@ class Worker:
             not_copied = self.copies.take() if wants_copy else ""  # before any of the plugin's code runs
             others = ondisk.others(context.engine)
             used = usage(others).since(before)
-            ahead_by = ahead((os.getpid(), *others), self.given)
+            ahead_by = ahead((os.getpid(), *others), self.given and self.given.given_by_now(scheduling(os.getppid())))
             self.record.no_rank = self.record.no_rank or ahead_by
             if self.hosts and (facts := self.hosts.take_facts()):
                 measured.facts["cluster"] = facts

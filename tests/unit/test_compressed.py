@@ -1,11 +1,14 @@
 """How few bytes data could take."""
 
 import random
+import tempfile
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from dbbench.datasets.compressed import BETTER, too_few, too_few_of_records
 from dbbench.datasets.records import RecordSet
@@ -14,9 +17,15 @@ from dbbench.suite.dataset import Records
 ROWS = 20_000
 
 
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def files(**columns: Any) -> Any:
     batch = pa.record_batch(columns)
-    return SimpleNamespace(manifest={"csv_bytes": 19 * ROWS}, stream=lambda _name: [batch])
+    folder = Path(tempfile.mkdtemp(dir="."))
+    return SimpleNamespace(manifest={"csv_bytes": 19 * ROWS}, stream=lambda _name: [batch], directory=folder)
 
 
 def test_nobody_keeps_random_numbers_in_less_than_they_take() -> None:
@@ -38,6 +47,13 @@ def test_few_words_take_what_tells_them_apart_and_random_texts_what_they_take() 
 
 def test_numbers_that_follow_one_another_take_next_to_nothing() -> None:
     assert not too_few(files(key=pa.array(np.arange(ROWS))), ["table"], 1_000)
+
+
+def test_a_table_is_compressed_once() -> None:
+    drawn = files(number=pa.array(np.frombuffer(random.Random(1).randbytes(8 * ROWS), np.int64)))
+    least = too_few(drawn, ["table"], 128)
+    drawn.stream = None
+    assert too_few(drawn, ["table"], 128) == least > 0
 
 
 def test_without_a_table_that_is_known_nothing_is_too_few() -> None:

@@ -29,6 +29,13 @@ def test_a_thread_may_be_ahead_by_its_nice_value_or_by_its_processors(own: Sched
     assert ahead([os.getpid()], fewer) == "a thread has 1 more processor than the worker was given"
 
 
+def test_processors_that_the_parent_has_by_now_are_given(own: Scheduling) -> None:
+    fewer = replace(own, processors=own.processors - {min(own.processors)})
+    assert not ahead([os.getpid()], fewer.given_by_now(own))
+    assert ahead([os.getpid()], fewer.given_by_now(fewer))
+    assert ahead([os.getpid()], fewer.given_by_now(None))
+
+
 def test_a_thread_may_be_ahead_by_its_class(own: Scheduling, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getscheduler", lambda _thread: os.SCHED_RR)
     assert ahead([os.getpid()], own) == "a thread has a real-time scheduling class"
