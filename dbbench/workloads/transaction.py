@@ -131,12 +131,12 @@ def _numbers(invariants: Sequence[Invariant], context: StepContext) -> Iterator[
             try:
                 ((found,),) = rows
                 number = Decimal(str(found))  # some drivers give it as text
-                whole = int(number)
+                rounded = int(number)
             except (ValueError, ArithmeticError):
                 raise WrongAnswer(f"{each.name}: the query gives no whole number") from None
-            if whole != number:
+            if rounded != number:
                 raise WrongAnswer(f"{each.name}: the query gives no whole number")
-            yield each.name, whole
+            yield each.name, rounded
 
 
 def _retries(counts: Mapping[str, int]) -> dict[str, int]:
