@@ -65,8 +65,8 @@ class TransactionMix(Together):
     def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
         """One client's share of the calls."""
         counts: dict[str, int] = {}
-        kept = [list[tuple[Any, Any]]() for _ in self.keeping] if does_work(engine) else []
-        keep = {id(text): calls.append for text, calls in zip(self.keeping, kept, strict=False)}
+        samples = [list[tuple[Any, Any]]() for _ in self.keeping] if does_work(engine) else []
+        keep = {id(text): calls.append for text, calls in zip(self.keeping, samples, strict=False)}
         runs = [self._run(engine, session, plan, counts, number, keep) for plan in self.plans]
         codes: deque[NDArray[np.int64]] = deque()
         names = [plan.name for plan in self.plans]
@@ -79,7 +79,7 @@ class TransactionMix(Together):
             premade=PREMADE,
             kept=[
                 (place, partial(_rows, text, calls))
-                for place, (text, calls) in enumerate(zip(self.keeping, kept, strict=False))
+                for place, (text, calls) in enumerate(zip(self.keeping, samples, strict=False))
             ],
         )
         if not does_work(engine) or not any(any(plan.think) for plan in self.plans):  # nobody waits for nothing

@@ -44,9 +44,9 @@ def by_key(sql: str, tables: Mapping[str, Table]) -> ByKey | None:
     return ByKey(match[2], columns)
 
 
-def check_reads(kept: Iterable[Kept], asked: Sequence[ByKey], context: StepContext) -> None:
+def check_reads(calls: Iterable[Kept], asked: Sequence[ByKey], context: StepContext) -> None:
     """Compare what was kept of each statement that is `asked`. Raises WrongAnswer."""
-    for each in kept:
+    for each in calls:
         try:
             _check(each.table, asked[each.place], context)
         except WrongAnswer as exc:
@@ -67,10 +67,10 @@ def _check(found: pa.Table, read: ByKey, context: StepContext) -> None:
     ]
     known = pa.Table.from_batches(rows)
     places = pc.index_in(keys, known.column(key).cast(pa.int64()).combine_chunks())
-    there = places.is_valid()  # keys that the step has made are none of the dataset's
+    existing = places.is_valid()  # keys that the step has made are none of the dataset's
     check_batches(
-        found.filter(there).select([0, *steady]).to_batches(),
-        known.take(places.filter(there)).select([key, *names]),
+        found.filter(existing).select([0, *steady]).to_batches(),
+        known.take(places.filter(existing)).select([key, *names]),
         ordered=True,
     )
 
