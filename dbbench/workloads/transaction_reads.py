@@ -3,8 +3,6 @@
 What is right in other columns depends on the order of the commits.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
