@@ -1,5 +1,7 @@
 """How the system shares its processors among threads, and which have more of them than they were given."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 from collections.abc import Iterable
