@@ -24,25 +24,13 @@ COUNT = 2_000
 #: How far the order of a ranked search must be from a random one, 0, towards that of BM25, 1.
 _BETTER = 0.2
 _SECTION = "texts"
-_SUITE = f"""
-dbbench: 1
-name: kit
-title: Kit
-description: Texts.
-datasets:
-  kit:
-    texts: {{{{count: {COUNT}}}}}
-scenarios:
-  - name: kit
-    title: Kit
-    dataset: kit
-    durability: {{tier}}
-    steps:
-      - {{{{kind: load, name: load, title: Load}}}}
-      - {{{{kind: search, name: all, title: All, match: {{{{all: {{{{}}}}}}}}}}}}
-      - {{{{kind: search, name: phrase, title: Phrase, match: {{{{phrase: {{{{}}}}}}}}}}}}
-      - {{{{kind: search, name: prefix, title: Prefix, match: {{{{prefix: {{{{}}}}}}}}}}}}
-      - {{{{kind: search, name: best, title: Best, match: {{{{any: {{{{}}}}}}}}, top: 10}}}}
+_DATA = f"texts: {{count: {COUNT}}}"
+_STEPS = """
+- {kind: load, name: load, title: Load}
+- {kind: search, name: all, title: All, match: {all: {}}}
+- {kind: search, name: phrase, title: Phrase, match: {phrase: {}}}
+- {kind: search, name: prefix, title: Prefix, match: {prefix: {}}}
+- {kind: search, name: best, title: Best, match: {any: {}}, top: 10}
 """
 Stored = tuple[Engine, Session, InvertedIndex]
 
@@ -193,7 +181,7 @@ class TextContract(EngineContract):
     @clause(_SECTION)
     def test_runs_a_whole_trial_of_texts(self, whole_trial: WholeTrial) -> None:
         """Loaded, searched and compared, as in a run."""
-        for step in whole_trial(_SUITE).steps:
+        for step in whole_trial(_DATA, _STEPS).steps:
             may = (Outcome.OK,) if step.name == "load" else (Outcome.OK, Outcome.UNSUPPORTED)
             expect(step.outcome in may, f"{step.name}: expected ok, got {step.outcome}: {step.detail}")
             expect(step.verified or step.outcome is not Outcome.OK, f"{step.name}: expected it verified: {step.detail}")
