@@ -3,136 +3,118 @@
 from dataclasses import replace
 from itertools import islice
 
+from dbbench_mutants.shared import mutant
+
 from dbbench_plugins.ado.errors import ProviderFailed
 from dbbench_plugins.ado.sqlite import SQLiteADO, SQLiteADOSession
 
 
-class CommitUndoes(SQLiteADO):
-    clause = "what was committed is there after reopening"
-
-    class session_class(SQLiteADOSession):
-        def commit(self):
-            self.rollback()
+@mutant(SQLiteADO, "what was committed is there after reopening")
+class CommitUndoes(SQLiteADOSession):
+    def commit(self):
+        self.rollback()
 
 
-class RollbackCommits(SQLiteADO):
-    clause = "what is rolled back is gone and the session goes on"
-
-    class session_class(SQLiteADOSession):
-        def rollback(self):
-            if self.connection.transaction:
-                self.commit()
+@mutant(SQLiteADO, "what is rolled back is gone and the session goes on")
+class RollbackCommits(SQLiteADOSession):
+    def rollback(self):
+        if self.connection.transaction:
+            self.commit()
 
 
-class CommandsOutsideTheTransaction(SQLiteADO):
-    clause = "a load without commit is gone"
+@mutant(SQLiteADO, "a load without commit is gone")
+class CommandsOutsideTheTransaction(SQLiteADOSession):
+    def begin(self):
+        pass
 
-    class session_class(SQLiteADOSession):
-        def begin(self):
-            pass
-
-        def commit(self):
-            pass
+    def commit(self):
+        pass
 
 
-class FirstPieceOnly(SQLiteADO):
+@mutant(SQLiteADO, "a whole trial is right")
+class FirstPieceOnly(SQLiteADOSession):
     """A reader that is not fetched from again."""
 
-    clause = "a whole trial is right"
-
-    class session_class(SQLiteADOSession):
-        def prepare_query(self, sql):
-            run = super().prepare_query(sql)
-            return lambda: islice(run(), 64)
+    def prepare_query(self, sql):
+        run = super().prepare_query(sql)
+        return lambda: islice(run(), 64)
 
 
-class AnotherColumn(SQLiteADO):
+@mutant(SQLiteADO, "a whole trial is right")
+class AnotherColumn(SQLiteADOSession):
     """The column that is read in the clock is the first one, whichever was asked for."""
 
-    clause = "a whole trial is right"
+    def prepare_query(self, sql):
+        query = super().prepare_query(sql)
 
-    class session_class(SQLiteADOSession):
-        def prepare_query(self, sql):
-            query = super().prepare_query(sql)
+        def run():
+            result = query()
+            result.column = lambda _number: type(result).column(result, 0)
+            return result
 
-            def run():
-                result = query()
-                result.column = lambda _number: type(result).column(result, 0)
-                return result
-
-            return run
+        return run
 
 
-class NothingIsMissing(SQLiteADO):
-    clause = "keeps missing values"
-
-    class session_class(SQLiteADOSession):
-        def prepare_load(self, name, table):
-            insert, statement = super().prepare_load(name, table), self.connection._statements[-1]
-            write = statement.run_many
-            statement.run_many = lambda columns, count: write([replace(each, nulls=None) for each in columns], count)
-            return insert
+@mutant(SQLiteADO, "keeps missing values")
+class NothingIsMissing(SQLiteADOSession):
+    def prepare_load(self, name, table):
+        insert, statement = super().prepare_load(name, table), self.connection._statements[-1]
+        write = statement.run_many
+        statement.run_many = lambda columns, count: write([replace(each, nulls=None) for each in columns], count)
+        return insert
 
 
-class NumbersAfterTexts(SQLiteADO):
+@mutant(SQLiteADO, "gives every member")
+class NumbersAfterTexts(SQLiteADOSession):
     """A slot is taken for one in the heap, where a text stands before it."""
 
-    clause = "gives every member"
+    def prepare_load(self, name, table):
+        insert, statement = super().prepare_load(name, table), self.connection._statements[-1]
+        write = statement.run_many
 
-    class session_class(SQLiteADOSession):
-        def prepare_load(self, name, table):
-            insert, statement = super().prepare_load(name, table), self.connection._statements[-1]
-            write = statement.run_many
+        def shifted(columns, count):
+            start, made = 0, []
+            for each in columns:
+                made.append(each if each.heap else replace(each, slots=each.slots + (start << 32)))
+                start += len(each.heap)
+            write(made, count)
 
-            def shifted(columns, count):
-                start, made = 0, []
-                for each in columns:
-                    made.append(each if each.heap else replace(each, slots=each.slots + (start << 32)))
-                    start += len(each.heap)
-                write(made, count)
-
-            statement.run_many = shifted
-            return insert
+        statement.run_many = shifted
+        return insert
 
 
-class BindsOnce(SQLiteADO):
+@mutant(SQLiteADO, "a prepared statement still works after a rollback")
+class BindsOnce(SQLiteADOSession):
     """Parameters keep the values of the first call."""
 
-    clause = "a prepared statement still works after a rollback"
+    def prepare_call(self, sql, rows=None):
+        call, kept = super().prepare_call(sql, rows), []
 
-    class session_class(SQLiteADOSession):
-        def prepare_call(self, sql, rows=None):
-            call, kept = super().prepare_call(sql, rows), []
+        def run(*values):
+            kept[:] = kept or [values]
+            return call(*kept[0])
 
-            def run(*values):
-                kept[:] = kept or [values]
-                return call(*kept[0])
-
-            return run
+        return run
 
 
-class ErrorsStayInNET(SQLiteADO):
-    clause = "a failed statement raises"
+@mutant(SQLiteADO, "a failed statement raises")
+class ErrorsStayInNET(SQLiteADOSession):
+    def prepare_statement(self, sql):
+        run = super().prepare_statement(sql)
 
-    class session_class(SQLiteADOSession):
-        def prepare_statement(self, sql):
-            run = super().prepare_statement(sql)
+        def quiet():
+            try:
+                return run()
+            except ProviderFailed:
+                return False
 
-            def quiet():
-                try:
-                    return run()
-                except ProviderFailed:
-                    return False
-
-            return quiet
+        return quiet
 
 
-class NoColumns(SQLiteADO):
-    clause = "a statement that returns rows is known"
-
-    class session_class(SQLiteADOSession):
-        def returned_rows(self, given):
-            return False
+@mutant(SQLiteADO, "a statement that returns rows is known")
+class NoColumns(SQLiteADOSession):
+    def returned_rows(self, given):
+        return False
 
 
 class ProvidersOwnSettings(SQLiteADO):
@@ -144,19 +126,17 @@ class ProvidersOwnSettings(SQLiteADO):
         return {**super().pragmas(), "synchronous": "OFF"}
 
 
-class ReadersStayOpen(SQLiteADO):
+@mutant(SQLiteADO, "a prepared query can be run again")
+class ReadersStayOpen(SQLiteADOSession):
     """The reader of a query that is read in part keeps its lock, and the database its file."""
 
-    clause = "a prepared query can be run again"
+    def prepare_query(self, sql):
+        statement = self.connection.statement(sql)
+        statement.stop = lambda: None
+        kept = []
 
-    class session_class(SQLiteADOSession):
-        def prepare_query(self, sql):
-            statement = self.connection.statement(sql)
-            statement.stop = lambda: None
-            kept = []
+        def run():
+            kept.append(kept[0] if kept else statement.query())
+            return kept[-1]
 
-            def run():
-                kept.append(kept[0] if kept else statement.query())
-                return kept[-1]
-
-            return run
+        return run

@@ -3,7 +3,7 @@
 import os
 
 from dbbench_mutants.right import BlockFile, Blocks
-from dbbench_mutants.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, refuse_threads
+from dbbench_mutants.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, mutant, refuse_threads
 
 from dbbench.engine import Engine, Size
 
@@ -20,78 +20,62 @@ class UnknownDisk(BlockFile):
         return Engine.settings(self)
 
 
-class KeepsOld(BlockFile):
-    clause = "what was written is read"
-
-    class session_class(Blocks):
-        def put(self, number, block):
-            if self.get(number) is None:
-                super().put(number, block)
-
-
-class HolesAreBlocks(BlockFile):
-    clause = "what was never written is not there"
-
-    class session_class(Blocks):
-        def get(self, number):
-            return os.pread(self.descriptor, self.size, number * self.size) or None
-
-
-class FixedSize(BlockFile):
-    clause = "a file grows"
-
-    class session_class(Blocks):
-        def put(self, number, block):
-            if number < 300:
-                super().put(number, block)
-
-
-class FirstByteZero(BlockFile):
-    clause = "any bytes are kept"
-
-    class session_class(Blocks):
-        def get(self, number):
-            return (found := super().get(number)) and (found if found[0] else None)
-
-
-class Pads(BlockFile):
-    clause = "a block of another size is refused"
-
-    class session_class(Blocks):
-        def fits(self, block):
-            return True
-
-        def put(self, number, block):
-            super().put(number, block[: self.size].ljust(self.size, b"\1"))
-
-
-class FirstStays(BlockFile):
-    clause = "many are written at once"
-
-    class session_class(Blocks):
-        def prepare_update_many(self):
-            write = super().prepare_update_many()
-            return lambda pairs: write(list(dict(reversed(pairs)).items()))
-
-        prepare_insert_many = prepare_update_many
-
-
-class RangesAbove(BlockFile):
-    clause = "seeks and reads ranges"
-
-    class session_class(Blocks):
-        def prepare_range(self, *, snapshot=False):
-            read = super().prepare_range()
-            return lambda key, count: read((int.from_bytes(key, "big") + 1).to_bytes(8, "big"), count)
-
-
-class KeepsCursor(BlockFile):
-    clause = "a scan read in part hinders no write"
-
-    class session_class(KeepsCursors, Blocks):
-        def put(self, number, block):
-            self.refuse_write()
+@mutant(BlockFile, "what was written is read")
+class KeepsOld(Blocks):
+    def put(self, number, block):
+        if self.get(number) is None:
             super().put(number, block)
+
+
+@mutant(BlockFile, "what was never written is not there")
+class HolesAreBlocks(Blocks):
+    def get(self, number):
+        return os.pread(self.descriptor, self.size, number * self.size) or None
+
+
+@mutant(BlockFile, "a file grows")
+class FixedSize(Blocks):
+    def put(self, number, block):
+        if number < 300:
+            super().put(number, block)
+
+
+@mutant(BlockFile, "any bytes are kept")
+class FirstByteZero(Blocks):
+    def get(self, number):
+        return (found := super().get(number)) and (found if found[0] else None)
+
+
+@mutant(BlockFile, "a block of another size is refused")
+class Pads(Blocks):
+    def fits(self, block):
+        return True
+
+    def put(self, number, block):
+        super().put(number, block[: self.size].ljust(self.size, b"\1"))
+
+
+@mutant(BlockFile, "many are written at once")
+class FirstStays(Blocks):
+    def prepare_update_many(self):
+        write = super().prepare_update_many()
+        return lambda pairs: write(list(dict(reversed(pairs)).items()))
+
+    prepare_insert_many = prepare_update_many
+
+
+@mutant(BlockFile, "seeks and reads ranges")
+class RangesAbove(Blocks):
+    def prepare_range(self, *, snapshot=False):
+        read = super().prepare_range()
+        return lambda key, count: read((int.from_bytes(key, "big") + 1).to_bytes(8, "big"), count)
+
+
+@mutant(BlockFile, "a scan read in part hinders no write")
+class KeepsCursor(KeepsCursors, Blocks):
+    def put(self, number, block):
+        self.refuse_write()
+        super().put(number, block)
 
 
 class StartsAnew(BlockFile):
@@ -107,13 +91,11 @@ class Caches(BlockFile):
     session_class = type("CachingBlocks", (CachesReads, Blocks), {})
 
 
-class OneThread(BlockFile):
-    clause = "serves records to threads as it says"
-
-    class session_class(Blocks):
-        def prepare_update_many(self):
-            refuse_threads()
-            return super().prepare_update_many()
+@mutant(BlockFile, "serves records to threads as it says")
+class OneThread(Blocks):
+    def prepare_update_many(self):
+        refuse_threads()
+        return super().prepare_update_many()
 
 
 class OneProcess(LocksProcesses, BlockFile):

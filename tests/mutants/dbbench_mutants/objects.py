@@ -3,6 +3,7 @@
 import weakref
 
 from dbbench_mutants.right import Client, Table
+from dbbench_mutants.shared import mutant
 
 
 class OneOnly(Table):
@@ -10,44 +11,38 @@ class OneOnly(Table):
     session_class = type("OneOnlyClient", (Client,), {"prepare_get_many": None})
 
 
-class WrongMember(Table):
-    clause = "gives every member"
+@mutant(Table, "gives every member")
+class WrongMember(Client):
+    def prepare_get(self, name, table):
+        get = super().prepare_get(name, table)
 
-    class session_class(Client):
-        def prepare_get(self, name, table):
-            get = super().prepare_get(name, table)
-
-            def changed(key):
-                found = get(key)
-                if found is not None and found.Changed is not None:
-                    found.Changed = None
-                return found
-
-            return changed
-
-
-class LosesLast(Table):
-    clause = "gives many at once"
-
-    class session_class(Client):
-        def prepare_get_many(self, name, table):
-            get_many = super().prepare_get_many(name, table)
-            return lambda keys: get_many(keys) if keys else get_many(keys)[:-1]
-
-
-class RaisesForNone(Table):
-    clause = "a key that is not there has no object"
-
-    class session_class(Client):
-        def prepare_get(self, name, table):
-            get = super().prepare_get(name, table)
-
-            def found(key):
-                if (thing := get(key)) is None:
-                    raise KeyError(key)
-                return thing
-
+        def changed(key):
+            found = get(key)
+            if found is not None and found.Changed is not None:
+                found.Changed = None
             return found
+
+        return changed
+
+
+@mutant(Table, "gives many at once")
+class LosesLast(Client):
+    def prepare_get_many(self, name, table):
+        get_many = super().prepare_get_many(name, table)
+        return lambda keys: get_many(keys) if keys else get_many(keys)[:-1]
+
+
+@mutant(Table, "a key that is not there has no object")
+class RaisesForNone(Client):
+    def prepare_get(self, name, table):
+        get = super().prepare_get(name, table)
+
+        def found(key):
+            if (thing := get(key)) is None:
+                raise KeyError(key)
+            return thing
+
+        return found
 
 
 class Lazy:
@@ -60,30 +55,26 @@ class Lazy:
         return getattr(self._get(self._key), name)
 
 
-class ReadsLate(Table):
-    clause = "an object is whole when it is given"
-
-    class session_class(Client):
-        def prepare_get(self, name, table):
-            get = super().prepare_get(name, table)
-            return lambda key: None if get(key) is None else Lazy(get, key)
+@mutant(Table, "an object is whole when it is given")
+class ReadsLate(Client):
+    def prepare_get(self, name, table):
+        get = super().prepare_get(name, table)
+        return lambda key: None if get(key) is None else Lazy(get, key)
 
 
-class GivesOnce(Table):
-    clause = "an object still held is given again"
+@mutant(Table, "an object still held is given again")
+class GivesOnce(Client):
+    def prepare_get(self, name, table):
+        get, held = super().prepare_get(name, table), weakref.WeakValueDictionary()
 
-    class session_class(Client):
-        def prepare_get(self, name, table):
-            get, held = super().prepare_get(name, table), weakref.WeakValueDictionary()
+        def once(key):
+            if key in held:
+                raise RuntimeError("it is held already")
+            if (thing := get(key)) is not None:
+                held[key] = thing
+            return thing
 
-            def once(key):
-                if key in held:
-                    raise RuntimeError("it is held already")
-                if (thing := get(key)) is not None:
-                    held[key] = thing
-                return thing
-
-            return once
+        return once
 
 
 class SharesConnection(Table):
@@ -104,9 +95,7 @@ class SharesConnection(Table):
         return session
 
 
-class SeesNothing(Table):
-    clause = "its driver is seen"
-
-    class session_class(Client):
-        def watch(self, timer):
-            pass
+@mutant(Table, "its driver is seen")
+class SeesNothing(Client):
+    def watch(self, timer):
+        pass

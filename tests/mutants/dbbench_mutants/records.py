@@ -1,7 +1,7 @@
 """Faults in records under keys."""
 
 from dbbench_mutants.right import Records, Store
-from dbbench_mutants.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, refuse_threads
+from dbbench_mutants.shared import CachesReads, CutsRanges, KeepsCursors, LocksProcesses, mutant, refuse_threads
 
 from dbbench.engine import File, Size
 
@@ -16,102 +16,80 @@ class ShortKeys(Store):
     longest_key = 8
 
 
-class CutsValues(Store):
-    clause = "what was inserted is read"
-
-    class session_class(Records):
-        def prepare_read(self, *, snapshot=False):
-            read = super().prepare_read()
-            return lambda key: (found := read(key)) and found[:-1]
+@mutant(Store, "what was inserted is read")
+class CutsValues(Records):
+    def prepare_read(self, *, snapshot=False):
+        read = super().prepare_read()
+        return lambda key: (found := read(key)) and found[:-1]
 
 
-class EmptyForMissing(Store):
-    clause = "a missing key gives none"
-
-    class session_class(Records):
-        def prepare_read(self, *, snapshot=False):
-            read = super().prepare_read()
-            return lambda key: b"" if (found := read(key)) is None else found
+@mutant(Store, "a missing key gives none")
+class EmptyForMissing(Records):
+    def prepare_read(self, *, snapshot=False):
+        read = super().prepare_read()
+        return lambda key: b"" if (found := read(key)) is None else found
 
 
-class Overwrites(Store):
-    clause = "an insert of a key that is there does what it says"
-
-    class session_class(Records):
-        def prepare_insert(self):
-            return lambda key, value: self.connection.execute("REPLACE INTO records VALUES (?, ?)", (key, value))
+@mutant(Store, "an insert of a key that is there does what it says")
+class Overwrites(Records):
+    def prepare_insert(self):
+        return lambda key, value: self.connection.execute("REPLACE INTO records VALUES (?, ?)", (key, value))
 
 
-class LeavesTail(Store):
-    clause = "an update replaces the value"
-
-    class session_class(Records):
-        def prepare_update(self):
-            read, update = self.prepare_read(), super().prepare_update()
-            return lambda key, value: update(key, value + (read(key) or b"")[len(value) :])
+@mutant(Store, "an update replaces the value")
+class LeavesTail(Records):
+    def prepare_update(self):
+        read, update = self.prepare_read(), super().prepare_update()
+        return lambda key, value: update(key, value + (read(key) or b"")[len(value) :])
 
 
-class DeletesNeighbour(Store):
-    clause = "a delete removes one record"
-
-    class session_class(Records):
-        def prepare_delete(self):
-            sql = "DELETE FROM records WHERE key IN (SELECT key FROM records WHERE key >= ? ORDER BY key LIMIT 2)"
-            return lambda key: self.connection.execute(sql, (key,))
+@mutant(Store, "a delete removes one record")
+class DeletesNeighbour(Records):
+    def prepare_delete(self):
+        sql = "DELETE FROM records WHERE key IN (SELECT key FROM records WHERE key >= ? ORDER BY key LIMIT 2)"
+        return lambda key: self.connection.execute(sql, (key,))
 
 
-class DeletesNext(Store):
-    clause = "a second delete changes nothing"
-
-    class session_class(Records):
-        def prepare_delete(self):
-            sql = "DELETE FROM records WHERE key = (SELECT MIN(key) FROM records WHERE key >= ?)"
-            return lambda key: self.connection.execute(sql, (key,))
+@mutant(Store, "a second delete changes nothing")
+class DeletesNext(Records):
+    def prepare_delete(self):
+        sql = "DELETE FROM records WHERE key = (SELECT MIN(key) FROM records WHERE key >= ?)"
+        return lambda key: self.connection.execute(sql, (key,))
 
 
-class StripsKeys(Store):
-    clause = "keys may hold any byte"
-
-    class session_class(Records):
-        def prepare_read(self, *, snapshot=False):
-            read = super().prepare_read()
-            return lambda key: read(key.rstrip(b" "))
+@mutant(Store, "keys may hold any byte")
+class StripsKeys(Records):
+    def prepare_read(self, *, snapshot=False):
+        read = super().prepare_read()
+        return lambda key: read(key.rstrip(b" "))
 
 
-class StripsValues(Store):
-    clause = "values may hold any byte"
-
-    class session_class(Records):
-        def prepare_insert(self):
-            insert = super().prepare_insert()
-            return lambda key, value: insert(key, value.rstrip(b" "))
+@mutant(Store, "values may hold any byte")
+class StripsValues(Records):
+    def prepare_insert(self):
+        insert = super().prepare_insert()
+        return lambda key, value: insert(key, value.rstrip(b" "))
 
 
-class NoneForEmpty(Store):
-    clause = "a value may be empty"
-
-    class session_class(Records):
-        def prepare_read(self, *, snapshot=False):
-            read = super().prepare_read()
-            return lambda key: read(key) or None
+@mutant(Store, "a value may be empty")
+class NoneForEmpty(Records):
+    def prepare_read(self, *, snapshot=False):
+        read = super().prepare_read()
+        return lambda key: read(key) or None
 
 
-class CutsLarge(Store):
-    clause = "keeps a large value"
-
-    class session_class(Records):
-        def prepare_insert_many(self):
-            insert = super().prepare_insert_many()
-            return lambda pairs: insert([pair and (pair[0], pair[1][:65_535]) for pair in pairs])
+@mutant(Store, "keeps a large value")
+class CutsLarge(Records):
+    def prepare_insert_many(self):
+        insert = super().prepare_insert_many()
+        return lambda pairs: insert([pair and (pair[0], pair[1][:65_535]) for pair in pairs])
 
 
-class CutsKeys(Store):
-    clause = "keeps the longest key"
-
-    class session_class(Records):
-        def prepare_insert(self):
-            insert = super().prepare_insert()
-            return lambda key, value: insert(key[:255], value)
+@mutant(Store, "keeps the longest key")
+class CutsKeys(Records):
+    def prepare_insert(self):
+        insert = super().prepare_insert()
+        return lambda key, value: insert(key[:255], value)
 
 
 class ClaimsLimit(Store):
@@ -119,122 +97,98 @@ class ClaimsLimit(Store):
     longest_key = 100
 
 
-class CompactsRecordsAway(Store):
-    clause = "a compaction changes no record"
-
-    class session_class(Records):
-        def prepare_compact(self, tables):
-            sql = "DELETE FROM records WHERE key = (SELECT MAX(key) FROM records)"
-            return lambda: self.connection.execute(sql)
+@mutant(Store, "a compaction changes no record")
+class CompactsRecordsAway(Records):
+    def prepare_compact(self, tables):
+        sql = "DELETE FROM records WHERE key = (SELECT MAX(key) FROM records)"
+        return lambda: self.connection.execute(sql)
 
 
-class Unordered(Store):
-    clause = "a scan is complete"
-
-    class session_class(Records):
-        def prepare_scan(self):
-            return lambda: self.connection.execute("SELECT * FROM records ORDER BY key DESC")
+@mutant(Store, "a scan is complete")
+class Unordered(Records):
+    def prepare_scan(self):
+        return lambda: self.connection.execute("SELECT * FROM records ORDER BY key DESC")
 
 
-class LosesLast(Store):
-    clause = "a scan is complete"
-
-    class session_class(Records):
-        def prepare_scan(self):
-            scan = super().prepare_scan()
-            return lambda: scan().fetchall()[:-1]
+@mutant(Store, "a scan is complete")
+class LosesLast(Records):
+    def prepare_scan(self):
+        scan = super().prepare_scan()
+        return lambda: scan().fetchall()[:-1]
 
 
-class RaisesAtEnd(Store):
-    clause = "a scan of an empty store ends"
+@mutant(Store, "a scan of an empty store ends")
+class RaisesAtEnd(Records):
+    def prepare_scan(self):
+        def scan():
+            found = self.connection.execute("SELECT * FROM records ORDER BY key").fetchall()
+            return [found[0], *found[1:]]
 
-    class session_class(Records):
-        def prepare_scan(self):
-            def scan():
-                found = self.connection.execute("SELECT * FROM records ORDER BY key").fetchall()
-                return [found[0], *found[1:]]
-
-            return scan
+        return scan
 
 
-class OnePage(Store):
-    clause = "a scan of more than one page is complete"
-
-    class session_class(Records):
-        def prepare_scan(self):
-            return lambda: self.connection.execute("SELECT * FROM records ORDER BY key LIMIT 1000")
+@mutant(Store, "a scan of more than one page is complete")
+class OnePage(Records):
+    def prepare_scan(self):
+        return lambda: self.connection.execute("SELECT * FROM records ORDER BY key LIMIT 1000")
 
 
-class KeepsCursor(Store):
-    clause = "a scan read in part hinders no write"
+@mutant(Store, "a scan read in part hinders no write")
+class KeepsCursor(KeepsCursors, Records):
+    def prepare_update(self):
+        update = super().prepare_update()
 
-    class session_class(KeepsCursors, Records):
-        def prepare_update(self):
-            update = super().prepare_update()
+        def run(key, value):
+            self.refuse_write()
+            update(key, value)
 
-            def run(key, value):
-                self.refuse_write()
-                update(key, value)
-
-            return run
+        return run
 
 
-class SeeksAbove(Store):
-    clause = "seeks a key or the next above it"
-
-    class session_class(Records):
-        def prepare_seek(self, *, snapshot=False):
-            sql = "SELECT * FROM records WHERE key > ? ORDER BY key LIMIT 1"
-            return lambda key: self.connection.execute(sql, (key,)).fetchone()
+@mutant(Store, "seeks a key or the next above it")
+class SeeksAbove(Records):
+    def prepare_seek(self, *, snapshot=False):
+        sql = "SELECT * FROM records WHERE key > ? ORDER BY key LIMIT 1"
+        return lambda key: self.connection.execute(sql, (key,)).fetchone()
 
 
-class RangesAbove(Store):
-    clause = "reads a range"
-
-    class session_class(Records):
-        def prepare_range(self, *, snapshot=False):
-            sql = "SELECT * FROM records WHERE key > ? ORDER BY key LIMIT ?"
-            return lambda key, count: self.connection.execute(sql, (key, count)).fetchall()
+@mutant(Store, "reads a range")
+class RangesAbove(Records):
+    def prepare_range(self, *, snapshot=False):
+        sql = "SELECT * FROM records WHERE key > ? ORDER BY key LIMIT ?"
+        return lambda key, count: self.connection.execute(sql, (key, count)).fetchall()
 
 
-class ClearsFirst(Store):
-    clause = "many are inserted at once"
+@mutant(Store, "many are inserted at once")
+class ClearsFirst(Records):
+    def prepare_insert_many(self):
+        insert = super().prepare_insert_many()
 
-    class session_class(Records):
-        def prepare_insert_many(self):
-            insert = super().prepare_insert_many()
+        def run(pairs):
+            self.connection.execute("DELETE FROM records")
+            insert(pairs)
 
-            def run(pairs):
-                self.connection.execute("DELETE FROM records")
-                insert(pairs)
-
-            return run
+        return run
 
 
-class UpdatesOne(Store):
-    clause = "many are updated at once"
-
-    class session_class(Records):
-        def prepare_update_many(self):
-            update = super().prepare_update_many()
-            return lambda pairs: update(pairs[:1])
+@mutant(Store, "many are updated at once")
+class UpdatesOne(Records):
+    def prepare_update_many(self):
+        update = super().prepare_update_many()
+        return lambda pairs: update(pairs[:1])
 
 
-class DeletesOne(Store):
-    clause = "many are deleted at once"
-
-    class session_class(Records):
-        def prepare_delete_many(self):
-            delete = super().prepare_delete_many()
-            return lambda keys: delete(keys[:1])
+@mutant(Store, "many are deleted at once")
+class DeletesOne(Records):
+    def prepare_delete_many(self):
+        delete = super().prepare_delete_many()
+        return lambda keys: delete(keys[:1])
 
 
-class NoTransaction(Store):
-    clause = "of many that fail in the middle nothing is there"
-
-    class session_class(Records):
-        def many(self, sql, values):
-            self.connection.executemany(sql, values)
+@mutant(Store, "of many that fail in the middle nothing is there")
+class NoTransaction(Records):
+    def many(self, sql, values):
+        self.connection.executemany(sql, values)
 
 
 class StartsAnew(Store):
@@ -250,28 +204,24 @@ class Caches(Store):
     session_class = type("CachingRecords", (CachesReads, Records), {})
 
 
-class OldSnapshot(Store):
-    clause = "a snapshot has what was there before it"
+@mutant(Store, "a snapshot has what was there before it")
+class OldSnapshot(Records):
+    known = None
 
-    class session_class(Records):
-        known = None
-
-        def prepare_read(self, *, snapshot=False):
-            read = super().prepare_read()
-            if not snapshot:
-                return read
-            if self.known is None:
-                self.known = dict(self.connection.execute("SELECT * FROM records"))
-            return self.known.get
+    def prepare_read(self, *, snapshot=False):
+        read = super().prepare_read()
+        if not snapshot:
+            return read
+        if self.known is None:
+            self.known = dict(self.connection.execute("SELECT * FROM records"))
+        return self.known.get
 
 
-class OneThread(Store):
-    clause = "serves records to threads as it says"
-
-    class session_class(Records):
-        def prepare_insert(self):
-            refuse_threads()
-            return super().prepare_insert()
+@mutant(Store, "serves records to threads as it says")
+class OneThread(Records):
+    def prepare_insert(self):
+        refuse_threads()
+        return super().prepare_insert()
 
 
 class OneProcess(LocksProcesses, Store):

@@ -6,6 +6,16 @@ import threading
 import psutil
 
 
+def mutant(engine, clause, **attributes):
+    """Make a mutant of an engine from its faulty session; `clause` is the one that it breaks."""
+
+    def made(session):
+        own = {"__module__": session.__module__, "session_class": session, "clause": clause}
+        return type(session.__name__, (engine,), own | attributes)
+
+    return made
+
+
 class LocksProcesses:
     """An engine that only the process may open that opened it first."""
 

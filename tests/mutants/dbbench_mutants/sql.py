@@ -1,7 +1,7 @@
 """Faults in SQL: types, queries, statements, loads, transactions."""
 
 from dbbench_mutants.right import Client, Table
-from dbbench_mutants.shared import LocksProcesses, refuse_threads
+from dbbench_mutants.shared import LocksProcesses, mutant, refuse_threads
 
 from dbbench.engine import Dialect, Size
 
@@ -11,125 +11,105 @@ class NoDialect(Table):
     dialect = ""
 
 
-class TextForNumbers(Table):
-    clause = "keeps every type"
-
-    class session_class(Client):
-        def prepare_query(self, sql):
-            run = super().prepare_query(sql)
-            return lambda: [tuple(str(value) if isinstance(value, int) else value for value in row) for row in run()]
+@mutant(Table, "keeps every type")
+class TextForNumbers(Client):
+    def prepare_query(self, sql):
+        run = super().prepare_query(sql)
+        return lambda: [tuple(str(value) if isinstance(value, int) else value for value in row) for row in run()]
 
 
-class MissingIsNothing(Table):
+@mutant(Table, "keeps missing values")
+class MissingIsNothing(Client):
     """As a driver's bulk path that knows no nulls: 0 and empty texts in their place."""
 
-    clause = "keeps missing values"
+    def prepare_load(self, name, table):
+        insert = super().prepare_load(name, table)
+        kinds = [column.type for column in table.columns.values()]
 
-    class session_class(Client):
-        def prepare_load(self, name, table):
-            insert = super().prepare_load(name, table)
-            kinds = [column.type for column in table.columns.values()]
+        def known(row):
+            return tuple(
+                value if value is not None else "" if "char" in kind else 0
+                for value, kind in zip(row, kinds, strict=True)
+            )
 
-            def known(row):
-                return tuple(
-                    value if value is not None else "" if "char" in kind else 0
-                    for value, kind in zip(row, kinds, strict=True)
-                )
-
-            return lambda rows: insert([known(row) for row in rows])
+        return lambda rows: insert([known(row) for row in rows])
 
 
-class RunsOnce(Table):
-    clause = "a prepared query can be run again"
-
-    class session_class(Client):
-        def prepare_query(self, sql):
-            cursor = self.connection.execute(sql)
-            return lambda: cursor
+@mutant(Table, "a prepared query can be run again")
+class RunsOnce(Client):
+    def prepare_query(self, sql):
+        cursor = self.connection.execute(sql)
+        return lambda: cursor
 
 
-class OneResult(Table):
-    clause = "a query read in part hinders no other"
+@mutant(Table, "a query read in part hinders no other")
+class OneResult(Client):
+    reading = False
 
-    class session_class(Client):
-        reading = False
+    def prepare_query(self, sql):
+        run = super().prepare_query(sql)
 
-        def prepare_query(self, sql):
-            run = super().prepare_query(sql)
+        def rows():
+            if self.reading:
+                raise RuntimeError("another result is open")
+            self.reading = True
+            yield from run()
+            self.reading = False
 
-            def rows():
-                if self.reading:
-                    raise RuntimeError("another result is open")
-                self.reading = True
-                yield from run()
-                self.reading = False
-
-            return rows
+        return rows
 
 
-class NoPlan(Table):
-    clause = "tells the plan of a query"
-
-    class session_class(Client):
-        def explain(self, sql):
-            return ""
+@mutant(Table, "tells the plan of a query")
+class NoPlan(Client):
+    def explain(self, sql):
+        return ""
 
 
-class EmptyRow(Table):
-    clause = "a query without rows ends"
-
-    class session_class(Client):
-        def prepare_query(self, sql):
-            run = super().prepare_query(sql)
-            return lambda: run().fetchall() or [(None,)]
+@mutant(Table, "a query without rows ends")
+class EmptyRow(Client):
+    def prepare_query(self, sql):
+        run = super().prepare_query(sql)
+        return lambda: run().fetchall() or [(None,)]
 
 
-class NeverCommits(Table):
-    clause = "a statement commits by itself"
+@mutant(Table, "a statement commits by itself")
+class NeverCommits(Client):
+    def prepare_statement(self, sql):
+        run = super().prepare_statement(sql)
 
-    class session_class(Client):
-        def prepare_statement(self, sql):
-            run = super().prepare_statement(sql)
+        def begun():
+            if not self.connection.in_transaction:
+                self.begin()
+            return run()
 
-            def begun():
-                if not self.connection.in_transaction:
-                    self.begin()
+        return begun
+
+
+@mutant(Table, "a prepared statement can be run again")
+class StatementOnce(Client):
+    def prepare_statement(self, sql):
+        run, done = super().prepare_statement(sql), []
+        return lambda: done[0] if done else done.append(run()) or done[0]
+
+
+@mutant(Table, "a statement that returns rows is known")
+class HidesRows(Client):
+    def returned_rows(self, given):
+        return False
+
+
+@mutant(Table, "a failed statement raises")
+class Swallows(Client):
+    def prepare_statement(self, sql):
+        run = super().prepare_statement(sql)
+
+        def swallowing():
+            try:
                 return run()
+            except Exception:
+                return None
 
-            return begun
-
-
-class StatementOnce(Table):
-    clause = "a prepared statement can be run again"
-
-    class session_class(Client):
-        def prepare_statement(self, sql):
-            run, done = super().prepare_statement(sql), []
-            return lambda: done[0] if done else done.append(run()) or done[0]
-
-
-class HidesRows(Table):
-    clause = "a statement that returns rows is known"
-
-    class session_class(Client):
-        def returned_rows(self, given):
-            return False
-
-
-class Swallows(Table):
-    clause = "a failed statement raises"
-
-    class session_class(Client):
-        def prepare_statement(self, sql):
-            run = super().prepare_statement(sql)
-
-            def swallowing():
-                try:
-                    return run()
-                except Exception:
-                    return None
-
-            return swallowing
+        return swallowing
 
 
 class NoIndexes(Dialect):
@@ -164,57 +144,49 @@ class StartsAnew(Table):
         super().open()
 
 
-class KeepsWithoutCommit(Table):
-    clause = "a load without commit is gone"
-
-    class session_class(Client):
-        def close(self):
-            if self.connection.in_transaction:
-                self.commit()
-            super().close()
-
-
-class KnowsNoConflict(Table):
-    clause = "transactions in each others way are known and made again"
-
-    class session_class(Client):
-        def retry_reason(self, exc):
-            return None
-
-
-class IgnoresRollback(Table):
-    clause = "what is rolled back is gone and the session goes on"
-
-    class session_class(Client):
-        def rollback(self):
+@mutant(Table, "a load without commit is gone")
+class KeepsWithoutCommit(Client):
+    def close(self):
+        if self.connection.in_transaction:
             self.commit()
+        super().close()
 
 
-class ForgetsPrepared(Table):
+@mutant(Table, "transactions in each others way are known and made again")
+class KnowsNoConflict(Client):
+    def retry_reason(self, exc):
+        return None
+
+
+@mutant(Table, "what is rolled back is gone and the session goes on")
+class IgnoresRollback(Client):
+    def rollback(self):
+        self.commit()
+
+
+@mutant(Table, "a prepared statement still works after a rollback")
+class ForgetsPrepared(Client):
     """As psycopg: after a rollback it deallocates all, once it has prepared by itself what it has executed five times."""
 
-    clause = "a prepared statement still works after a rollback"
+    begun = rollbacks = 0
 
-    class session_class(Client):
-        begun = rollbacks = 0
+    def begin(self):
+        self.begun += 1
+        super().begin()
 
-        def begin(self):
-            self.begun += 1
-            super().begin()
+    def rollback(self):
+        super().rollback()
+        self.rollbacks += self.begun > 5
 
-        def rollback(self):
-            super().rollback()
-            self.rollbacks += self.begun > 5
+    def prepare_call(self, sql, rows=None):
+        call, made = super().prepare_call(sql, rows), self.rollbacks
 
-        def prepare_call(self, sql, rows=None):
-            call, made = super().prepare_call(sql, rows), self.rollbacks
+        def checked(*values):
+            if self.rollbacks > made:
+                raise RuntimeError("the prepared statement does not exist")
+            return call(*values)
 
-            def checked(*values):
-                if self.rollbacks > made:
-                    raise RuntimeError("the prepared statement does not exist")
-                return call(*values)
-
-            return checked
+        return checked
 
 
 class StandingStatistics(Table):
@@ -235,13 +207,11 @@ class TakesTwice(Table):
     sql = NoKey()
 
 
-class OneThread(Table):
-    clause = "serves threads as it says"
-
-    class session_class(Client):
-        def prepare_statement(self, sql):
-            refuse_threads()
-            return super().prepare_statement(sql)
+@mutant(Table, "serves threads as it says")
+class OneThread(Client):
+    def prepare_statement(self, sql):
+        refuse_threads()
+        return super().prepare_statement(sql)
 
 
 class OneProcess(LocksProcesses, Table):
@@ -255,20 +225,16 @@ class NoSize(Table):
         return Size(())
 
 
-class CompactsRowsAway(Table):
-    clause = "a compaction changes no row"
-
-    class session_class(Client):
-        def prepare_compact(self, tables):
-            return lambda: self.connection.execute('DELETE FROM "Order" WHERE Id = (SELECT MAX(Id) FROM "Order")')
+@mutant(Table, "a compaction changes no row")
+class CompactsRowsAway(Client):
+    def prepare_compact(self, tables):
+        return lambda: self.connection.execute('DELETE FROM "Order" WHERE Id = (SELECT MAX(Id) FROM "Order")')
 
 
-class LosesLastRow(Table):
+@mutant(Table, "a whole trial is right")
+class LosesLastRow(Client):
     """The last of a full chunk, which the kit's small table never fills."""
 
-    clause = "a whole trial is right"
-
-    class session_class(Client):
-        def prepare_load(self, name, table):
-            insert = super().prepare_load(name, table)
-            return lambda rows: insert(rows[:-1] if len(rows) > 1000 else rows)
+    def prepare_load(self, name, table):
+        insert = super().prepare_load(name, table)
+        return lambda rows: insert(rows[:-1] if len(rows) > 1000 else rows)

@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 from dbbench_mutants.right import VectorClient, VectorFile
+from dbbench_mutants.shared import mutant
 
 
 class NoMetrics(VectorFile):
@@ -32,14 +33,11 @@ class AnyLabel(VectorFile):
         return super().nearest(query, k, None)
 
 
-class FirstNumber(VectorFile):
-    clause = "prepares more than once"
-    first = 0
-
-    class session_class(VectorClient):
-        def prepare_nearest(self, k, *, where, effort):
-            self.engine.first = self.engine.first or k
-            return super().prepare_nearest(self.engine.first, where=where, effort=effort)
+@mutant(VectorFile, "prepares more than once", first=0)
+class FirstNumber(VectorClient):
+    def prepare_nearest(self, k, *, where, effort):
+        self.engine.first = self.engine.first or k
+        return super().prepare_nearest(self.engine.first, where=where, effort=effort)
 
 
 class NeverSaves(VectorFile):
