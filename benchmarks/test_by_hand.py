@@ -21,18 +21,7 @@ EXPLAINED = {
 
 
 def ours(engine: str, out: Path) -> dict[str, float]:
-    command = [
-        sys.executable,
-        "-m",
-        "dbbench",
-        "suite",
-        "invoices",
-        "--quick",
-        "--engine",
-        engine,
-        "--out",
-        str(out),
-    ]
+    command = [sys.executable, "-m", "dbbench", "suite", "invoices", "--quick", "--engine", engine, "--out", str(out)]
     subprocess.run(command, check=True, capture_output=True, text=True)
     with (out / "summary.csv").open() as lines:
         rows = [row for row in csv.DictReader(lines) if row["engine"] == engine and row["unit"] == "s"]

@@ -71,10 +71,7 @@ def test_the_bridge(opened) -> None:
     plain, held = PlainCalls(), {}
     by_ctypes = through_ctypes(session)
     rows = {
-        "dict of Python": (
-            microseconds(pairs_of(held.__setitem__, pairs)),
-            microseconds(each(held.get, keys)),
-        ),
+        "dict of Python": (microseconds(pairs_of(held.__setitem__, pairs)), microseconds(each(held.get, keys))),
         "plain calls of pythonnet": (
             microseconds(pairs_of(plain.put, few), len(few)),
             microseconds(each(plain.get, [key for key, _ in few]), len(few)),

@@ -190,10 +190,7 @@ def _rank(row: Row, shown: Mapping[str, Row], hidden: Sequence[int], order: Sequ
         return None
     better = max((order.index(engine) for engine in row.better), default=-1)
     worse = min((order.index(name) for name, other in shown.items() if row.engine in other.better), default=len(order))
-    return Rank(
-        row.rank.best + sum(at < better for at in hidden),
-        row.rank.worst + sum(at < worse for at in hidden),
-    )
+    return Rank(row.rank.best + sum(at < better for at in hidden), row.rank.worst + sum(at < worse for at in hidden))
 
 
 def _bare_row(row: Row, clause: str) -> Row:

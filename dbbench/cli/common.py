@@ -155,10 +155,7 @@ outside_option = click.option(
     "--allow-outside", is_flag=True, help="Let the suite read files outside its folder: only if you trust it."
 )
 seed_option = click.option(
-    "--seed",
-    type=seed,
-    metavar="N",
-    help="Seed of everything drawn at random. [default: the suite's]",
+    "--seed", type=seed, metavar="N", help="Seed of everything drawn at random. [default: the suite's]"
 )
 
 
@@ -209,7 +206,7 @@ _metric_option = functools.partial(
 _OF_THE_CALLS = f"{', '.join(_FIRST)}, or {_LAST}."
 metric_option = _metric_option(default="wall", show_default=True, help=f"What is compared: {_OF_THE_CALLS}")
 gate_metric_option = _metric_option(
-    help=f"What is compared: {_OF_THE_CALLS} [default: wall; of a --gate undelayed, where other processes disturbed the run]",
+    help=f"What is compared: {_OF_THE_CALLS} [default: wall; of a --gate undelayed, where other processes disturbed the run]"
 )
 publish_option = click.option(
     "--publish",

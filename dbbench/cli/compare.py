@@ -4,14 +4,7 @@ from pathlib import Path
 
 import click
 
-from dbbench.cli.common import (
-    command,
-    examples,
-    metric_option,
-    open_console,
-    run_path,
-    share,
-)
+from dbbench.cli.common import command, examples, metric_option, open_console, run_path, share
 from dbbench.cli.gates import exit_status
 from dbbench.host.metric import Metric
 
@@ -28,20 +21,8 @@ from dbbench.host.metric import Metric
     short_help="Compare runs.",
 )
 @click.argument("runs", nargs=-1, type=run_path, metavar="OLD NEW...")
-@click.option(
-    "--old",
-    multiple=True,
-    type=run_path,
-    metavar="RUN",
-    help="One of several old runs; may be given again.",
-)
-@click.option(
-    "--new",
-    multiple=True,
-    type=run_path,
-    metavar="RUN",
-    help="One of several new runs; may be given again.",
-)
+@click.option("--old", multiple=True, type=run_path, metavar="RUN", help="One of several old runs; may be given again.")
+@click.option("--new", multiple=True, type=run_path, metavar="RUN", help="One of several new runs; may be given again.")
 @click.option(
     "--fail-above",
     type=share,

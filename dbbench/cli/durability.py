@@ -7,13 +7,7 @@ from pathlib import Path
 
 import click
 
-from dbbench.cli.common import (
-    columns,
-    command,
-    engine_names,
-    examples,
-    seed,
-)
+from dbbench.cli.common import columns, command, engine_names, examples, seed
 
 
 @click.command(
@@ -51,12 +45,7 @@ from dbbench.cli.common import (
     metavar="SECONDS",
     help="How long an engine may take to open and make a commit.",
 )
-@click.option(
-    "--json",
-    "out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write all results to this file.",
-)
+@click.option("--json", "out", type=click.Path(path_type=Path, dir_okay=False), help="Write all results to this file.")
 @click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
 @command
 def durability(

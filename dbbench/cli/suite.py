@@ -184,10 +184,7 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
     "--out", type=click.Path(path_type=Path), help="The run directory to make. [default: dbbench-runs/SUITE-TIME]"
 )
 @click.option(
-    "--resume",
-    type=run_path,
-    metavar="RUN",
-    help="Continue an interrupted run, or with --rounds add rounds to it.",
+    "--resume", type=run_path, metavar="RUN", help="Continue an interrupted run, or with --rounds add rounds to it."
 )
 @click.option(
     "--trial-timeout",

@@ -57,12 +57,7 @@ class Agent:
         self.finish()
         error = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed by the reader
         child = subprocess.Popen(
-            python(program),
-            env=environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=error,
-            text=True,
+            python(program), env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error, text=True
         )
         self._child, self._words, self._said = child, queue.SimpleQueue(), queue.SimpleQueue()
         hidden = secrets(order.url)

@@ -177,10 +177,7 @@ def judge(tier: Tier, kills: Kills, syncs: Syncs, file_system: str) -> tuple[Che
     if syncs.unsynced:
         return CheckVerdict.FAILED, f"no sync call in {syncs.unsynced:,} of {syncs.commits:,} commits"
     if file_system in VOLATILE:
-        return (
-            CheckVerdict.DECLARED,
-            f"every commit is synced, but not to a disk: this is {file_system}",
-        )
+        return (CheckVerdict.DECLARED, f"every commit is synced, but not to a disk: this is {file_system}")
     return CheckVerdict.PASSED, ""
 
 

@@ -141,10 +141,7 @@ def _own_written() -> int:
 
 
 #: The count behind each metric of processes. The last is read next to the clock: the CPU time of reading the others isn't the calls'.
-COUNTS = {
-    Metric.WRITTEN: Count(_own_written, _written),
-    Metric.CPU: Count(_own_cpu_time, _cpu_time, 1e9),
-}
+COUNTS = {Metric.WRITTEN: Count(_own_written, _written), Metric.CPU: Count(_own_cpu_time, _cpu_time, 1e9)}
 
 
 class DelayMeter:

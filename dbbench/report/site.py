@@ -119,10 +119,7 @@ def places(scenario: ScenarioView) -> list[Place]:
 
 
 def write(
-    paths: Sequence[Path],
-    out: Path,
-    report: Report = lambda _done, _all: None,
-    metric: Metric = Metric.WALL,
+    paths: Sequence[Path], out: Path, report: Report = lambda _done, _all: None, metric: Metric = Metric.WALL
 ) -> list[str]:
     """Write a site of the runs to `out`; what was left out, in words.
 

@@ -34,10 +34,7 @@ _SILENT_SECONDS, _LATE_SECONDS = 60, 600
 _NOT_REPEATED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.DISK_FULL, Outcome.UNAVAILABLE)
 
 
-def run_trials(
-    ready: Ready,
-    report: Callable[[Progress], None] = lambda _event: None,
-) -> Stop | None:
+def run_trials(ready: Ready, report: Callable[[Progress], None] = lambda _event: None) -> Stop | None:
     """Run every trial that has no result yet, as many rounds as the run's precision and time limit ask for: why it ended early, if so.
 
     `report` is called as each trial goes on. Raises RunError if the run directory can't be written any more, or if its

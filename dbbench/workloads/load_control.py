@@ -236,13 +236,7 @@ def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> 
     if bracket.passed is None:
         why = "; ".join(filter(None, (f"no rate: {why}", f"the limit is {find.limit * 1e3:g} ms", ended)))
         return StepMeasurement(
-            "highest rate",
-            "1/s",
-            [],
-            facts={"find": looked},
-            direction="higher",
-            outcome=Outcome.NO_RATE,
-            detail=why,
+            "highest rate", "1/s", [], facts={"find": looked}, direction="higher", outcome=Outcome.NO_RATE, detail=why
         )
     facts: StepFacts = {**_facts(best[bracket.passed], clients), "find": looked}
     return StepMeasurement("highest rate", "1/s", [bracket.passed], facts=facts, direction="higher")

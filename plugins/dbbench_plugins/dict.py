@@ -52,10 +52,7 @@ class Dict(Engine):
     concurrency = Concurrency(threads=None, processes=1)
     ordered = False
     missing_features: ClassVar = {"transactions": "what was written before a failure stays"}
-    unsupported_reasons: ClassVar = {
-        "seek": "a dict has no order of keys",
-        "range": "a dict has no order of keys",
-    }
+    unsupported_reasons: ClassVar = {"seek": "a dict has no order of keys", "range": "a dict has no order of keys"}
 
     @classmethod
     def versions(cls) -> dict[str, str]:

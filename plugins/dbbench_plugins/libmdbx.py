@@ -72,10 +72,7 @@ class LibMDBX(LMDB):
     session_class = LibMDBXSession
     longest_key = 2_022  # with pages of 4 KiB
     # UTTERLY_NOSYNC promises what LMDB's sync=False does. SAFE_NOSYNC promises more, and syncs now and then for it.
-    durability: ClassVar = {
-        Tier.POWER: {"flags": "MDBX_ENV_DEFAULTS"},
-        Tier.PROCESS: {"flags": "MDBX_UTTERLY_NOSYNC"},
-    }
+    durability: ClassVar = {Tier.POWER: {"flags": "MDBX_ENV_DEFAULTS"}, Tier.PROCESS: {"flags": "MDBX_UTTERLY_NOSYNC"}}
 
     @classmethod
     def versions(cls) -> dict[str, str]:

@@ -165,8 +165,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize(
-    ("number", "status"),
-    [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 0)],
+    ("number", "status"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 0)]
 )
 def test_signals_end_it_and_nothing_stays_behind(tmp_path: Path, number: signal.Signals, status: int) -> None:
     usable("h2")

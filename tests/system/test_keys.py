@@ -73,10 +73,7 @@ def run(dbbench: Dbbench, folder: Path, tables: str, engines: tuple[str, ...]) -
 
 
 def write(folder: Path, lines: list[tuple[int, int]]) -> None:
-    for name, header, rows in (
-        ("orders", ["Id"], [(1,), (2,)]),
-        ("lines", ["OrderId", "Place"], lines),
-    ):
+    for name, header, rows in (("orders", ["Id"], [(1,), (2,)]), ("lines", ["OrderId", "Place"], lines)):
         with open(folder / f"{name}.csv", "w", newline="") as file:
             csv.writer(file).writerows([header, *rows])
 

@@ -202,9 +202,7 @@ def checkable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(registry, "names", lambda: list(KNOWN))
     monkeypatch.setattr(checks_module, "probe", lambda names, _options: {name: KNOWN[name] for name in names})
     monkeypatch.setattr(
-        checks_module,
-        "_check",
-        lambda _, task, _report: TierCheck(task.engine, task.tier, CheckVerdict.PASSED, ""),
+        checks_module, "_check", lambda _, task, _report: TierCheck(task.engine, task.tier, CheckVerdict.PASSED, "")
     )
 
 

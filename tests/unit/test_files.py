@@ -254,9 +254,7 @@ def test_an_export_that_fails_leaves_nothing(
     form: str, things: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        exporting,
-        "rows_of",
-        lambda dataset, table, *how: (fail if table == "Child" else rows_of)(dataset, table, *how),
+        exporting, "rows_of", lambda dataset, table, *how: (fail if table == "Child" else rows_of)(dataset, table, *how)
     )
     with pytest.raises(UserError, match="can't be written: No space left on device; name another folder with --out"):
         list(export(things, tmp_path, form, scale=1, seed=None))

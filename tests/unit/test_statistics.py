@@ -9,13 +9,7 @@ import pytest
 from scipy import special, stats
 
 from dbbench.analysis.statistics import Estimate, estimate, paired_mean, ratio_estimate
-from dbbench.analysis.student import (
-    noncentrality,
-    rank_sum_chance,
-    student_cdf,
-    student_quantile,
-    trend_chance,
-)
+from dbbench.analysis.student import noncentrality, rank_sum_chance, student_cdf, student_quantile, trend_chance
 
 
 @pytest.mark.parametrize(

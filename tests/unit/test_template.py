@@ -94,12 +94,7 @@ def linked(path: Path) -> None:
 @pytest.mark.parametrize("name", ["template.json", "files/base/1/table", "files/VERSION"])
 @pytest.mark.parametrize("spoil", [changed, cut, linked, Path.unlink])
 def test_a_damaged_template_is_removed_and_told(
-    name: str,
-    spoil: Callable[[Path], None],
-    made: Path,
-    cache: Path,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
+    name: str, spoil: Callable[[Path], None], made: Path, cache: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     Template("it").keep(made)
     (kept,) = cache.iterdir()

@@ -155,10 +155,7 @@ def test_its_statements_are_those_of_each_dialect() -> None:
     shape = {"name": "s", "title": "S", "kind": "transaction", "calls": 1}
     statements = [{"sql": "DELETE FROM A", "dialects": {"duckdb": "DELETE FROM B"}}, {"sql": "SELECT 1 FROM C"}]
     step = TransactionStep.model_validate({**shape, "transactions": [{"name": "t", "statements": statements}]})
-    assert step.statements == {
-        "": "DELETE FROM A; SELECT 1 FROM C",
-        "duckdb": "DELETE FROM B; SELECT 1 FROM C",
-    }
+    assert step.statements == {"": "DELETE FROM A; SELECT 1 FROM C", "duckdb": "DELETE FROM B; SELECT 1 FROM C"}
 
 
 def test_a_time_limit_is_for_a_number_of_calls() -> None:

@@ -94,10 +94,7 @@ def test_6_a_division_by_zero_is_an_error_or_left_out_by_case(ask: Ask) -> None:
 
 @pytest.mark.parametrize(
     ("change", "right"),
-    [
-        ("DELETE FROM u", [(2, 1), (3, None), (4, 3)]),
-        ("UPDATE u SET grp = 9", [(1, 9), (2, 1), (3, None), (4, 3)]),
-    ],
+    [("DELETE FROM u", [(2, 1), (3, None), (4, 3)]), ("UPDATE u SET grp = 9", [(1, 9), (2, 1), (3, None), (4, 3)])],
 )
 def test_7_a_statement_changes_no_more_rows_than_it_says(
     ask: Ask, plain: Callable[..., list[Row]], change: str, right: list[Row]

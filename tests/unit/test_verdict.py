@@ -30,21 +30,12 @@ def shown(folder: Path, *fakes: Fake, rounds: int = 6, publish: bool = False) ->
             "A and B tie; the next, C, takes 5.00 times as long as A.",
         ),
         # B is close to both, but A and C are not.
-        (
-            [Fake("A"), Fake("B", 1.012), Fake("C", 1.03)],
-            "A and B tie; the next, C, takes 3 % longer than A.",
-        ),
-        (
-            [Fake(name, 1 + number / 1000) for number, name in enumerate("ABCDE")],
-            "A, B and 3 others tie.",
-        ),
+        ([Fake("A"), Fake("B", 1.012), Fake("C", 1.03)], "A and B tie; the next, C, takes 3 % longer than A."),
+        ([Fake(name, 1 + number / 1000) for number, name in enumerate("ABCDE")], "A, B and 3 others tie."),
         ([Fake("A")], ""),
         ([Fake("A"), Fake("B", bad=FAILED)], "Only A has a figure."),
         ([Fake("A", bad=FAILED), Fake("B", bad=FAILED)], "No engine has a figure here."),
-        (
-            [Fake("A"), Fake("B", 1e8)],
-            "A is 100,000,000 times as fast as the next, B.",
-        ),
+        ([Fake("A"), Fake("B", 1e8)], "A is 100,000,000 times as fast as the next, B."),
     ],
 )
 def test_a_step_in_a_sentence(tmp_path: Path, fakes: list[Fake], sentence: str) -> None:
@@ -133,10 +124,7 @@ def test_other_durability_than_asked_for_is_in_the_answer(tier: str, how: str, t
             "Fastest overall: A, the best of each step; then B, 2.00×. Clear wins: A 7 of 7 steps. Smallest: A and B, ",
         ),
         ([Fake("A"), Fake("B", 1.0)], "Fastest overall: a tie of A and B. No clear win in 7 steps. "),
-        (
-            [Fake("A"), Fake("B", 1.0), Fake("C", 1.0)],
-            "Fastest overall: a tie of A, B and C.",
-        ),
+        ([Fake("A"), Fake("B", 1.0), Fake("C", 1.0)], "Fastest overall: a tie of A, B and C."),
         ([Fake("A")], "A was run alone, so there is nothing to compare it with."),
         (
             [Fake("A", bad=FAILED), Fake("B", bad=FAILED)],

@@ -75,7 +75,4 @@ def _footer(shown: View, step: StepView) -> list[str]:
     where = f"dbbench {manifest.dbbench} · {manifest.created:%d %B %Y} · {shown.machine}"
     # What publishing asks for has to be there whole.
     most = 9 if shown.published else 2
-    return [
-        *wrap(" ".join(filter(None, notes)), CAPTION, _INSIDE, lines=most),
-        *wrap(where, CAPTION, _INSIDE, lines=2),
-    ]
+    return [*wrap(" ".join(filter(None, notes)), CAPTION, _INSIDE, lines=most), *wrap(where, CAPTION, _INSIDE, lines=2)]

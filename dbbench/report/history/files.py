@@ -99,11 +99,7 @@ def _otava_csv(shown: History, complete: Sequence[Series]) -> str:
 def _otava_yaml(shown: History, complete: Sequence[Series]) -> str:
     """Its configuration, as JSON, which is YAML too. `direction` is 1 where more is better."""
     metrics = {
-        _name(series): {
-            "column": _name(series),
-            "direction": 1 if series.direction == "higher" else -1,
-            "scale": 1,
-        }
+        _name(series): {"column": _name(series), "direction": 1 if series.direction == "higher" else -1, "scale": 1}
         for series in complete
     }
     test = {

@@ -67,10 +67,7 @@ def _with_elapsed(view: StepView) -> StepView:
         return view
     others = ("–",) * len(view.details)
     lines = (
-        replace(
-            line,
-            details=(amount("s", count / line.row.value), *(line.details or others)),
-        )
+        replace(line, details=(amount("s", count / line.row.value), *(line.details or others)))
         if line.row.value
         else line
         for line in view.lines

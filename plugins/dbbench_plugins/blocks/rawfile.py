@@ -99,10 +99,7 @@ class RawFileMapped(BlockFile):
     name = "rawfile+mmap"
     title = "raw file (mmap)"
     session_class = MappedSession
-    durability: ClassVar = {
-        Tier.POWER: {"after_write": "msync(MS_SYNC)"},
-        Tier.PROCESS: {"after_write": "nothing"},
-    }
+    durability: ClassVar = {Tier.POWER: {"after_write": "msync(MS_SYNC)"}, Tier.PROCESS: {"after_write": "nothing"}}
 
     def opened(self, path: Path) -> Blocks:
         return MappedBlocks(path, self.flags)

@@ -36,10 +36,7 @@ _ONE = Signature(
     "One", "int(*)(struct context *, const char *, int, const char *, int)", POINTER, POINTER, INT, POINTER, INT
 )
 _MANY = Signature(
-    "Many",
-    "int(*)(struct context *, const char *, const int *, const char *, const int *, int)",
-    *[POINTER] * 5,
-    INT,
+    "Many", "int(*)(struct context *, const char *, const int *, const char *, const int *, int)", *[POINTER] * 5, INT
 )
 REFUSED = -2
 

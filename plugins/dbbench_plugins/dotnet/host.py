@@ -35,8 +35,7 @@ def find(asked: str = "") -> str:
         return "coreclr"
     names = {"": "neither Mono nor .NET", "mono": "no Mono", "coreclr": "no .NET", "netfx": "no .NET Framework"}
     raise Unavailable(
-        f"there is {names[asked]} here",
-        "install .NET, or name its folder in DOTNET_ROOT" if asked == "coreclr" else "",
+        f"there is {names[asked]} here", "install .NET, or name its folder in DOTNET_ROOT" if asked == "coreclr" else ""
     )
 
 

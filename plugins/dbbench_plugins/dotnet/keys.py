@@ -31,10 +31,7 @@ def copied(pointer: Tree, length: Tree) -> Tree:
     """A new array with the bytes at a pointer."""
     made = variable(BYTES)
     return block(
-        (made,),
-        assign(made, array(Byte, length)),
-        call(MARSHAL, "Copy", pointer, made, constant(0), length),
-        made,
+        (made,), assign(made, array(Byte, length)), call(MARSHAL, "Copy", pointer, made, constant(0), length), made
     )
 
 

@@ -170,16 +170,7 @@ class ESENT(Engine):
             column = ColumnDefinition(sizeof(ColumnDefinition), type=kind, most=longest)
             do("JetAddColumnW", self.id, table, utf16(name), byref(column), None, 0, byref(c_uint32()))
         index = utf16("+key\0")
-        do(
-            "JetCreateIndexW",
-            self.id,
-            table,
-            utf16("primary"),
-            UNIQUE | PRIMARY | NO_TRUNCATION,
-            index,
-            len(index),
-            90,
-        )
+        do("JetCreateIndexW", self.id, table, utf16("primary"), UNIQUE | PRIMARY | NO_TRUNCATION, index, len(index), 90)
         do("JetCommitTransaction", self.id, 0)
         do("JetCloseTable", self.id, table)
 

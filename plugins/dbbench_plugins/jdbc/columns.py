@@ -40,11 +40,7 @@ class Reader:
         told = statement.getMetaData()
         types = [told.getColumnType(column + 1) for column in range(told.getColumnCount())]
         self.kinds = "".join(_KINDS.get(number, "s") for number in types)
-        made = {
-            **dict.fromkeys("it", jpype.JLong),
-            "d": jpype.JDouble,
-            "b": jpype.JArray(jpype.JByte),
-        }
+        made = {**dict.fromkeys("it", jpype.JLong), "d": jpype.JDouble, "b": jpype.JArray(jpype.JByte)}
         self.arrays = [jpype.JArray(made.get(kind, jpype.JString))(ROWS) for kind in self.kinds]
         self.nulls = [jpype.JArray(jpype.JBoolean)(ROWS) for _ in self.kinds]
         self.java_arrays = together(self.arrays, jpype.JObject)

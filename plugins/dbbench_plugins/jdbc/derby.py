@@ -55,8 +55,7 @@ class Derby(JDBCEngine):
     license = "Apache-2.0; JPype: Apache-2.0"
     dialect = "derby"
     sql = DerbyDialect(
-        limit="FETCH FIRST {0} ROWS ONLY",
-        compact="CALL SYSCS_UTIL.SYSCS_COMPRESS_TABLE(CURRENT SCHEMA, '{name}', 0)",
+        limit="FETCH FIRST {0} ROWS ONLY", compact="CALL SYSCS_UTIL.SYSCS_COMPRESS_TABLE(CURRENT SCHEMA, '{name}', 0)"
     )
     options_class = DerbyOptions
     session_class = DerbySession

@@ -28,10 +28,7 @@ class HSQLDB(JDBCEngine):
     options_class = HSQLDBOptions
     session_class = HSQLDBSession
     # A commit is a line in data.log, synced at once or, with a delay, twice a second.
-    durability: ClassVar = {
-        Tier.POWER: {"hsqldb.write_delay": False},
-        Tier.MEMORY: {"hsqldb.write_delay": True},
-    }
+    durability: ClassVar = {Tier.POWER: {"hsqldb.write_delay": False}, Tier.MEMORY: {"hsqldb.write_delay": True}}
 
     def address(self) -> str:
         return f"jdbc:hsqldb:file:{self.directory}/data"
