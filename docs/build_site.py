@@ -1,9 +1,11 @@
 """Builds the documentation as a site, in the clone's folder: `python -m docs.build_site OUT [RUN...]`.
 
 Besides the pages of the repository it has pages made of the code: each engine, the plugin contract and the
-help of each command. With runs it has a gallery of them (`dbbench site`). A warning of Sphinx is an error.
+help of each command. For editors it has the JSON schemas of suites and of results.json. With runs it has a gallery of
+them (`dbbench site`). A warning of Sphinx is an error.
 """
 
+import json
 import re
 import shutil
 import subprocess
@@ -16,6 +18,8 @@ import click
 
 from dbbench import __version__, cli
 from dbbench.engine import registry
+from dbbench.report.export import results_json
+from dbbench.suite.model import Suite
 from docs import contract_page
 from docs.engine_page import page as engine_page
 
@@ -83,6 +87,8 @@ def build(out: Path, runs: list[str]) -> None:
             [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", doctrees, str(source), str(out)],
             check=True,
         )
+    for name, schema in (("suite", Suite.model_json_schema()), ("results", results_json.schema())):
+        (out / f"{name}.schema.json").write_text(json.dumps(schema), "utf-8")
     if runs:
         subprocess.run(
             [sys.executable, "-P", "-m", "dbbench", "site", *runs, "--out", str(out / "gallery")], check=True

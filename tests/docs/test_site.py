@@ -1,5 +1,6 @@
 """The documentation builds as a site without a warning, with every engine, every command, and runs that are named."""
 
+import json
 from pathlib import Path
 
 import click
@@ -27,6 +28,8 @@ def test_it_builds_without_a_warning(tmp_path: Path) -> None:
     assert "BplusDotNet" in (site / "docs/seeds.html").read_text("utf-8")
     assert "gallery/index.html" in (site / "gallery.html").read_text("utf-8")
     assert list((site / "gallery/runs").glob("*.html"))
+    assert "scenarios" in json.loads((site / "suite.schema.json").read_bytes())["properties"]
+    assert "schema_version" in json.loads((site / "results.schema.json").read_bytes())["properties"]
     first = (site / "index.html").read_text("utf-8")
     assert 'href="docs/method.html' in first
     assert ".md)" not in first
