@@ -163,7 +163,7 @@ def test_the_extras_bring_every_driver_that_ci_runs() -> None:
 
     def brought(extra: str) -> set[str]:
         """The requirements of an extra, and of those that it names in turn."""
-        inner = [text[8:-1].split(",") for text in extras[extra] if text.startswith("dbbench[")]
+        inner = [Requirement(text).extras for text in extras[extra] if text.startswith("dbbench[")]
         own = {text for text in extras[extra] if not text.startswith("dbbench[")}
         return own.union(*(brought(name) for names in inner for name in names))
 
