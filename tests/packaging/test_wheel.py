@@ -1,6 +1,7 @@
 """The built wheel, installed in a fresh environment, as a user gets it."""
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -34,6 +35,17 @@ def test_the_wheel_has_every_package_and_file(wheel: Path) -> None:
             if path.is_file() and "__pycache__" not in name:
                 assert name in names
     assert not [name for name in names if name.startswith(("tests", "plugins", "scenarios"))]
+
+
+def test_two_builds_are_alike(wheel: Path, tmp_path: Path) -> None:
+    """The second from the sdist, at another time, in another folder."""
+    for what in ("sdist", "wheel"):
+        source = next(tmp_path.glob("unpacked/*"), PROJECT)
+        command = [sys.executable, "-m", "build", f"--{what}", "--no-isolation", "--outdir", str(tmp_path), str(source)]
+        subprocess.run(command, check=True, capture_output=True)
+        if what == "sdist":
+            shutil.unpack_archive(next(tmp_path.glob("*.tar.gz")), tmp_path / "unpacked", filter="data")
+    assert next(tmp_path.glob("*.whl")).read_bytes() == wheel.read_bytes()
 
 
 def test_the_wheel_says_what_it_offers(wheel: Path) -> None:
