@@ -1,7 +1,5 @@
 """The conda recipe, as far as it can be read without conda: it says of each dependency what pyproject.toml says."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path
