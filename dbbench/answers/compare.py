@@ -31,7 +31,8 @@ import pyarrow.compute as pc
 
 from dbbench.answers.stored import COMPUTED, COMPUTED_KEY, MAGNITUDE, ranks_of, row_count
 from dbbench.answers.value_types import Declared, form, other_form
-from dbbench.datasets.generate import arrow_type
+from dbbench.datasets.documents import canonical
+from dbbench.datasets.generate import DOCUMENTS, arrow_type
 from dbbench.errors import WrongAnswer
 from dbbench.suite.data_types import DataType
 
@@ -120,6 +121,8 @@ def normal(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array | pa
     """A column in the form that it is compared in: int64, float64, decimal, text, or microseconds. Raises WrongAnswer."""
     wanted = field.type
     try:
+        if (field.metadata or {}).items() >= DOCUMENTS.items():
+            return canonical(column)
         if pa.types.is_integer(wanted) or pa.types.is_boolean(wanted):
             return column.cast(pa.int64())
         if pa.types.is_decimal(wanted) and not pa.types.is_floating(column.type):
@@ -131,7 +134,7 @@ def normal(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array | pa
                 column = _moments(column)
             return column.cast(pa.timestamp("us"))
         return pc.utf8_rtrim(column.cast(pa.string()), " ")
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as exc:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, ValueError, TypeError) as exc:
         raise WrongAnswer(f"column {field.name}: {column.type} where {wanted} was expected ({exc})") from exc
 
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 from dbbench.answers import ranks, reference, rewrite
 from dbbench.suite.answer import SqlAnswer
 from dbbench.suite.data_types import TEXTS
-from dbbench.suite.dataset import Table
+from dbbench.suite.dataset import Table, flattened
 from dbbench.suite.document import Document
 from dbbench.suite.loader import document_of
 from dbbench.suite.model import Suite
@@ -62,10 +62,12 @@ class _Planner:
     """The empty tables of a dataset, and the suite whose faults are noted."""
 
     def __init__(self, tables: Mapping[str, Table], document: Document) -> None:
-        self.tables, self.document = tables, document
+        self.tables, self.document = flattened(tables), document
         self.context = reference.empty(tables)
-        self.columns = {name.lower(): [column.lower() for column in table.columns] for name, table in tables.items()}
-        self.names = [column for table in tables.values() for column in table.columns]
+        self.columns = {
+            name.lower(): [column.lower() for column in table.columns] for name, table in self.tables.items()
+        }
+        self.names = [column for each in (self.tables, tables) for table in each.values() for column in table.columns]
 
     def plan(self, sql: str, path: _Path, query: QueryStep | None) -> str:
         """Note the faults of a text; why the reference can't answer it. `query` is the step that it is to answer."""

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from dbbench.answers import ranks, rewrite
+from dbbench.answers.flattened import batches
 from dbbench.answers.magnitudes import adds_inexactly, magnitudes
 from dbbench.answers.question import MORE_MEMORY, Question
 from dbbench.answers.replay import asked, replay
@@ -38,7 +39,7 @@ from dbbench.answers.stored import (
 )
 from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import arrow_schema
-from dbbench.suite.dataset import Table
+from dbbench.suite.dataset import Table, flattened
 
 #: The first pool; each further one is twice as large.
 _POOL = 2**28
@@ -51,7 +52,7 @@ _GROUP = 8
 def empty(tables: Mapping[str, Table]) -> datafusion.SessionContext:
     """A context with the tables of a dataset, and no rows in them."""
     context = _context(_POOL, "")
-    for table_name, table in tables.items():
+    for table_name, table in flattened(tables).items():
         schema = _schema(table)
         context.register_record_batches(table_name.lower(), [[pa.RecordBatch.from_pylist([], schema)]])
     return context
@@ -93,6 +94,7 @@ def answered(
 
     `copies` are those of tables that were made or looked at before.
     """
+    given, tables = tables, flattened(tables)
     columns = {name.lower(): [column.lower() for column in table.columns] for name, table in tables.items()}
     if len(columns) < len(tables) or any(len({*names}) < len(names) for names in columns.values()):
         raise ValueError("names of tables or columns differ only in capitals")
@@ -102,7 +104,7 @@ def answered(
     named = {table.name for each in (tree, *(each for each, _ in changes)) for table in each.find_all(exp.Table)}
     for name, table in tables.items():
         if name.lower() in named and name.lower() not in copies:
-            copies[name.lower()] = _copy(name, table, files)
+            copies[name.lower()] = _copy(name, table, given, files)
     schemas = {name.lower(): _schema(table) for name, table in tables.items()}
     used = {name: path for name, path in copies.items() if name in named}
 
@@ -175,7 +177,7 @@ def _schema(table: Table) -> pa.Schema:
     )
 
 
-def _copy(name: str, table: Table, files: Files) -> Path:
+def _copy(name: str, table: Table, given: Mapping[str, Table], files: Files) -> Path:
     """A table as Parquet, which is read piece by piece."""
 
     def write(file: IO[bytes]) -> None:
@@ -191,8 +193,8 @@ def _copy(name: str, table: Table, files: Files) -> Path:
             column_encoding=dict.fromkeys(packed, "DELTA_BINARY_PACKED"),
         ) as writer:
             writer.write_table(schema.empty_table())
-            batches = files.stream(name)
-            while some := [*itertools.islice(batches, _GROUP)]:
+            rows = batches(name, given, files)
+            while some := [*itertools.islice(rows, _GROUP)]:
                 writer.write_table(pa.Table.from_batches(some).rename_columns(schema.names).cast(schema))
 
     return stored(["table", 5, name], write, files, ".parquet")

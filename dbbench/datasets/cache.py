@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 
 from dbbench.datasets.csv_form import csv_bytes, header_bytes
-from dbbench.datasets.generate import GENERATION, arrow_schema, batches, chunk
+from dbbench.datasets.generate import DOCUMENTS, GENERATION, arrow_schema, batches, chunk
 from dbbench.datasets.own_files import all_rows, estimated_bytes, files_of
 from dbbench.datasets.records import RecordSet
 from dbbench.datasets.texts import TextSet
@@ -322,6 +322,9 @@ class _Part:
 def _measured(batch: pa.RecordBatch) -> _Part:
     columns = dict[str, _Bounds]()
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if batch.schema.field(name).metadata == DOCUMENTS:  # in each engine's own order
+            columns[name] = {}
+            continue
         found = pc.min_max(column).as_py()
         columns[name] = {} if found["min"] is None else found  # all of them are missing
         if columns[name] and (pa.types.is_decimal(column.type) or pa.types.is_floating(column.type)):

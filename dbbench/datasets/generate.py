@@ -15,12 +15,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbbench.datasets import documents
 from dbbench.datasets.computed import numbers
 from dbbench.errors import UserError
 from dbbench.host import spared_pandas  # noqa: F401 - whatever makes rows imports this module
 from dbbench.host.ahead import in_order
 from dbbench.suite.data_types import DataType
 from dbbench.suite.dataset import Column, Dataset, Table
+from dbbench.suite.documents import Document, Leaf
 from dbbench.suite.values import Choice, Computed, Days, Listed, Moments, Pattern, Quantiles, Reference, Words
 from dbbench.suite.values import Sequence as Series
 
@@ -28,6 +30,9 @@ from dbbench.suite.values import Sequence as Series
 CHUNK_ROWS = 32_768
 #: Raised whenever the same suite would draw other data than before; part of the cache's key.
 GENERATION = 1
+
+#: Marks a column of documents in an Arrow schema.
+DOCUMENTS = {b"holds": b"documents"}
 
 Ints = npt.NDArray[np.int64]
 Randoms = npt.NDArray[np.uint64]
@@ -43,7 +48,7 @@ def arrow_type(data_type: DataType) -> pa.DataType:
     match data_type:
         case ("decimal", (precision, scale)):
             return pa.decimal128(precision, scale)
-        case ("char" | "varchar", _):
+        case ("char" | "varchar" | "json", _):
             return pa.string()
         case (name, _):
             return {
@@ -58,7 +63,14 @@ def arrow_type(data_type: DataType) -> pa.DataType:
 
 def arrow_schema(table: Table) -> pa.Schema:
     """The Arrow schema of a table's batches."""
-    return pa.schema([pa.field(name, arrow_type(column.data_type)) for name, column in table.columns.items()])
+    return pa.schema(
+        [
+            pa.field(
+                name, arrow_type(column.data_type), metadata=DOCUMENTS if column.data_type.name == "json" else None
+            )
+            for name, column in table.columns.items()
+        ]
+    )
 
 
 def batches(dataset: Dataset, table: str, *, scale: float = 1.0, seed: int | None = None) -> Iterator[pa.RecordBatch]:
@@ -76,7 +88,10 @@ def chunk(dataset: Dataset, table: str, number: int, *, scale: float = 1.0, seed
     arrays = []
     known = dataset.seed if seed is None else seed
     for name, column in model.columns.items():
-        if isinstance(column.values, Computed):
+        if isinstance(column.values, Document):
+            draw = functools.partial(_drawn, dataset, table, number, scale, known)
+            drawn = documents.texts(column.values.root, name, count, draw)
+        elif isinstance(column.values, Computed):
             whole = _whole(dataset, table, name, number, scale, known)
             drawn = _from_numbers(whole, column.values, column.data_type)
         else:
@@ -84,6 +99,14 @@ def chunk(dataset: Dataset, table: str, number: int, *, scale: float = 1.0, seed
             drawn = _column(dataset, scale, column, source, first, count, dataset.rows(table, scale))
         arrays.append(_with_nulls(drawn, column.null_every, first))
     return pa.record_batch(arrays, schema=arrow_schema(model))
+
+
+def _drawn(
+    dataset: Dataset, table: str, number: int, scale: float, seed: int, values: Leaf, kind: str, path: str, count: int
+) -> pa.Array:
+    """Values of documents, of which a chunk may have more or fewer than rows."""
+    source, column = random_source(seed, table, path, number), Column.model_construct(type=kind, values=values)
+    return _column(dataset, scale, column, source, 0, count, count)
 
 
 def random_source(seed: int, table: str, column: str, number: int) -> np.random.PCG64:

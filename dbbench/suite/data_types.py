@@ -18,6 +18,7 @@ TYPES: Mapping[str, int] = {
     "varchar": 1,
     "date": 0,
     "datetime": 0,
+    "json": 0,
 }
 
 #: The types of columns that numbers, texts and days go into.

@@ -8,13 +8,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from dbbench.errors import Unsupported
 from dbbench.suite.base import HIDDEN, Identifier, Model
 from dbbench.suite.data_types import DataType, TypeText, parse_type
+from dbbench.suite.documents import Document
 from dbbench.suite.plain import mapping, sequence
-from dbbench.suite.values import Sequence, Values, ascending
+from dbbench.suite.values import (
+    Choice,
+    Computed,
+    Days,
+    Drawn,
+    Listed,
+    Moments,
+    Pattern,
+    Quantiles,
+    Reference,
+    Sequence,
+    Words,
+    ascending,
+)
+
+Values = Annotated[
+    Sequence | Reference | Quantiles | Choice | Pattern | Days | Moments | Words | Listed | Computed | Document,
+    Field(discriminator="kind"),
+]
+#: The same, for plain data.
+ANY: TypeAdapter[Drawn] = TypeAdapter(Values, config=ConfigDict(defer_build=True))
+#: The column of a flattened array that has an element's place in it, from 0.
+PLACE = "Place"
+#: Characters of the longest name.
+_LONGEST = 63
 
 
 class Column(Model):
@@ -45,6 +70,8 @@ class Column(Model):
     def _drawn(self) -> Column:
         if self.null_every and (self.values is None or not self.nullable):
             raise ValueError("`null_every` only for drawn values, and not with `nullable: false`")
+        if self.data_type.name == "json" and (self.nullable or self.values is None):
+            raise ValueError("values of the kind document, and none of them missing")
         return self
 
     @property
@@ -108,6 +135,9 @@ class Table(Model):
                 raise ValueError(f"a primary key that is never missing, unlike {name}")
         if len(set(self.key_columns)) < len(self.key_columns):
             raise ValueError("each column of the primary key once")
+        for name in (*self.key_columns, *self.indexes):
+            if name in self.columns and self.columns[name].data_type.name == "json":
+                raise ValueError(f"a key and indexes of other columns than the documents in {name}")
         return self
 
     @property
@@ -121,6 +151,31 @@ class Table(Model):
         if len(self.key_columns) > 1:
             raise Unsupported(f"a primary key of several columns: {', '.join(self.key_columns)}")
         return self.key_columns[0]
+
+    def flattened(self, name: str) -> dict[str, Table]:
+        """The table with a column for each value of its documents, named by its path, and a table for each of their arrays.
+
+        Of an array's table the columns are the key, the place of the element, and its values. Raises ValueError for a name
+        that two of them would have, or that is too long.
+        """
+        found: dict[str, dict[str, Column]] = {name: {}}
+        for column_name, column in self.columns.items():
+            if not isinstance(column.values, Document):
+                found[name][column_name] = column
+                continue
+            for array, path, type_text in column.values.root.leaves(column_name):
+                part = f"{name}_{array}" if array else name
+                columns = found.setdefault(part, {key: self.columns[key] for key in self.key_columns})
+                if array:
+                    columns.setdefault(PLACE, Column.model_construct(type="integer"))
+                if path in columns or path in self.columns or max(len(part), len(path)) > _LONGEST:
+                    raise ValueError(f"paths of at most {_LONGEST} characters, each of another name, unlike {path}")
+                columns[path] = Column.model_construct(type=type_text, nullable=True)
+        keys = {part: self.key_columns if part == name else (*self.key_columns, PLACE) for part in found}
+        return {
+            part: self.model_copy(update={"columns": columns, "primary_key": keys[part]})
+            for part, columns in found.items()
+        }
 
 
 class Records(Model):
@@ -212,6 +267,17 @@ def _with_parents(table: Any, tables: Mapping[Any, Any]) -> Any:
     return {**table, "foreign_keys": found}
 
 
+def flattened(tables: Mapping[str, Table]) -> dict[str, Table]:
+    """Tables as the reference has them. Raises ValueError for an array's table that has the name of another."""
+    found: dict[str, Table] = {}
+    for name, table in tables.items():
+        parts = table.flattened(name)
+        if taken := parts.keys() & (found.keys() | tables.keys() - {name}):
+            raise ValueError(f"a name that no array has, unlike {min(taken)}")
+        found |= parts
+    return found
+
+
 #: What a dataset holds, one of these.
 Holds = Literal["tables", "records", "vectors", "texts"]
 HOLDS: tuple[Holds, ...] = get_args(Holds)
@@ -239,6 +305,7 @@ class Dataset(Model):
     def _one_of_them(self) -> Dataset:
         if sum(bool(getattr(self, each)) for each in HOLDS) != 1:
             raise ValueError("either tables, records, vectors or texts")
+        flattened(self.tables)
         return self
 
     @property

@@ -56,6 +56,7 @@ _FAMILIES = {
     **dict.fromkeys(("char", "varchar"), "texts"),
     "date": "days",
     "datetime": "moments",
+    "json": "documents",
 }
 
 

@@ -11,12 +11,12 @@ from pydantic import ValidationError
 
 from dbbench.suite.charts import RECALL
 from dbbench.suite.data_types import parse_type
-from dbbench.suite.dataset import HOLDS
+from dbbench.suite.dataset import ANY, HOLDS
 from dbbench.suite.expressions import parsed
 from dbbench.suite.plain import Dangling, Mapping, Path, items, listed, mapping, sequence, unknown
 from dbbench.suite.steps import KINDS
 from dbbench.suite.steps.base import Step
-from dbbench.suite.values import ANY, WHOLE, named_in
+from dbbench.suite.values import WHOLE, named_in
 
 
 def dangling(suite: Mapping) -> Iterator[Dangling]:

@@ -45,7 +45,8 @@ def tables_of(sql: str) -> list[str]:
     text = re.sub(r"'(?:[^']|'')*'", "''", sql)
     text = re.sub(r"\bEXTRACT\s*\(\s*\w+\s+FROM\b", "EXTRACT(", text, flags=re.IGNORECASE)
     own = re.findall(r"(?:\bWITH\s+(?:RECURSIVE\s+)?|,\s*)(\w+)\s+AS\s*\(", text, re.IGNORECASE)
-    named = re.findall(r'\b(?:FROM|JOIN|INTO|UPDATE)\s+"?([A-Za-z_]\w*)"?', text, re.IGNORECASE)
+    # `ALTER TABLE name UPDATE column =` changes rows in ClickHouse.
+    named = re.findall(r'\b(?:FROM|JOIN|INTO|UPDATE)\s+"?([A-Za-z_]\w*)\b(?!"?\s*=)', text, re.IGNORECASE)
     return [name for name in named if name not in own]
 
 

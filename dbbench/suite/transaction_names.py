@@ -104,7 +104,7 @@ def texts(statement: Mapping, path: Path = ()) -> Iterator[tuple[Path, str]]:
     dialects = mapping(statement, "dialects")
     given = [((*path, "sql"), statement.get("sql"))]
     given += [((*path, "dialects", key), sql) for key, sql in dialects.items()]
-    return ((place, sql) for place, sql in given if isinstance(sql, str))
+    return ((place, sql) for place, sql in given if isinstance(sql, str) and sql)
 
 
 def no_select(query: Mapping, path: Path = ()) -> Iterator[Dangling]:

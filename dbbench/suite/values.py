@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from dbbench.suite.base import Identifier, Model
 from dbbench.suite.data_types import DAYS, NUMBERS, TEXTS, parse_type
@@ -268,11 +268,5 @@ class Computed(Whole):
         return NUMBERS if self.first is None else DAYS
 
 
-Values = Annotated[
-    Sequence | Reference | Quantiles | Choice | Pattern | Days | Moments | Words | Listed | Computed,
-    Field(discriminator="kind"),
-]
-#: The same, for plain data.
-ANY: TypeAdapter[Drawn] = TypeAdapter(Values, config=ConfigDict(defer_build=True))
 #: The kinds with whole numbers behind them.
 WHOLE = tuple(get_args(model.model_fields["kind"].annotation)[0] for model in Whole.__subclasses__())

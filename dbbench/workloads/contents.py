@@ -16,7 +16,7 @@ from dbbench.engine.base import Engine, Session
 from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
 from dbbench.errors import WrongAnswer
 from dbbench.suite.data_types import DataType
-from dbbench.suite.dataset import Table
+from dbbench.suite.dataset import Column, Table
 from dbbench.suite.steps.statement import StatementStep
 from dbbench.suite.values import Sequence as Series
 from dbbench.workloads.context import Added, StepContext
@@ -61,7 +61,7 @@ def check_added(context: StepContext, name: str) -> None:
         for added in steps:
             last = first + added.rows - 1
             if added.values:
-                columns = [key, *added.values]
+                columns = {name: table.columns[name] for name in (key, *added.values)}
                 query = f"{_selected(sql, columns, name)} WHERE {sql.sql.quoted(key)} BETWEEN {first} AND {last}"
                 try:
                     _compare(session, _ordered(sql, query, key), [_expected(table, added, first)])
@@ -177,7 +177,7 @@ def _of_the_dataset(context: StepContext, engine: SQLEngine, name: str) -> str:
 def _check_rows(context: StepContext, engine: SQLEngine, session: Session, name: str) -> None:
     """Every column of every row: in the order of the keys where they ascend, or else all at once."""
     table = context.tables[name]
-    query = _selected(engine, list(table.columns), name) + _of_the_dataset(context, engine, name)
+    query = _selected(engine, table.columns, name) + _of_the_dataset(context, engine, name)
     if len(table.key_columns) == 1 and isinstance(table.columns[table.single_key].values, Series):
         _compare(session, _ordered(engine, query, table.single_key), context.files.stream(name))
     else:
@@ -201,15 +201,17 @@ def _check_some_rows(context: StepContext, engine: SQLEngine, session: Session, 
     expected = pa.Table.from_batches(parts, files.schema(name))
     if expected.num_rows:
         keys = ", ".join(map(str, expected.column(key).to_pylist()))
-        columns = list(context.tables[name].columns)
-        query = f"{_selected(engine, columns, name)} WHERE {engine.sql.quoted(key)} IN ({keys})"
+        query = f"{_selected(engine, context.tables[name].columns, name)} WHERE {engine.sql.quoted(key)} IN ({keys})"
         given, by_rows = _read(session, query)
         compare: Any = check_rows if by_rows else check_batches
         compare(given, expected)
 
 
-def _selected(engine: SQLEngine, columns: Iterable[str], name: str) -> str:
-    return f"SELECT {', '.join(map(engine.sql.quoted, columns))} FROM {engine.sql.quoted(name)}"
+def _selected(engine: SQLEngine, columns: Mapping[str, Column], name: str) -> str:
+    """A query of columns, of documents their texts."""
+    forms = {key: engine.sql.document if column.data_type.name == "json" else "{0}" for key, column in columns.items()}
+    texts = [form.format(engine.sql.quoted(key)) for key, form in forms.items()]
+    return f"SELECT {', '.join(texts)} FROM {engine.sql.quoted(name)}"
 
 
 def _ordered(engine: SQLEngine, query: str, key: str) -> str:

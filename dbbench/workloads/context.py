@@ -20,6 +20,7 @@ from dbbench.engine.null import does_work, query_of
 from dbbench.engine.setup import Setup
 from dbbench.engine.size import FileRole
 from dbbench.engine.sql.session import SQLEngine
+from dbbench.errors import Unsupported
 from dbbench.host.metric import BaseUnit, Usage
 from dbbench.host.usage import forget_peak, peak_memory, resident
 from dbbench.loadgen import clients
@@ -210,8 +211,15 @@ class StepContext:
         return query_of(self.engine, self.session, self.statement(step), expected_rows)
 
     def statement(self, step: SqlStep | Check | Invariant) -> str:
-        """The step's SQL for this engine, names quoted."""
-        return self.quoted(step.dialects.get(self.engine.info().dialect, step.sql))
+        """The step's SQL for this engine, names quoted. Raises Unsupported as `in_dialect` does."""
+        return self.quoted(self.in_dialect(step.sql, step.dialects))
+
+    def in_dialect(self, sql: str, dialects: Mapping[str, str]) -> str:
+        """A text, or what a suite has for this engine's dialect. Raises Unsupported where it says that there is nothing."""
+        name = self.engine.info().dialect
+        if not (text := dialects.get(name, sql)):
+            raise Unsupported(f"the suite has no statement for it in the dialect {name}")
+        return text
 
     def quoted(self, sql: str) -> str:
         """SQL with the names of tables and columns quoted as this engine does it."""

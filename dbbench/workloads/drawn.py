@@ -20,7 +20,7 @@ def text(
     sql: str, dialects: Mapping[str, str], context: StepContext, row: Sequence[str] = (), missing: str = "error"
 ) -> Text:
     """A statement for the context's engine."""
-    sql = dialects.get(context.engine.info().dialect, sql)
+    sql = context.in_dialect(sql, dialects)
     pieces, names = split_parameters(sql)
     return Text([context.quoted(piece) for piece in pieces], names, row, missing, returns_rows(sql))
 

@@ -43,6 +43,7 @@ _TYPES = {
     "varchar": "String",
     "date": "Date32",
     "datetime": "DateTime64(0, 'UTC')",  # without a zone it would have that of the machine
+    "json": "JSON",
 }
 
 
@@ -55,6 +56,7 @@ class ClickHouseDialect(Dialect):
     """Each table is a MergeTree in the order of its key, with `settings` that decide on its syncs."""
 
     types: Mapping[str, str] = field(default_factory=lambda: _TYPES)
+    document: str = "toJSONString({0})"
     compact: str = "OPTIMIZE TABLE {table} FINAL"
     settings: Mapping[str, int] = field(default_factory=dict)
 
@@ -65,7 +67,7 @@ class ClickHouseDialect(Dialect):
         for column_name, column in table.columns.items():
             kind = self.types[column.data_type.name].format(*column.data_type.arguments)
             # As in the other engines: only the key is never null.
-            kind = kind if column_name in table.key_columns else f"Nullable({kind})"
+            kind = kind if column_name in table.key_columns or kind == "JSON" else f"Nullable({kind})"
             lines.append(f"{self.quoted(column_name)} {kind}")
         settings = ", ".join(f"{key} = {value}" for key, value in self.settings.items())
         return (

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from dbbench.engine import (
+    STANDARD_TYPES,
     Concurrency,
     Dialect,
     Options,
@@ -172,6 +173,8 @@ class DuckDB(VectorTable):
     publication = Publication.ALLOWED
     dialect = "duckdb"
     sql = Dialect(
+        types={**STANDARD_TYPES, "json": "JSON"},
+        document="CAST({0} AS VARCHAR)",
         binary=("BLOB", "BLOB"),
         # Its VACUUM gives no room back; a checkpoint does, of row groups that are empty by now, and as much at the end of the file.
         compact="CHECKPOINT",
@@ -193,7 +196,7 @@ class DuckDB(VectorTable):
         self._memory_limit_mib = self.options.memory_limit_mib or (setup.memory_limit or 0) // 2 // 2**20
         if not self.options.indexes:
             why = "the option `indexes` is off"
-            self.sql = _WithoutIndexes(binary=self.sql.binary, indexed=self.sql.indexed)  # type: ignore[misc]  # this one's
+            self.sql = _WithoutIndexes(**vars(self.sql))  # type: ignore[misc]  # this one's
             self.missing_features = {"indexes": why, "unique keys": why}  # type: ignore[misc]  # this one's
 
     @classmethod

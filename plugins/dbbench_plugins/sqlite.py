@@ -140,7 +140,7 @@ class SQLite(SQLEngine):
     publication = Publication.ALLOWED
     dialect = "sqlite"
     sql = Dialect(
-        types={**STANDARD_TYPES, "datetime": "DATETIME"},
+        types={**STANDARD_TYPES, "datetime": "DATETIME", "json": "TEXT"},
         compact="VACUUM",
         statistics="ANALYZE",
         indexed="SELECT i.name FROM pragma_index_list('{0}') AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0",

@@ -313,8 +313,10 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
     on_bank = [step for step in steps if step["kind"] == "transaction"]
     on_vectors = [step for step in steps if step["kind"] == "nearest"]
     on_texts = [step for step in steps if step["kind"] == "search"]
-    on_tables = [step for step in steps if step not in (*on_records, *of_clients, *on_bank, *on_vectors, *on_texts)]
-    tables, trips, records, vectors, texts, objects, bank = datasets
+    on_documents = [step for step in steps if "Ticket" in step.get("sql", "")]
+    others = (*on_records, *of_clients, *on_bank, *on_vectors, *on_texts, *on_documents)
+    on_tables = [step for step in steps if step not in others]
+    tables, trips, desk, records, vectors, texts, objects, bank = datasets
     scenarios = [
         {"name": "page", "title": "Page", "dataset": tables, "steps": on_tables, "charts": charts},
         {"name": "store", "title": "Store", "dataset": records, "steps": on_records},
@@ -324,6 +326,12 @@ def test_the_pieces_of_the_page_make_a_suite_that_runs(tmp_path: Path, dbbench: 
             "title": "Trips",
             "dataset": trips,
             "steps": [{"kind": "load", "name": "load-trips", "title": "Load"}],
+        },
+        {
+            "name": "desk",
+            "title": "Desk",
+            "dataset": desk,
+            "steps": [{"kind": "load", "name": "load-desk", "title": "Load"}, *on_documents],
         },
         {
             "name": "bank",

@@ -13,7 +13,7 @@ PARENT = "datasets.things.tables.Parent"
 CHILD = "datasets.things.tables.Child"
 JOIN = "scenarios[0].steps[1]"
 JOIN_SQL = "'SELECT P.Name, C.Amount FROM {} P JOIN Child C ON P.Id = C.ParentId'"
-TYPES = "integer, bigint, real, double, decimal, currency, char, varchar, date, datetime"
+TYPES = "integer, bigint, real, double, decimal, currency, char, varchar, date, datetime, json"
 JOINED = "a column of the tables joined, as Table.Column"
 STEPS = ", ".join(get_args(step.model_fields["kind"].annotation)[0] for step in get_args(get_args(AnyStep)[0]))
 VERSION = "'dbbench: 1', the version of the suite format that this dbbench reads"
@@ -96,7 +96,7 @@ VALUES = {
     ),
     "unknown kind of values": (
         ("kind: quantiles", "kind: quantile"),
-        (22, 51, f"{CHILD}.columns.Amount.values.kind", "'quantile'", "one of sequence, reference, quantiles, choice, pattern, days, moments, words, listed, computed", "quantiles"),
+        (22, 51, f"{CHILD}.columns.Amount.values.kind", "'quantile'", "one of sequence, reference, quantiles, choice, pattern, days, moments, words, listed, computed, document", "quantiles"),
     ),
     "unknown kind of step": (
         ("kind: load", "kind: lod"),

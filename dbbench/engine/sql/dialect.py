@@ -36,6 +36,8 @@ class Dialect:
     placeholder: str = "?"
     #: The types of a key and of a value in bytes; `{0}` is the longest length.
     binary: tuple[str, str] = ("VARBINARY({0})", "VARBINARY({0})")
+    #: What reads a document of a column as text.
+    document: str = "{0}"
     #: What is put after a query for its first rows.
     limit: str = "LIMIT {0}"
     #: What is put before a query to get its plan as rows; empty if that isn't how.

@@ -167,6 +167,9 @@ class SQLEngine(Engine):
         """
         if not tables:
             return
+        kinds = {column.data_type.name for table in tables.values() for column in table.columns.values()}
+        if unknown := kinds - self.sql.types.keys():
+            raise Unsupported(f"no column type for {min(unknown)} is known")
         session = self.connect()
         assert isinstance(session, SQLSession)
         for name in tables if self.url else ():

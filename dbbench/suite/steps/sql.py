@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
+from typing import Literal
 
 from pydantic import Field
 
@@ -14,13 +15,13 @@ from dbbench.suite.transaction_names import in_statement, unknown_tables
 
 
 class SqlStep(TimedStep):
-    """A statement, written once; `dialects` overrides it where a dialect differs.
+    """A statement, written once; `dialects` overrides it where a dialect differs, by "" where it has no such statement.
 
     It may have `parameters`, as `:name`, whose values are drawn for each call.
     """
 
     sql: Sql
-    dialects: dict[str, Sql] = {}
+    dialects: dict[str, Sql | Literal[""]] = {}
     parameters: dict[Identifier, Parameter] = {}
     warm_up: WarmUp = 1
     iterations: int = Field(default=1, ge=1)

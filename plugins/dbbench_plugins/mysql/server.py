@@ -123,7 +123,7 @@ class MySQLServer(ClientServer):
     dialect = "mysql"
     sql = MySQLDialect(
         # FLOAT has 4 bytes, but is sent as text of six digits; REAL is another name of DOUBLE.
-        types={**STANDARD_TYPES, "real": "DOUBLE", "double": "DOUBLE", "datetime": "DATETIME"},
+        types={**STANDARD_TYPES, "real": "DOUBLE", "double": "DOUBLE", "datetime": "DATETIME", "json": "JSON"},
         quotes=("`", "`"),
         placeholder="%s",
         binary=("VARBINARY({0})", "LONGBLOB"),

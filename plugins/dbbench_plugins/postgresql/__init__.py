@@ -1,5 +1,6 @@
 """PostgreSQL, through psycopg 3, through the layer below it, and through ADBC."""
 
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -15,6 +16,9 @@ class PostgreSQL(PostgreSQLServer):
     title = "PostgreSQL (psycopg)"
     license = "PostgreSQL Licence; driver: LGPL-3.0"
     modules = ("psycopg",)
+    sql = replace(
+        PostgreSQLServer.sql, types={**PostgreSQLServer.sql.types, "json": "JSONB"}, document="CAST({0} AS TEXT)"
+    )
     session_class = PsycopgSession
 
     @classmethod

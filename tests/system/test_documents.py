@@ -1,0 +1,64 @@
+"""The suite of documents: right answers, and engines that lie about documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import run_dbbench, summary
+
+COMMAND = ["suite", "documents", "--scale", "0.01", "--rounds", "1", "--format", "csv", "--out", "run"]
+QUERIES = ("path", "element", "elements", "groups", "aggregate", "by-key")
+#: Engine -> the step that it lies in, and words of what is said of it.
+LIES = {
+    "documents-drops": ("load", "rows of Purchase, read back: column Body: "),
+    "documents-reorders": ("load", "rows of Purchase, read back: column Body: "),
+    "documents-quotes": ("load", "rows of Purchase, read back: column Body: "),
+    "documents-rounds": ("load", "rows of Purchase, read back: column Body: "),
+    "documents-nulls": ("load", "rows of Purchase, read back: column Body: "),
+    "documents-empties": ("load", "rows of Purchase, read back: column Body: "),
+    "documents-twice": ("load", "a field stands twice in one object"),
+    "documents-writes": ("load", "Extra data"),
+    "documents-forgets": ("update", "0 instead of 100"),
+    "documents-misses": ("update", "99 instead of 100"),
+    "documents-replaces": ("by-key", "column Body_status: null instead of "),
+    "documents-words": ("groups", "column Body_buyer_level: 'null' instead of "),
+}
+
+
+def test_the_answers_of_documents_are_right(tmp_path: Path) -> None:
+    run_dbbench(tmp_path, *COMMAND, "--engine", "sqlite", "--engine", "duckdb")
+    found = summary(tmp_path / "run")
+    for engine in ("sqlite", "duckdb"):
+        for step in ("load", *QUERIES, "update"):
+            assert (found[step, engine]["outcome"], found[step, engine]["verified"]) == ("ok", "yes"), (step, engine)
+    assert found["index", "sqlite"]["outcome"] == "ok"
+    assert found["path-indexed", "duckdb"]["outcome"] == "unsupported"
+    assert "no statement for it in the dialect duckdb" in found["index", "duckdb"]["detail"]
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("engine", ["postgresql", "mysql", "chdb", "sqlite+apsw"])
+def test_the_answers_of_documents_are_right_on(engine: str, tmp_path: Path) -> None:
+    run_dbbench(tmp_path, *COMMAND, "--engine", engine)
+    found = summary(tmp_path / "run")
+    for step in ("load", *QUERIES, "index", "path-indexed", "update"):
+        assert (found[step, engine]["outcome"], found[step, engine]["verified"]) == ("ok", "yes"), step
+
+
+@pytest.fixture(scope="module")
+def lies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lies")
+    engines = [word for name in LIES for word in ("--engine", name)]
+    run_dbbench(folder, *COMMAND, *engines, plugins=("faulty",), status=1)
+    return folder / "run"
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("engine", LIES)
+def test_a_lie_about_documents_is_wrong(lies: Path, engine: str) -> None:
+    step, words = LIES[engine]
+    row = summary(lies)[step, engine]
+    assert (row["outcome"], row["value"], row["rank"]) == ("wrong", "", "")
+    assert words in row["detail"]
