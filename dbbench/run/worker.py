@@ -149,6 +149,7 @@ class Worker:
         name, data = copies.question(self.setup.directory)
         (step,) = (each for each in self.scenario.steps if each.name == name)
         wrong = why = ""
+        copies.copy_of(self.setup.directory).mkdir(mode=0o700, exist_ok=True)  # at a URL nothing was copied
         setup = replace(self.setup, directory=copies.copy_of(self.setup.directory))
         engine = registry.load(self.order.plugin)(setup)
         try:
@@ -183,12 +184,13 @@ class Worker:
             engine.close()
 
     def _wants_copy(self, step: AnyStep, engine: Engine) -> bool:
-        """Return whether the engine's folder is to be copied right after the step's last call.
+        """Return whether a new process is to check what the step wrote.
 
-        In the first round, where the engine promises that a commit outlives its process.
+        In the first round: in a copy of the engine's folder right after the step's last call, where the engine promises
+        that a commit outlives its process; at a URL as a second client.
         """
-        promised = engine.info().tier is not Tier.MEMORY and does_work(engine) and not engine.url
-        return step.writes and promised and self.order.trial.round == 1 and self.copies.offered
+        promised = does_work(engine) and (engine.url or engine.info().tier is not Tier.MEMORY)
+        return bool(promised) and step.writes and promised and self.order.trial.round == 1 and self.copies.offered
 
     def _check_the_copy(self, step: AnyStep, context: StepContext) -> str:
         """Check the copy in a new process, and return the result. Raises WrongAnswer."""
@@ -196,7 +198,8 @@ class Worker:
         if verdict.wrong and ondisk.elsewhere(context.engine):
             return "not checked: the engine has files outside of its folder"
         if verdict.wrong:
-            raise WrongAnswer(f"copied when its last call had returned, and opened by a new process: {verdict.wrong}")
+            copied = "copied when its last call had returned, and opened by a new process"
+            raise WrongAnswer(f"{'seen by another client' if context.engine.url else copied}: {verdict.wrong}")
         return verdict.why or "all there"
 
     def _make_tables(self, engine: Engine) -> None:
@@ -339,7 +342,9 @@ class Worker:
             measured = watched.measured(
                 self.order.watch, step, lambda: context.engine, self.directory, partial(work.measure, step, context)
             )
-            not_copied = self.copies.take() if wants_copy else ""  # before any of the plugin's code runs
+            not_copied = (
+                self.copies.take() if wants_copy and not context.engine.url else ""
+            )  # before any of the plugin's code runs
             others = ondisk.others(context.engine)
             used = usage(others).since(before)
             ahead_by = ahead((os.getpid(), *others), self.given and self.given.given_by_now(scheduling(os.getppid())))

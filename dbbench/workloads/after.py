@@ -22,13 +22,17 @@ Again = Mapping[str, Callable[[], None]]
 def check(context: StepContext, wrote: Sequence[str], again: Again) -> dict[str, str]:
     """What is wrong: step -> in words. `wrote` names the steps that may have written; `again` raises WrongAnswer.
 
-    An engine that keeps files and promises more than the tier memory is closed and opened again. From any other, and
-    from a server at a URL, a new session reads. In the last round every row is compared.
+    An engine that has files or a private server, and promises more than the tier memory, is closed and opened again; in
+    the first round a private server is killed first. From any other, and from a server at a URL, a new session reads.
+    In the last round every row is compared.
     """
     if not wrote:
         return {}
     engine = context.engine
-    if not engine.url and engine.info().tier is not Tier.MEMORY and page_cache.present(engine.directory):
+    keeps = engine.processes() or page_cache.present(engine.directory)
+    if not engine.url and engine.info().tier is not Tier.MEMORY and keeps:
+        if context.round == 1:
+            context.kill_server()
         context.restart(lambda: None)
         return compared(context, wrote, again)
     with context.new_session():

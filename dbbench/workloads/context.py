@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal, TypeVar
 
+import psutil
 import pyarrow as pa
 
 from dbbench.datasets.cache import Files
@@ -22,6 +23,7 @@ from dbbench.engine.size import FileRole
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import Unsupported
 from dbbench.host.metric import BaseUnit, Usage
+from dbbench.host.processes import descendants
 from dbbench.host.usage import forget_peak, peak_memory, resident
 from dbbench.loadgen import clients
 from dbbench.loadgen.effort import Tried
@@ -135,6 +137,8 @@ class StepContext:
     group: Callable[..., int] | None = None
     #: Seconds that the latest restart took to open the engine and connect.
     opened: float = 0.0
+    #: Whether its private server was killed.
+    killed: bool = False
     #: The most memory that was seen before something was done aside; see there.
     peak: int = 0
     #: What has clients do a job: here, or on the hosts of a cluster.
@@ -149,7 +153,9 @@ class StepContext:
     def restart(self, between: Callable[[], T]) -> T:
         """Close the session and the engine, open both again, the engine as a new object; gives what `between` gave."""
         assert self.setup is not None
-        self.session.close()
+        with suppress(Exception) if self.killed else nullcontext():  # each driver has its own for a server that is gone
+            self.session.close()
+        self.killed = False
         self.engine.close()
         given = between()
         engine = type(self.engine)(self.setup)
@@ -159,6 +165,15 @@ class StepContext:
         self.session = engine.connect()
         self.opened = perf_counter() - before
         return given
+
+    def kill_server(self) -> None:
+        """End the processes of a private server by SIGKILL, so that it writes nothing more. A restart follows."""
+        mine = descendants()
+        if doomed := [mine[number] for number in self.engine.processes() if number in mine]:
+            for process in doomed:
+                with suppress(psutil.Error):  # it ended with its parent
+                    process.kill()
+            self.killed = True
 
     @property
     def does_work(self) -> bool:

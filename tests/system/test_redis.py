@@ -18,6 +18,9 @@ from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier
 from dbbench.testing import KeyValueContract
 from dbbench.testing.contract import usable
+from tests.conftest import run_dbbench, summary
+from tests.system.test_acknowledged import RECORDS as SUITE
+from tests.system.test_acknowledged import made
 
 pytestmark = pytest.mark.matrix
 
@@ -162,3 +165,34 @@ def test_a_private_server_that_does_not_start_says_why(kind: type[Engine], tmp_p
     engine = kind(Setup(tmp_path, Tier.POWER))
     with pytest.raises(ServerFailed, match="ended with status 1"):
         engine.open()
+
+
+def test_a_private_server_that_keeps_commits_in_memory_is_wrong_once_it_is_killed(tmp_path: Path) -> None:
+    usable("redis")
+    found = summary(made(tmp_path, SUITE, ("redis", "servers-forgets"), 1))
+    assert [found[step, "redis"]["outcome"] for step in ("insert", "update")] == ["ok", "ok"]
+    assert found["update", "servers-forgets"]["outcome"] == "wrong"
+    assert "after the last step, seen anew: " in found["update", "servers-forgets"]["detail"]
+
+
+def test_what_another_client_of_a_server_does_not_see_is_wrong(listening: str, tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(SUITE, "utf-8")
+    urls = ("--url", f"redis=redis://:s3cret@{listening}/1", "--url", f"servers-alone=redis://:s3cret@{listening}/2")
+    command = (
+        "suite",
+        "suite.yaml",
+        "--quick",
+        "--format",
+        "csv",
+        "--out",
+        "run",
+        "-e",
+        "redis",
+        "-e",
+        "servers-alone",
+    )
+    run_dbbench(tmp_path, *command, *urls, plugins=("faulty",), status=1)
+    found = summary(tmp_path / "run")
+    assert [found[step, "redis"]["outcome"] for step in ("insert", "update")] == ["ok", "ok"]
+    assert found["insert", "servers-alone"]["outcome"] == "wrong"
+    assert found["insert", "servers-alone"]["detail"].startswith("seen by another client: ")

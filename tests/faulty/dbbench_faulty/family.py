@@ -7,6 +7,7 @@ from dbbench_plugins.sqlite import SQLite
 FAMILIES = {
     "books": "books",
     "loads": "loads",
+    "servers": "servers",
     "promises": "promises",
     "stores": "store",
     "timed": "timed",

@@ -1,0 +1,36 @@
+"""Redis that keeps what was written in the server's memory, where no copy is made, or in the client's own process."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from dbbench.engine import Tier
+from dbbench_faulty.family import Named
+from dbbench_plugins.redis import Redis, RedisSession
+
+
+class Forgets(Named, Redis):
+    """Promises power and writes nothing; its folder has too many files to be copied."""
+
+    durability: ClassVar = {Tier.POWER: {"appendonly": "no"}}
+
+    def open(self) -> None:
+        super().open()
+        (self.directory / "many").mkdir(exist_ok=True)
+        for number in range(1_001):
+            (self.directory / "many" / str(number)).touch()
+
+
+class Alone(Named, Redis):
+    """Clients of one process see what they have written; others don't."""
+
+    written: ClassVar[dict[bytes, bytes]] = {}
+
+    class session_class(RedisSession):
+        def prepare_insert(self) -> Callable[[bytes, bytes], object]:
+            return Alone.written.__setitem__
+
+        def prepare_read(self, *, snapshot: bool = False) -> Callable[[bytes], bytes | None]:
+            return Alone.written.get
+
+        def prepare_scan(self) -> Callable[[], Iterable[Any]]:
+            return Alone.written.items
