@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dbbench.message import printable
+
 #: Frames, the outermost first -> seconds in it.
 Stacks = Mapping[tuple[str, ...], float]
 #: What two processes have differently for one function: an address without a name, and the line in it.
@@ -57,8 +59,9 @@ def samples(text: str) -> int:
 
 def _seen(text: str) -> Counter[tuple[str, ...]]:
     found = Counter[tuple[str, ...]]()
-    for line in text.splitlines():
+    for line in text.split("\n"):  # a function's name may have other ends of lines
         names, _, count = line.rpartition(" ")
+        names = printable(names).replace("\n", " ")
         frames = [_LINE.sub(")", _ADDRESS.sub("", frame)) for frame in names.split(";")]
         inside = [place for place, frame in enumerate(frames) if frame.endswith(_CLOCK)]
         if inside and _ASIDE.search(";".join(frames[inside[-1] :])):

@@ -86,7 +86,8 @@ class Observer:
         spy = on_servers = None
         if py_spy:
             out = self.directory / "py-spy.txt"
-            words = ["record", "--pid", str(self.parent.pid), "--native", "--function", "--format", "raw"]
+            words = ["record", "--pid", str(self.parent.pid), "--subprocesses", "--native", "--function"]
+            words += ["--format", "raw"]
             spy = Profiler([py_spy, *words, "--rate", rate, "--output", str(out)], out, _PY_SPY_BEGAN)
         if perf and self.servers:
             out = self.directory / "perf.data"
@@ -111,6 +112,10 @@ class Observer:
             else:
                 break
         self._sample()
+        if self.py_spy and list(self.names.values()).count(self.names.get(self.parent.pid, "")) > 1 and _only_parents():
+            self.notes.append(
+                "py-spy could look at no client process; as root, sysctl kernel.yama.ptrace_scope=0 lets it"
+            )
         seconds = time.monotonic() - self.started
         found = Watched(
             seconds=seconds,
@@ -122,7 +127,7 @@ class Observer:
         atomic_json.write(self.directory / WATCHED, found.model_dump())
         stacks = Counter[str]()
         if self.py_spy and self.py_spy.end():
-            for line in self.py_spy.out.read_text("utf-8", "replace").splitlines():
+            for line in filter(None, self.py_spy.out.read_bytes().decode("utf-8", "replace").split("\n")):
                 stack, _, count = line.rpartition(" ")
                 stacks[stack] += int(count)
             self.py_spy.out.unlink()
@@ -176,6 +181,13 @@ def _faults(pid: int) -> int | None:
     except FileNotFoundError:
         return None
     return int(fields[7]) + int(fields[9])
+
+
+def _only_parents() -> bool:
+    """Whether this user may look only at processes that allow it, as the worker does and its clients don't."""
+    with contextlib.suppress(OSError, ValueError):
+        return os.geteuid() != 0 and int(_YAMA.read_text("ascii")) > 0
+    return False
 
 
 def permission(program: str) -> str:

@@ -14,6 +14,22 @@ from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, run_dbbench
 
 SMALL = Path(__file__).parents[1] / "unit" / "small.yaml"
+RECORDS = """
+dbbench: 1
+name: records
+title: Records
+description: Reads by two processes.
+datasets:
+  records: {seed: 1, records: {count: 2000}}
+scenarios:
+  - name: main
+    title: Reads
+    dataset: records
+    durability: process
+    steps:
+      - {kind: keyvalue, name: fill, title: Fill, operation: insert, transaction: 1000}
+      - {kind: keyvalue, name: reads, title: Reads, operation: read, order: random, clients: {processes: 2}, duration: 2s}
+"""
 PY_SPY = shutil.which("py-spy", path=str(Path(sys.executable).parent))
 
 pytestmark = pytest.mark.matrix
@@ -55,6 +71,15 @@ def test_a_step_is_explained_and_the_run_stays_as_it_is(folder: Path) -> None:
     assert {path: path.read_bytes() for path in before} == before
     again = run_dbbench(folder, "report", "r", "--format", "csv", plugins=("faulty",))
     assert "explain" not in again.stdout
+
+
+@pytest.mark.skipif(not PY_SPY or os.geteuid() != 0, reason="py-spy, and root, who may look at any process")
+def test_client_processes_are_profiled(tmp_path: Path, dbbench: Dbbench) -> None:
+    (tmp_path / "records.yaml").write_text(RECORDS)
+    dbbench("suite", "records.yaml", "-e", "sqlite", "--rounds", "1", "--format", "csv", "--out", "r")
+    dbbench("explain", "r", "--step", "reads", "--seconds", "2", status=0)
+    seen = (tmp_path / "r/explain/reads/sqlite/profile.txt").read_text("utf-8").splitlines()
+    assert any("dbbench.loadgen.process" in line and "(dbbench/loadgen/loops.py" in line for line in seen)
 
 
 def test_a_process_that_ends_while_it_is_watched_leaves_what_was_seen(folder: Path) -> None:

@@ -41,6 +41,11 @@ def test_a_profile_is_what_the_clock_and_the_servers_saw() -> None:
     assert stacks("", 1.0) == {}
 
 
+def test_a_functions_name_commands_no_terminal_and_ends_no_line() -> None:
+    (frames,) = stacks(f"{LOOPS};\x1b[31mf\x85\x0b\rg (a.c) 3\n", 1.0)
+    assert frames == ("f\ufffd\ufffd g (a.c)",)
+
+
 def test_the_function_that_became_slower_comes_first() -> None:
     head, base = stacks(HEAD, 0.002), stacks(BASE, 0.001)
     most, *others = functions((head, base), (200, 100))
