@@ -1,4 +1,4 @@
-"""A cold start: the engine opened anew, and none of its files in memory. Off the clock."""
+"""A cold start: the engine opened anew, while none of its files is in memory."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

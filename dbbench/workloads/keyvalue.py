@@ -44,6 +44,10 @@ def measure(step: KeyValueStep, context: StepContext) -> StepMeasurement:
         reading = cold.call(context, dropped, context.opened)
     with reading:
         found = _scan(context, expected) if step.operation == "scan" else _calls(step, context, records, expected)
+    if step.cache == "cold" and context.does_work:
+        found = replace(
+            found, samples=[1 / (1 / rate + context.opened / found.facts["operations"]) for rate in found.samples]
+        )
     return replace(found, facts={**found.facts, "cache": step.cache, **cold.facts})
 
 

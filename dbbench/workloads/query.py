@@ -51,7 +51,7 @@ class Call(Enum):
 
 
 def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
-    """Time each iteration whole: run and step; before a cold one the engine is restarted, off the clock.
+    """Time each iteration whole: run and step; before a cold one the engine is closed, off the clock, and opened.
 
     The outcome is wrong if any call gave another number of rows than the reference, or other values in the column that is
     read, or if the checked call gave another value anywhere.
@@ -70,11 +70,13 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
         while rest:
             call = rest.popleft()
             reading: AbstractContextManager[None] = nullcontext()
+            opening = 0.0
             if step.cache == "cold":
                 dropped = cold_start.start_cold(context)
                 preparing, run = timed(lambda: context.prepare_query(step, row_count(expected[0])))
+                opening = context.opened + preparing / 1e9
                 if call is Call.TIMED:
-                    reading = cold.call(context, dropped, context.opened + preparing / 1e9)
+                    reading = cold.call(context, dropped, opening)
                 meters[Call.TIMED].look(context.engine)  # another one now
             if call is Call.CHECKED:
                 with context.aside():
@@ -82,7 +84,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
                 continue
             with reading, meters[call]:
                 nanoseconds, given = timed(lambda: answer.read(run(), answer.column))  # noqa: B023 - called at once
-            times[call].append(nanoseconds / 1e9)
+            times[call].append(opening + nanoseconds / 1e9)
             if call is Call.WARM_UP and len(times[call]) == step.warm_up_calls == 1 and nanoseconds < SHORT:
                 rest.extendleft([Call.WARM_UP] * MORE)
             answer.glance(given)

@@ -1,5 +1,7 @@
 """Steps on blocks as they are measured and shown: cold starts, records drawn from all over, yardsticks, spans."""
 
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +20,7 @@ from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.keyvalue import KeyValueStep
 from dbbench.workloads import cold_start, keyvalue
+from dbbench.workloads import context as step_context
 from dbbench.workloads.context import StepContext
 from dbbench_plugins.dict import Dict
 from tests.fabricated import Fake, fabricate
@@ -79,6 +82,13 @@ def test_a_cold_step_restarts_the_engine_once_and_drops_its_files_meanwhile(
     assert found.facts["opened"] > 0
     assert found.facts["operations"] == 1_000
     keyvalue.check(step(operation, cache="cold"), bench)
+
+
+def test_opening_belongs_to_a_cold_rate(bench: StepContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 10))
+    monkeypatch.setattr(step_context, "perf_counter", partial(next, count(step=1_000.0)))
+    (rate,) = keyvalue.measure(step("read", cache="cold"), bench).samples
+    assert 0.5 < rate < 1  # 1,000 records in 1,000 seconds and the time that they took
 
 
 def test_a_cold_step_says_when_it_was_lukewarm(bench: StepContext, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """Churns and cold starts, with engines that only keep a record."""
 
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from dbbench.suite.model import Suite, Tier
 from dbbench.suite.steps.churn import ChurnStep
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads import churn, cold_start, query
+from dbbench.workloads import context as step_context
 from dbbench.workloads.context import StepContext
 from tests.unit.test_summary import manifest, rounds, step
 
@@ -174,6 +177,14 @@ def test_each_cold_call_has_an_engine_of_its_own_and_no_warm_up(
     assert (measured.facts["cache"], measured.facts["resident"]) == ("cold", 0.01)
     assert measured.facts["read_bytes"] == 6_144  # the mean of both calls
     assert measured.facts["opened"] > 0
+
+
+def test_opening_belongs_to_a_cold_figure(bench: Callable[..., StepContext], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an engine reads ahead of a cold call gains it nothing."""
+    monkeypatch.setattr(page_cache, "drop", lambda _: Dropped(0.0, 5000))
+    monkeypatch.setattr(step_context, "perf_counter", partial(next, count(step=1_000.0)))
+    measured = query.measure(QueryStep.model_validate(COLD | {"iterations": 2}), bench())
+    assert all(1_000 < sample < 2_000 for sample in measured.samples)
 
 
 def test_a_call_that_read_nothing_makes_the_step_lukewarm(
