@@ -1,9 +1,11 @@
 """SQLite through Python's own sqlite3."""
 
+from __future__ import annotations
+
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -26,6 +28,9 @@ from dbbench.engine import (
     Unsupported,
     fetch,
 )
+
+if TYPE_CHECKING:
+    from dbbench.engine import Table
 
 #: What PRAGMA synchronous answers.
 _SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
@@ -63,6 +68,10 @@ class JournalOptions(CommonOptions):
         default=None, description="instead of that of the durability tier, which follows from it"
     )
 
+    documents: Literal["text", "jsonb"] = Field(
+        default="text", description="form in which documents are kept; jsonb since SQLite 3.45"
+    )
+
 
 class SQLiteOptions(JournalOptions):
     cache: Literal["private", "shared"] = Field(
@@ -70,6 +79,19 @@ class SQLiteOptions(JournalOptions):
         description="page cache: one for each connection, or shared by those of a process, which then get an error "
         "where a table is locked instead of waiting",
     )
+
+
+@dataclass(frozen=True)
+class _JSONB(Dialect):
+    """Documents in SQLite's binary form, which its functions for JSON take as they take text."""
+
+    def insert(self, name: str, table: Table) -> str:
+        values = ["jsonb(?)" if column.data_type.name == "json" else "?" for column in table.columns.values()]
+        return f"{super().insert(name, table).partition('VALUES')[0]}VALUES ({', '.join(values)})"
+
+    def translate(self, sql: str, tables: Mapping[str, Table]) -> str:
+        """A statement that sets a field, with the function that returns the binary form."""
+        return super().translate(sql, tables).replace("json_set(", "jsonb_set(")
 
 
 class SQLiteSession(SQLSession):
@@ -174,6 +196,11 @@ class SQLite(SQLEngine):
         super().__init__(setup)
         if not self.options.statistics:
             self.sql = replace(self.sql, statistics="")  # type: ignore[misc]  # of this one alone
+        if getattr(self.options, "documents", "text") == "jsonb":
+            if tuple(map(int, self.versions()["SQLite"].split("."))) < (3, 45):
+                raise Unsupported(f"SQLite {self.versions()['SQLite']} has no jsonb, which came with 3.45")
+            as_jsonb = replace(self.sql, types={**self.sql.types, "json": "BLOB"}, document="json({0})")
+            self.sql = _JSONB(**vars(as_jsonb))  # type: ignore[misc]  # of this one alone
         if chosen := self.options.model_dump(include={"journal_mode", "synchronous"}, exclude_none=True):
             settings = {**self.durability[self.tier], **chosen}
             # Processes of clients get the options, and the tier that follows from them.

@@ -39,9 +39,10 @@ def test_the_answers_of_documents_are_right(tmp_path: Path) -> None:
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("engine", ["postgresql", "mysql", "chdb", "sqlite+apsw"])
+@pytest.mark.parametrize("engine", ["postgresql", "mysql", "chdb", "sqlite+apsw@jsonb"])
 def test_the_answers_of_documents_are_right_on(engine: str, tmp_path: Path) -> None:
-    run_dbbench(tmp_path, *COMMAND, "--engine", engine)
+    jsonb = ("--set", f"{engine}.documents=jsonb") if "jsonb" in engine else ()
+    run_dbbench(tmp_path, *COMMAND, "--engine", engine, *jsonb)
     found = summary(tmp_path / "run")
     for step in ("load", *QUERIES, "index", "path-indexed", "update"):
         assert (found[step, engine]["outcome"], found[step, engine]["verified"]) == ("ok", "yes"), step

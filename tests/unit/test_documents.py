@@ -18,7 +18,7 @@ from dbbench.answers.reference import answered
 from dbbench.datasets.cache import materialise
 from dbbench.datasets.documents import canonical
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema, batches, chunk
-from dbbench.engine import Dialect, Setup, Tier, Unsupported
+from dbbench.engine import Dialect, Setup, Tier, Unsupported, fetch
 from dbbench.errors import WrongAnswer
 from dbbench.suite.dataset import Dataset, flattened
 from dbbench_plugins.sqlite import SQLite
@@ -236,3 +236,28 @@ def test_an_engine_without_a_type_for_documents_says_so(tmp_path: Path) -> None:
     with pytest.raises(Unsupported, match="no column type for json is known"):
         engine.create(DATASET.tables)
     engine.close()
+
+
+def test_sqlite_keeps_documents_in_its_binary_form(tmp_path: Path) -> None:
+    apsw = pytest.importorskip("dbbench_plugins.apsw")
+    pytest.importorskip("apsw")
+    engine = apsw.APSW(Setup(tmp_path, Tier.MEMORY, {"documents": "jsonb"}))
+    engine.open()
+    engine.create(DATASET.tables)
+    session = engine.connect()
+    session.prepare_load("Doc", DATASET.tables["Doc"])([(1, TEXTS[0])])
+    session.prepare_statement(
+        engine.sql.translate("UPDATE Doc SET Body = json_set(Body, '$.name', 'x')", DATASET.tables)
+    )()
+    assert fetch(session, 'SELECT typeof("Body"), "Body" ->> \'name\' FROM "Doc"') == [("blob", "x")]
+    engine.close()
+
+
+def test_sqlite_without_a_binary_form_says_so(tmp_path: Path) -> None:
+    class Old(SQLite):
+        @classmethod
+        def versions(cls) -> dict[str, str]:
+            return {"SQLite": "3.44.9"}
+
+    with pytest.raises(Unsupported, match=r"SQLite 3.44.9 has no jsonb, which came with 3.45"):
+        Old(Setup(tmp_path, Tier.MEMORY, {"documents": "jsonb"}))
