@@ -1,7 +1,7 @@
 """Prints the table of engines in README.md, made of the registry: `python docs/engines_table.py`.
 
 An engine belongs to the first family that has its name or its module; one that has no family, but operations on records, is
-a key-value store, and one with searches for vectors a vector engine.
+a key-value store, and one with searches for vectors a vector engine, one with searches for texts one of texts.
 """
 
 from collections import defaultdict
@@ -46,6 +46,8 @@ FAMILIES: dict[str, tuple[tuple[str, ...], str]] = {
 _STORES = "key-value"
 _STORES_RUN = "in process; `redis` has a private server. All SQL engines but `chdb` and `access` can keep records, too"
 _VECTORS = "vectors"
+_TEXTS = "texts"
+_TEXTS_RUN = "in process; no word left out, none made another"
 _VECTORS_RUN = "in process; each index as its documentation builds it"
 _LAYERS = "on those engines, in the suite `object-load`"
 
@@ -64,6 +66,7 @@ def table(package: str = "dbbench") -> Iterator[str]:
     for name, (_, how) in FAMILIES.items():
         yield f"| {name} | {_quoted(families[name])} | {how} |"
     yield f"| {_STORES} | {_quoted(families[_STORES])} | {_STORES_RUN} |"
+    yield f"| {_TEXTS} | {_quoted(families[_TEXTS])} | {_TEXTS_RUN} |"
     yield f"| {_VECTORS} | {_quoted(families[_VECTORS])} | {_VECTORS_RUN} |"
     yield f"| access layers | {_layers([engine for engine in engines if engine.base])} | {_LAYERS} |"
 
@@ -77,6 +80,8 @@ def family(engine: Declared) -> str:
         return _STORES
     if offers(registry.find(engine.name), "nearest"):
         return _VECTORS
+    if offers(registry.find(engine.name), "search"):
+        return _TEXTS
     raise ValueError(f"{engine.name} has no family: add one to docs/engines_table.py")
 
 

@@ -172,9 +172,9 @@ def check(step: SearchStep, context: StepContext) -> None:
 def first_search(context: StepContext, engine: Engine, session: Session) -> Callable[[], object]:
     """Prepare a search and make it: a load's last part, for an index may be built only then."""
     assert context.texts is not None
-    search = prepared(engine, session, "search")("any", top=10, payload="keys")
+    prepare = prepared(engine, session, "search")
     some = tuple(context.texts.vocabulary[100:102])
-    return lambda: search(some)
+    return lambda: prepare("any", top=10, payload="keys")(some)
 
 
 def check_loaded(context: StepContext) -> None:

@@ -1,20 +1,21 @@
-"""LanceDB: a table in a folder of Lance files, with a graph (HNSW) of whole vectors."""
+"""LanceDB: a table in a folder of Lance files, with a graph (HNSW) of whole vectors, or an index of the words of texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, Knob, LoadPart, Options, Publication, Session, Tier
+from dbbench.engine import Concurrency, Engine, Knob, LoadPart, Options, Publication, Session, Tier, Unsupported
 
 if TYPE_CHECKING:
-    from dbbench.engine import Vectors
+    from dbbench.engine import MatchKind, Payload, Table, Vectors
 
 _METRICS = {"l2": "l2", "cosine": "cosine", "ip": "dot"}
 _TABLE, _METRIC = "vectors", b"metric"
+_TEXTS, _BODY = "texts", "body"
 
 
 class LanceDBOptions(Options):
@@ -23,6 +24,8 @@ class LanceDBOptions(Options):
 
 
 class LanceDBSession(Session):
+    load_format = "batches"
+
     def __init__(self, database: Any, options: LanceDBOptions) -> None:
         self.database = database
         self.options = options
@@ -73,6 +76,50 @@ class LanceDBSession(Session):
 
         return nearest
 
+    def begin_load(self, tables: Mapping[str, Table]) -> None:
+        """Nothing: each piece is a version of its own."""
+
+    def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
+        insert: Callable[[Any], object] = self.database.open_table(name).add
+        return insert
+
+    def prepare_finish(self, tables: Mapping[str, Table]) -> Mapping[LoadPart, Callable[[], object]]:
+        return {}
+
+    def prepare_text_index(self) -> Callable[[], object]:
+        from lancedb.index import FTS
+
+        plain = {"stem": False, "remove_stop_words": False, "ascii_folding": False}  # no word is another, or none
+        words = FTS(base_tokenizer="whitespace", with_position=True, **plain)
+        return lambda: self.database.open_table(_TEXTS).create_index(_BODY, config=words)  # of what is there by then
+
+    def prepare_search(
+        self, match: MatchKind, *, top: int | None, payload: Payload
+    ) -> Callable[[Sequence[str]], list[Any]]:
+        from lancedb.query import FullTextOperator, MatchQuery, PhraseQuery
+
+        if match == "prefix":
+            raise Unsupported("its Python package has no query for a prefix")
+        table = self.database.open_table(_TEXTS)
+        search, limit = table.search, top or table.count_rows()
+        columns = ["id", "_score", *([_BODY] if payload == "text" else [])]
+        operator = FullTextOperator.AND if match == "all" else FullTextOperator.OR
+
+        def found(words: Sequence[str]) -> Any:
+            text = " ".join(words)
+            query = PhraseQuery(text, _BODY) if match == "phrase" else MatchQuery(text, _BODY, operator=operator)
+            return search(query, query_type="fts").limit(limit).select(columns).to_arrow()
+
+        def search_keys(words: Sequence[str]) -> list[Any]:
+            keys: list[Any] = found(words)["id"].to_pylist()
+            return keys
+
+        def search_texts(words: Sequence[str]) -> list[Any]:
+            rows = found(words)
+            return list(zip(rows["id"].to_pylist(), rows[_BODY].to_pylist(), strict=True))
+
+        return search_texts if payload == "text" else search_keys
+
 
 class LanceDB(Engine):
     name = "lancedb"
@@ -98,6 +145,12 @@ class LanceDB(Engine):
         import lancedb
 
         self.database: Any = lancedb.connect(str(self.directory))
+
+    def create(self, tables: Mapping[str, Table]) -> None:
+        import pyarrow as pa
+
+        for name in tables:
+            self.database.create_table(name, schema=pa.schema({"id": pa.int32(), _BODY: pa.string()}))
 
     def create_vectors(self, vectors: Vectors) -> None:
         import pyarrow as pa

@@ -14,9 +14,7 @@ from dbbench.engine import (
     Concurrency,
     Dialect,
     FileRole,
-    MatchKind,
     Options,
-    Payload,
     Publication,
     Retry,
     Session,
@@ -28,6 +26,7 @@ from dbbench.engine import (
     Unsupported,
     fetch,
 )
+from dbbench_plugins.sql_texts import TextRows
 
 if TYPE_CHECKING:
     from dbbench.engine import Table
@@ -40,13 +39,11 @@ _LOCKED = (5, 6)
 #: shared cache has locked, for which no busy timeout waits.
 _TOLD: Mapping[int, Retry] = {5 | 2 << 8: "conflict", 6 | 1 << 8: "locked table"}
 
-#: Neither accents nor words are changed, as in every engine.
+#: No word is made another: neither accents nor endings are taken off.
 _FTS5 = (
-    "CREATE VIRTUAL TABLE words USING fts5"
+    "CREATE VIRTUAL TABLE words USING fts5 "
     "(body, content = 'texts', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 0')"
 )
-#: What stands between the words of a query.
-_BETWEEN: Mapping[MatchKind, str] = {"all": " AND ", "any": " OR ", "phrase": " ", "prefix": ""}
 
 
 class CommonOptions(Options):
@@ -135,24 +132,13 @@ class SQLiteSession(SQLSession):
         return "\n".join(lines)
 
 
-class FTS5Session(SQLiteSession):
-    """A session of a SQLite that is known to have FTS5."""
+class FTS5Session(TextRows, SQLiteSession):
+    """A session of a SQLite that is known to have FTS5: over the table, without a copy of the texts."""
 
-    def prepare_text_index(self) -> Callable[[], object]:
-        """FTS5 over the table, without a copy of the texts."""
-        return self.each([_FTS5, "INSERT INTO words (words) VALUES ('rebuild')"])
-
-    def prepare_search(
-        self, match: MatchKind, *, top: int | None, payload: Payload
-    ) -> Callable[[Sequence[str]], list[Any]]:
-        execute, between = self.connection.execute, _BETWEEN[match]
-        begin, end = ('"', '"') if match == "phrase" else ("", "*") if match == "prefix" else ("", "")
-        sql = f"SELECT rowid{', body' * (payload == 'text')} FROM words WHERE words MATCH ?"
-        if top:
-            sql += f" ORDER BY rank LIMIT {top}"
-        if payload == "text":
-            return lambda words: execute(sql, (f"{begin}{between.join(words)}{end}",)).fetchall()
-        return lambda words: [key for (key,) in execute(sql, (f"{begin}{between.join(words)}{end}",)).fetchall()]
+    text_index: ClassVar = (_FTS5, "INSERT INTO words (words) VALUES ('rebuild')")
+    written: ClassVar = {"all": (" AND ", "{}"), "any": (" OR ", "{}"), "phrase": (" ", '"{}"'), "prefix": ("", "{}*")}
+    text_query = "SELECT rowid{} FROM words WHERE words MATCH ?"
+    text_order = " ORDER BY rank"
 
 
 class SQLite(SQLEngine):

@@ -50,6 +50,10 @@ TestZvec = kit("zvec")
 TestLanceDB = kit("lancedb")
 TestQdrantEdge = kit("qdrant-edge")
 
+# Texts
+
+TestTantivy = kit("tantivy")
+
 # SQL, with a server
 
 served = partial(kit, joins=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from math import log
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,10 +14,15 @@ from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.export import export
 from dbbench.datasets.inverted import InvertedIndex
 from dbbench.datasets.texts import STOP_WORDS, TextSet, word
+from dbbench.engine.base import Engine, Session
 from dbbench.errors import SuiteError, WrongAnswer
 from dbbench.suite.dataset import Dataset, Texts
 from dbbench.suite.loader import load_suite
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.load import LoadStep
 from dbbench.suite.steps.search import SearchStep
+from dbbench.workloads import load
+from dbbench.workloads.context import StepContext
 from dbbench.workloads.search import drawn_words, judged
 
 SPEC = Texts(count=40_000, vocabulary=2_000, words={0: 3, 0.9: 20, 1: 40})
@@ -161,6 +166,43 @@ def test_the_index_in_the_cache_is_that_of_its_texts(files: Files) -> None:
 def test_texts_are_exported(tmp_path: Path) -> None:
     found = list(export(Dataset(texts=SPEC), tmp_path, "csv", scale=0.001, seed=None))
     assert found == [(tmp_path / "texts.csv", 40)]
+
+
+class Late(Session):
+    """Builds its index in the first search."""
+
+    log: ClassVar[list[str]] = []
+
+    def begin_load(self, tables: Any) -> None:
+        self.log.append("begin")
+
+    def prepare_load(self, name: str, table: Any) -> Any:
+        return lambda rows: self.log.append(f"insert {len(rows)}")
+
+    def prepare_finish(self, tables: Any) -> Any:
+        return {"commit": lambda: self.log.append("commit")}
+
+    def prepare_text_index(self) -> Any:
+        return lambda: self.log.append("index")
+
+    def prepare_search(self, match: str, *, top: int | None, payload: str) -> Any:
+        self.log.append("prepare")
+        return lambda words: self.log.append(f"search {len(words)}")
+
+
+class LateEngine(Engine):
+    name, title, url, session_class = "late", "Late", "", Late
+    durability: ClassVar = {Tier.MEMORY: {}}
+
+
+def test_index_and_first_search_are_parts_of_the_load(files: Files) -> None:
+    Late.log.clear()
+    texts = TextSet(SPEC, seed=3, scale=0.05)
+    context = StepContext(LateEngine.__new__(LateEngine), Late(), texts.tables, files, {}, texts=texts)
+    found = load.measure(LoadStep(kind="load", name="load", title="Load"), context)
+    assert Late.log == ["begin", "insert 2000", "commit", "index", "prepare", "search 2"]
+    assert list(found.facts["load_parts"]) == ["insert", "commit", "text index", "first search"]
+    assert found.leaves.filled == ()
 
 
 SUITE = """

@@ -10,10 +10,11 @@ from importlib.metadata import version
 from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dbbench.engine import Dialect, Rows, SQLSession
+from dbbench.engine import Dialect, Rows, SQLSession, Unsupported, fetch
 from dbbench_plugins.mysql.address import Address
 from dbbench_plugins.mysql.load import LoadSession
 from dbbench_plugins.mysql.server import MySQLServer
+from dbbench_plugins.sql_texts import TextRows
 
 if TYPE_CHECKING:
     from dbbench.engine import DriverTimer
@@ -21,8 +22,13 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 1_000
 
 
-class CursorSession(LoadSession):
+class CursorSession(TextRows, LoadSession):
     """One cursor for everything. The ordinary one has all rows on the client when `execute` returns."""
+
+    text_index: ClassVar = ("CREATE FULLTEXT INDEX texts_words ON texts (body)",)
+    written: ClassVar = {"all": (" +", "+{}"), "any": (" ", "{}"), "phrase": (" ", '"{}"'), "prefix": ("", "{}*")}
+    text_query = "SELECT id{} FROM texts WHERE MATCH (body) AGAINST (%s IN BOOLEAN MODE)"
+    text_order = " ORDER BY MATCH (body) AGAINST (%s IN BOOLEAN MODE) DESC"
 
     def __init__(self, connection: Any, dialect: Dialect) -> None:
         super().__init__(connection, dialect)
@@ -34,6 +40,15 @@ class CursorSession(LoadSession):
     def watch(self, timer: DriverTimer) -> None:
         super().watch(timer)
         self.cursor = self.new_cursor()
+
+    def prepare_text_index(self) -> Callable[[], object]:
+        """The server leaves no word out. Raises Unsupported if it would: it is set when the server starts."""
+        ((least, stops),) = fetch(self, "SELECT @@innodb_ft_min_token_size, @@innodb_ft_enable_stopword")
+        if (least, stops) != (1, 0):
+            raise Unsupported(
+                "the server leaves words out of its index: set innodb_ft_min_token_size = 1 and innodb_ft_enable_stopword = OFF"
+            )
+        return super().prepare_text_index()
 
     def execute(self, sql: str) -> Any:
         """Run one statement; the cursor."""

@@ -286,6 +286,8 @@ class MySQLServer(ClientServer):
             f"--socket={self.address.socket}",
             "--pid-file=mariadbd.pid",
             *self._network(server),
+            "--innodb-ft-min-token-size=1",  # every word is one
+            "--innodb-ft-enable-stopword=OFF",
             "--local-infile=0",  # on only around a load
             # What was in the cache before a restart is not read again: a cold start is cold.
             "--innodb-buffer-pool-load-at-startup=OFF",

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import Dialect, Rows
 from dbbench_plugins.postgresql.server import PostgreSQLSession, numbered
+from dbbench_plugins.sql_texts import TextRows
 
 if TYPE_CHECKING:
     from dbbench.engine import CsvChunk, DriverTimer, Table
@@ -22,13 +23,21 @@ _TEXT, _BINARY = 0, 1
 _BYTEA = 17
 
 
-class PsycopgSession(PostgreSQLSession):
+class PsycopgSession(TextRows, PostgreSQLSession):
     """COPY reads a chunk as CSV, which Arrow has written: no value becomes a Python object on its way.
 
     COPY in binary from ADBC, and from psycopg row by row, took the server as long or longer.
     """
 
     load_format = "csv"
+    text_index: ClassVar = (
+        "ALTER TABLE texts ADD COLUMN words tsvector GENERATED ALWAYS AS (to_tsvector('simple', body)) STORED",
+        "CREATE INDEX ON texts USING gin (words)",
+        "ANALYZE texts",
+    )
+    written: ClassVar = {"all": (" & ", "{}"), "any": (" | ", "{}"), "phrase": (" <-> ", "{}"), "prefix": ("", "{}:*")}
+    text_query = "SELECT id{} FROM texts, to_tsquery('simple', %s) AS query WHERE words @@ query"
+    text_order = " ORDER BY ts_rank(words, query, 1) DESC"
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         copy = self.connection.cursor().copy
