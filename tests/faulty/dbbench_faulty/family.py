@@ -11,6 +11,7 @@ FAMILIES = {
     "promises": "promises",
     "stores": "store",
     "timed": "timed",
+    "vectors": "near",
     "written": "written",
 }
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dbbench.engine import Engine, Knob, LoadPart, Publication, Session, Tier
+from dbbench_faulty.family import Named
 
 CELLS = 64
 
@@ -26,7 +27,7 @@ class NearSession(Session):
         return lambda vector: self.engine.nearest(vector, k, where, effort or CELLS)
 
 
-class Near(Engine):
+class Near(Named, Engine):
     """The nearest of those in the cells whose centres are nearest."""
 
     license = "none"
@@ -62,15 +63,11 @@ class Near(Engine):
 
 
 class Honest(Near):
-    name = "near-honest"
-    title = "Near: honest"
+    """Does what it says."""
 
 
 class Fewer(Near):
     """Filters what it has found, as an index does that knows nothing of labels."""
-
-    name = "near-fewer"
-    title = "Near: fewer rows"
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         found = super().nearest(query, k, None, effort)
@@ -80,9 +77,6 @@ class Fewer(Near):
 class Unfiltered(Near):
     """Has no filter."""
 
-    name = "near-unfiltered"
-    title = "Near: a broken filter"
-
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return super().nearest(query, k, None, effort)
 
@@ -90,8 +84,6 @@ class Unfiltered(Near):
 class Cached(Near):
     """Keeps an answer, and gives it to the next queries too."""
 
-    name = "near-cached"
-    title = "Near: cached answers"
     count = 0
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
@@ -106,9 +98,6 @@ class Cached(Near):
 class Claims(Near):
     """Finds the nearest in the first calls after each preparation; later ones leave out three of them."""
 
-    name = "near-claims"
-    title = "Near: recall claimed"
-
     class session_class(NearSession):
         def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[Any], Any]:
             calls = iter(range(10**9))
@@ -122,18 +111,12 @@ class Claims(Near):
 class Exact(Near):
     """Is an exact search, and has a knob that says otherwise."""
 
-    name = "near-exact"
-    title = "Near: exact"
-
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return super().nearest(query, k, where, CELLS)
 
 
 class Stuck(Near):
     """Has a knob that changes nothing."""
-
-    name = "near-stuck"
-    title = "Near: a knob without effect"
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return super().nearest(query, k, where, 12)
@@ -142,18 +125,12 @@ class Stuck(Near):
 class Repeats(Near):
     """Fills up its answer with what it has."""
 
-    name = "near-repeats"
-    title = "Near: repeated keys"
-
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return np.resize(super().nearest(query, k - 1, where, effort), k)
 
 
 class Places(Near):
     """Returns places, which begin at 0, in place of keys."""
-
-    name = "near-places"
-    title = "Near: places"
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return super().nearest(query, k, where, effort) - 1
@@ -162,9 +139,6 @@ class Places(Near):
 class Lazy(Near):
     """Searches when its answer is looked at, when the clock has stopped."""
 
-    name = "near-lazy"
-    title = "Near: lazy"
-
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return (each for each in [super().nearest(query, k, where, effort)] for each in each)
 
@@ -172,18 +146,12 @@ class Lazy(Near):
 class More(Near):
     """Returns more rows than were asked for, to be on the safe side."""
 
-    name = "near-more"
-    title = "Near: more rows"
-
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
         return super().nearest(query, 2 * k, where, effort)
 
 
 class Drops(Near):
     """Loads a third of what it is given."""
-
-    name = "near-drops"
-    title = "Near: drops"
 
     def index(self) -> None:
         self.held = [tuple(each[::3] for each in given) for given in self.held]
@@ -193,8 +161,6 @@ class Drops(Near):
 class Loses(Near):
     """Loads nine of ten vectors."""
 
-    name = "near-loses"
-    title = "Near: loses"
     taken = 0.9
 
     def index(self) -> None:
@@ -208,16 +174,12 @@ class Loses(Near):
 class LosesMore(Loses):
     """Loads three of five."""
 
-    name = "near-loses-more"
-    title = "Near: loses more"
     taken = 0.6
 
 
 class Coarse(Near):
     """Has an index, and no knob: nothing says that it isn't exact."""
 
-    name = "near-coarse"
-    title = "Near: coarse"
     knob = None
 
     def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
@@ -226,9 +188,6 @@ class Coarse(Near):
 
 class Replaces(Near):
     """Has another metric than the one asked for."""
-
-    name = "near-replaces"
-    title = "Near: another metric"
 
     def create_vectors(self, vectors: Any) -> None:
         super().create_vectors(vectors)
