@@ -4,13 +4,11 @@ Where the work differs, no figure of one run says anything of the other. Where t
 may be the machine. Versions and settings are often what is compared: they are only listed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Self
 
 from dbbench.analysis.publication import forbidden
 from dbbench.analysis.queryplans import plan_changed, plans_of, shape
@@ -65,11 +63,11 @@ class Side:
     run: Run | None = None
 
     @classmethod
-    def read(cls, run: Run, metric: Metric = Metric.WALL) -> Side:
+    def read(cls, run: Run, metric: Metric = Metric.WALL) -> Self:
         """All of a run. Raises RunError if a trial is damaged, UserError if it has no figures of that metric."""
         return cls(str(run.path), run.manifest, run.suite, by_metric(run.results(), metric), metric, run)
 
-    def without(self, engines: Collection[str]) -> Side:
+    def without(self, engines: Collection[str]) -> Self:
         """The same run as if some engines had not been in it."""
         known = {name: probed for name, probed in self.manifest.engines.items() if name not in engines}
         results = [result for result in self.results if result.engine_name not in engines]

@@ -4,8 +4,6 @@ It reads an order, and then lines by which it knows that it is still wanted. Wha
 for a while, or no more can come, nobody waits for it: its host was cut off or stands still, or the run has ended.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 import select
@@ -14,6 +12,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Self
 
 from pydantic import Base64Bytes, TypeAdapter
 
@@ -55,7 +54,7 @@ class HostMachine:
     kernel: str
 
     @classmethod
-    def here(cls, folder: Path) -> HostMachine:
+    def here(cls, folder: Path) -> Self:
         """What this host is; `folder` is one of its file system."""
         known = machine.describe(folder)
         return cls(**{each.name: known[each.name] for each in fields(cls)})

@@ -1,10 +1,9 @@
 """The texts that match some words, exactly, with their scores: what a search is compared with."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -51,7 +50,7 @@ class InvertedIndex:
     bodies: pa.ChunkedArray
 
     @classmethod
-    def drawn(cls, texts: TextSet) -> InvertedIndex:
+    def drawn(cls, texts: TextSet) -> Self:
         """The index of texts that are in memory."""
         return cls(texts, [*texts.postings()[2]], pa.chunked_array([batch.column(TEXT) for batch in texts.rows()]))
 

@@ -14,8 +14,6 @@ A trial is finished when its result.json is there. Everything is written in one 
 A run directory may come from elsewhere: what is read is checked, names are those of files in it, and no link is followed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import os
@@ -23,7 +21,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, Field
 
@@ -161,7 +159,7 @@ class Run:
         self.suite = suite
 
     @classmethod
-    def create(cls, path: Path, manifest: Manifest, suite: Suite, suite_text: str) -> Run:
+    def create(cls, path: Path, manifest: Manifest, suite: Suite, suite_text: str) -> Self:
         """A new run directory. Raises UserError if `path` is taken or can't be written."""
         try:
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
@@ -175,7 +173,7 @@ class Run:
         return run
 
     @classmethod
-    def open(cls, path: Path) -> Run:
+    def open(cls, path: Path) -> Self:
         """An existing run directory. Raises RunError if it isn't one, or is damaged, or newer than this dbbench."""
         document = _read_json(path, "run.json", missing=f"{path} is not a run directory (it has no run.json)")
         file = path / "run.json"

@@ -1,8 +1,7 @@
 """What a trial that `explain` has watched leaves besides its result: what its processes used, and profiles."""
 
-from __future__ import annotations
-
 from pathlib import Path
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -57,7 +56,7 @@ class Watched(BaseModel):
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, directory: Path) -> Watched:
+    def read(cls, directory: Path) -> Self:
         """Read it from a trial's directory; an empty one if the step wasn't reached. Raises ValueError for a damaged one."""
         try:
             return cls.model_validate(clean(atomic_json.read(directory / WATCHED)))

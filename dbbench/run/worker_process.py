@@ -1,10 +1,9 @@
 """How a worker is started and limited: the part of a trial's order that its supervisor needs first. No heavy imports."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from dbbench.host import atomic_json
 
@@ -28,6 +27,6 @@ class WorkerProcess:
     env: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, directory: Path) -> WorkerProcess:
+    def read(cls, directory: Path) -> Self:
         """Read it from the order in a trial's directory."""
         return cls(**atomic_json.read(directory / "trial.json")["process"])

@@ -1,9 +1,7 @@
 """The expected answer of a query: computed from its SQL by the reference, unless the suite overrides it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -42,7 +40,7 @@ class GivenRows(Model):
     ordered: bool = False
 
     @model_validator(mode="after")
-    def _as_wide(self) -> GivenRows:
+    def _as_wide(self) -> Self:
         for number, row in enumerate(self.rows, 1):
             if len(row) != len(self.columns):
                 raise ValueError(f"{len(self.columns)} values in each row, one for each column, unlike row {number}")

@@ -3,10 +3,8 @@
 These models are the dataset part of a suite file, and what an engine is given to create.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
@@ -67,7 +65,7 @@ class Column(Model):
         return given | {"nullable": True} if drawn else given
 
     @model_validator(mode="after")
-    def _drawn(self) -> Column:
+    def _drawn(self) -> Self:
         if self.null_every and (self.values is None or not self.nullable):
             raise ValueError("`null_every` only for drawn values, and not with `nullable: false`")
         if self.data_type.name == "json" and (self.nullable or self.values is None):
@@ -123,7 +121,7 @@ class Table(Model):
     columns: dict[Identifier, Column] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _values_from_somewhere(self) -> Table:
+    def _values_from_somewhere(self) -> Self:
         for name, column in self.columns.items():
             own = column.values is None or isinstance(column.values, Sequence)
             if isinstance(self.rows, FromFile) and not own:
@@ -224,7 +222,7 @@ class Vectors(Model):
     outside: bool = False
 
     @model_validator(mode="after")
-    def _some_of_each(self) -> Vectors:
+    def _some_of_each(self) -> Self:
         if len({*self.labels}) < len(self.labels) or sum(self.labels) > 1:
             raise ValueError("labels: different shares that add up to 1 at most")
         if nothing := [share for share in self.labels if share * self.count < 1]:
@@ -302,7 +300,7 @@ class Dataset(Model):
         return {**given, "tables": {name: _with_parents(table, tables) for name, table in tables.items()}}
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> Dataset:
+    def _one_of_them(self) -> Self:
         if sum(bool(getattr(self, each)) for each in HOLDS) != 1:
             raise ValueError("either tables, records, vectors or texts")
         flattened(self.tables)

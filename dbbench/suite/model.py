@@ -1,9 +1,7 @@
 """The contents of a suite file, as frozen models. `loader` makes them from YAML text."""
 
-from __future__ import annotations
-
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -41,7 +39,7 @@ class WorstOfLast(Model):
     last: int = Field(ge=1)
 
     @model_validator(mode="after")
-    def _some_of_them(self) -> WorstOfLast:
+    def _some_of_them(self) -> Self:
         if self.last > self.runs:
             raise ValueError(f"last to be at most runs, which is {self.runs}")
         return self
@@ -182,7 +180,7 @@ class Suite(Model):
         """Whether a file of blocks can keep any of its records."""
         return any(dataset.records and dataset.records.numbered for dataset in self.datasets.values())
 
-    def first_look(self) -> Suite:
+    def first_look(self) -> Self:
         """The suite with its clients as `--quick` has them."""
         if self.quick is None or not self.quick.one_process:
             return self
@@ -192,7 +190,7 @@ class Suite(Model):
         )
         return self.model_copy(update={"scenarios": tuple(scenarios)})
 
-    def over_hosts(self, hosts: int) -> Suite:
+    def over_hosts(self, hosts: int) -> Self:
         """The suite with its clients on each of the hosts."""
         scenarios = (
             scenario.model_copy(update={"steps": tuple(step.over_hosts(hosts) for step in scenario.steps)})

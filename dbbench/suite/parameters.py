@@ -1,9 +1,7 @@
 """What the statements of a transaction are called with: values drawn anew for each call."""
 
-from __future__ import annotations
-
 import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -35,7 +33,7 @@ class Parameter(Model):
     distribution: Literal["uniform", "zipfian", "latest"] = "uniform"
 
     @model_validator(mode="after")
-    def _one_source(self) -> Parameter:
+    def _one_source(self) -> Self:
         if sum(getattr(self, key) is not None for key in SOURCES) != 1:
             raise ValueError(f"exactly one of the keys {', '.join(SOURCES)}")
         if self.distribution != "uniform" and self.draw is None and self.integer is None:

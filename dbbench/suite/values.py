@@ -1,13 +1,11 @@
 """How the values of a column are drawn: one model for each way, which knows the columns that it fits."""
 
-from __future__ import annotations
-
 import ast
 import datetime
 from collections.abc import Iterator
 from decimal import Decimal
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -107,7 +105,7 @@ class Quantiles(Whole):
     _ascending = field_validator("points")(ascending)
 
     @model_validator(mode="after")
-    def _countable(self) -> Quantiles:
+    def _countable(self) -> Self:
         values = list(self.points.values())
         if max(after - before for before, after in pairwise(values)) / self.step >= _MOST_STEPS:
             raise ValueError(f"points less than {_MOST_STEPS:,} steps apart")

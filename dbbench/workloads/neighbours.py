@@ -1,11 +1,9 @@
 """What searches for the nearest vectors returned, against the exact distances."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -47,11 +45,11 @@ class Questions:
     #: The label that they must have.
     where: int | None
 
-    def some(self, numbers: slice | NDArray[np.intp]) -> Questions:
+    def some(self, numbers: slice | NDArray[np.intp]) -> Self:
         """Some of them."""
         return replace(self, queries=self.queries[numbers], limits=self.limits[numbers])
 
-    def of_themselves(self, most: int) -> Questions:
+    def of_themselves(self, most: int) -> Self:
         """Other queries: some of the vectors, drawn at random. A search must find each, or one that is the same."""
         drawn = self.files.table("vectors")
         rows = _CHANCE.sample(range(drawn.num_rows), min(most, drawn.num_rows))

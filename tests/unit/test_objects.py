@@ -1,12 +1,10 @@
 """Objects: how they are made and compared, what a step of them measures, and what a wrong one comes to."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from pydantic import ValidationError
@@ -66,7 +64,7 @@ class FakeCursor:
     def __init__(self, clock: Ticks, rows: dict[Any, Any]) -> None:
         self.clock, self.rows = clock, rows
 
-    def execute(self, keys: Any) -> FakeCursor:
+    def execute(self, keys: Any) -> Self:
         self.clock.now += 100
         self.keys = list(self.rows) if keys is None else keys
         return self

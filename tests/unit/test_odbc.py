@@ -1,9 +1,7 @@
 """ODBC without a server: connection strings, drivers, and how rows are sent."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -35,7 +33,7 @@ class Recorder:
         self.calls: list[tuple[str, list[Any]]] = []
         self.many: list[tuple[str, list[Any]]] = []
 
-    def cursor(self) -> Recorder:
+    def cursor(self) -> Self:
         return self
 
     def execute(self, sql: str, values: list[Any]) -> None:

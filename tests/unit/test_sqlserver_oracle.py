@@ -4,11 +4,9 @@ A recorder stands for the connection: it keeps what is executed and gives prepar
 accepts a server may still refuse; so the engines say of themselves that no live server has run them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pytest
@@ -138,12 +136,12 @@ class Recorder:
         self.arraysize = self.prefetchrows = 0
         self.version = "23.6.0.24.10"
 
-    def cursor(self) -> Recorder:
+    def cursor(self) -> Self:
         other = Recorder(self.answers)
         other.executed = self.executed
         return other
 
-    def execute(self, sql: str, values: object = None) -> Recorder:
+    def execute(self, sql: str, values: object = None) -> Self:
         self.executed.append(sql)
         if " WHERE 1 = 0" in sql:
             raise RuntimeError("no such table")

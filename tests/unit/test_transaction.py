@@ -1,12 +1,10 @@
 """A step of transactions: the function that carries one out, what is committed and rolled back, what invariants find."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from unittest.mock import ANY
 
 import numpy as np
@@ -258,7 +256,7 @@ class Connection:
         self.asked: list[tuple[str, tuple[Any, ...]]] = []
         self.rows = iter(rows)
 
-    def execute(self, sql: str, values: tuple[Any, ...]) -> Connection:
+    def execute(self, sql: str, values: tuple[Any, ...]) -> Self:
         self.asked.append((sql, values))
         return self
 

@@ -1,11 +1,10 @@
 """The result in the terminal, as wide as that is: bars and figures of each step, then the fastest engine overall."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from rich.console import Console
 from rich.text import Text
@@ -214,7 +213,7 @@ class _Scale:
     wide: bool
 
     @classmethod
-    def of(cls, view: StepView) -> _Scale:
+    def of(cls, view: StepView) -> Self:
         """The scale of a step's figures."""
         known = [line.row.value for line in view.lines if line.row.value]
         return cls(min(known, default=0), max(known, default=0), view.wide)

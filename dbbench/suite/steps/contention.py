@@ -1,10 +1,8 @@
 """Many clients in one table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -44,7 +42,7 @@ class ContentionStep(ClientsStep):
         return {} if self.pool is None else {"pool": self.pool * hosts}
 
     @model_validator(mode="after")
-    def _a_session_for_each_process(self) -> ContentionStep:
+    def _a_session_for_each_process(self) -> Self:
         if self.pool is not None and self.pool < self.clients.processes:
             raise ValueError(f"a pool of {self.clients.processes} sessions or more: one for each process")
         return self

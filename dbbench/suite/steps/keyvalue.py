@@ -1,8 +1,6 @@
 """One operation on records."""
 
-from __future__ import annotations
-
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -46,7 +44,7 @@ class KeyValueStep(TimedStep):
         return self.cache == "cold"
 
     @model_validator(mode="after")
-    def _possible(self) -> KeyValueStep:
+    def _possible(self) -> Self:
         if self.transaction > 1 and not self.fills:
             raise ValueError("no transaction for a step that writes nothing")
         if self.operation == "scan" and (self.clients.count > 1 or self.order != "ascending" or self.count):

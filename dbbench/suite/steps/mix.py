@@ -1,8 +1,6 @@
 """A mix of operations on records."""
 
-from __future__ import annotations
-
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -30,7 +28,7 @@ class MixStep(TimedStep):
     fills: ClassVar[bool] = True
 
     @model_validator(mode="after")
-    def _positive(self) -> MixStep:
+    def _positive(self) -> Self:
         if min(self.weights.values()) <= 0:
             raise ValueError("weights above 0")
         if self.operations is None and not (self.seconds or self.find):

@@ -1,10 +1,8 @@
 """Rows as Python objects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -31,7 +29,7 @@ class ObjectStep(Step):
     datasets = ("tables",)
 
     @model_validator(mode="after")
-    def _a_map(self) -> ObjectStep:
+    def _a_map(self) -> Self:
         if self.identity_map == "warm" and self.operation == "get_many":
             raise ValueError("a cold identity_map: a query for many objects always asks the database")
         return self

@@ -1,10 +1,8 @@
 """A query."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as ReadOnly
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
@@ -34,7 +32,7 @@ class QueryStep(SqlStep):
         return {"warm_up": 0, **data} if isinstance(data, dict) and data.get("cache") == "cold" else data
 
     @model_validator(mode="after")
-    def _cold_or_warmed_up(self) -> QueryStep:
+    def _cold_or_warmed_up(self) -> Self:
         if self.cache == "cold" and self.warm_up:
             raise ValueError("no warm_up where the cache is cold")
         if self.parameters and not isinstance(self.answer, SqlAnswer) and self.answer != "none":

@@ -1,9 +1,7 @@
 """Texts by their words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -29,7 +27,7 @@ class Words(Model):
     among: Places = (21, 2_000)
 
     @model_validator(mode="after")
-    def _enough(self) -> Words:
+    def _enough(self) -> Self:
         if not 1 <= self.among[0] <= self.among[1] - self.words:
             raise ValueError(
                 "among: the first and the last place, from 1 on, with more words between them than are drawn"
@@ -53,7 +51,7 @@ class Match(Model):
     prefix: Beginning | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> Match:
+    def _one(self) -> Self:
         if sum(each is not None for _, each in self) != 1:
             raise ValueError("one of all, any, phrase and prefix")
         return self

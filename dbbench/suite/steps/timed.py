@@ -3,12 +3,10 @@
 A kind takes it by building on `TimedStep`, and its workload by `dbbench.loadgen.load_control`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -69,7 +67,7 @@ class Rate(Model):
     seconds: Time | None = None
 
     @model_validator(mode="after")
-    def _some_calls(self) -> Rate:
+    def _some_calls(self) -> Self:
         if self.seconds is not None and self.per_second * self.seconds < FEWEST_ARRIVALS:
             raise ValueError(f"{FEWEST_ARRIVALS} arrivals or more: per_second times seconds")
         return self
@@ -91,7 +89,7 @@ class Find(Model):
     resolution: float = Field(default=0.05, ge=0.01, le=1)
 
     @model_validator(mode="after")
-    def _one_limit(self) -> Find:
+    def _one_limit(self) -> Self:
         if len([name for name in PERCENTILES if getattr(self, f"p{name}") is not None]) != 1:
             raise ValueError("one limit, like {p99: 10ms}")
         return self
@@ -163,7 +161,7 @@ class TimedStep(ClientsStep):
         return "1/s" if self.find else self.unit
 
     @model_validator(mode="after")
-    def _fits_together(self) -> TimedStep:
+    def _fits_together(self) -> Self:
         if self.find and (self.rate or self.duration):
             raise ValueError("`find`, or `rate` and `duration`: a search tries rates of its own, each for find.trial")
         if self.rate and (self.rate.seconds is None) == (self.duration is None):

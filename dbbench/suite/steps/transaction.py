@@ -1,10 +1,8 @@
 """Transactions of several statements, whose parameters are drawn for each call."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from collections.abc import Mapping as ReadOnly
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
@@ -56,7 +54,7 @@ class Think(Model):
     at_most: Time | None = None
 
     @model_validator(mode="after")
-    def _some_time(self) -> Think:
+    def _some_time(self) -> Self:
         if self.constant is None and self.mean is None:
             raise ValueError("a time, like 2s, or {mean: 2s}")
         if self.at_most is not None and (self.mean is None or self.at_most < self.mean):
@@ -173,7 +171,7 @@ class TransactionStep(TimedStep):
         return {dialect: "; ".join(each.dialects.get(dialect, each.sql) for each in every) for dialect in dialects}
 
     @model_validator(mode="after")
-    def _names_once(self) -> TransactionStep:
+    def _names_once(self) -> Self:
         for what in (self.transactions, self.invariants):
             names = [each.name for each in what]
             if len(set(names)) < len(names):
