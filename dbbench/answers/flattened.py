@@ -1,7 +1,5 @@
 """Documents as the reference has them: parsed, and taken apart into columns, with a table for each array."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Mapping
 

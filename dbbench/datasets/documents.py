@@ -1,7 +1,5 @@
 """Documents as JSON texts: drawn from the description of their fields, and brought to one form."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from typing import Any

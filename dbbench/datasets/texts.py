@@ -3,8 +3,6 @@
 A word is a number: the more often it is drawn, the lower. All of it is whole-number arithmetic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,6 +3,8 @@
 These models are the dataset part of a suite file, and what an engine is given to create.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, get_args
 

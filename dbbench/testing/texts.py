@@ -1,7 +1,5 @@
 """Conformance of texts: what a search by words finds, returns and puts first, and what is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

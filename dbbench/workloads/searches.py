@@ -1,7 +1,5 @@
 """Searches, one after another by one client, for a while."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from time import perf_counter_ns

@@ -1,7 +1,5 @@
 """Searches for texts in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

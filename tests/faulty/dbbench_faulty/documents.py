@@ -1,7 +1,5 @@
 """SQLite with one lie each about documents: in what it loads, in an update of a field, or in what it returns."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any, ClassVar

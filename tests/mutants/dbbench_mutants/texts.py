@@ -1,7 +1,5 @@
 """Faults in searches for texts."""
 
-from __future__ import annotations
-
 import gc
 
 from dbbench_mutants.right import TextClient, TextFile
