@@ -77,6 +77,8 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         # takes a tenth less time to begin.
         patch.setenv("OPENBLAS_NUM_THREADS", "1")
         patch.setenv("PYDANTIC_DISABLE_PLUGINS", "__all__")
+        # Nor do they run Java for long enough to pay for its second compiler, and threads that collect garbage.
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         if os.environ.get("PYTHONDONTWRITEBYTECODE"):  # each process of a test would compile all that it imports
             patch.delenv("PYTHONDONTWRITEBYTECODE")
             patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("bytecode")))

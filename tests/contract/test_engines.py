@@ -160,10 +160,19 @@ class Mapped:
         session.close()
 
 
+class TrialByOthers:
+    """A whole trial of the layer is SQLite's, and one of its toolkit on this base is `orm`'s."""
+
+    test_a_whole_trial_is_right = None
+    test_a_whole_trial_on_records_is_right = None
+
+
 for layered in declared().values():
     if layered.package == "dbbench" and layered.base:
         contract = kit(layered.name, joins=bool(registry.find(layered.base).url_example))
         bases = (Mapped, contract) if layered.point.name in ("orm", "sqlmodel") else (contract,)
+        if layered.base != "sqlite" and layered.point.name in ("core", "core-text", "sqlmodel"):
+            bases = (TrialByOthers, *bases)
         class_name = f"Test_{layered.name.replace('+', '_').replace('-', '_')}"
         globals()[class_name] = type(class_name, bases, {})
 

@@ -21,7 +21,6 @@ _STEPS = """
 - {kind: keyvalue, name: read-one, title: Read one, operation: read, order: same, count: 100}
 - {kind: keyvalue, name: seek, title: Seek, operation: seek, order: random}
 - {kind: keyvalue, name: update, title: Update, operation: update, order: random, count: 20}
-- {kind: keyvalue, name: update-one, title: Update one, operation: update, order: same, count: 5}
 - {kind: keyvalue, name: update-many, title: Update, operation: update, transaction: 100}
 - {kind: keyvalue, name: scan, title: Scan, operation: scan}
 - kind: mix
@@ -48,7 +47,6 @@ _NEEDS = {
     "read-one": ["read"],
     "seek": ["seek"],
     "update": ["update"],
-    "update-one": ["update"],
     "update-many": ["update_many"],
     "scan": ["scan"],
     "mix": ["read", "update", "insert"],
