@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import click
 from dbbench.host.metric import Metric
 
 if TYPE_CHECKING:  # at run time each command imports what it needs: --help stays quick
+    from click.core import ParameterSource
     from rich.console import Console
 
     from dbbench.errors import SuiteError
@@ -183,6 +184,11 @@ run_path = _RunPath()
 class _Formats(click.Option):
     """`--format`. Its help is made from the exporters when it is shown, as loading them takes long."""
 
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        """Take one text, as a configuration file has it, as one value."""
+        given, source = super().consume_value(ctx, opts)
+        return (given,) if isinstance(given, str) else given, source
+
     def get_help_record(self, context: click.Context) -> tuple[str, str] | None:
         from dbbench.report.write import EXPORTERS
 
@@ -195,7 +201,11 @@ class _Formats(click.Option):
         return super().get_help_record(context)
 
 
-format_option = click.option("--format", "formats", metavar="FORMATS", cls=_Formats)
+def _joined(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
+    return ",".join(given) if given else None
+
+
+format_option = click.option("--format", "formats", metavar="FORMATS", cls=_Formats, multiple=True, callback=_joined)
 _metric_option = functools.partial(
     click.option,
     "--metric",

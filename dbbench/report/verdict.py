@@ -143,7 +143,7 @@ def _durable(lines: Iterable[Line]) -> str:
         if line.tier and line.row.title not in (names := tiers.setdefault(line.tier, [])):
             names.append(line.row.title)
     return " ".join(
-        f"{how} durable than asked for: {'; '.join(f'{_named(names)} ({tier})' for tier, names in tiers.items())}."
+        f"{how} durable than asked for: {'; '.join(f'{_named(names)} at {tier}' for tier, names in tiers.items())}."
         for how, tiers in found.items()
         if tiers
     )

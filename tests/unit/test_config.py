@@ -4,10 +4,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from dbbench.cli import main
+from dbbench.cli.common import format_option
 from dbbench.cli.suite import suite as command
 from dbbench.errors import UserError
 from dbbench.run.choice import options_of
@@ -165,3 +167,22 @@ def test_a_value_that_an_option_does_not_take_is_a_usage_error(tmp_path: Path) -
     result = CliRunner().invoke(main, ["suite", "invoices", "--config", path])
     assert result.exit_code == 2
     assert "is not a time" in result.output
+
+
+@pytest.mark.parametrize(
+    ("given", "default", "shown"),
+    [
+        (("--format", "csv", "--format", "md,png"), None, "csv,md,png"),
+        ((), "csv,md", "csv,md"),
+        (("--format", "png"), "csv,md", "png"),
+        ((), None, "None"),
+    ],
+)
+def test_formats_may_be_named_one_after_another(given: tuple[str, ...], default: str | None, shown: str) -> None:
+    @click.command()
+    @format_option
+    def command(formats: str | None) -> None:
+        click.echo(str(formats))
+
+    defaults = {"default_map": {"formats": default}} if default else {}
+    assert CliRunner().invoke(command, given, **defaults).output == f"{shown}\n"

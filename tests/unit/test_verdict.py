@@ -112,8 +112,8 @@ def test_other_durability_than_asked_for_is_in_the_answer(tier: str, how: str, t
     stores = {"a": Fake("A"), "b": Fake("B", 2.0, told={"tier": tier})}
     found = view(fabricate(tmp_path / "run", stores, suite="mixes", rounds=6, noise=0.0)).scenarios[0]
     step = next(step for step in found.steps if not step.counted)
-    assert finding(step) == f"A is 2.00 times as fast as the next, B. {how} durable than asked for: B ({tier})."
-    assert verdict(found).endswith(f"{how} durable than asked for: B ({tier}).")
+    assert finding(step) == f"A is 2.00 times as fast as the next, B. {how} durable than asked for: B at {tier}."
+    assert verdict(found).endswith(f"{how} durable than asked for: B at {tier}.")
 
 
 @pytest.mark.parametrize(
