@@ -1,0 +1,29 @@
+"""SQLite without what finds lies at run time, for benchmarks of what that costs."""
+
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from dbbench.loadgen.kept_calls import KeptCalls
+from dbbench.workloads import floors
+from dbbench_plugins.sqlite import SQLite
+
+
+class Unchecked(SQLite):
+    """Keeps no call's result, has nothing copied, and no floor looked at."""
+
+    name = "slow-unchecked"
+    title = "SQLite without checks"
+
+    def open(self) -> None:
+        super().open()
+        worker: Any = sys.modules["__main__"]
+        if hasattr(worker, "Worker"):
+            worker.Worker._wants_copy = lambda *_: False
+            floors.below = lambda *_: ""
+            KeptCalls.take = _taken  # type: ignore[method-assign]
+
+
+def _taken(_calls: KeptCalls, rest: Iterator[Any], size: int) -> tuple[list[Any], bool]:
+    return list(islice(rest, size)), False
