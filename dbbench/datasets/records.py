@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dbbench.datasets.scaled import Scaled
 from dbbench.errors import WrongAnswer
 from dbbench.suite.dataset import Records
 
@@ -44,20 +45,8 @@ def _times_golden(number: int) -> np.uint64:
 
 
 @dataclass(frozen=True)
-class RecordSet:
+class RecordSet(Scaled[Records]):
     """The records of one dataset at one scale."""
-
-    #: What the suite says of them.
-    spec: Records
-    #: What the values are made from, besides their numbers.
-    seed: int
-    #: By what the suite's count is multiplied.
-    scale: float = 1.0
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return max(1, round(self.spec.count * self.scale))
 
     @property
     def shape(self) -> Records:

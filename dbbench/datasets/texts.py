@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dbbench.datasets.generate import CHUNK_ROWS, below, quantiles, random_source
+from dbbench.datasets.scaled import Scaled
 from dbbench.host.ahead import in_order
 from dbbench.suite.dataset import TEXT, TEXT_KEY, TEXT_TABLE, Column, FromFile, Table, Texts
 from dbbench.suite.values import Quantiles
@@ -42,20 +43,8 @@ def word(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class TextSet:
+class TextSet(Scaled[Texts]):
     """The texts of one dataset at one scale."""
-
-    #: What the suite says of them.
-    spec: Texts
-    #: What they are drawn from.
-    seed: int
-    #: By what the suite's count is multiplied.
-    scale: float = 1.0
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return max(1, round(self.spec.count * self.scale))
 
     @property
     def tables(self) -> dict[str, Table]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dbbench.datasets.generate import CHUNK_ROWS, below, pick, random_source
 from dbbench.datasets.neighbours import AT_ONCE, Matrix, nearest_distances
+from dbbench.datasets.scaled import Scaled
 from dbbench.errors import UserError
 from dbbench.host.ahead import in_order
 from dbbench.suite.dataset import Vectors
@@ -32,20 +33,8 @@ Part = tuple[str, pa.Schema, Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
-class VectorSet:
+class VectorSet(Scaled[Vectors]):
     """The vectors of one dataset at one scale."""
-
-    #: What the suite says of them.
-    spec: Vectors
-    #: What they are drawn from.
-    seed: int
-    #: By what the suite's count is multiplied.
-    scale: float = 1.0
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return max(1, round(self.spec.count * self.scale))
 
     @property
     def shape(self) -> Vectors:
