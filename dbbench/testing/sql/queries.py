@@ -12,6 +12,8 @@ from dbbench.testing.clause import clause, expect, expect_equal, expect_error, l
 from dbbench.testing.contract import Opener
 from dbbench.testing.sql.tables import (
     BATCH,
+    DOCUMENT_KINDS,
+    DOCUMENTS,
     KINDS,
     MISSING,
     MISSING_KINDS,
@@ -66,6 +68,20 @@ class QueryContract(TableContract):
         session = engine.connect()
         load(session, [MISSING.slice(0, 3), MISSING.slice(3)], MISSING_KINDS)
         check(engine, session, "SELECT * FROM Order ORDER BY Id", pa.Table.from_batches([MISSING]))
+        session.close()
+
+    @clause("what-a-sql-engine-fills-in")
+    def test_keeps_documents(self, opened: Opener) -> None:
+        """A document comes back as text through `Dialect.document`, whatever its spaces and the order of its fields."""
+        engine = sql_engine(opened())
+        needs(engine, "load")
+        if "json" not in engine.sql.types:
+            left_out("no type for documents")
+        engine.create({"Order": DOCUMENT_KINDS})
+        session = engine.connect()
+        load(session, [DOCUMENTS], DOCUMENT_KINDS)
+        body = engine.sql.document.format(engine.sql.quoted("Body"))
+        check(engine, session, f"SELECT Id, {body} FROM Order ORDER BY Id", pa.Table.from_batches([DOCUMENTS]))
         session.close()
 
     @clause("the-life-of-a-trial")

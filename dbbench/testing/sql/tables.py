@@ -84,6 +84,31 @@ MISSING = pa.record_batch(
     schema=arrow_schema(MISSING_KINDS),
 )
 
+#: Documents, in columns of whose drawing the kit makes no use.
+DOCUMENT_KINDS = Table.model_validate(
+    {
+        "rows": 3,
+        "primary_key": "Id",
+        "columns": {
+            "Id": {"type": "integer", "values": _ANY},
+            "Body": {
+                "type": "json",
+                "values": {
+                    "kind": "document",
+                    "fields": {"a": {"type": "integer", "values": {"kind": "quantiles", "points": {0: 0, 1: 1}}}},
+                },
+            },
+        },
+    }
+)
+DOCUMENTS = pa.record_batch(
+    [
+        pa.array([1, 2, 3], pa.int32()),
+        ['{"b":1.5,"a":[2,1,{"c":"ü \\"x\\""}],"n":9007199254740991}', "{}", '{"a":[],"b":{"d":{"e":"2024-01-01"}}}'],
+    ],
+    schema=arrow_schema(DOCUMENT_KINDS),
+)
+
 #: The session may be of any class: the operations are what counts.
 Loaded = tuple[SQLEngine, Any]
 

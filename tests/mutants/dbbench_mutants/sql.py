@@ -3,7 +3,7 @@
 from dbbench_mutants.right import Client, Table
 from dbbench_mutants.shared import LocksProcesses, mutant, refuse_threads
 
-from dbbench.engine import Dialect, Size
+from dbbench.engine import STANDARD_TYPES, Dialect, Size
 
 
 class NoDialect(Table):
@@ -33,6 +33,11 @@ class MissingIsNothing(Client):
             )
 
         return lambda rows: insert([known(row) for row in rows])
+
+
+class SortsArrays(Table):
+    clause = "keeps documents"
+    sql = Dialect({**STANDARD_TYPES, "json": "TEXT"}, document="replace({0}, '[2,1,', '[1,2,')")
 
 
 @mutant(Table, "a prepared query can be run again")
