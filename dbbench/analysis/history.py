@@ -12,7 +12,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from statistics import fmean, variance
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dbbench.analysis.comparability import Difference, Side, Weight, check_runs, differences, plan_difference, withheld
 from dbbench.analysis.ranking import BAND, SIGNIFICANCE
@@ -24,6 +27,9 @@ from dbbench.errors import UserError
 
 #: The fewest runs that a change can be seen in: below them no test has a chance.
 FEWEST_RUNS = 4
+
+#: Logarithms of figures, in the order of their runs. Slices of an array are no copies.
+Values = Sequence[float] | NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -161,10 +167,11 @@ def _changes(series: Series, tests: int) -> dict[int, tuple[float, float]]:
     return {known[start][0]: (levels[number], levels[number + 1]) for number, start in enumerate(starts)}
 
 
-def splits(values: Sequence[float], tests: int, offset: int = 0) -> Iterator[int]:
+def splits(values: Values, tests: int, offset: int = 0) -> Iterator[int]:
     """Starts of new levels in `values`, of which the first has the number `offset`. A level has two runs or more."""
     if len(values) < FEWEST_RUNS:
         return
+    values = np.asarray(values)
     places = range(2, len(values) - 1)
     chances = {at: chance_of(values[:at], values[at:]) for at in places}
     at = min(chances, key=lambda at: (chances[at], -_distance(values, at)))
@@ -175,7 +182,7 @@ def splits(values: Sequence[float], tests: int, offset: int = 0) -> Iterator[int
     yield from splits(values[at:], tests, offset + at)
 
 
-def newest_differs(level: Sequence[float], tests: int) -> bool:
+def newest_differs(level: Values, tests: int) -> bool:
     """Return whether the last value of a level differs from the others of it, so that another run is needed."""
     at = len(level) - 1
     if len(level) < FEWEST_RUNS or _distance(level, at) < math.log1p(BAND):
@@ -183,18 +190,18 @@ def newest_differs(level: Sequence[float], tests: int) -> bool:
     return chance_of(level[:at], level[at:]) * tests < SIGNIFICANCE
 
 
-def _distance(values: Sequence[float], at: int) -> float:
-    return abs(fmean(values[:at]) - fmean(values[at:]))
+def _distance(values: Values, at: int) -> float:
+    return abs(float(np.mean(values[:at]) - np.mean(values[at:])))
 
 
-def chance_of(ours: Sequence[float], theirs: Sequence[float]) -> float:
+def chance_of(ours: Values, theirs: Values) -> float:
     """The two-sided p value of both being of one level, by Student's t test; a side may have one value.
 
     0 where neither side varies and they differ, 1 where nothing differs.
     """
-    distance = abs(fmean(ours) - fmean(theirs))
+    distance = abs(float(np.mean(ours) - np.mean(theirs)))
     freedom = len(ours) + len(theirs) - 2
-    squares = sum(variance(side) * (len(side) - 1) for side in (ours, theirs) if len(side) > 1)
+    squares = sum(float(np.var(side)) * len(side) for side in (ours, theirs))
     error = math.sqrt(squares / freedom * (1 / len(ours) + 1 / len(theirs)))
     if error <= 1e-12 * distance or not distance:
         return 0.0 if distance else 1.0
