@@ -13,6 +13,7 @@ from dbbench.datasets.driver_rows import CsvChunk
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_type
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.driver_timer import DriverTimer
+from dbbench.engine.event_loop import AwaitedConnection, AwaitedEngine, AwaitedSession, EventLoop, LoopOptions
 from dbbench.engine.group import SessionGroup
 from dbbench.engine.layer import Layer
 from dbbench.engine.operations import FAMILIES, LoadFormat, LoadPart, ResultFormat, Retry
@@ -60,6 +61,11 @@ PARTS: tuple[tuple[str, str, tuple[type, ...]], ...] = (
         "SQL engines",
         "What `SQLEngine` and `SQLSession` add. Override what your system does in another way.",
         (SQLEngine, SQLSession, Dialect),
+    ),
+    (
+        "Asynchronous drivers",
+        "An event loop awaits what sessions ask for; see `postgresql+asyncpg`.",
+        (AwaitedEngine, AwaitedSession, AwaitedConnection, LoopOptions, EventLoop),
     ),
     ("Access layers", "A layer that returns objects over SQL engines, like an ORM.", (Layer,)),
     ("What an engine is given", "", (Setup, Table, Column, DataType, Records, Vectors, CsvChunk, DriverTimer)),

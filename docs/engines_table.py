@@ -15,7 +15,17 @@ from dbbench.engine.offered import offers
 #: Family -> patterns of names and modules, and how its engines run.
 FAMILIES: dict[str, tuple[tuple[str, ...], str]] = {
     "SQL, in process": (
-        ("sqlite", "sqlite+apsw", "sqlite+library", "duckdb*", "firebird", "libsql", "turso", "chdb"),
+        (
+            "sqlite",
+            "sqlite+apsw",
+            "sqlite+aiosqlite",
+            "sqlite+library",
+            "duckdb*",
+            "firebird",
+            "libsql",
+            "turso",
+            "chdb",
+        ),
         "the wheel brings the database; `firebird` also needs `apt install libtommath1`",
     ),
     "TCP on loopback": (("*+tcp",), "a private server at a random port of 127.0.0.1, with a password"),

@@ -109,11 +109,11 @@ def _doubt(row: Row, best: Row) -> Remark | None:
 
 
 def harness_share(row: Row, nulls: Sequence[Row]) -> float | None:
-    """The harness's own share of the time: that of the null engine which gave its rows in the same form.
+    """The harness's own share of the time: that of the null engine which gave its rows in the same form and way.
 
     All of it, if the null engine took longer than the system: its own turn was disturbed then.
     """
-    own = next((null.value for null in nulls if null.gives == row.gives), None)
+    own = next((null.value for null in nulls if null.form == row.form), None)
     if own is None or not row.value or row.unit == "B":
         return None
     if row.direction == "higher":  # a rate: the time for one operation is one by it

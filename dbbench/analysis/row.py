@@ -77,6 +77,11 @@ class Row:
         """The form in which its query gave its rows, such as "batches"; empty for other steps."""
         return str((self.facts or {}).get("gives", ""))
 
+    @property
+    def form(self) -> tuple[str, bool]:
+        """What a null engine has in common with the systems whose harness's share it shows: `gives`, and awaiting."""
+        return self.gives, bool((self.facts or {}).get("awaited"))
+
     # What its rounds recorded besides, for those that word or draw it. None or empty where they recorded nothing of it.
 
     @cached_property

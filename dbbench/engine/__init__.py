@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dbbench.datasets.driver_rows import CsvChunk
     from dbbench.engine.base import Engine, Session
     from dbbench.engine.driver_timer import DriverTimer
+    from dbbench.engine.event_loop import AwaitedConnection, AwaitedEngine, AwaitedSession, EventLoop, LoopOptions
     from dbbench.engine.group import SessionGroup
     from dbbench.engine.layer import Layer, raw_connection
     from dbbench.engine.objects import object_class, object_getter, object_maker

@@ -11,6 +11,7 @@ Life of a trial, in a process of its own:
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,6 +27,7 @@ from dbbench.suite.model import Tier
 
 if TYPE_CHECKING:
     from dbbench.engine.driver_timer import DriverTimer
+    from dbbench.engine.event_loop import EventLoop
     from dbbench.engine.group import SessionGroup
     from dbbench.suite.dataset import Records, Table, Vectors
 
@@ -45,6 +47,8 @@ class Session:
     #: Types that come back in another form -> "text", "bytes" or "float". None: as they are bound. Text or bytes that
     #: aren't declared are a wrong answer; what is declared stands in a footnote.
     reads: ClassVar[Mapping[str, str] | None] = None
+    #: Whether an event loop awaits its calls: see `AwaitedSession`. Its null engine does so too.
+    awaited: ClassVar[bool] = False
 
     @property
     def declared(self) -> Mapping[str, str]:
@@ -61,6 +65,10 @@ class Session:
     def watch(self, timer: DriverTimer) -> None:
         """Have `timer` time the driver's calls by the operations prepared from now on. Raises Unsupported if it can't."""
         raise Unsupported("its driver's calls can't be told apart from its own work")
+
+    def sleep(self, seconds: float) -> None:
+        """Pause its client."""
+        time.sleep(seconds)
 
     def begin(self) -> None:
         """Start a transaction."""
@@ -144,8 +152,8 @@ class Engine(Traits):
         """A new client."""
         raise NotImplementedError
 
-    def group(self) -> SessionGroup | None:
-        """A new group of sessions that one thread serves, for clients in threads of a process. None: a thread for each."""
+    def group(self) -> SessionGroup | EventLoop | None:
+        """What serves the sessions of several clients of a process in one thread. None: a thread for each."""
         return None
 
     def flush(self) -> None:

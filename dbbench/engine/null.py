@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from dbbench.engine.base import Engine, Session
 
 #: The one for each form that rows come in: what a harness adds depends on what it reads. Loops over columns run inside the
-#: system; the other operations of such a session are Python's.
-NULLS = {"rows": "null", "batches": "null+arrow", "columns": "null"}
+#: system; the other operations of such a session are Python's. Rows that are awaited come by an event loop.
+NULLS = {"rows": "null", "batches": "null+arrow", "columns": "null", "awaited": "null+async"}
 
 
 def nulls(forms: Iterable[str]) -> list[str]:

@@ -280,7 +280,7 @@ def _described(known: Probed, plugin: type[Engine]) -> Probed:
         publication=str(plugin.publication),
         publication_note=plugin.publication_note,
         ranked=does_work(plugin),
-        gives=plugin.session_class.result_format,
+        gives="awaited" if plugin.session_class.awaited else plugin.session_class.result_format,
         durability=[str(tier) for tier in plugin.durability],
         operations=[operation for operation in OPERATIONS if offers(plugin, operation)],
         blocks=plugin.blocks,

@@ -10,12 +10,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TextIO
+from typing import Any, TextIO
 
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.setup import Setup
@@ -27,7 +27,7 @@ from dbbench.host.processes import end_with_parent
 from dbbench.loadgen.client import bound, client_run
 from dbbench.loadgen.job import ORDER, REPLY, ClientOrder, ClientTimings, Failure, Job, Reply, together
 from dbbench.loadgen.loops import collector_off
-from dbbench.loadgen.transactions import Pool, Together, Transactions
+from dbbench.loadgen.transactions import Ended, Pool, Together, Transactions
 
 
 def in_this_process(
@@ -57,7 +57,7 @@ def in_this_process(
             return begin[0]
 
         if pool is not None:
-            found.append(client_run(engine, pool, job, number, of, start))
+            found.append(client_run(engine, pool, job, number, of, start, sleep))
             return
         session = connect()
         try:
@@ -65,19 +65,25 @@ def in_this_process(
         finally:
             session.close()
 
-    group = engine.group() if len(numbers) > 1 and _takes_turns(job) else None
-    with together_until(job) as failed, _shared(engine, job, numbers, of) as pool, ExitStack() as counting:
+    awaited = type(engine).session_class.awaited
+    group = engine.group() if _takes_turns(job, len(numbers), awaited=awaited) else None
+    with (
+        closing(group) if group else nullcontext(),
+        together_until(job) as failed,
+        _shared(engine, job, numbers, of, group) as pool,
+        ExitStack() as counting,
+    ):
         if group is None:
             barrier = threading.Barrier(len(numbers), ready)
             works = [partial(client, number, engine.connect, barrier.wait) for number in numbers]
             _threads(dict(zip(numbers, works, strict=True)), barrier, failed)
         else:
-            from dbbench.loadgen.turns import Turns  # needs greenlet, which few steps do
+            from dbbench.loadgen.turns import turns_of  # needs greenlet, which few steps do
 
-            counting.callback(group.close)
-            turns = Turns(group)
-            connect, meet = partial(group.connect, turns.wait), partial(turns.meet, ready)
-            turns.run([partial(client, number, connect, meet, turns.sleep) for number in numbers])
+            turns, connect = turns_of(engine, group)
+            meet = partial(turns.meet, ready)
+            with suppress(Ended):  # what ended them has failed
+                turns.run([partial(client, number, connect, meet, turns.sleep) for number in numbers])
     if failed:
         raise failed[0]
     whole = together(found)
@@ -86,11 +92,16 @@ def in_this_process(
     return replace(whole, usage={**threads, **_countable(job, meter.usage())})
 
 
-def _takes_turns(job: Job) -> bool:
+def _takes_turns(job: Job, clients: int, *, awaited: bool) -> bool:
     """Whether one thread may serve the clients: none of them holds a lock between two calls, or sleeps by itself.
 
-    A transaction that waits for another's lock would keep the thread from the one that could let it go.
+    A transaction that waits for another's lock would keep the thread from the one that could let it go, unless all that
+    it does is awaited.
     """
+    if awaited:
+        return not job.affinity
+    if clients == 1:
+        return False
     in_transactions = isinstance(job.inputs, Together | Transactions) or getattr(job.inputs, "transaction", 1) > 1
     return not in_transactions and not job.affinity
 
@@ -149,7 +160,7 @@ def together_until(job: Job) -> Iterator[list[BaseException]]:
 
 
 @contextmanager
-def _shared(engine: Engine, job: Job, numbers: range, of: int) -> Iterator[Pool | None]:
+def _shared(engine: Engine, job: Job, numbers: range, of: int, group: Any) -> Iterator[Pool | None]:
     """The share of this process in the sessions that all clients share, if they share any."""
     if job.pool is None or not isinstance(job.inputs, Transactions):
         yield None
@@ -159,7 +170,7 @@ def _shared(engine: Engine, job: Job, numbers: range, of: int) -> Iterator[Pool 
         for _ in range(len(share(job.pool, numbers, of))):
             sessions.append(engine.connect())
             closing.callback(sessions[-1].close)
-        yield job.inputs.pool(engine, sessions)
+        yield job.inputs.pool(engine, sessions, group.queue() if group else None)
 
 
 def share(pool: int, numbers: range, of: int) -> range:

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from dbbench.engine.base import Engine
 from dbbench.engine.null import does_work
+from dbbench.engine.offered import prepared
 from dbbench.engine.sql.session import SQLEngine, SQLSession
 from dbbench.errors import DbbenchError, WrongAnswer
 from dbbench.loadgen.transaction_draws import Group, Plan, Text, Values
@@ -42,8 +43,8 @@ def bodies(engine: Engine, session: Any, plan: Plan, keep: Mapping[int, Keep]) -
 def prepare_text(engine: Engine, session: Any, text: Text) -> Callable[..., Any]:
     """call(*values): the statement, prepared once where the driver can."""
     if not does_work(engine):  # it has no rows, but what follows has to go on
-        row = (1,) * len(text.row)
-        return lambda *_values: row
+        prepare: Callable[..., Callable[..., Any]] = prepared(engine, session, "call")
+        return prepare("", text.wanted, row=(1,) * len(text.row))
     assert isinstance(session, SQLSession)
     return session.prepare_call(_sql(engine, text), text.wanted)
 

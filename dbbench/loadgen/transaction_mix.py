@@ -86,7 +86,9 @@ class TransactionMix(Together):
             return found
         thoughts: deque[float] = deque()
         given = self._given(runs, codes, number, of, thoughts)
-        return replace(found, given=given, pauses=iter(thoughts.popleft, None), pause=partial(_pause, self.reasons))
+        return replace(
+            found, given=given, pauses=iter(thoughts.popleft, None), pause=partial(_pause, self.reasons, session.sleep)
+        )
 
     def drawn(self, number: int, of: int, calls: int | None) -> Iterator[tuple[NDArray[np.int64], list[Columns]]]:
         """One client's first `calls` calls, or calls without an end, a block at a time.
@@ -181,8 +183,8 @@ def _rows(text: Text, calls: Sequence[tuple[Any, Any]]) -> list[tuple[Any, ...]]
     return found
 
 
-def _pause(end: Sequence[BaseException], seconds: float) -> None:
+def _pause(end: Sequence[BaseException], sleep: Callable[[float], object], seconds: float) -> None:
     """Think so long, or until the clients are to end."""
     until = time.monotonic() + seconds
     while not end and (left := until - time.monotonic()) > 0:
-        time.sleep(min(left, _LOOK))
+        sleep(min(left, _LOOK))

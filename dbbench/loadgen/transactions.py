@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import offers
@@ -55,8 +55,19 @@ Run = Callable[[Values], None]
 Ready = tuple[Any, Sequence[Body]]
 
 
-class Pool(SimpleQueue[Ready]):
-    """Sessions that clients share; the free ones are in it."""
+class Queue(Protocol):
+    """Gives what was put into it first; a client waits where it is empty."""
+
+    def get(self) -> Any: ...
+
+    def put(self, item: Any) -> None: ...
+
+
+class Pool:
+    """Sessions that clients share; the free ones are in a queue."""
+
+    def __init__(self, free: Queue) -> None:
+        self.get, self.put = free.get, free.put
 
 
 @dataclass(frozen=True)
@@ -93,9 +104,9 @@ class Transactions(Together):
         """A session with the transactions prepared."""
         return session, [body(engine, session, plan) for plan in self.plans]
 
-    def pool(self, engine: Engine, sessions: Sequence[Session]) -> Pool:
-        """A pool of sessions, ready to be used."""
-        pool = Pool()
+    def pool(self, engine: Engine, sessions: Sequence[Session], free: Queue | None = None) -> Pool:
+        """A pool of sessions, ready to be used. By default for clients in threads."""
+        pool = Pool(free or SimpleQueue())
         for session in sessions:
             pool.put(self.ready(engine, session))
         return pool
@@ -153,13 +164,13 @@ class Attempts:
         counts: dict[str, int],
         chance: random.Random,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], object] = time.sleep,
+        sleep: Callable[[float], object] | None = None,
         of: str = "",
         end: Sequence[BaseException] = (),
     ) -> None:
         self.session, self.counts, self.chance = session, counts, chance
         #: `of` stands before the reasons that are counted.
-        self.clock, self.sleep, self.of = clock, sleep, of
+        self.clock, self.sleep, self.of = clock, sleep or session.sleep, of
         #: Why the clients are to end; no transaction is begun where it holds anything.
         self.end = end
 

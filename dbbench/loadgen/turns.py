@@ -6,12 +6,15 @@ way: a call lasts from when it is made until its client has the answer.
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from time import perf_counter_ns
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.event_loop import EventLoop
 from dbbench.engine.group import SessionGroup
 
 
@@ -72,3 +75,11 @@ class Turns:
             due.extend([self._clients[number].switch for number in self._group.ready(left)])
             while asleep and asleep[0][0] <= clock():
                 due.append(heappop(asleep)[2])
+
+
+def turns_of(engine: Engine, group: SessionGroup | EventLoop) -> tuple[Turns | EventLoop, Callable[[], Session]]:
+    """What has the clients of a group take turns, and what connects one of them."""
+    if isinstance(group, EventLoop):
+        return group, engine.connect
+    turns = Turns(group)
+    return turns, partial(group.connect, turns.wait)

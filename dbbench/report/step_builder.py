@@ -105,13 +105,13 @@ def _percent(share: float | None) -> str:
 
 def _harness(good: Sequence[Row], nulls: Sequence[Row]) -> str:
     """The null engines' times in words, and the largest share that they are of any result."""
-    durations = [_own_time(null) for null in nulls if null.value]
+    awaited = [f"{_own_time(null)} for awaited calls" for null in nulls if null.value and null.form[1]]
+    durations = [_own_time(null) for null in nulls if null.value and not null.form[1]]
     shares = [row.harness_share for row in good if row.harness_share is not None]
-    if not durations or not shares:
+    if not (durations or awaited) or not shares:
         return ""
-    words = (
-        f"dbbench's own overhead: {' for rows, '.join(durations)}{' for Arrow batches' if len(durations) > 1 else ''}"
-    )
+    others = f"{' for rows, '.join(durations)}{' for Arrow batches' if len(durations) > 1 else ''}"
+    words = f"dbbench's own overhead: {', '.join(filter(None, (others, *awaited)))}"
     most = max(good, key=lambda row: row.harness_share or 0)
     if max(shares) >= LEAST_SHARE:
         words += f"; at most {max(shares):.1%} of a result ({most.title})"

@@ -13,6 +13,7 @@ from dbbench.results.trial import StepResult, TrialResult
 #: What a step says of its work, and not of its wall time.
 _OF_THE_WORK = (
     "gives",
+    "awaited",
     "takes",
     "cache",
     "why",

@@ -327,6 +327,8 @@ class SizeFacts(TypedDict, total=False):
 class CallFacts(TypedDict, total=False):
     """Facts of calls by one or more clients."""
 
+    #: Whether an event loop awaited the calls.
+    awaited: bool
     #: The result of a copy of the engine's folder, taken right after the last call.
     copy: str
     operations: _Count

@@ -351,6 +351,8 @@ class Worker:
             self.record.no_rank = self.record.no_rank or ahead_by
             if self.hosts and (facts := self.hosts.take_facts()):
                 measured.facts["cluster"] = facts
+            if type(context.session).awaited:
+                measured.facts["awaited"] = True
             result = StepResult(
                 name=step.name, verified=False, written_bytes=used.written, waits=used.waits, **measured.recorded
             )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbbench.engine import Concurrency, Engine, LoadPart, Publication, Rows, Session, Tier
 
@@ -49,8 +49,8 @@ class NullSession(Session):
     def prepare_statement(self, sql: str) -> Callable[[], object]:
         return lambda: None
 
-    def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
-        return lambda *_values: None
+    def prepare_call(self, sql: str, rows: int | None = None, row: object = None) -> Callable[..., Any]:
+        return lambda *_values: row
 
     def prepare_get(self, name: str, table: Table) -> Callable[[object], object]:
         return lambda _key: None
@@ -122,7 +122,7 @@ class Null(Engine):
     publication = Publication.ALLOWED
     is_null = True
     durability = {tier: {} for tier in Tier}
-    session_class = NullSession
+    session_class: ClassVar[type[NullSession]] = NullSession
     metrics = ("l2", "cosine", "ip")
     concurrency = Concurrency(threads=None, processes=None)
 

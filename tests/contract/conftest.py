@@ -7,6 +7,7 @@ import pytest
 QUICK = {
     "null",
     "null+arrow",
+    "null+async",
     "sqlite",
     "duckdb+arrow",
     "sqlite+orm",

@@ -25,6 +25,7 @@ _BUSY = {"busy_seconds": 10}
 
 TestSQLite = kit("sqlite")  # as `dbbench plugin check` has it: a minute is longer than the kit holds a lock
 TestAPSW = kit("sqlite+apsw", options=_BUSY)
+TestAioSQLite = kit("sqlite+aiosqlite", options=_BUSY)
 TestSQLiteLibrary = kit("sqlite+library", options=_BUSY)
 TestSQLiteADO = kit("sqlite+ado", options=_BUSY)
 TestSQLiteODBC = kit("odbc+sqlite", options=_BUSY)
@@ -60,6 +61,8 @@ served = partial(kit, joins=True)
 TestPostgreSQL = served("postgresql")
 TestPostgreSQLPQ = served("postgresql+pq")
 TestPostgreSQLADBC = served("postgresql+adbc")
+TestPostgreSQLAsync = served("postgresql+async")
+TestPostgreSQLAsyncpg = served("postgresql+asyncpg")
 TestPostgreSQLODBC = served("postgresql+pyodbc")
 TestMySQL = served("mysql")
 TestMySQLLowLevel = served("mysql+_mysql")
@@ -282,6 +285,10 @@ class TestNull(Nothing, EngineContract):
 
 class TestNullArrow(Nothing, EngineContract):
     engine = "null+arrow"
+
+
+class TestNullAsync(Nothing, EngineContract):
+    engine = "null+async"
 
 
 def test_every_engine_is_tested() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -234,12 +235,13 @@ def test_what_one_of_several_clients_fails_with_ends_all_of_them(store: Store) -
 
 def test_a_session_goes_back_to_its_pool_after_a_failure(store: Store) -> None:
     store.fail = failing("commit", 1, lambda: ValueError("disk full"))
-    pool = WORK.pool(store, [store.connect()])
+    free = SimpleQueue[Any]()
+    pool = WORK.pool(store, [store.connect()], free)
     work = WORK.prepare(store, pool, 0, 1)
     given = next(iter(work.given))
     with pytest.raises(ValueError, match="disk full"):
         work.run(given)
-    assert pool.qsize() == 1
+    assert free.qsize() == 1
 
 
 def test_any_other_error_is_raised_at_once_and_undone(store: Store) -> None:

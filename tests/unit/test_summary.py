@@ -315,6 +315,18 @@ def test_the_harness_share_is_the_null_engines_time_for_the_same_form(summary: A
     assert (rows["a"].harness_share, rows["b"].harness_share) == (0.25, 0.01)
 
 
+def test_the_harness_share_of_an_awaited_driver_is_that_of_the_null_engine_that_awaits(summary: Any) -> None:
+    awaited = {"facts": {"awaited": True}}
+    rows = summary(
+        timed("a", 2, 2, facts={})
+        + timed("b", 4, 4, **awaited)
+        + timed("null", 0.5, 0.5, facts={})
+        + timed("null+async", 0.4, 0.4, **awaited),
+        engines={**ENGINES, "null+async": ENGINES["null"]},
+    )
+    assert (rows["a"].harness_share, rows["b"].harness_share) == (0.25, 0.1)
+
+
 def test_without_a_null_engine_of_the_form_there_is_no_share(summary: Any) -> None:
     rows = summary(timed("a", 2, 2) + timed("null+arrow", 1, 1, facts={"gives": "batches"}))
     assert rows["a"].harness_share is None

@@ -127,6 +127,14 @@ def published(engine: Probed) -> str:
     return f"{words} ({engine.publication_note})" if engine.publication_note else words
 
 
+_GIVES = {
+    "rows": "Python values",
+    "batches": "Arrow batches",
+    "columns": "columns in .NET",
+    "awaited": "Python values, awaited",
+}
+
+
 def engine_matrix(engines: Mapping[str, Probed]) -> Iterator[str]:
     """Every engine as a row of a Markdown table, by what its class says: the same on every machine."""
     yield (
@@ -144,7 +152,7 @@ def engine_matrix(engines: Mapping[str, Probed]) -> Iterator[str]:
             server,
             ", ".join(engine.durability),
             _offered(engine),
-            {"rows": "Python values", "batches": "Arrow batches", "columns": "columns in .NET"}[engine.gives],
+            _GIVES[engine.gives],
             engine.license,
             published(engine).removeprefix("results "),
             ", ".join(f"`{extra}`" for extra in engine.extras) or "none",

@@ -189,12 +189,12 @@ class CommitContract(StoreContract):
         group = engine.group()
         if group is None:
             left_out("its clients have a thread each")
-        from dbbench.loadgen.turns import Turns  # needs greenlet, which few engines do
+        from dbbench.loadgen.turns import turns_of  # needs greenlet, which few engines do
 
-        turns = Turns(group)
+        turns, connect = turns_of(engine, group)
 
         def client(number: int) -> None:
-            session = group.connect(turns.wait)
+            session = connect()
             read = prepared(engine, session, "read")()
             turns.meet(lambda: None)
             for place in range(number, number + LAPS * len(self.pairs)):

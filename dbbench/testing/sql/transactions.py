@@ -204,7 +204,7 @@ class _Opposed:
     def __init__(self, engine: SQLEngine) -> None:
         value = engine.sql.placeholder
         self.update = engine.sql.translate(f"UPDATE Order SET Text = {value} WHERE Id = {value}", TABLES)
-        self.sessions: list[Any] = [engine.connect(), engine.connect()]
+        self.engine = engine
         self.there = [threading.Event(), threading.Event()]
         self.reasons: list[str] = []
         self.unknown: list[Exception] = []
@@ -216,12 +216,11 @@ class _Opposed:
             thread.start()
         for thread in threads:
             thread.join()
-        for session in self.sessions:
-            session.close()
 
     def _work(self, number: int) -> None:
-        session = self.sessions[number]
+        session: Any = None
         try:
+            session = self.engine.connect()
             call = session.prepare_call(self.update, 0)
             for _ in range(self.TRIES):
                 try:
@@ -239,6 +238,9 @@ class _Opposed:
             self.unknown.append(TimeoutError(f"not done after {self.TRIES} tries"))
         except Exception as exc:
             self.unknown.append(exc)
+        finally:
+            if session is not None:
+                session.close()
 
     def _transaction(self, session: Any, call: Any, number: int) -> None:
         session.begin()

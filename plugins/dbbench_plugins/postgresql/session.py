@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dbbench.engine import CsvChunk, DriverTimer, Table
 
 #: Rows that are made into Python values at a time: fastest in a measurement of 1 to all.
-_AT_ONCE = 1_000
+AT_ONCE = 1_000
 #: Of libpq's ExecStatusType: a command that was done, and rows.
 _GOOD = (1, 2)
 _TEXT, _BINARY = 0, 1
@@ -56,7 +56,7 @@ class PsycopgSession(TextRows, PostgreSQLSession):
 
         def run() -> Rows:
             execute(sql, prepare=True)
-            return chain.from_iterable(iter(lambda: fetch(_AT_ONCE), []))
+            return chain.from_iterable(iter(lambda: fetch(AT_ONCE), []))
 
         return run
 
@@ -107,7 +107,7 @@ class PQSession(PsycopgSession):
             values.set_pgresult(result, set_loaders=False)
             found = result.ntuples
             return chain.from_iterable(
-                values.load_rows(first, min(first + _AT_ONCE, found), tuple) for first in range(0, found, _AT_ONCE)
+                values.load_rows(first, min(first + AT_ONCE, found), tuple) for first in range(0, found, AT_ONCE)
             )
 
         return run

@@ -1,0 +1,202 @@
+"""Clients of asynchronous drivers: one event loop in each thread awaits what the thread's sessions ask for.
+
+The loop runs in a greenlet of its own. A call switches to it with what is to be awaited, and goes on with the result. So a
+prepared call is a function, as everywhere, and costs two switches more than the driver's own awaiting in a task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Literal
+
+from greenlet import getcurrent, greenlet
+from pydantic import Field
+
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.options import Options
+from dbbench.errors import Unavailable
+
+if TYPE_CHECKING:
+    from dbbench.engine.driver_timer import DriverTimer
+
+#: A loop's timers end up to this late, in seconds: it waits in whole milliseconds.
+_TICK = 0.001
+_of_thread = threading.local()
+
+
+class LoopOptions(Options):
+    """Options of an engine whose driver is asynchronous."""
+
+    loop: Literal["asyncio", "uvloop"] = Field(
+        default="asyncio", description="event loop; uvloop has an extra, `uvloop`"
+    )
+
+
+class EventLoop:
+    """The event loop of a thread, for as long as somebody uses it."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._users = 0
+        #: Takes what is to be awaited, and returns its result or raises what it raised.
+        self.ask: Callable[[Awaitable[Any] | None], Any] = greenlet(self._run).switch
+
+    @classmethod
+    def of_thread(cls, kind: str) -> EventLoop:
+        """Loop of this thread, made where there is none. Its user releases it."""
+        loop: EventLoop | None = getattr(_of_thread, "loop", None)
+        if loop is None:
+            loop = _of_thread.loop = cls(kind)
+        assert loop.kind == kind, "a thread has one event loop"
+        loop._users += 1
+        return loop
+
+    def release(self) -> None:
+        """End it, if nobody else uses it."""
+        self._users -= 1
+        if not self._users:
+            del _of_thread.loop
+            self.ask(None)
+
+    def _run(self, asked: Awaitable[Any] | None) -> None:
+        if asked is not None:
+            loop = import_module(self.kind).new_event_loop()
+            try:
+                loop.run_until_complete(_serve(getcurrent().parent, asked))
+            finally:
+                loop.close()
+
+    # The turns of some clients, each a greenlet that a task serves.
+
+    def run(self, clients: Sequence[Callable[[], object]]) -> None:
+        """Let all of them go to their ends. What one raises ends the others, and is raised."""
+        self._count, self._met, self._all_met = len(clients), 0, asyncio.Event()
+        try:
+            self.ask(_all(clients))
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    def sleep(self, seconds: float) -> None:
+        """Let others go on for some time."""
+        end = perf_counter_ns() + round(seconds * 1e9)
+        self.ask(asyncio.sleep(max(seconds - _TICK, 0)))
+        while perf_counter_ns() < end:
+            self.ask(asyncio.sleep(0))
+
+    def meet(self, last: Callable[[], object]) -> None:
+        """Wait for all clients; the one that comes last calls `last` before they go on."""
+        self._met += 1
+        if self._met == self._count:
+            last()
+            self._all_met.set()
+        self.ask(self._all_met.wait())
+
+    def queue(self) -> LoopQueue:
+        """A queue for these clients."""
+        return LoopQueue(self)
+
+    def close(self) -> None:
+        """Release it."""
+        self.release()
+
+
+class LoopQueue:
+    """A queue of the clients of a loop."""
+
+    def __init__(self, loop: EventLoop) -> None:
+        queue = asyncio.Queue[Any]()
+        self._ask, self._get = loop.ask, queue.get
+        self.put: Callable[[Any], None] = queue.put_nowait
+
+    def get(self) -> Any:
+        """What was put into it first."""
+        return self._ask(self._get())
+
+
+async def _serve(client: Any, asked: Awaitable[Any] | None) -> None:
+    """Await what a greenlet asks for, and have it go on with the result, until it asks for nothing more."""
+    while asked is not None:
+        try:
+            came = await asked
+        except BaseException as exc:  # the client's to handle
+            asked = client.throw(exc)
+        else:
+            asked = client.switch(came)
+
+
+async def _all(clients: Sequence[Callable[[], object]]) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        for client in clients:
+            tasks.create_task(_one(client))
+
+
+async def _one(client: Callable[[], object]) -> None:
+    def work() -> None:
+        client()
+
+    served = greenlet(work)
+    await _serve(served, served.switch())
+
+
+class AwaitedConnection:
+    """A driver's asynchronous connection, and the thread's loop that it belongs to. `execute` and `close` are awaited here."""
+
+    def __init__(self, kind: str, connect: Callable[[], Awaitable[Any]]) -> None:
+        self._loop = EventLoop.of_thread(kind)
+        self.ask, self.sleep = self._loop.ask, self._loop.sleep
+        try:
+            self.raw: Any = self.ask(connect())
+        except BaseException:
+            self._loop.release()
+            raise
+
+    def execute(self, sql: str) -> Any:
+        """What the driver returns for a statement."""
+        return self.ask(self.raw.execute(sql))
+
+    def close(self) -> None:
+        """Close it, once."""
+        if self.raw is not None:
+            raw, self.raw = self.raw, None
+            try:
+                self.ask(raw.close())
+            finally:
+                self._loop.release()
+
+
+class AwaitedSession(Session):
+    """Before SQLSession among a session's bases: its connection is an AwaitedConnection."""
+
+    awaited = True
+    connection: Any
+
+    def sleep(self, seconds: float) -> None:
+        self.connection.sleep(seconds)
+
+    def watch(self, timer: DriverTimer) -> None:
+        """Take all that is awaited for executing: what is fetched is there by then, or is awaited as well."""
+        self.connection.ask = partial(timer.executed, self.connection.ask)
+
+    def asking(self, call: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
+        """The function that awaits a call of the driver."""
+        ask = self.connection.ask
+        return lambda *values: ask(call(*values))
+
+
+class AwaitedEngine(Engine):
+    """Before an engine among the bases of one with an asynchronous driver, whose options are LoopOptions too."""
+
+    @classmethod
+    def available_with(cls, options: Mapping[str, Any]) -> None:
+        if options.get("loop") == "uvloop" and find_spec("uvloop") is None:
+            raise Unavailable("uvloop is missing", 'pip install "dbbench[uvloop]"')
+        super().available_with(options)
+
+    def group(self) -> EventLoop:
+        return EventLoop.of_thread(self.options.loop)

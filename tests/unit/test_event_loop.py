@@ -1,0 +1,175 @@
+"""Clients of asynchronous drivers, served by the event loop of their thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbbench.engine.event_loop import AwaitedConnection, EventLoop
+from dbbench.engine.setup import Setup
+from dbbench.errors import TimedOut, Unavailable
+from dbbench.loadgen.clients import drive
+from dbbench.loadgen.job import Job
+from dbbench.loadgen.transaction_draws import Group, Plan, Text
+from dbbench.loadgen.transactions import Transactions
+from dbbench.suite.model import Tier
+from dbbench.suite.steps.base import Clients
+from dbbench.suite.steps.timed import Rate
+from dbbench_plugins.null_async import NullAsync
+
+
+@pytest.fixture(params=["asyncio", "uvloop"])
+def loop(request: pytest.FixtureRequest) -> Iterator[EventLoop]:
+    pytest.importorskip(request.param)
+    made = EventLoop.of_thread(request.param)
+    yield made
+    made.release()
+
+
+async def answer(said: list[str], text: str) -> str:
+    said.append(f"ask {text}")
+    await asyncio.sleep(0)
+    return text
+
+
+def test_an_awaited_call_returns_its_result_and_raises_what_it_raised(loop: EventLoop) -> None:
+    async def fail() -> None:
+        raise ValueError("no")
+
+    assert loop.ask(answer([], "one")) == "one"
+    with pytest.raises(ValueError, match="no"):
+        loop.ask(fail())
+    assert loop.ask(answer([], "two")) == "two"
+
+
+def test_clients_ask_while_others_wait(loop: EventLoop) -> None:
+    said: list[str] = []
+
+    def client(number: int) -> None:
+        for call in range(2):
+            said.append(loop.ask(answer(said, f"{number}{call}")))
+
+    loop.run([partial(client, number) for number in range(2)])
+    assert said == ["ask 00", "ask 10", "00", "ask 01", "10", "ask 11", "01", "11"]
+    assert loop.ask(answer(said, "after")) == "after"
+
+
+def test_clients_meet_and_sleep(loop: EventLoop) -> None:
+    said: list[str] = []
+
+    def client(number: int) -> None:
+        loop.sleep(0.003 * number)
+        said.append(f"here {number}")
+        loop.meet(partial(said.append, "all here"))
+        said.append("on")
+
+    loop.run([partial(client, number) for number in (2, 1, 0)])
+    assert said == ["here 0", "here 1", "here 2", "all here", "on", "on", "on"]
+
+
+def test_what_one_client_raises_ends_the_others(loop: EventLoop) -> None:
+    ended: list[int] = []
+
+    def waiting() -> None:
+        try:
+            loop.ask(asyncio.Event().wait())
+        finally:
+            ended.append(loop.ask(asyncio.sleep(0, result=1)))
+
+    def failing() -> None:
+        loop.ask(asyncio.sleep(0))
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        loop.run([waiting, failing, waiting])
+    assert ended == [1, 1]
+
+
+def test_the_last_user_ends_the_loop() -> None:
+    class Raw:
+        async def close(self) -> None: ...
+
+    found: list[Any] = []
+
+    async def connect() -> Raw:
+        found.append(asyncio.get_running_loop())
+        return Raw()
+
+    one, two = AwaitedConnection("asyncio", connect), AwaitedConnection("asyncio", connect)
+    one.close()
+    one.close()
+    assert not found[0].is_closed()
+    two.close()
+    assert found[0].is_closed()
+    assert found[0] is found[1]
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NullAsync:
+    """Its clients never have threads."""
+    monkeypatch.delattr("dbbench.loadgen.process._threads")
+    return NullAsync(Setup(tmp_path, Tier.POWER))
+
+
+ONE = Text(("SELECT 1",), (), ("one",), "", reads=True)
+NAMES: list[list[str]] = [["key", "text"], ["key", "text", "changed"], ["key", "text"], ["key"]]
+
+
+def plan(names: list[str], repeat: int | None = None) -> Plan:
+    parameters: Any = dict.fromkeys(names)
+    return Plan("work", 1, {} if repeat else parameters, [Group(repeat, parameters, [ONE])], only_reads=False)
+
+
+WORK = Transactions([plan(NAMES[0], 3), *map(plan, NAMES[1:])], 200, 3)
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        Job("statement", ("SQL",), 2, 200),
+        Job("statement", ("SQL",), 0, 0, duration=0.01),
+        Job("statement", (), 0, 0, inputs=WORK),
+        Job("statement", (), 0, 0, inputs=WORK, pool=2),
+    ],
+    ids=["calls", "time", "transactions", "pool"],
+)
+def test_one_thread_serves_a_step(engine: NullAsync, job: Job) -> None:
+    session = engine.connect()
+    found = drive(engine, session, job, Clients(threads=3))
+    session.close()
+    assert len(found.made) == 3
+    assert all(calls > 0 for _, calls in found.made)
+    # Each began before any other was done.
+    assert found.end - found.begin < 1.5 * max(found.spans)
+
+
+def test_transactions_end_after_their_time(engine: NullAsync) -> None:
+    session = engine.connect()
+    job = Job("statement", (), 0, 0, inputs=replace(WORK, iterations=10**6), time_limit=0.1)
+    with pytest.raises(TimedOut, match=r"not done within 0\.1 s"):
+        drive(engine, session, job, Clients(threads=3))
+    session.close()
+
+
+def test_at_a_rate_all_calls_are_made(engine: NullAsync) -> None:
+    session = engine.connect()
+    found = drive(
+        engine, session, Job("statement", ("SQL",), 0, 0, Rate(per_second=400, seconds=0.05)), Clients(threads=2)
+    )
+    session.close()
+    assert found.schedule is not None
+    assert found.latency.count + found.schedule.dropped == 20
+
+
+def test_uvloop_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dbbench.engine.event_loop.find_spec", lambda _: None)
+    NullAsync.available_with({"loop": "asyncio"})
+    with pytest.raises(Unavailable, match="uvloop is missing") as raised:
+        NullAsync.available_with({"loop": "uvloop"})
+    assert raised.value.install == 'pip install "dbbench[uvloop]"'
