@@ -29,7 +29,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("books")
     (folder / "bank.yaml").write_text(TEXT.replace("{threads: 2}", "{threads: 2, processes: 2}"), "utf-8")
     engines = [word for name in (*FAULTS, "sqlite", "duckdb") for word in ("--engine", name)]
-    command = ["suite", "bank.yaml", "--rounds", "2", "--format", "csv,md", "--out", "run", *engines]
+    command = ["suite", "bank.yaml", "--rounds", "1", "--format", "csv,md", "--out", "run", *engines]
     run_dbbench(folder, *command, plugins=("faulty",), status=1)
     return folder / "run"
 
