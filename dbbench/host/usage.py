@@ -117,7 +117,7 @@ def peak_memory() -> int | None:
         import resource
     except ImportError:  # Windows
         return int(_SELF.memory_info().peak_wset)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if psutil.MACOS else 1024)
 
 
 def forget_peak() -> bool:
