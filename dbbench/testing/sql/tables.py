@@ -15,7 +15,7 @@ from dbbench.datasets.generate import arrow_schema
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.sql.dialect import RECORD_TABLE
 from dbbench.engine.sql.session import SQLEngine, fetch
-from dbbench.suite.dataset import Table
+from dbbench.suite.dataset import TEXT_TABLE, Table
 from dbbench.testing.clause import expect, expect_equal, needs, panics_as_errors
 from dbbench.testing.contract import EngineContract, Opener
 
@@ -119,7 +119,7 @@ class TableContract(EngineContract):
     def tidy(self, engine: Engine) -> None:
         """Drop the kits' tables."""
         engine.open()
-        sql_engine(engine).drop([*TABLES, RECORD_TABLE])
+        sql_engine(engine).drop([*TABLES, RECORD_TABLE, TEXT_TABLE])
         engine.close()
 
     @pytest.fixture
