@@ -52,6 +52,10 @@ def check_all(request: CheckRequest, report: Callable[[str], None]) -> TierCheck
     check_options(request.options, probed)
     idle = {name for name, found in probed.items() if found.status == "available" and not _keeps(found)}
     if asked := [name for name in request.engines if name in idle]:
+        if probed[asked[0]].ranked and "add" in probed[asked[0]].operations:
+            raise UserError(
+                f"{asked[0]} keeps vectors alone, whose inserts no crash check covers: its tiers are as its plugin declares"
+            )
         raise UserError(f"{asked[0]} keeps no data of its own: there is nothing to check")
     absent = {} if request.engines else {name: _why(found) for name, found in probed.items() if _left_out(found)}
     engines = [found for name, found in probed.items() if name not in absent and name not in idle]

@@ -163,6 +163,7 @@ MISTAKES = {
     "unknown engine": (["sqlit"], "there is no engine 'sqlit'; did you mean 'sqlite'?"),
     "unknown tier": (["sqlite", "--tier", "powr"], "there is no durability tier 'powr'; did you mean 'power'?"),
     "no data": (["null"], "null keeps no data of its own: there is nothing to check"),
+    "vectors alone": (["faiss"], "faiss keeps vectors alone, whose inserts no crash check covers"),
     "option of another": (["sqlite", "--set", "duckdb.threads=1"], "not among the engines"),
     "unknown option": (["sqlite", "--set", "sqlite.cach_mib=1"], "did you mean 'cache_mib'?"),
     "nowhere to write": (["sqlite", "--json", "nowhere/x.json"], "nowhere/x.json can't be written"),

@@ -22,7 +22,7 @@ class AsyncOptions(LoopOptions, PostgreSQLOptions):
 
 
 class PsycopgAsyncSession(AwaitedSession, PostgreSQLSession):
-    """As PsycopgSession, by the same statements."""
+    """Client over an AsyncConnection, by the statements of PsycopgSession."""
 
     load_format = "csv"
 
