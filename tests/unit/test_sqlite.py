@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine import Setup, Tier, Unavailable, fetch, registry
+from dbbench.engine import Setup, Tier, Unavailable, Unsupported, fetch, registry
 from dbbench.suite.dataset import Table
 from dbbench_plugins import sqlite_library
 
@@ -130,3 +130,13 @@ def test_what_is_no_library_of_sqlite_is_refused(tmp_path: Path, name: str, word
         pytest.skip("there is no libc where it is looked for")
     with pytest.raises(Unavailable, match=words):
         registry.load("sqlite+library").available_with({"library": str(given)})
+
+
+def test_a_search_of_vectors_alone_refuses_tables(tmp_path: Path) -> None:
+    pytest.importorskip("sqlite_vec")
+    pytest.importorskip("apsw")
+    engine = registry.load("sqlite+vec")(Setup(tmp_path, Tier.PROCESS, {}))
+    engine.open()
+    with pytest.raises(Unsupported, match=r"sqlite\+vec answers no SQL"):
+        engine.create(TABLES)
+    engine.close()

@@ -170,8 +170,7 @@ class SQLEngine(Engine):
         kinds = {column.data_type.name for table in tables.values() for column in table.columns.values()}
         if unknown := kinds - self.sql.types.keys():
             raise Unsupported(f"no column type for {min(unknown)} is known")
-        session = self.connect()
-        assert isinstance(session, SQLSession)
+        session = self._sql_session()
         for name in tables if self.url else ():
             if self._has(session, name):
                 raise Unsupported(
@@ -182,10 +181,17 @@ class SQLEngine(Engine):
             session.execute(self.sql.create_table(name, table))
         session.close()
 
+    def _sql_session(self) -> SQLSession:
+        """Connect. Raises Unsupported if the engine's sessions answer no SQL."""
+        session = self.connect()
+        if isinstance(session, SQLSession):
+            return session
+        session.close()
+        raise Unsupported(f"{self.name} answers no SQL")
+
     def create_store(self, records: Records) -> None:
         """Make the table of records. Raises Unsupported if it already exists."""
-        session = self.connect()
-        assert isinstance(session, SQLSession)
+        session = self._sql_session()
         if self.url and self._has(session, RECORD_TABLE):
             raise Unsupported(f"the database already has a table {RECORD_TABLE}")
         session.execute(self.sql.create_records(records))
@@ -198,8 +204,7 @@ class SQLEngine(Engine):
 
     def drop(self, names: Sequence[str]) -> None:
         """Drop tables, the last first, as far as they are there."""
-        session = self.connect()
-        assert isinstance(session, SQLSession)
+        session = self._sql_session()
         for name in reversed(names):
             if self._has(session, name):
                 session.execute(f"DROP TABLE {self.sql.quoted(name)}")
