@@ -49,7 +49,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict
         for name, sql in QUERIES.items():
             file.write(f"      - {{kind: query, name: {name}, title: {name}, sql: '{sql}'}}\n")
     chosen = [word for name in (*ENGINES, "faulty-always") for word in ("-e", name)]
-    run_dbbench(folder, "suite", "shop.yaml", "--rounds", "6", "--out", "run", *chosen, plugins=("faulty",), status=1)
+    run_dbbench(folder, "suite", "shop.yaml", "--rounds", "5", "--out", "run", *chosen, plugins=("faulty",), status=1)
     assert "Answer by DataFusion 55 from the same SQL." in (folder / "run" / "report" / "index.md").read_text()
     return summary(folder / "run")
 
