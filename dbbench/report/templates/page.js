@@ -212,7 +212,7 @@
       body.append(line);
     }
     const what = `Times ${state.base ? state.base + "'s figure" : "the step's best" + (all() ? "" : " of the engines chosen")}, with the figure under it; mean: the geometric mean over the timed steps shown. The stronger the colour, the further behind.`;
-    return [make("p.note", what), make("div.wide", { tabIndex: 0, role: "region", "aria-label": "Overview" }, make("table.heat", {}, make("thead", {}, head), body))];
+    return [make("p.note", what), make("div.wide", { tabIndex: 0, role: "region", "aria-label": `Overview: ${scenario.id}` }, make("table.heat", {}, make("thead", {}, head), body))];
   };
 
   const used = (scenario) => {  // what whole trials took
