@@ -101,10 +101,13 @@ class Observer:
         return spy, on_servers
 
     def watch(self) -> None:
-        """Sample twice a second until standard input ends."""
+        """Sample twice a second until standard input ends.
+
+        Or the parent does, which stays a zombie as long as py-spy traces it, and whose end of the pipe another may hold.
+        """
         received = b""
         self._sample()
-        while True:
+        while not self._alone():
             if not select.select([sys.stdin], [], [], _EVERY_SECONDS)[0]:
                 self._sample()
             elif more := os.read(sys.stdin.fileno(), 4096):
@@ -135,6 +138,12 @@ class Observer:
             stacks.update(_folded(self.perf))
         text = "".join(f"{stack} {count}\n" for stack, count in stacks.items())
         plain_file.write(self.directory / PROFILE, text.encode())
+
+    def _alone(self) -> bool:
+        try:
+            return bool(self.parent.status() == psutil.STATUS_ZOMBIE)
+        except psutil.NoSuchProcess:
+            return True
 
     def _sample(self) -> None:
         at = time.monotonic() - self.started

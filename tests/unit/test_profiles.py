@@ -1,5 +1,8 @@
 """Profiles and what was used: read, compared, drawn, and what stands in the way of a profiler named."""
 
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -12,8 +15,9 @@ from dbbench.report.charts.layout import Look
 from dbbench.report.charts.palette import THEMES
 from dbbench.report.charts.use import use
 from dbbench.report.explained import speedscope
-from dbbench.results.watched import Sample, Watched
+from dbbench.results.watched import WATCHED, Sample, Watched
 from dbbench.run import observer
+from tests.waiting import until
 
 LOOPS = "main (dbbench/run/worker.py:9);timed (dbbench/loadgen/loops.py:68)"
 BASE = f"""\
@@ -112,3 +116,16 @@ def test_what_the_machine_does_not_permit_is_named_with_the_setting(
     if level:
         (tmp_path / "level").write_text(level)
     assert observer.permission(program) == said
+
+
+def test_an_observer_ends_with_its_parent_though_another_holds_its_pipe(tmp_path: Path) -> None:
+    reads, writes = os.pipe()
+    os.write(writes, b"\n")
+    command = [sys.executable, "-m", "dbbench.run.observer", str(tmp_path), "", ""]
+    text = f"import subprocess; subprocess.Popen({command!r}, stdin={reads}, stdout=subprocess.PIPE).stdout.readline()"
+    try:
+        with subprocess.Popen([sys.executable, "-c", text], pass_fds=[reads]):
+            assert until((tmp_path / WATCHED).exists, 60)
+    finally:
+        os.close(writes)
+        os.close(reads)
