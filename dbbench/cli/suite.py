@@ -115,8 +115,8 @@ def _configured(context: click.Context, _parameter: click.Parameter, path: Path 
 @click.option(
     "--rounds",
     type=click.IntRange(1, 1000),
-    help="Passes over all engines; with --resume the total number. "
-    "[default: 8, or as many as it takes to tell the engines apart]",
+    help="Rounds, in each of which every engine runs once; with --resume the total number. "
+    "[default: 8; more for over 22 engines, or if the suite asks for more; up to 50 with --precision or --time-limit]",
 )
 @click.option(
     "--precision",

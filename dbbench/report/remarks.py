@@ -20,7 +20,7 @@ _WORDS = {
     About.OPENED: "of it {seconds} to open it; {0.count:,} bytes read after that",
     About.PREPARED: "prepared in {seconds}, off the clock: longer than all its calls together",
     About.FIRST_CALLS: "its first calls took ×{0.amount:.2f} the later ones' time: see `warm_up`",
-    About.EXACT: "an exact search: it finds every neighbour with the least {0.text}, which is to be a knob",
+    About.EXACT: "an exact search: with the least {0.text}, declared as its knob, it finds every neighbour",
     About.WITHOUT_EFFECT: "its knob {0.text} has no effect: the most finds what the least does",
     About.APPROXIMATE: "approximate, and nothing to set",
     About.UNRANKED: "NDCG {0.amount:.2f} beside BM25: its order is hardly better than a random one",

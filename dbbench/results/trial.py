@@ -49,7 +49,7 @@ def _known(usage: Any) -> Any:
 
 
 class StepResult(BaseModel):
-    """One step of one trial. `value` is its block; samples are in `unit` ("s", "B" or "1/s")."""
+    """One step of one trial. `value` is its figure; samples are in `unit` ("s", "B" or "1/s")."""
 
     model_config = ConfigDict(defer_build=True, frozen=True)
 

@@ -1,7 +1,7 @@
 """Whole rounds on hosts, several at the same time: each round's trials run one after another on one host.
 
-So what two engines of a round are compared by is one machine, and the round stays the block of every test. A host that is
-lost takes its round with it: the round's trials are dropped, and another host begins with it anew.
+So the engines of a round are compared on one machine. A host that is lost takes its round with it: the round's trials
+are dropped, and another host begins with it anew.
 """
 
 from __future__ import annotations

@@ -192,9 +192,9 @@ class StepContext:
 
     @contextmanager
     def new_session(self) -> Iterator[None]:
-        """Put a new session in the place of the one there is, which stays open: what isn't committed is hidden from it.
+        """Use a second session for a while. The first stays open, so the second doesn't see what isn't committed.
 
-        Where an engine serves one client at a time, the one there is is closed, and the new one stays.
+        An engine for one client at a time has its first session closed, and keeps the second.
         """
         before = self.session
         if self.engine.info().concurrency.threads == 1:
@@ -243,7 +243,7 @@ class StepContext:
 
 @dataclass(frozen=True)
 class StepMeasurement:
-    """What a step gave: one block's samples, in `unit`. `value` is the block's own figure.
+    """What a step gave: one trial's samples, in `unit`. `value` is the trial's own figure.
 
     It is the mean of the samples, unless they were too many to keep (`mean` says it) or say nothing (see FELL_SHORT).
     """
@@ -271,7 +271,7 @@ class StepMeasurement:
 
     @property
     def value(self) -> float | None:
-        """The block's figure; None only for a result that fell short of what was asked for, be it wrong or not."""
+        """The trial's figure; None only for a result that fell short of what was asked for, be it wrong or not."""
         if self.outcome in FELL_SHORT or (self.mean is None and not self.samples):
             return None
         return sum(self.samples) / len(self.samples) if self.mean is None else self.mean

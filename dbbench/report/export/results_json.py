@@ -84,7 +84,9 @@ class ResultRow(_Part):
     rank_best: int | None
     rank_worst: int | None
     value: float | None = Field(description="The median of the rounds")
-    interval: Interval | None = Field(description="95 %; with fewer than six rounds the minimum and the maximum")
+    interval: Interval | None = Field(
+        description="95 %; of two to five rounds the least and the greatest, which cover the median less often"
+    )
     blocks: tuple[float, ...] = Field(description="The value of each round, in order")
     ratio: Ratio | None
     harness_share: float | None = Field(description="The harness's part of the value, as a fraction of one")

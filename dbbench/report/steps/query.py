@@ -46,7 +46,8 @@ class Wording(step_view.Wording[QueryStep]):
             )
             return f"{every}Parameters are drawn for each call; all values of {compared:,} calls were compared."
         if step.controlled:
-            return f"{facts[0].get('rows', 0):,} rows, counted in each call; all values compared in a call before and after."
+            count = f"{facts[0].get('rows', 0):,} rows, counted in each call"
+            return f"{count}; all values compared in a call before the timed ones and in one after."
         warm = f" after {step.warm_up_calls} to warm up" if step.warm_up_calls and step.cache != "cold" else ""
         words = [
             f"{facts[0].get('rows', 0):,} rows; a round is {mean_of(step.iterations, 'call')}{warm}, by one client."

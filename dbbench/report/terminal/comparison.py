@@ -348,8 +348,8 @@ def how(shown: Comparison) -> str:
         )
     else:
         start += (
-            "By how much two runs of the same thing differ can't be seen in one run a side: a standard deviation of "
-            f"{ALLOWANCE * 100:g} % is taken for it, and is in the interval; several runs a side measure it (--old RUN "
+            "One run a side can't show how much repeated runs differ: a standard deviation of "
+            f"{ALLOWANCE * 100:g} % is assumed, and is in the interval; several runs a side measure it (--old RUN "
             "--new RUN). Slower or faster: beyond that, and told apart by an exact Mann-Whitney test on the rounds"
         )
     return (
