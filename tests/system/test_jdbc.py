@@ -84,6 +84,16 @@ def test_a_jar_that_is_missing_or_wrong_ends_in_an_outcome_beside_the_others(dbb
     assert "is not the jar that it should be: its SHA-256 is" in rows["join-1", "h2"]["detail"]
 
 
+@pytest.mark.parametrize("name", ["h2", "hsqldb", "derby"])
+def test_a_day_and_a_number_with_a_fraction_are_parameters(opened: Opener, name: str) -> None:
+    session = opened(name).connect()
+    session.execute("CREATE TABLE T (A DATE, B DOUBLE PRECISION)")
+    session.prepare_call("INSERT INTO T VALUES (?, ?)", 0)(datetime.date(2004, 2, 29), 0.5)
+    found = session.prepare_call("SELECT A, B FROM T WHERE A = ? AND B = ?", 1)(datetime.date(2004, 2, 29), 0.5)
+    assert tuple(found) == (datetime.date(2004, 2, 29), 0.5)
+    session.close()
+
+
 def test_nulls_and_odd_values_of_each_kind_come_as_they_are(opened: Opener) -> None:
     session = opened("h2").connect()
     values = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib.metadata import version
@@ -93,14 +94,22 @@ class JDBCSession(SQLSession):
         return bool(given)
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
+        import jpype
+
         from dbbench_plugins.jdbc.columns import Reader
 
         statement, settle = self.connection.prepareStatement(sql), self.settle
-        execute = statement.execute
-        bind = {bytes: statement.setBytes, int: statement.setLong, str: statement.setString}
+        execute, to_date = statement.execute, jpype.JClass("java.sql.Date").valueOf
+        bind: dict[type, Callable[[int, Any], object]] = {
+            bytes: statement.setBytes,
+            int: statement.setLong,
+            float: statement.setDouble,
+            str: statement.setString,
+            datetime.date: lambda index, day: statement.setDate(index, to_date(day.isoformat())),
+        }
         reader = None if rows == 0 else Reader(statement)
 
-        def run(*values: bytes | int | str) -> Any:
+        def run(*values: bytes | float | str | datetime.date) -> Any:
             for index, value in enumerate(values, 1):
                 bind[type(value)](index, value)
             if reader is None:
