@@ -33,6 +33,7 @@ _of_thread = threading.local()
 class LoopOptions(Options):
     """Options of an engine whose driver is asynchronous."""
 
+    #: The event loop of each thread.
     loop: Literal["asyncio", "uvloop"] = Field(
         default="asyncio", description="event loop; uvloop has an extra, `uvloop`"
     )
@@ -174,9 +175,11 @@ class AwaitedSession(Session):
     """Before SQLSession among a session's bases: its connection is an AwaitedConnection."""
 
     awaited = True
+    #: The AwaitedConnection.
     connection: Any
 
     def sleep(self, seconds: float) -> None:
+        """Let the thread's other clients go on for some time."""
         self.connection.sleep(seconds)
 
     def watch(self, timer: DriverTimer) -> None:
@@ -194,9 +197,11 @@ class AwaitedEngine(Engine):
 
     @classmethod
     def available_with(cls, options: Mapping[str, Any]) -> None:
+        """Raise Unavailable if the event loop that is asked for is missing, or what the engine itself needs."""
         if options.get("loop") == "uvloop" and find_spec("uvloop") is None:
             raise Unavailable("uvloop is missing", 'pip install "dbbench[uvloop]"')
         super().available_with(options)
 
     def group(self) -> EventLoop:
+        """Return the thread's event loop, which serves all clients of a process."""
         return EventLoop.of_thread(self.options.loop)

@@ -58,9 +58,11 @@ Ready = tuple[Any, Sequence[Body]]
 class Queue(Protocol):
     """Gives what was put into it first; a client waits where it is empty."""
 
-    def get(self) -> Any: ...
+    def get(self) -> Any:
+        """Wait for an item, and return it."""
 
-    def put(self, item: Any) -> None: ...
+    def put(self, item: Any) -> None:
+        """Add an item."""
 
 
 class Pool:

@@ -125,7 +125,7 @@ def faults(*changes: tuple[str, str]) -> list[tuple[str, str]]:
         (("{integer: [1, 4]}", "{intger: [1, 4]}"), "transactions[1].parameters.luck.intger", "one of the keys counter, date"),
         (("{integer: [1, 4]}", "{integer: [1, 4], text: x}"), "transactions[1].parameters.luck", "exactly one of the keys"),
         (("row: [lucky], ", ""), "transactions[1].statements[2].missing", "`row` beside it"),
-        (("row: [last]", "row: [name]"), "transactions[2].statements[1].row[0]", "a name that the transaction doesn't have yet"),
+        (("row: [last]", "row: [name]"), "transactions[2].statements[2].row[0]", "a name that the transaction doesn't have yet"),
         (("FROM Account, grows", "FROM Acount, grows"), "invariants[0].sql", "not 'Acount'"),
         (("{deposit: amount,", "{deposit: day,"), "invariants[0].grows.deposit", "(count, amount)"),
         (("{deposit: amount,", "{depot: amount,"), "invariants[0].grows.depot", "one of the transactions"),
