@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-#: Nobody can foretell its numbers.
+#: Nobody can predict its numbers.
 _CHANCE = random.SystemRandom()
 #: What may be changed after it was returned.
 COPIED = (list, np.ndarray)

@@ -189,7 +189,7 @@ def _check_rows(context: StepContext, engine: SQLEngine, session: Session, name:
 
 
 def _check_some_rows(context: StepContext, engine: SQLEngine, session: Session, name: str) -> None:
-    """Every column of rows that nobody can foretell."""
+    """Every column of rows that nobody can predict."""
     draw, files, key = SystemRandom(), context.files, context.tables[name].single_key
     count = files.batches(name)
     numbers = draw.sample(range(count), min(count, _FROM))

@@ -271,7 +271,7 @@ class StepMeasurement:
 
     @property
     def value(self) -> float | None:
-        """The trial's figure; None only for a result that fell short of what was asked for, be it wrong or not."""
+        """The trial's figure; None only for a result that fell short of what was asked for, wrong or not."""
         if self.outcome in FELL_SHORT or (self.mean is None and not self.samples):
             return None
         return sum(self.samples) / len(self.samples) if self.mean is None else self.mean

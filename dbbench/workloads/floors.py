@@ -1,7 +1,7 @@
 """What commits that outlive a loss of power can't do without: a wait for the disk and a page of bytes each.
 
-The kernel counts both of all processes that work for an engine. Only an upper bound is known of either: other work waits
-and writes as well. So an engine below the floor did not sync; one above it may not have, either.
+The kernel counts both of all processes that work for an engine. Both counts are upper bounds, as other work waits
+and writes as well. So an engine below the floor did not sync, and one above it may not have synced.
 """
 
 import os

@@ -52,10 +52,10 @@ def controlled(job: Job, step: TimedStep) -> Job:
 def measure(
     step: TimedStep, job: Job, clients: Clients, drive: Drive, note: Note, *, records: int = 0
 ) -> StepMeasurement:
-    """Have the clients make their calls, or search for the highest rate, with a note of each trial.
+    """Have the clients make their calls, or search for the highest rate, with a note of each try.
 
-    The figure is the mean time of a call, at a rate its latency; with `records`, which each call takes, it is operations
-    in a second; of a search it is calls in a second.
+    The figure is the mean time of a call; at a rate, its latency; with `records` a call, operations per second; of a
+    search, calls per second.
     """
     job = controlled(job, step)
     if step.find is not None:

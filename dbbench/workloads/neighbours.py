@@ -24,7 +24,7 @@ _WHOLE = frozenset({int, *(np.dtype(code).type for code in np.typecodes["AllInte
 #: Stands where an answer has fewer keys than others.
 _NONE = -1
 
-#: Nobody can foretell its numbers.
+#: Nobody can predict its numbers.
 _CHANCE = random.SystemRandom()
 
 _Keys = NDArray[np.int64]

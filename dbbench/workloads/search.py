@@ -181,7 +181,7 @@ def check_loaded(context: StepContext) -> None:
     """Searches of each kind that the engine has find what they must. Raises WrongAnswer."""
     assert context.texts is not None
     index = index_of(context)
-    # Nobody can foretell these.
+    # Nobody can predict these.
     number = random.SystemRandom().randrange(2**32)
     for step in _LOADED:
         try:
