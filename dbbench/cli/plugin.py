@@ -111,6 +111,7 @@ def check(name: str, settings: tuple[str, ...]) -> int:
 
     Exit status: 0 nothing failed; 1 something did; 2 usage error, or the engine can't be used here.
     """
+    from dbbench.durability.checks import keeps
     from dbbench.engine import registry
     from dbbench.engine.probe import probe
     from dbbench.errors import UserError
@@ -132,7 +133,8 @@ def check(name: str, settings: tuple[str, ...]) -> int:
         clauses = f"{sum(map(len, found))} of {len(verdicts)} clauses"
         click.echo(f"{name} fails {clauses}, for {causes}; fix it, then run: dbbench plugin check {name}")
         return 1
-    click.echo(f"{name} passes the conformance tests; next, run: dbbench durability {name}")
+    further = f"; next, run: dbbench durability {name}" if keeps(probed) else ""
+    click.echo(f"{name} passes the conformance tests{further}")
     return 0
 
 

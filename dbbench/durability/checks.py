@@ -50,11 +50,11 @@ def check_all(request: CheckRequest, report: Callable[[str], None]) -> TierCheck
     tiers = checked_tiers(request.tiers)
     probed = probe(list(dict.fromkeys(request.engines)) or registry.names(), request.options)
     check_options(request.options, probed)
-    idle = {name for name, found in probed.items() if found.status == "available" and not _keeps(found)}
+    idle = {name for name, found in probed.items() if found.status == "available" and not keeps(found)}
     if asked := [name for name in request.engines if name in idle]:
-        if probed[asked[0]].ranked and "add" in probed[asked[0]].operations:
+        if probed[asked[0]].ranked and {"add", "search"} & {*probed[asked[0]].operations}:
             raise UserError(
-                f"{asked[0]} keeps vectors alone, whose inserts no crash check covers: its tiers are as its plugin declares"
+                f"{asked[0]} keeps vectors or texts alone, which no crash check covers: its tiers are as its plugin declares"
             )
         raise UserError(f"{asked[0]} keeps no data of its own: there is nothing to check")
     absent = {} if request.engines else {name: _why(found) for name, found in probed.items() if _left_out(found)}
@@ -103,9 +103,11 @@ def _keep(check: TierCheck, task: CheckTask) -> None:
         )
 
 
-def _keeps(engine: Probed) -> bool:
+def keeps(engine: Probed) -> bool:
     """Whether it has tables or records; an access layer has those of the engine beneath it."""
-    return engine.ranked and bool({"load", "insert"} & {*engine.operations})
+    operations = {*engine.operations}
+    searches_alone = operations & {"nearest", "search"} and not operations & {"query", "insert"}
+    return engine.ranked and bool(operations & {"load", "insert"}) and not searches_alone
 
 
 def _left_out(engine: Probed) -> bool:

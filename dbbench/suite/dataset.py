@@ -204,7 +204,7 @@ Distance = Literal["l2", "cosine", "ip"]
 
 
 class Vectors(Model):
-    """Vectors of float32 under the keys from 1 on. `count` is their number at scale 1.
+    """Vectors of float32 under the keys from 1 on. `count` is their number at scale 1; an engine gets that at the run's.
 
     They are drawn around 100 centres in 24 dimensions, and mapped to `dimensions` with some noise. Label n is that of the
     n-th share of `labels`, 0 of all others. `queries` are drawn alike; those outside of the distribution only if asked for.
