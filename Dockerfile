@@ -1,4 +1,4 @@
-# dbbench with every engine that runs on Linux: docker build -t dbbench . && docker run -v "$PWD:/runs" dbbench suite invoices --quick
+# dbbench with every engine that CI runs: docker build -t dbbench . && docker run -v "$PWD:/runs" dbbench suite invoices --quick
 FROM python:3.11-bookworm
 COPY . /src
 WORKDIR /src

@@ -49,6 +49,8 @@ def _type(field: DocumentField) -> pa.DataType:
     if field.type is None:
         return pa.struct([(name, _type(each)) for name, each in field.fields.items()])
     kind = arrow_type(parse_type(field.type))
+    if pa.types.is_float32(kind):  # the text has all digits
+        return pa.float64()
     return pa.string() if pa.types.is_date(kind) else kind
 
 

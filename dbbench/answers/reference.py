@@ -102,6 +102,17 @@ def answered(
     tree = rewrite.query(question.sql, tables, question.parameters)
     changes = [(rewrite.parsed(sql, tables), calls) for sql, calls in question.changes]
     named = {table.name for each in (tree, *(each for each, _ in changes)) for table in each.find_all(exp.Table)}
+    for changed, _ in changes:
+        target = changed.find(exp.Table)
+        for name, table in given.items():
+            arrays = {part.lower() for part in table.flattened(name)} - {name.lower()}
+            if (
+                target
+                and target.name == name.lower()
+                and isinstance(changed, exp.Insert | exp.Delete)
+                and arrays & named
+            ):
+                raise ValueError(f"nobody can tell what a statement has made of the arrays of {name}")
     for name, table in tables.items():
         if name.lower() in named and name.lower() not in copies:
             copies[name.lower()] = _copy(name, table, given, files)

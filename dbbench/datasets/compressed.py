@@ -14,6 +14,8 @@ from dbbench.host import atomic_json
 
 #: How much better than a general compressor an engine may be that knows its columns.
 BETTER = 4
+#: Of how columns are compressed here; another gives another number.
+_VERSION = 1
 _CODEC = pa.Codec("zstd", compression_level=3)
 
 
@@ -33,7 +35,7 @@ def too_few_of_records(records: RecordSet, records_kept: int, count: int) -> int
 
 def _table(files: Files, name: str) -> int:
     """Compressed bytes of a table, which are computed once and stored beside it."""
-    known = files.directory / f"compressed-{name}.json"
+    known = files.directory / f"compressed-{_VERSION}-{name}.json"
     with suppress(OSError, ValueError):
         return int(atomic_json.read(known))
     found = sum(_column(each) for batch in files.stream(name) for each in batch.columns)

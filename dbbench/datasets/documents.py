@@ -16,7 +16,6 @@ Draw = Callable[[Leaf, str, str, int], pa.Array]
 
 #: Shares are drawn in these parts.
 _PARTS = 1_000_000
-_NOTHING = pa.scalar(None, pa.string())
 
 
 def texts(field: DocumentField, path: str, count: int, draw: Draw) -> pa.Array:
@@ -35,7 +34,7 @@ def texts(field: DocumentField, path: str, count: int, draw: Draw) -> pa.Array:
         made = _encoded(draw(field.values, field.type, path, count))
     if field.missing:
         parts = draw(_between(0, _PARTS - 1), "integer", f"{path}?", count)
-        made = pc.if_else(pc.less(parts, round(field.missing * _PARTS)), _NOTHING, made)
+        made = pc.if_else(pc.less(parts, round(field.missing * _PARTS)), pa.scalar(None, pa.string()), made)
     return made
 
 
@@ -44,7 +43,7 @@ def _objects(field: DocumentField, path: str, count: int, draw: Draw) -> pa.Arra
     for name, each in field.fields.items():
         value = texts(each, f"{path}.{name}", count, draw)
         if each.fields:
-            value = pc.if_else(pc.equal(value, "{}"), _NOTHING, value)
+            value = pc.if_else(pc.equal(value, "{}"), pa.scalar(None, pa.string()), value)
         members.append(pc.fill_null(pc.binary_join_element_wise(f',"{name}":', value, ""), ""))
     inner = pc.ascii_ltrim(pc.binary_join_element_wise(*members, ""), ",")
     return pc.binary_join_element_wise("{", inner, "}", "")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +41,14 @@ class Matching:
         return float(scores @ discounts) / best, float(self.scores.mean() * discounts.sum()) / best
 
 
+def texts_at(bodies: pa.ChunkedArray, places: Sequence[int] | NDArray[Any]) -> list[str]:
+    """Return the texts at some places. pyarrow's `take` would copy all texts into one array first."""
+    starts = np.cumsum([0, *map(len, bodies.chunks)])
+    chunks = np.searchsorted(starts, places, side="right") - 1
+    rows = np.asarray(places) - starts[chunks]
+    return [bodies.chunk(chunk)[row].as_py() for chunk, row in zip(chunks, rows, strict=True)]
+
+
 @dataclass(frozen=True)
 class InvertedIndex:
     """The index of all texts, and the texts themselves."""
@@ -63,7 +71,7 @@ class InvertedIndex:
         keys = reduce(np.union1d if kind == "any" else np.intersect1d, [docs for docs, _ in terms])
         if kind == "phrase":
             phrase = f" {' '.join(words)} "
-            texts = self.bodies.take(pa.array(keys - 1)).to_pylist()
+            texts = texts_at(self.bodies, keys - 1)
             counts = np.array([f" {text} ".count(phrase) for text in texts], np.int64)
             keys, terms = keys[counts > 0], [(keys[counts > 0], counts[counts > 0])]
         return Matching(keys, self._scores(keys, terms))

@@ -17,7 +17,7 @@ _WORDS = {
     About.CHECKED_BY_FILE: "answer checked against a file",
     About.OTHER_FORMS: "returns other types than the suite declares ({names}), which may be less work for the driver",
     About.LUKEWARM: "lukewarm: {0.text}",
-    About.OPENED: "of it {seconds} to open it; {0.count:,} bytes read after that",
+    About.OPENED: "includes {seconds} to open the database; {0.count:,} bytes read after that",
     About.PREPARED: "prepared in {seconds}, off the clock: longer than all its calls together",
     About.FIRST_CALLS: "its first calls took ×{0.amount:.2f} the later ones' time: see `warm_up`",
     About.EXACT: "an exact search: with the least {0.text}, declared as its knob, it finds every neighbour",

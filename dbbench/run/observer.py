@@ -132,7 +132,8 @@ class Observer:
         if self.py_spy and self.py_spy.end():
             for line in filter(None, self.py_spy.out.read_bytes().decode("utf-8", "replace").split("\n")):
                 stack, _, count = line.rpartition(" ")
-                stacks[stack] += int(count)
+                if count.isdecimal():  # a line break in a function's name parts its line
+                    stacks[stack] += int(count)
             self.py_spy.out.unlink()
         if self.perf and self.perf.end():
             stacks.update(_folded(self.perf))

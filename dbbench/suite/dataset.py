@@ -168,9 +168,12 @@ class Table(Model):
                 columns = found.setdefault(part, {key: self.columns[key] for key in self.key_columns})
                 if array:
                     columns.setdefault(PLACE, Column.model_construct(type="integer"))
-                if path in columns or path in self.columns or max(len(part), len(path)) > _LONGEST:
+                taken = {name.lower() for name in (*columns, *self.columns)}
+                if path.lower() in taken or max(len(part), len(path)) > _LONGEST:
                     raise ValueError(f"paths of at most {_LONGEST} characters, each of another name, unlike {path}")
-                columns[path] = Column.model_construct(type=type_text, nullable=True)
+                # The text of a document has all digits of a number.
+                kind = "double" if type_text == "real" else type_text
+                columns[path] = Column.model_construct(type=kind, nullable=True)
         keys = {part: self.key_columns if part == name else (*self.key_columns, PLACE) for part in found}
         return {
             part: self.model_copy(update={"columns": columns, "primary_key": keys[part]})

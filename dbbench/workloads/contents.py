@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from dbbench.answers.compare import as_batches, check_batches, check_rows, check_value, with_keys_of
-from dbbench.datasets.generate import arrow_type
+from dbbench.datasets.generate import arrow_schema
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
 from dbbench.errors import WrongAnswer
@@ -228,11 +228,12 @@ def _read(session: Any, query: str) -> tuple[Any, bool]:
 
 def _expected(table: Table, added: Added, first: int) -> pa.RecordBatch:
     """Rows with keys that follow one another, all else alike."""
-    kinds = {name: arrow_type(table.columns[name].data_type) for name in (table.single_key, *added.values)}
-    columns = [pa.array(range(first, first + added.rows), kinds[table.single_key])]
+    whole = arrow_schema(table)
+    schema = pa.schema([whole.field(name) for name in (table.single_key, *added.values)])
+    columns = [pa.array(range(first, first + added.rows), schema.field(0).type)]
     for name, value in added.values.items():
-        columns.append(pa.array([str(value)] * added.rows).cast(kinds[name]))
-    return pa.record_batch(columns, names=list(kinds))
+        columns.append(pa.array([str(value)] * added.rows).cast(schema.field(name).type))
+    return pa.record_batch(columns, schema=schema)
 
 
 def _compare(session: Session, query: str, expected: Iterable[pa.RecordBatch]) -> None:

@@ -65,6 +65,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     times: dict[Call, list[float]] = {Call.WARM_UP: [], Call.TIMED: []}
     cold = cold_start.ColdCalls()
     meters = {Call.WARM_UP: CallMeter(context.engine), Call.TIMED: CallMeter(context.engine)}
+    opened = 0.0
     with collector_off():
         rest = deque(calls(step, context))
         while rest:
@@ -77,6 +78,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
                 opening = context.opened + preparing / 1e9
                 if call is Call.TIMED:
                     reading = cold.call(context, dropped, opening)
+                    opened += opening
                 meters[Call.TIMED].look(context.engine)  # another one now
             if call is Call.CHECKED:
                 with context.aside():
@@ -91,7 +93,7 @@ def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
             del given
     facts |= cold.facts | answer.facts
     outcome = Outcome.WRONG if answer.wrong else Outcome.OK
-    usage = meters[Call.TIMED].usage(sum(times[Call.TIMED]))
+    usage = meters[Call.TIMED].usage(sum(times[Call.TIMED]) - opened)
     return StepMeasurement(
         "time",
         "s",

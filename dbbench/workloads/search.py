@@ -11,11 +11,10 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from dbbench.datasets.cache import Files
-from dbbench.datasets.inverted import InvertedIndex, Matching
+from dbbench.datasets.inverted import InvertedIndex, Matching, texts_at
 from dbbench.datasets.texts import TextSet
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import prepared
@@ -89,10 +88,10 @@ def drawn_words(step: SearchStep, texts: TextSet, files: Files, number: int) -> 
 def _phrases(chance: random.Random, some: set[str], count: int, files: Files) -> Iterator[_Words]:
     """Words that follow one another in a text. Raises Unsupported if no text has them."""
     bodies = files.table(TEXT_TABLE).column(TEXT)
+    found = 0
     while True:
         rows = chance.choices(range(len(bodies)), k=_AT_ONCE)
-        found = 0
-        for text in bodies.take(pa.array(rows)).to_pylist():
+        for text in texts_at(bodies, rows):
             words = text.split(" ")
             places = [place for place in range(len(words) - count + 1) if some.issuperset(words[place : place + count])]
             if places:
@@ -142,7 +141,7 @@ def _keys(step: SearchStep, answer: Any, index: InvertedIndex) -> tuple[NDArray[
     if (unknown := keys[(keys < 1) | (keys > len(index.bodies))]).size:
         return keys, f"the key {unknown[0]}, which no text has"
     if texts:
-        right = index.bodies.take(pa.array(keys - 1)).to_pylist()
+        right = texts_at(index.bodies, keys - 1)
         wrong = next((key for key, one, other in zip(keys, texts, right, strict=True) if one != other), None)
         return keys, "" if wrong is None else f"another text under the key {wrong}"
     return keys, ""
@@ -186,9 +185,10 @@ def check_loaded(context: StepContext) -> None:
     for step in _LOADED:
         try:
             search = prepared(context.engine, context.session, "search")(step.match.kind, top=None, payload="keys")
-        except Unsupported:
+            words = [*islice(drawn_words(step, context.texts, context.files, number), _EACH)]
+        except Unsupported:  # or the texts have no such words
             continue
-        every, words = EveryCall(), drawn_words(step, context.texts, context.files, number)
-        searched(search, islice(words, _EACH), WARMED, every)
+        every = EveryCall()
+        searched(search, words, WARMED, every)
         if fault := judged(step, index, every.calls)[0]:
             raise WrongAnswer(f"a search of the loaded texts returned {fault}")

@@ -14,11 +14,9 @@ from dbbench.answers.compare import check_batches
 from dbbench.errors import WrongAnswer
 from dbbench.loadgen.job import Kept
 from dbbench.suite.dataset import Table
-from dbbench.suite.sql_text import returns_rows
 from dbbench.workloads.context import StepContext
 
 _BY_KEY = re.compile(r"\s*SELECT\s+(\w+(?:\s*,\s*\w+)*)\s+FROM\s+(\w+)\s+WHERE\s+(\w+)\s*=\s*:\w+\s*", re.IGNORECASE)
-_TARGET = re.compile(r"\s*(INSERT\s+INTO|UPDATE|DELETE\s+FROM)\s+(\w+)", re.IGNORECASE)
 #: What makes an INSERT change rows that are there.
 _REPLACES = {"CONFLICT", "DUPLICATE", "IGNORE", "OR"}
 
@@ -38,6 +36,8 @@ def by_key(sql: str, tables: Mapping[str, Table]) -> ByKey | None:
     columns = re.split(r"\s*,\s*", match[1])
     numbered = len(table.key_columns) == 1 and table.columns[table.single_key].data_type.name in ("integer", "bigint")
     if not numbered or table.single_key != match[3] or not set(columns) <= set(table.columns):
+        return None
+    if any(table.columns[name].data_type.name == "json" for name in columns):  # each system writes them in its own way
         return None
     return ByKey(match[2], columns)
 
@@ -60,7 +60,7 @@ def _check(found: pa.Table, read: ByKey, context: StepContext) -> None:
     keys = found.column(0).cast(pa.int64()).combine_chunks()
     key, names = context.tables[read.table].single_key, [read.columns[place - 1] for place in steady]
     rows = [
-        batch.filter(pc.is_in(batch.column(key).cast(pa.int64()), keys)).select([key, *dict.fromkeys(names)])
+        batch.filter(pc.is_in(batch.column(key).cast(pa.int64()), keys)).select([*dict.fromkeys((key, *names))])
         for batch in context.files.stream(read.table)
     ]
     known = pa.Table.from_batches(rows)
@@ -76,16 +76,9 @@ def _check(found: pa.Table, read: ByKey, context: StepContext) -> None:
 def _changed(texts: Iterable[str], table: str, column: str) -> bool:
     """Whether any of these statements may have changed a column of rows that were there."""
     for sql in texts:
-        words = set(re.findall(r"\w+", sql))
-        match = _TARGET.match(sql)
-        if match is None:
-            if table in words and not returns_rows(sql):
-                return True
-        elif match[2] == table and (
-            {
-                "INSERT": bool(_REPLACES & {word.upper() for word in words}),
-                "UPDATE": column in words,
-            }.get(match[1].upper().split()[0], True)
-        ):
+        (verb, *_) = words = re.findall(r"\w+", sql.upper())
+        if table.upper() not in words or verb == "SELECT":
+            continue
+        if {"INSERT": _REPLACES & {*words}, "UPDATE": column.upper() in words}.get(verb, True):
             return True
     return False

@@ -147,6 +147,8 @@ class LanceDB(Engine):
         self.database: Any = lancedb.connect(str(self.directory))
 
     def create(self, tables: Mapping[str, Table]) -> None:
+        if {*tables} - {"texts"}:
+            raise Unsupported("it searches vectors and texts, and keeps no other tables")
         import pyarrow as pa
 
         for name in tables:

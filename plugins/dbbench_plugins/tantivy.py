@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Engine, LoadPart, Options, Publication, Session, Tier
+from dbbench.engine import Concurrency, Engine, LoadPart, Options, Publication, Session, Tier, Unsupported
 
 if TYPE_CHECKING:
     from dbbench.engine import MatchKind, Payload, Table
@@ -107,6 +107,8 @@ class Tantivy(Engine):
         self.index: Any = Index.open(str(self.place)) if self.place.exists() else None
 
     def create(self, tables: Mapping[str, Table]) -> None:
+        if {*tables} - {"texts"}:
+            raise Unsupported("it searches texts, and keeps no other tables")
         from tantivy import Index, SchemaBuilder
 
         builder = SchemaBuilder()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dbbench.testing.contract import usable
 from tests.conftest import run_dbbench, summary
 
 COMMAND = ["suite", "documents", "--scale", "0.01", "--rounds", "1", "--format", "csv", "--out", "run"]
@@ -41,6 +42,7 @@ def test_the_answers_of_documents_are_right(tmp_path: Path) -> None:
 @pytest.mark.matrix
 @pytest.mark.parametrize("engine", ["postgresql", "mysql", "chdb", "sqlite+apsw@jsonb"])
 def test_the_answers_of_documents_are_right_on(engine: str, tmp_path: Path) -> None:
+    usable(engine.partition("@")[0])
     jsonb = ("--set", f"{engine}.documents=jsonb") if "jsonb" in engine else ()
     run_dbbench(tmp_path, *COMMAND, "--engine", engine, *jsonb)
     found = summary(tmp_path / "run")

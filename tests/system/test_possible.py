@@ -82,13 +82,13 @@ def test_what_was_read_when_it_was_opened_is_not_cold(rows: dict[tuple[str, str]
     row = rows["cold", "faulty-prefetches"]
     assert (row["outcome"], row["verified"]) == ("ok", "yes")
     assert "lukewarm: the system counted no byte read from storage in a call" in row["detail"]
-    assert "; of it " in row["detail"]
-    assert row["detail"].endswith(" to open it; 0 bytes read after that")
+    assert "; includes " in row["detail"]
+    assert row["detail"].endswith(" to open the database; 0 bytes read after that")
 
 
 def test_an_honest_cold_read_reads_in_its_calls(rows: dict[tuple[str, str], dict[str, str]]) -> None:
     detail = rows["cold", "sqlite"]["detail"]
-    assert detail.startswith("of it ")
+    assert detail.startswith("includes ")
     assert int(detail.rpartition("; ")[2].split()[0].replace(",", "")) > 4096
 
 

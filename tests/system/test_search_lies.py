@@ -29,7 +29,7 @@ scenarios:
 #: Engine -> step -> its outcome, and words of what is said of it.
 LIES = {
     "words-fewer": {"load": ("wrong", " rows instead of ")},
-    "words-limited": {"frequent": ("wrong", "100 rows instead of ")},
+    "words-limited": {"load": ("wrong", " rows instead of ")},
     "words-any": {"load": ("wrong", "whose text doesn't match, for all of ")},
     "words-order": {"load": ("wrong", "whose text doesn't match, for phrase of ")},
     "words-whole": {"load": ("wrong", ", for prefix of ")},

@@ -127,7 +127,7 @@ def test_several_runs_a_side_count_once_each(small: Suite) -> None:
 
 def test_one_run_a_side_says_what_it_cannot_know(small: Suite) -> None:
     text = " ".join(terminal(compare([side(small)], [side(small, "r2")], gate=0.05), 0.05).split())
-    assert "a standard deviation of 5 % is taken for it" in text
+    assert "a standard deviation of 5 % is assumed" in text
     assert "gate: undecided at 5 %: no timed step of a could be decided" in text
     assert "several runs a side find smaller ones" in text
 

@@ -188,6 +188,18 @@ def test_the_reference_answers_from_elements_of_arrays(tmp_path: Path) -> None:
     assert count == sum(len(document["moments"]) for document in SMALL)
 
 
+def test_nobody_can_tell_the_arrays_after_a_delete(tmp_path: Path) -> None:
+    delete = ("DELETE FROM Doc WHERE Id <= 10", 1)
+    assert _asked("SELECT COUNT(*) FROM Doc", tmp_path, [delete]) == [(490,)]
+    with pytest.raises(ValueError, match="what a statement has made of the arrays of Doc"):
+        _asked("SELECT COUNT(*) FROM Doc_Body_parts", tmp_path, [delete])
+
+
+def test_fields_differ_in_more_than_capitals() -> None:
+    with pytest.raises(ValidationError, match="each of another name, unlike Body_Name"):
+        dataset({"name": NAME, "Name": NAME})
+
+
 def test_the_reference_follows_an_update_of_a_field(tmp_path: Path) -> None:
     update = ("UPDATE Doc SET Body_inner_money = Body_inner_money + 1 WHERE Id <= 10", 3)
     before = {key: value for key, value in _asked("SELECT Id, Body_inner_money FROM Doc WHERE Id <= 20", tmp_path)}  # noqa: C416

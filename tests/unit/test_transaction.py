@@ -386,6 +386,8 @@ def test_nothing_that_a_suite_says_is_run() -> None:
         ("INSERT INTO Account (Id, Name) VALUES (:id, :name) ON CONFLICT DO NOTHING", True),
         ("DELETE FROM Account WHERE Id = :account", True),
         ("CALL close_the_books(Account)", True),
+        ("update account set name = :name where id = :account", True),
+        ("UPDATE Booking JOIN Account ON Account.Id = Booking.Account SET Account.Name = :name", True),
         ("SELECT Name FROM Account", False),
     ],
 )
@@ -405,6 +407,13 @@ def test_reads_are_compared_in_columns_that_nothing_has_changed(context: StepCon
             WrongAnswer, match=r"from Account in timed transactions: column Name: 'name 219' .*1 of 2 rows"
         ):
             check_reads([wrong], [read], context)
+
+
+def test_a_read_may_return_the_key_too(context: StepContext) -> None:
+    read = by_key("SELECT Id, Name FROM Account WHERE Id = :account", context.tables)
+    assert read is not None
+    context.data.texts = []
+    check_reads([Kept(0, 0, [(1, 1, "name 219")])], [read], context)
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,8 @@ class KeyValueStep(TimedStep):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
+        if self.cold and self.timed:
+            raise ValueError("no warm_up, rate, duration, ramp_up or find where the cache is cold")
         if self.transaction > 1 and not self.fills:
             raise ValueError("no transaction for a step that writes nothing")
         if self.operation == "scan" and (self.clients.count > 1 or self.order != "ascending" or self.count):

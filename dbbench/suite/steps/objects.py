@@ -45,3 +45,6 @@ class ObjectStep(Step):
         yield from unknown_table(step.get("table"), tables, ("table",))
         if isinstance(mapping(tables, step.get("table")).get("primary_key"), list):
             yield ("table",), "a table whose primary key is one column", ()
+        columns = mapping(mapping(tables, step.get("table")), "columns")
+        if any(mapping(columns, name).get("type") == "json" for name in columns):
+            yield ("table",), "a table without documents", ()

@@ -6,7 +6,7 @@ from dbbench.engine import ServerFailed
 
 URL_EXAMPLE = "postgresql://user:password@host:5432/database"
 #: A host that doesn't answer at all would be waited for for minutes.
-_CONNECT_SECONDS = 20
+CONNECT_SECONDS = 20
 #: What a driver's message has in it -> what to do.
 _ADVICE = {
     "authentication failed": "check the user and the password",
@@ -32,7 +32,7 @@ def checked(url: str) -> str:
         raise ServerFailed(f"this is no URL like {URL_EXAMPLE}; write / as %2F, @ as %40 and ? as %3F in a password")
     if "connect_timeout" in url:
         return url
-    return f"{url}{'&' if '?' in url else '?'}connect_timeout={_CONNECT_SECONDS}"
+    return f"{url}{'&' if '?' in url else '?'}connect_timeout={CONNECT_SECONDS}"
 
 
 def advised(exc: Exception) -> str:

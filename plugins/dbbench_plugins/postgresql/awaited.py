@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from io import BytesIO
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbbench.engine import AwaitedConnection, AwaitedEngine, AwaitedSession, LoopOptions, Rows
 from dbbench_plugins.postgresql import PostgreSQL
+from dbbench_plugins.postgresql.address import CONNECT_SECONDS
 from dbbench_plugins.postgresql.server import PostgreSQLOptions, PostgreSQLServer, PostgreSQLSession, numbered
 from dbbench_plugins.postgresql.session import AT_ONCE
 
@@ -152,4 +154,6 @@ class PostgreSQLAsyncpg(AwaitedEngine, PostgreSQLServer):
     def raw(self) -> Any:
         import asyncpg
 
-        return AwaitedConnection(self.options.loop, lambda: asyncpg.connect(self.address))
+        # It takes libpq's limit for a setting of the server, and a # for the URL's end.
+        url = re.sub(r"(?<=[?&])connect_timeout=\d+&?", "", self.address.replace("#", "%23")).rstrip("?&")
+        return AwaitedConnection(self.options.loop, lambda: asyncpg.connect(url, timeout=CONNECT_SECONDS))

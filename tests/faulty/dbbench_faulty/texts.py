@@ -97,13 +97,13 @@ class Fewer(Words):
 
 
 class Limited(Words):
-    """Finds 100 texts at most, as some do by default."""
+    """Finds 20 texts at most, as some do by default."""
 
     name = "words-limited"
     title = "Words: limited"
 
     def matching(self, match: str, words: list[str]) -> list[int]:
-        return super().matching(match, words)[:100]
+        return super().matching(match, words)[:20]
 
 
 class AnyForAll(Words):
@@ -172,7 +172,7 @@ class Stems(Words):
     title = "Words: stems"
 
     def matching(self, match: str, words: list[str]) -> list[int]:
-        forms = [word for word in self.index if word.removesuffix("s") in words]
+        forms = [word for word in self.index if word in words or word.removesuffix("s") in words]
         return super().matching(match, forms if match == "any" else words)
 
 
