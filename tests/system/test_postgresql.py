@@ -28,7 +28,7 @@ pytestmark = pytest.mark.matrix
 
 usable("postgresql")
 
-ENGINES = ("postgresql", "postgresql+pq", "postgresql+adbc")
+ENGINES = ("postgresql", "postgresql+pq", "postgresql+adbc", "postgresql+asyncpg")
 SECRET = "geheim-4711"
 SLOW = suite_text(
     "slow",

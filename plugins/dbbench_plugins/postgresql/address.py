@@ -15,6 +15,8 @@ _ADVICE = {
     "does not exist": "check the database and the user",
     "translate host name": "check the host",
     "resolve host": "check the host",
+    "service not known": "check the host",
+    "Connect call failed": "check host and port, and whether the server runs",
     "refused": "check host and port, and whether the server runs",
     "No such file": "check the socket's folder, and whether the server runs",
     "timeout": "check host and port",
