@@ -1,4 +1,4 @@
-"""Every exception dbbench raises on purpose.
+"""The exceptions that become a message to the user or part of a result.
 
 DbbenchError
 ├── UserError            a mistake in what was asked for; the command line prints it and exits with 2

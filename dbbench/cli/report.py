@@ -117,8 +117,9 @@ def report(
 ) -> int:
     """Show a RUN again and draw its charts anew; no engine needs to be installed.
 
-    With --sort the figures, ranks and ratios stay what they are. What chooses or changes anything (--engine, --step, --label, --title, --theme, --width, --highlight,
-    --mix-forms) needs --out: the run's own report stays whole. Ranks and ratios are then among what is chosen. With --out and --metric they are by that metric.
+    --sort changes the order alone, and no figure, rank or ratio. These options need --out, so that the run's own report
+    stays whole: --engine, --step, --label, --title, --theme, --width, --highlight, --mix-forms. Ranks and ratios then
+    compare what is chosen. With --out, --metric ranks by that metric.
 
     Exit status: 0 all went well in the run; 1 something was unsuccessful or failed its --gate; 2 usage error; 3 the run
     can't show whether a --gate is kept.

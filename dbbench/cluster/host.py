@@ -1,7 +1,7 @@
 """`python -m dbbench.cluster.host`: the clients of one host, in processes as they run without a cluster.
 
-Reads an order, says when its clients are ready, reads the moment of the start, and says what they measured. It ends when
-nobody asks for it any more, and its clients with it. Nothing else kills it, so that it always removes its folder.
+It reads an order, reports when its clients are ready, reads the moment of the start, and reports what they measured.
+When nobody asks for it any more, it ends its clients and itself. Before it ends, it removes its folder.
 """
 
 import os

@@ -1,7 +1,8 @@
-"""Other Pythons of this machine, and an environment for one: all that dbbench and an engine need, in the versions here.
+"""Other Pythons of this machine, and an environment for one: all that dbbench and an engine need.
 
-dbbench's own code comes along by links, so that a worker there runs the very same. All packages have the versions that they
-have here, where they are installed: such a worker differs in its Python alone.
+dbbench's own code comes along by links, so that a worker there runs the very same code. Packages that are installed
+here have the same versions there, so that the worker differs in its Python alone. Only a variant that names a version
+gets another release of the engine's package.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""`python -m dbbench.host.apart`: a function called in a process of its own, which a damaged file can end without ending dbbench."""
+"""`python -m dbbench.host.apart`: calls a function in a process of its own, so that a damaged file can't end dbbench."""
 
 import os
 import pickle

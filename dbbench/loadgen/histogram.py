@@ -33,7 +33,7 @@ _BINS = _POWERS << _BITS
 
 
 def fewest(percentile: float) -> int:
-    """How many samples there must be for this percentile to be told."""
+    """How many samples there must be for this percentile to be reported."""
     return round(FEWEST_ABOVE * 100 / (100 - percentile))
 
 

@@ -1,6 +1,7 @@
 """Draws the calls whose results are kept within the clock, by reference, to be compared when it has stopped.
 
-An engine can't foresee them: the first few, and of each twice as many calls after them as few, from a place drawn at random.
+`KeptCalls` keeps the first calls. Each later range is twice as long as the one before it. Of each, as many calls in a
+row are kept, from a random place that an engine can't foresee.
 """
 
 import copy

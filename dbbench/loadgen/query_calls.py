@@ -66,7 +66,7 @@ class DrawnCalls:
             read_rows(rows, column)
 
         def calls() -> Iterator[Callable[[], object]]:
-            sampled = kept_places(random.Random(f"{self.mix.known.seed} {number}"))
+            sampled = kept_places(random.SystemRandom())
             following = next(sampled)
             for place, values in enumerate(self.values(number, of)):
                 if place == following:
@@ -109,9 +109,8 @@ class QueryCalls:
     sql: str
     column: int
     rows: int
-    #: Whether the column is kept of some calls, which are drawn from the seed.
+    #: Whether the column is kept of some calls, which nobody can predict.
     keeps: bool = True
-    seed: int = 0
     endless: bool = True
 
     def check(self, engine: Engine, session: Session) -> None:
@@ -134,7 +133,7 @@ class QueryCalls:
             samples.append((len(samples), partial(_as_rows, keep(run(), column))))
 
         def calls() -> Iterator[Callable[[], object]]:
-            places = kept_places(random.Random(f"{self.seed} {number}"))
+            places = kept_places(random.SystemRandom())
             following = next(places) if self.keeps else -1
             for place in count():
                 yield kept if place == following else query

@@ -1,9 +1,12 @@
-"""Is it on disk when the call has returned? A copy of the engine's folder, taken while all of the trial stands still.
+"""Checks in a copy of the engine's folder that a step's work was in its files when the last call had returned.
 
-The worker asks for it right after the last timed call of a step that writes, before it calls the plugin again. Its
-supervisor stops the worker and all that it has started, copies the folder, and lets them go on. Then a new process, which
-the trial has told nothing, opens the copy with the same plugin and makes the step's own check. Imports take most of such a
-check's time, so one process, the checker, makes them, and forks for each copy.
+The worker asks for the copy right after the last timed call of a step that writes, before it calls the plugin again.
+Its supervisor stops the worker and all that it has started, copies the folder, and lets them go on. The copy has what
+the operating system was given; whether that is on the disk it can't show.
+
+Then a new process opens the copy with the same plugin and makes the step's own check. It gets the step's name and what
+the steps so far must have left. Imports take most of the time, so one process, the checker, makes them and forks for
+each copy.
 """
 
 import os

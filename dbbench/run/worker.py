@@ -1,7 +1,8 @@
-"""`python -m dbbench.run.worker DIR`: one trial in one fresh process. With `remove` after DIR: clears up after one.
+"""`python -m dbbench.run.worker DIR`: one trial in one fresh process.
 
-Reads DIR/trial.json and leaves DIR/steps.json, written anew before and after each step, so that
-whatever happens to this process, what was finished stands and what was running is known.
+It reads DIR/trial.json, and writes DIR/steps.json anew before and after each step. If this process dies, that file has
+the results of the finished steps and the name of the running one. With `remove` after DIR it clears up after a trial;
+with `check-copies` it checks copies of the engine's folder.
 """
 
 from __future__ import annotations
@@ -398,9 +399,9 @@ class Worker:
         return result.model_copy(update={"verified": True})
 
     def _keep_plan(self, result: StepResult, explain: Callable[[], str], context: StepContext) -> None:
-        """Keep the engine's plan of a query, or of what else a step calls. Its result is safe by now, whatever a driver does over this.
+        """Keep the engine's plan of a query, or of what else a step calls. The step's result is safe, whatever a driver does here.
 
-        In every round, so that the blocks of the steps after it stay alike.
+        In every round, so that later steps are alike in all rounds.
         """
         self._start(f"the plan of {result.name}")
         why = ""

@@ -1,6 +1,7 @@
-"""What tables must hold: read back row by row, and compared with what was drawn and what steps have added.
+"""What tables must hold: read back, and compared with what was drawn and what steps have added.
 
-A table is read in the order of its primary key, so that both sides go by once and memory stays flat.
+All rows of a table are read piece by piece in the order of their keys where these ascend, so that memory stays flat;
+otherwise at once. A sample is read by its keys.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

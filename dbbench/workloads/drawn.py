@@ -61,7 +61,7 @@ def _bounds(context: StepContext, manifest: DatasetManifest, table: str, name: s
 
 
 def _next_key(context: StepContext, manifest: DatasetManifest, column: str) -> int:
-    """The one after the greatest that the table has now."""
+    """The key after the greatest that the table has now; where a session has no SQL, after the dataset's greatest."""
     table, _, name = column.partition(".")
     if isinstance(context.session, SQLSession):
         ((greatest,),) = fetch(context.session, context.quoted(f"SELECT MAX({name}) FROM {table}"))

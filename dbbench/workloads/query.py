@@ -118,7 +118,7 @@ def _under_load(step: QueryStep, context: StepContext) -> StepMeasurement:
 
     engine, seed = context.engine, context.files.manifest["seed"]
     keeps = answer.compares and answer.keeps
-    inputs = QueryCalls(context.statement(step), answer.column, row_count(expected[0]), keeps, seed)
+    inputs = QueryCalls(context.statement(step), answer.column, row_count(expected[0]), keeps)
     job = Job("query", (), 0, step.iterations, seed=seed, inputs=inputs, each=True)
     clients = arranged(engine, step.clients)
 
