@@ -70,7 +70,7 @@ def said(engine: type[Engine]) -> set[str]:
         name
         for base in contract
         for name, kind in inspect.get_annotations(base).items()
-        if str(kind).startswith("ClassVar")
+        if str(kind).removeprefix("typing.").startswith("ClassVar")  # a text, or evaluated
     }
 
 

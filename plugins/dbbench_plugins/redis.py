@@ -195,7 +195,7 @@ class Redis(Engine):
             self._client().flushdb()
 
     def connect(self) -> Session:
-        session = RedisSession(self._client())
+        session = self.session_class(self._client())
         self.sessions.append(session)
         return session
 

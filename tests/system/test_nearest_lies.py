@@ -42,7 +42,9 @@ LIES = {
     "near-unfiltered": {"filtered": ("wrong", "whose label is 0, where the label 1 was asked for")},
     "near-cached": {"load": ("wrong", "a search of the loaded vectors finds 2")},
     "near-claims": dict.fromkeys(("nearest-90", "nearest-95"), ("no recall", "in the timed searches")),
-    "near-exact": dict.fromkeys(SEARCHES, ("ok", "an exact search: it finds every neighbour with the least cells")),
+    "near-exact": dict.fromkeys(
+        SEARCHES, ("ok", "an exact search: with the least cells, declared as its knob, it finds every neighbour")
+    ),
     "near-stuck": dict.fromkeys(("nearest-90",), ("ok", "its knob cells has no effect")),
     "near-repeats": {"load": ("wrong", "twice in one answer")},
     "near-places": {"load": ("wrong", "a search of the loaded vectors finds 0%")},
