@@ -20,7 +20,7 @@ from dbbench import __version__, cli
 from dbbench.engine import registry
 from dbbench.report.export import results_json
 from dbbench.suite.model import Suite
-from docs import contract_page
+from docs import contract_page, seeds_page
 from docs.engine_page import page as engine_page
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -116,6 +116,7 @@ def _lay_out(source: Path) -> None:
         (reference / f"{name}.md").write_text(f"---\norphan: true\n---\n{engine_page(engine)}", "utf-8")
     (source / "docs" / "commands.md").write_text("\n".join(_commands()), "utf-8")
     (source / "docs" / "contract.md").write_text(contract_page.page(), "utf-8")
+    (source / "docs" / "seeds.md").write_text(seeds_page.page(), "utf-8")
 
 
 def _name(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""docs/seeds.md, made of the suites: `python docs/seeds_page.py > docs/seeds.md`.
+"""Print what became of each published text, made of the suites, as a page: `python docs/seeds_page.py`.
 
 Systems, steps and figures are those of the suites' published data; what became of each is said here once. A system
 without an entry here is an error, and so is an entry without a system.
