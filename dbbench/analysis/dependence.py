@@ -2,7 +2,16 @@
 
 Intervals and tests take rounds for independent. On a busy machine they aren't: what slows one round often lasts into the
 next (lag-1 autocorrelation 0.63 in 60 rounds). One autoregressive process of first order stands for all steps and
-engines of a run, since a single figure has too few rounds to show its own (docs/method.md, "Rounds that depend").
+engines of a run, since a single figure has too few rounds to show its own (docs/method.md, "Rounds that depend"):
+
+1. The lag-1 autocorrelation of the logarithms of trial means is averaged over all timed steps and engines. A table of
+   simulated series turns it into rho, as it is too low for few rounds (Marriott and Pope, 1954). This is done for the
+   figures, and for what is left of each without the mean of its step's engines in that round.
+2. Errors of n dependent rounds are f = sqrt(V / ((1 - V/n) / (1 - 1/n))) times larger, with
+   V = 1 + 2 sum((1 - k/n) rho**k) and rho at most 0.6.
+3. Intervals of figures are f times as wide on a logarithmic scale, with the rho of figures. Ratios use the rho of the
+   rest, if that is one standard error above that of independent rounds: their intervals are f times as wide, and each t
+   of the paired test is divided by f. Where it is above 0.6, and 2.33 standard errors above, times get no ranks.
 """
 
 import math

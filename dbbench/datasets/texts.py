@@ -1,6 +1,8 @@
 """Texts from a seed, bit for bit the same on every machine, and the inverted index of their words.
 
-A word is a number: the more often it is drawn, the lower. All of it is whole-number arithmetic.
+A word is a number: the more often it is drawn, the lower. The 50 topics have the words of the vocabulary in turn. A word
+that is no stop word is two or three syllables with the ending of nothing, `s`, `ed` or `ing`; no two are alike. All of it
+is whole-number arithmetic.
 """
 
 from collections.abc import Iterator
