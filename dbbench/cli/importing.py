@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--key", "keys", multiple=True, metavar="TABLE=COLUMN,...", help="The primary key of a table.")
 @command
 def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
-    """Look at each FILE, CSV with a header or Parquet, and write a suite that loads and counts its rows.
+    """Look at each FILE, CSV with a header or Parquet, and write a suite that loads and counts its rows, and searches its vectors.
 
     A glob in quotes is one table of several files. Types, nulls and keys are found by reading every row. The suite refers
     to the files, and runs at once: `dbbench suite SUITE`. Add your own queries to it.
@@ -91,18 +91,20 @@ def _show(table: FoundTable) -> None:
     from dbbench.datasets.found_keys import parts_of_a_key
     from dbbench.message import cleaned
 
-    key = ", ".join(table.key) or "none: rows are numbered"
+    key = ", ".join(table.key) or ("none: rows are numbered" if table.columns else "none")
     click.echo(f"\n{table.name}: {table.rows:,} rows from {cleaned(table.file)}; primary key: {key}")
     if table.doubled:
         click.echo(f"  {table.doubled}")
-    if not table.key:
+    if not table.key and table.columns:
         tried = parts_of_a_key(table.model())
         several = f", nor are two or three together of {', '.join(tried)}" if len(tried) > 1 else ""
         click.echo(f"  no column is unique and without nulls{several}")
-    width = max(len(column.name) for column in table.columns)
+    width = max((len(column.name) for column in table.columns), default=0)
     for column in table.columns:
         notes = [note for note in ("nulls" if column.nullable else "", column.note) if note]
         click.echo(f"  {column.name:<{width}}  {column.type:<16}{'; '.join(notes)}".rstrip())
+    for vectors in table.vectors:
+        click.echo(f"  vectors: {cleaned(vectors.source)}, of {vectors.dimensions:,} dimensions")
     for each in table.foreign_keys:
         click.echo(f"  foreign key: {', '.join(each.columns)} to {each.table}")
     for text in table.no_foreign_keys:

@@ -108,11 +108,12 @@ def _check_files(suite: Suite, folder: Path, *, outside: bool) -> None:
     """Raise UserError if a row of a suite's files does not fit. A damaged file may end the process that reads them."""
     from functools import partial
 
-    from dbbench.datasets.own_files import check_files, check_rows
+    from dbbench.datasets.cache import check_rows
+    from dbbench.datasets.own_files import check_files
     from dbbench.host.apart import apart
 
     check_files(suite, folder, outside=outside)
-    if any(data.from_files for data in suite.datasets.values()):
+    if any(data.sources for data in suite.datasets.values()):
         apart(f"a file of {suite.name}", partial(check_rows, suite, folder))
 
 

@@ -24,6 +24,7 @@ import pyarrow.ipc
 from dbbench.datasets.csv_form import csv_bytes, header_bytes
 from dbbench.datasets.generate import DOCUMENTS, GENERATION, arrow_schema, batches, chunk
 from dbbench.datasets.own_files import all_rows, estimated_bytes, files_of
+from dbbench.datasets.own_vectors import vector_set
 from dbbench.datasets.records import RecordSet
 from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet
@@ -32,6 +33,7 @@ from dbbench.host import atomic_json, kept_folder, plain_file
 from dbbench.host.ahead import in_order
 from dbbench.host.kept_folder import cache_folder
 from dbbench.suite.dataset import Dataset, FromFile, Table
+from dbbench.suite.model import Suite
 
 _MANIFEST = "dataset.json"
 #: Raised whenever the files of a dataset, or what is noted of them, change their form; part of the cache's key.
@@ -153,15 +155,23 @@ def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None
 
 
 def sources_of(dataset: Dataset, scale: float, folder: Path) -> dict[str, list[Path]]:
-    """The files in `folder` of each table that isn't drawn. Raises UserError if one is missing, or the scale asks for more."""
-    found = {
-        name: files_of(table.rows.file, folder)
-        for name, table in dataset.tables.items()
-        if isinstance(table.rows, FromFile)
-    }
+    """The files in `folder` of what isn't drawn. Raises UserError if one is missing, or the scale asks for more."""
+    found = {name: files_of(pattern, folder) for name, pattern in dataset.sources.items()}
     if found and scale > 1:
         raise UserError("files have a fixed number of rows: --scale must be at most 1")
     return found
+
+
+def check_rows(suite: Suite, folder: Path) -> None:
+    """Raise UserError if a row of a suite's files does not fit, or if their number is another than the suite's."""
+    for dataset in suite.datasets.values():
+        for name, paths in sources_of(dataset, 1, folder).items():
+            if dataset.vectors:
+                rows: Iterable[object] = vector_set(dataset.vectors, dataset.seed, 1, paths).batches()
+            else:
+                rows = all_rows(dataset.tables[name], paths)
+            for _ in rows:
+                pass
 
 
 def _check_room(dataset: Dataset, scale: float, seed: int, sources: dict[str, list[Path]]) -> None:
@@ -209,7 +219,7 @@ def _write(dataset: Dataset, scale: float, seed: int, folder: Path, sources: dic
         text_bytes = records.count * (dataset.records.key_bytes + dataset.records.value_bytes)
         tables["records"] = {"rows": records.count, "columns": {}}
     if dataset.vectors is not None:
-        vectors = VectorSet(dataset.vectors, seed, scale)
+        vectors = vector_set(dataset.vectors, seed, scale, sources.get("vectors"))
         for part in vectors.tables():
             files |= _written(folder, *part)
         for part in vectors.distances(Files(folder).table("vectors")):

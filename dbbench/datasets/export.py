@@ -12,9 +12,9 @@ import pyarrow.csv
 from dbbench.datasets.cache import rows_of, sources_of
 from dbbench.datasets.csv_form import csv_batch, csv_schema
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema
+from dbbench.datasets.own_vectors import vector_set
 from dbbench.datasets.records import RecordSet
 from dbbench.datasets.texts import TextSet
-from dbbench.datasets.vectors import VectorSet
 from dbbench.errors import UserError
 from dbbench.suite.dataset import Dataset
 
@@ -63,7 +63,7 @@ def _parts(
         records = RecordSet(dataset.records, dataset.seed if seed is None else seed, scale)
         yield "records", (_RECORDS, _records(records))
     if dataset.vectors is not None:
-        vectors = VectorSet(dataset.vectors, dataset.seed if seed is None else seed, scale)
+        vectors = vector_set(dataset.vectors, dataset.seed if seed is None else seed, scale, sources.get("vectors"))
         yield from ((name, (schema, batches)) for name, schema, batches in vectors.tables())
     if dataset.texts is not None:
         texts = TextSet(dataset.texts, dataset.seed if seed is None else seed, scale)

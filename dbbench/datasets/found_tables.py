@@ -10,6 +10,8 @@ from dbbench.suite.dataset import Column
 
 #: The column that numbers the rows, where no other can be the key.
 ROW = "row_number"
+#: The queries that a search of vectors needs at least, and those that it has of many rows.
+FEWEST_QUERIES, _QUERIES = 600, 5_000
 #: Names that YAML takes for something else than a text.
 _NO_TEXTS = ("true", "false", "null")
 
@@ -33,6 +35,14 @@ class Found:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class FoundVectors:
+    """A column of vectors."""
+
+    source: str
+    dimensions: int
+
+
 @dataclass
 class FoundTable:
     """One table: its files, rows and columns, and its primary key; an empty one if no columns could be it."""
@@ -45,6 +55,7 @@ class FoundTable:
     key: tuple[str, ...] = ()
     #: What looks like the primary key and is none: two values that come twice.
     doubled: str = ""
+    vectors: list[FoundVectors] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     foreign_keys: list[Reference] = field(default_factory=list)
     #: What looks like a foreign key and is none, and why.
@@ -59,7 +70,7 @@ class FoundTable:
 
 
 def suite_text(name: str, tables: Sequence[FoundTable]) -> str:
-    """A suite that loads the tables, measures their size and counts the rows of each."""
+    """A suite that loads the tables, measures their size, counts the rows of each, and searches columns of vectors."""
     return "\n".join(_lines(_slug(name), tables)) + "\n"
 
 
@@ -70,14 +81,42 @@ def _lines(name: str, tables: Sequence[FoundTable]) -> Iterator[str]:
     yield f"title: {json.dumps(name.replace('-', ' ').capitalize())}"
     yield f"description: {json.dumps(f'Rows of {_listed(table.name for table in tables)}, from files.')}"
     yield ""
+    vectors = [
+        ("vectors" if number == 1 else f"vectors_{number}", *each)
+        for number, each in enumerate(((table, column) for table in tables for column in table.vectors), 1)
+    ]
+    tables = [table for table in tables if table.columns]
     yield "datasets:"
-    yield "  mine:"
-    yield "    tables:"
+    for dataset, table, column in vectors:
+        rows = f"file: {json.dumps(table.file)}, column: {json.dumps(column.source)}"
+        queries = min(max(table.rows // 10, FEWEST_QUERIES), _QUERIES)
+        counts = f"count: {table.rows - queries}, queries: {queries}, dimensions: {column.dimensions}"
+        yield f"  {dataset}:"
+        yield f"    vectors: {{{rows}, {counts}, metric: l2}}  # or cosine, or ip"
+    if tables:
+        yield "  mine:"
+        yield "    tables:"
     parents = {each.table for table in tables for each in table.foreign_keys}
     for table in tables:
         yield from _table(table, whole=table.name in parents)
     yield ""
     yield "scenarios:"
+    if tables:
+        yield from _scenario("tables" if name.startswith("vectors") else name, tables)
+    for dataset, table, column in vectors:
+        slug = _slug(dataset)
+        yield f"  - name: {slug}"
+        yield f"    title: {json.dumps(f'Vectors {column.source} of {table.name}')}"
+        yield f"    dataset: {dataset}"
+        yield "    durability: memory"
+        yield f"    charts: [{{kind: overview}}, {{kind: bars}}, {{kind: size, step: size-{slug}}}]"
+        yield "    steps:"
+        yield f"      - {{kind: load, name: load-{slug}, title: Add all vectors and build the index}}"
+        yield f"      - {{kind: size, name: size-{slug}, title: Size after the build}}"
+        yield f"      - {{kind: nearest, name: nearest-{slug}, title: The 10 nearest, recall: 0.95}}"
+
+
+def _scenario(name: str, tables: Sequence[FoundTable]) -> Iterator[str]:
     yield f"  - name: {name}"
     yield f"    title: {json.dumps(name.replace('-', ' ').capitalize())}"
     yield "    dataset: mine"

@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dbbench.datasets.found_keys import find_foreign_keys, key_of_several
-from dbbench.datasets.found_tables import Found, FoundTable
+from dbbench.datasets.found_tables import FEWEST_QUERIES, Found, FoundTable, FoundVectors
 from dbbench.datasets.own_files import PARQUET, beyond, csv_names, moments, names_in, open_csv, refusals, rows_from
+from dbbench.datasets.own_vectors import are_vectors
 from dbbench.errors import UserError
 from dbbench.message import cleaned
 
@@ -37,6 +38,8 @@ _ROOM, _SHORT = 2, 18
 _INTEGER = 2**31 - 1
 #: More than most databases have in a table.
 MOST_COLUMNS = 4_096
+#: The fewest rows of which some are held back as queries.
+FEWEST_VECTORS = 2 * FEWEST_QUERIES
 #: Rows of a Parquet file that are looked at together.
 _ROWS_AT_ONCE = 1 << 17
 
@@ -69,24 +72,26 @@ def look_at(name: str, pattern: str, paths: list[Path], key: tuple[str, ...] = (
                     columns.setdefault(source, _Column(batch.schema.field(source).type)).add(batch.column(source))
                 rows += batch.num_rows
             columns = {source: columns[source] for source in _in_order(path, columns)}
-    found = []
+    found, vectors = [], []
     for source, identifier in zip(columns, _identifiers(columns), strict=True):
         column = columns[source].result(source, identifier)
         if not source:
             left_out.append("a column without a name: give it one")
         elif column.type:
             found.append(column)
+        elif columns[source].dimensions:
+            vectors.append(FoundVectors(source, columns[source].dimensions))
         else:
             left_out.append(f"{source}: {column.note}")
-    if not found:
+    if not found and not vectors:
         raise UserError(f"{pattern}: no column that dbbench can use")
-    table = FoundTable(name, pattern, paths, rows, found, key, left_out=left_out)
+    table = FoundTable(name, pattern, paths, rows, found, key, left_out=left_out, vectors=vectors)
     if unknown := [part for part in key if part not in table.model()]:
         raise UserError(f"--key: {name} has no column {unknown[0]!r}")
     for made, known in table.model().items():
         if columns[known.source].doubtful:
             deque(rows_from({made: known}, paths), maxlen=0)  # it says where, if the column's type can't have the value
-    if not key:
+    if not key and found:
         table.key = _key(columns, table) or key_of_several(table.model(), paths, rows)
         if any(re.search(_LIKELY, part) for part in table.key):
             table.doubled = ""
@@ -158,6 +163,15 @@ class _Column:
         #: Whether each value is greater than the one before, so that it is a key.
         self.ascending = True
         self.last: Any = None
+        #: Of lists of floats.
+        self.lengths: set[int] = set()
+
+    @property
+    def dimensions(self) -> int:
+        """The length of all its lists, if they may be vectors that a suite searches; else 0."""
+        size = max(self.lengths, default=0)
+        fit = len(self.lengths) == 1 and 2 <= size <= 4_096 and not self.nulls and self.values >= FEWEST_VECTORS
+        return size if fit else 0
 
     def count(self, values: int, nulls: int) -> None:
         """Take over how many values there are of a column that nobody reads."""
@@ -175,6 +189,8 @@ class _Column:
             return
         if _is_text(self.kind):
             self._add_texts(values.cast(pa.string()))
+        elif are_vectors(self.kind):
+            self.lengths |= {*pc.unique(pc.list_value_length(values)).to_pylist()}
         elif pa.types.is_integer(self.kind):
             self._bounds(values)
         elif pa.types.is_timestamp(self.kind):
@@ -236,6 +252,11 @@ class _Column:
     def _type(self) -> tuple[str, str]:
         """The type in a suite and a note; no type if there is none for it."""
         kind = self.kind
+        if are_vectors(kind):
+            return (
+                "",
+                f"its lists aren't vectors: none missing, of one length from 2 to 4,096, in {FEWEST_VECTORS:,} rows or more",
+            )
         if not self.values:
             return "varchar(1)", "no values"
         if _is_text(kind):

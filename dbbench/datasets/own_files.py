@@ -8,7 +8,7 @@ import glob
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -64,15 +64,8 @@ def check_files(suite: Suite, folder: Path, *, outside: bool) -> None:
             f"the suite reads files outside its folder: {', '.join(map(str, strangers[:3]))}{more}; "
             "if you trust it with them, add --allow-outside"
         )
-    for pattern in (*_answers(suite), *(pattern for pattern, _ in _tables(suite))):
+    for pattern in _patterns(suite):
         files_of(pattern, folder)
-
-
-def check_rows(suite: Suite, folder: Path) -> None:
-    """Raise UserError if a row of the files does not fit, or if their number is another than the suite's."""
-    for pattern, table in _tables(suite):
-        for _ in all_rows(table, files_of(pattern, folder)):
-            pass
 
 
 def all_rows(table: Table, paths: Sequence[Path], rows: int | None = None) -> Iterator[pa.RecordBatch]:
@@ -91,21 +84,18 @@ def files_outside(suite: Suite, folder: Path) -> list[Path]:
     """The files that a suite names and that are not in its folder. A path or glob that leads out is not followed."""
     here = (Path(os.path.abspath(folder)), folder.resolve())
     found = []
-    for pattern in (*_answers(suite), *(pattern for pattern, _ in _tables(suite))):
+    for pattern in _patterns(suite):
         place = Path(os.path.abspath(_place(pattern, folder)))
         inside = any(place.is_relative_to(each) for each in here)
         found += [path.resolve() for path in files_of(pattern, folder)] if inside else [place]
     return [path for path in found if not any(path.is_relative_to(each) for each in here)]
 
 
-def _answers(suite: Suite) -> list[str]:
+def _patterns(suite: Suite) -> list[str]:
+    """The files that a suite names: of answers, then of rows."""
     answers = [step.expected_answer for scenario in suite.scenarios for step in scenario.steps]
-    return [answer.file for answer in answers if isinstance(answer, AnswerFile)]
-
-
-def _tables(suite: Suite) -> list[tuple[str, Table]]:
-    tables = [table for dataset in suite.datasets.values() for table in dataset.tables.values()]
-    return [(table.rows.file, table) for table in tables if isinstance(table.rows, FromFile)]
+    rows = [pattern for dataset in suite.datasets.values() for pattern in dataset.sources.values()]
+    return [*(answer.file for answer in answers if isinstance(answer, AnswerFile)), *rows]
 
 
 def _place(pattern: str, folder: Path) -> Path:
@@ -218,7 +208,7 @@ def _raw(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> I
     """Batches as they are in a file, of the wanted columns."""
     with refusals(path):
         if path.suffix.lower() in PARQUET:
-            _has_columns(path, wanted)
+            refuse_missing(path, wanted)
             yield from pq.ParquetFile(path).iter_batches(CHUNK_ROWS, columns=list(wanted))
         else:
             yield from _csv(path, wanted, columns)
@@ -245,7 +235,7 @@ def _csv(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> I
     kinds = {source: arrow_type(columns[name].data_type) for source, name in wanted.items()}
     # A moment may have fractions or a zone: it is taken as text, and must be one in whole seconds.
     kinds = {source: pa.string() if pa.types.is_timestamp(kind) else kind for source, kind in kinds.items()}
-    _has_columns(path, wanted)
+    refuse_missing(path, wanted)
     yield from open_csv(path, column_types=kinds, include_columns=list(wanted))
 
 
@@ -297,9 +287,10 @@ def _wanted(columns: Mapping[str, Column]) -> dict[str, str]:
     return {column.source or name: name for name, column in columns.items() if column.values is None}
 
 
-def _has_columns(path: Path, wanted: dict[str, str]) -> None:
+def refuse_missing(path: Path, wanted: Iterable[str]) -> None:
+    """Raise UserError if a file lacks one of these columns."""
     names = names_in(path)
-    if missing := wanted.keys() - names:
+    if missing := {*wanted} - {*names}:
         raise UserError(f"{path} has no column {min(missing)!r} (it has: {', '.join(names)})")
 
 

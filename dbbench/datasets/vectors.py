@@ -40,7 +40,7 @@ class VectorSet(Scaled[Vectors]):
     @property
     def shape(self) -> Vectors:
         """The order for an engine: their number at this scale, dimensions, metric; nothing of labels and queries."""
-        return self.spec.model_copy(update={"count": self.count, "labels": (), "queries": 200, "outside": False})
+        return Vectors(count=self.count, dimensions=self.spec.dimensions, metric=self.spec.metric)
 
     def label(self, share: float) -> int:
         """The label that this share of the vectors has."""
@@ -53,7 +53,7 @@ class VectorSet(Scaled[Vectors]):
 
     def tables(self) -> Iterator[Part]:
         """The vectors, and the queries of each kind."""
-        yield "vectors", self.schema, in_order(self.chunk, range(-(-self.count // CHUNK_ROWS)))
+        yield "vectors", self.schema, self.batches()
         for kind in self._kinds:
             matrix = self.queries(kind)
             column = _vectors(matrix)
@@ -73,14 +73,20 @@ class VectorSet(Scaled[Vectors]):
     def _kinds(self) -> tuple[str, ...]:
         return ("inside", "outside") if self.spec.outside else ("inside",)
 
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All vectors, with their keys and labels."""
+        return in_order(self.chunk, range(-(-self.count // CHUNK_ROWS)))
+
     def chunk(self, number: int) -> pa.RecordBatch:
         """Chunk `number` (from 0) of the vectors."""
-        first = number * CHUNK_ROWS
-        count = min(CHUNK_ROWS, self.count - first)
-        keys = np.arange(first + 1, first + count + 1, dtype=np.int64)
-        return pa.record_batch(
-            [keys, self._labels(number, count), _vectors(self._draw("vectors", number, count))], schema=self.schema
-        )
+        count = min(CHUNK_ROWS, self.count - number * CHUNK_ROWS)
+        return self._batch(number, self._draw("vectors", number, count))
+
+    def _batch(self, number: int, rows: Matrix) -> pa.RecordBatch:
+        """These vectors as chunk `number`: with keys, and labels drawn from the seed."""
+        first = number * CHUNK_ROWS + 1
+        keys = np.arange(first, first + len(rows), dtype=np.int64)
+        return pa.record_batch([keys, self._labels(number, len(rows)), _vectors(rows)], schema=self.schema)
 
     def queries(self, kind: str) -> Matrix:
         """Queries drawn as the vectors are; those from outside are as far again from their centre as centres are from each other."""

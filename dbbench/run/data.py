@@ -25,7 +25,7 @@ def draw(suite: Suite, scale: float, seed: int, folder: Path) -> dict[str, Files
     found = {}
     for name, dataset in suite.datasets.items():
         draw_it = partial(materialise, dataset, scale=scale, seed=seed, folder=folder)
-        found[name] = apart(f"a file of the dataset {name}", draw_it) if dataset.from_files else draw_it()
+        found[name] = apart(f"a file of the dataset {name}", draw_it) if dataset.sources else draw_it()
     return found
 
 
@@ -33,7 +33,7 @@ def drawn_again(run: Run) -> dict[str, Files]:
     """A run's datasets. What came from files is taken from the cache: paths in a run directory are not followed."""
     found = {}
     for name, dataset in run.suite.datasets.items():
-        if dataset.from_files:
+        if dataset.sources:
             known = run.manifest.datasets.get(name)
             found[name] = kept(str(known.get("key", "")) if known else "")
         else:

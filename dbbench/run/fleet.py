@@ -37,7 +37,7 @@ def refuse_fleet(suite: Suite, urls: Collection[str], *, budget: bool) -> None:
         raise UserError(f"--fleet runs engines on the hosts themselves: omit --url {next(iter(urls))}=...")
     if budget:
         raise UserError("--fleet runs rounds at the same time: omit --precision and --time-limit, and use --rounds")
-    if any(dataset.from_files for dataset in suite.datasets.values()):
+    if any(dataset.sources for dataset in suite.datasets.values()):
         raise UserError(f"--fleet: {suite.name} has rows from files, which the hosts don't have")
     for scenario in suite.scenarios:
         for step in scenario.steps:

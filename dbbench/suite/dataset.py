@@ -206,10 +206,27 @@ class Records(Model):
 Distance = Literal["l2", "cosine", "ip"]
 
 
-class Vectors(Model):
+class _Column(Model):
+    """What may be drawn, or be one column of the user's files."""
+
+    #: A path or a glob, relative to the suite, and the column there; empty if nothing is from files.
+    file: str = ""
+    column: str = Field(default="", max_length=300)
+
+    @model_validator(mode="after")
+    def _both(self) -> Self:
+        if bool(self.file) != bool(self.column):
+            raise ValueError("`file` and `column` together")
+        for name in {"outside", "vocabulary", "words"} & {*type(self).model_fields}:
+            if self.file and getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"no `{name}` with a `file`: it says how others are drawn")
+        return self
+
+
+class Vectors(_Column):
     """Vectors of float32 under the keys from 1 on. `count` is their number at scale 1; an engine gets that at the run's.
 
-    They are drawn around 100 centres in 24 dimensions, and mapped to `dimensions` with some noise. Label n is that of the
+    Without a file they are drawn around 100 centres in 24 dimensions, and mapped to `dimensions` with some noise. Label n is that of the
     n-th share of `labels`, 0 of all others. `queries` are drawn alike; those outside of the distribution only if asked for.
     """
 
@@ -317,9 +334,12 @@ class Dataset(Model):
         return next(each for each in HOLDS if getattr(self, each))
 
     @property
-    def from_files(self) -> bool:
-        """Whether rows of a table come from a file."""
-        return any(isinstance(table.rows, FromFile) for table in self.tables.values())
+    def sources(self) -> dict[str, str]:
+        """The user's files, each a path or a glob: table, or `vectors` -> the file of its rows."""
+        found = {name: table.rows.file for name, table in self.tables.items() if isinstance(table.rows, FromFile)}
+        if self.vectors and self.vectors.file:
+            found["vectors"] = self.vectors.file
+        return found
 
     def rows(self, table: str, scale: float) -> int:
         """Rows of a drawn table at a scale: at least one."""

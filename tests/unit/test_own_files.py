@@ -13,10 +13,10 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from dbbench.datasets.cache import kept, materialise
+from dbbench.datasets.cache import check_rows, kept, materialise
 from dbbench.datasets.found_tables import Found, FoundTable, suite_text
 from dbbench.datasets.inference import look_at
-from dbbench.datasets.own_files import all_rows, check_rows, estimated_bytes, files_of, rows_from
+from dbbench.datasets.own_files import all_rows, estimated_bytes, files_of, rows_from
 from dbbench.errors import UserError
 from dbbench.suite.dataset import Dataset, FromFile
 from dbbench.suite.loader import parse_suite
