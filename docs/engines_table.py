@@ -1,7 +1,6 @@
-"""Prints the table of engines in README.md, made of the registry: `python docs/engines_table.py`.
+"""Print the table of engines in docs/engines.md, made of the registry: `python docs/engines_table.py`.
 
-An engine belongs to the first family that has its name or its module; one that has no family, but operations on records, is
-a key-value store, and one with searches for vectors a vector engine, one with searches for texts one of texts.
+An engine belongs to the first family that has its name or its module, and otherwise to that of its operations.
 """
 
 from collections import defaultdict
@@ -12,53 +11,44 @@ from dbbench.engine import registry
 from dbbench.engine.declared import Declared, declared
 from dbbench.engine.offered import offers
 
-#: Family -> patterns of names and modules, and how its engines run.
-FAMILIES: dict[str, tuple[tuple[str, ...], str]] = {
+#: Family -> patterns of names and modules, its page, and how its engines run.
+FAMILIES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "SQL, in process": (
-        (
-            "sqlite",
-            "sqlite+apsw",
-            "sqlite+aiosqlite",
-            "sqlite+library",
-            "duckdb*",
-            "firebird",
-            "libsql",
-            "turso",
-            "chdb",
-        ),
+        ("sqlite", "sqlite+a[ip]*", "sqlite+library", "duckdb*", "firebird", "libsql", "turso", "chdb"),
+        "embedded",
         "the wheel brings the database; `firebird` also needs `apt install libtommath1`",
     ),
-    "TCP on loopback": (("*+tcp",), "a private server at a random port of 127.0.0.1, with a password"),
-    "PostgreSQL": (("postgresql*",), "a private server, or yours by `--url`"),
-    "MariaDB, MySQL": (("mysql*",), "a private MariaDB server, or yours by `--url`"),
-    "JDBC": (
-        ("dbbench_plugins.jdbc.*",),
-        "Java in process; `dbbench engines install h2` fetches the jars, once; `access` is for .mdb and .accdb files",
+    "PostgreSQL": (
+        ("postgresql*",),
+        "postgresql",
+        "a private server, or yours by `--url`; `+tcp` at a random port of 127.0.0.1, with a password",
     ),
+    "MariaDB, MySQL": (("mysql*",), "mysql", "a private MariaDB server, or yours by `--url`"),
+    "Java": (("dbbench_plugins.jdbc.*",), "jdbc", "in process; `access` is for .mdb and .accdb files"),
     "ADO.NET": (
-        ("dbbench_plugins.ado.*",),
-        "on Mono or .NET in process: Mono.Data.Sqlite, or a provider that you bring; `jet` on Windows",
+        ("sqlite+ado",),
+        "ado",
+        "in process, on Mono or .NET, with Mono.Data.Sqlite or a provider that you bring",
     ),
-    "ODBC, SQLAlchemy": (
-        ("odbc*", "sqlalchemy"),
-        "in process; `odbc` and `sqlalchemy` reach any database that has a driver for them, by `--url`",
-    ),
-    "proprietary": (
-        ("sqlserver*", "oracle"),
-        "by `--url`; nobody has run them against a live server yet",
-    ),
-    "files of blocks": (("dbbench_plugins.blocks.*", "virtualfile"), "in process, on Linux"),
-    ".NET, Windows": (
-        ("dbbench_plugins.dotnet.*", "esent"),
-        "on Mono or .NET, with libraries that you bring; `esent` on Windows",
-    ),
+    "Windows": (("dbbench_plugins.ado.*",), "windows", "in process; nobody has run them yet"),
+    "ESENT": (("esent",), "esent", "in process, on Windows"),
+    "ODBC": (("odbc*",), "odbc", "in process; `odbc` reaches any database that has a driver, by `--url`"),
+    "SQLAlchemy": (("sqlalchemy",), "sqlalchemy", "any database that has a dialect, by `--url`"),
+    "SQL Server": (("sqlserver*",), "sqlserver", "by `--url`; nobody has run them against a live server yet"),
+    "Oracle": (("oracle",), "oracle", "by `--url`; nobody has run it against a live server yet"),
+    "files of blocks": (("dbbench_plugins.blocks.*", "virtualfile"), "blocks", "in process, on Linux"),
+    ".NET": (("dbbench_plugins.dotnet.*",), "dotnet", "in process, on Mono or .NET, with libraries that you bring"),
 }
-_STORES = "key-value"
-_STORES_RUN = "in process; `redis` has a private server. All SQL engines but `chdb` and `access` can keep records, too"
-_VECTORS = "vectors"
-_TEXTS = "texts"
-_TEXTS_RUN = "in process; no word left out, none made another"
-_VECTORS_RUN = "in process; each index as its documentation builds it"
+#: What an engine without a family may search or keep -> its family, page, and how it runs.
+REST = {
+    "insert": (
+        "records under keys",
+        "keyvalue",
+        "in process; `redis` has a private server. All SQL engines but `chdb` and `access` can keep records, too",
+    ),
+    "nearest": ("vectors", "vectors", "in process; some SQL engines search vectors, too"),
+    "search": ("texts", "texts", "in process; some SQL engines search texts, too"),
+}
 _LAYERS = "on those engines, in the suite `object-load`"
 
 
@@ -71,27 +61,21 @@ def table(package: str = "dbbench") -> Iterator[str]:
     for engine in sorted(engines, key=lambda each: each.name):
         if not engine.base:
             families[family(engine)].append(engine.name)
-    yield "| family | engines | how they run |"
+    yield "| page | engines | how they run |"
     yield "|---|---|---|"
-    for name, (_, how) in FAMILIES.items():
-        yield f"| {name} | {_quoted(families[name])} | {how} |"
-    yield f"| {_STORES} | {_quoted(families[_STORES])} | {_STORES_RUN} |"
-    yield f"| {_TEXTS} | {_quoted(families[_TEXTS])} | {_TEXTS_RUN} |"
-    yield f"| {_VECTORS} | {_quoted(families[_VECTORS])} | {_VECTORS_RUN} |"
+    for name, page, how in (*((name, *rest) for name, (_, *rest) in FAMILIES.items()), *REST.values()):
+        yield f"| [{name}](engines/{page}.md) | {_quoted(families[name])} | {how} |"
     yield f"| access layers | {_layers([engine for engine in engines if engine.base])} | {_LAYERS} |"
 
 
 def family(engine: Declared) -> str:
     """The family of an engine."""
-    for name, (patterns, _) in FAMILIES.items():
+    for name, (patterns, *_) in FAMILIES.items():
         if any(fnmatch(word, pattern) for pattern in patterns for word in (engine.name, engine.point.module)):
             return name
-    if offers(registry.find(engine.name), "insert"):
-        return _STORES
-    if offers(registry.find(engine.name), "nearest"):
-        return _VECTORS
-    if offers(registry.find(engine.name), "search"):
-        return _TEXTS
+    for operation, (name, *_) in REST.items():
+        if offers(registry.find(engine.name), operation):
+            return name
     raise ValueError(f"{engine.name} has no family: add one to docs/engines_table.py")
 
 
