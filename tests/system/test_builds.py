@@ -1,9 +1,11 @@
 """Builds that the user names with --from: built once, run beside each other, and refused in a line where they can't be had."""
 
+import hashlib
 import json
 import shutil
 import subprocess
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,8 @@ import pytest
 
 from dbbench.engine import builds
 from dbbench.errors import Unavailable, UserError
+from dbbench.testing.contract import usable
+from dbbench_plugins.jdbc import jars
 from tests.conftest import Dbbench, summary
 from tests.wheels import offline, source_folder, wheel
 
@@ -120,6 +124,31 @@ def test_a_program_is_an_option_of_its_engine(tmp_path: Path, dbbench: Dbbench) 
     assert found["engines"]["sqlite+library@head"]["versions"]["built from"].startswith("libsqlite3.so, sha256 ")
     with pytest.raises(UserError, match="there is no"):
         builds.source(str(tmp_path / "gone"))
+
+
+def test_two_jars_of_a_database_run_beside_each_other(tmp_path: Path, dbbench: Dbbench) -> None:
+    usable("hsqldb")
+    pinned, *_ = jars.find("hsqldb")
+    head = shutil.copy(pinned, tmp_path / "hsqldb-head.jar")
+    with zipfile.ZipFile(head, "a") as jar:
+        jar.writestr("changed", "by its author")
+    (tmp_path / "broken.jar").write_bytes(b"no jar")
+    shutil.copy(SMALL, tmp_path)
+    chosen = ["--from", f"hsqldb@head={head}", "--from", f"hsqldb@base={pinned}"]
+    words = ["--scale", "0.01", "--rounds", "1", "--format", "csv,html", "--out", "r"]
+    dbbench("suite", "small.yaml", *chosen, *words, status=0)
+    assert {row["outcome"] for row in summary(tmp_path / "r").values()} == {"ok"}
+    found = json.loads((tmp_path / "r" / "run.json").read_text())
+    page = (tmp_path / "r" / "report" / "index.html").read_text("utf-8")
+    for name, path in (("head", Path(head)), ("base", pinned)):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        assert found["engines"][f"hsqldb@{name}"]["versions"]["built from"] == f"{path.name}, sha256 {digest}"
+        assert f"built from {path.name}, sha256 {digest}" in page
+        assert "HSQLDB" not in found["engines"][f"hsqldb@{name}"]["versions"]  # the trial says what it opened
+    assert "HSQLDB 2.7.4" in page
+    broken = ["--from", f"hsqldb@head={tmp_path / 'broken.jar'}", "--quick", "--out", "b"]
+    done = dbbench("suite", "small.yaml", *broken, status=2)
+    assert "broken.jar is no jar with a JDBC driver" in " ".join(done.stderr.split())
 
 
 @pytest.fixture

@@ -69,6 +69,10 @@ def test_the_users_folder_comes_first_and_whole(cache: Path, tmp_path: Path, mon
     put(tmp_path / "own", "thing-0.8.jar", b"older")
     monkeypatch.setenv(jars.FOLDER, str(tmp_path / "own"))
     assert jars.find("thing") == own
+    monkeypatch.delenv(jars.FOLDER)
+    assert jars.find("thing", str(tmp_path / "own")) == own
+    with pytest.raises(Unavailable, match=r"home is no jar, and has no thing\.jar"):
+        jars.find("thing", str(tmp_path / "home"))
 
 
 def test_a_folder_without_the_engines_first_jar_is_passed_by(

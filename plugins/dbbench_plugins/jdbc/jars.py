@@ -88,17 +88,22 @@ JARS: dict[str, tuple[Jar, ...]] = {
 }
 
 
-def find(engine: str) -> list[Path]:
-    """The jars of an engine: the user's own, the pinned ones, or the distribution's.
+def find(engine: str, named: str = "") -> list[Path]:
+    """The jars of an engine: those that the user names, a jar or a folder; or the pinned ones; or the distribution's.
 
     Raises Unavailable if one is missing, or is not the one that was pinned.
     """
     first, *_ = jars = JARS[engine]
-    if own := os.environ.get(FOLDER):
+    if named and (path := Path(local(named))).is_file():
+        driver(path)
+        return [path]
+    if own := named or os.environ.get(FOLDER):
         folder = Path(local(own))
         for pattern in (f"{first.artifact}-[0-9]*.jar", f"{first.artifact}.jar"):
             if mine := sorted(folder.glob(pattern)):
                 return [mine[-1], *sorted(set(folder.glob("*.jar")) - set(mine))]
+        if named:
+            raise Unavailable(f"{folder} is no jar, and has no {first.artifact}.jar", f"--set {engine}.jar=PATH")
     found = [_pinned(jar, engine) for jar in jars]
     if None not in found:
         return [path for path in found if path]
@@ -108,10 +113,10 @@ def find(engine: str) -> list[Path]:
     raise Unavailable(f"there is no {missing} here", _command(engine))
 
 
-def versions(engine: str) -> dict[str, str]:
+def versions(engine: str, named: str = "") -> dict[str, str]:
     """The versions of what is in an engine's jars, by name: as pinned, or as the first jar itself says."""
-    path = find(engine)[0]
-    if path.name == JARS[engine][0].name:
+    path = find(engine, named)[0]
+    if not named and path.name == JARS[engine][0].name:
         return {jar.product: jar.version for jar in JARS[engine] if jar.product}
     told = {}
     with contextlib.suppress(KeyError), zipfile.ZipFile(path) as jar:
@@ -122,9 +127,12 @@ def versions(engine: str) -> dict[str, str]:
 
 
 def driver(path: Path) -> str:
-    """The name of the JDBC driver in a jar."""
-    with zipfile.ZipFile(path) as jar:
-        lines = jar.read("META-INF/services/java.sql.Driver").decode().splitlines()
+    """The name of the JDBC driver in a jar. Raises Unavailable if there is none."""
+    try:
+        with zipfile.ZipFile(path) as jar:
+            lines = jar.read("META-INF/services/java.sql.Driver").decode().splitlines()
+    except (OSError, KeyError, zipfile.BadZipFile) as exc:
+        raise Unavailable(f"{path.name} is no jar with a JDBC driver") from exc
     return next(line.strip() for line in lines if line.strip() and not line.startswith("#"))
 
 

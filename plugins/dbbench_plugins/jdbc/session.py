@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from dbbench.engine import Concurrency, Dialect, Options, Publication, Retry, Rows, SQLEngine, SQLSession, Unsupported
+from dbbench.engine import (
+    Concurrency,
+    Dialect,
+    Options,
+    Program,
+    Publication,
+    Retry,
+    Rows,
+    SQLEngine,
+    SQLSession,
+    Unsupported,
+)
 from dbbench_plugins.jdbc import jars, jvm
 
 if TYPE_CHECKING:
@@ -20,6 +31,10 @@ if TYPE_CHECKING:
 class JDBCOptions(Options):
     heap_mib: int | None = Field(
         default=None, ge=32, le=2**20, description="the JVM's heap, MiB; its own choice if not given"
+    )
+    jar: Program = Field(
+        default="",
+        description="path of the database's jar, or of a folder with it and others; the pinned ones if not given",
     )
 
 
@@ -159,12 +174,17 @@ class JDBCEngine(SQLEngine):
     @classmethod
     def available(cls) -> None:
         jvm.java(cls.oldest_java)
-        jars.find(cls.name)
+
+    @classmethod
+    def available_with(cls, options: Mapping[str, Any]) -> None:
+        jars.find(cls.name, str(options.get("jar", "")))
 
     @classmethod
     def versions(cls) -> dict[str, str]:
-        java = jvm.java(cls.oldest_java)
-        return {**jars.versions(cls.name), "Java": java.version, "JPype1": version("JPype1")}
+        return {"Java": jvm.java(cls.oldest_java).version, "JPype1": version("JPype1")}
+
+    def server_versions(self) -> dict[str, str]:
+        return jars.versions(self.name, self.options.jar)
 
     def address(self) -> str:
         """The JDBC URL of the database."""
@@ -183,7 +203,7 @@ class JDBCEngine(SQLEngine):
 
         if ";" in str(self.directory):
             raise Unsupported(f"a JDBC URL ends the path at its semicolon: {self.directory}")
-        found = jars.find(self.name)
+        found = jars.find(self.name, self.options.jar)
         jvm.start(jvm.java(self.oldest_java), found, self.options.heap_mib)
         for name, value in self.system_properties().items():
             jpype.JClass("java.lang.System").setProperty(name, str(value))
