@@ -31,6 +31,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             pytest.exit(f"the entry points {group} of pyproject.toml are not installed: pip install -e . again", 2)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--drawn", type=float, default=0.02, help="How much of the random input of tests/attack to draw.")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Selection())
     config.pluginmanager.register(Sharing())

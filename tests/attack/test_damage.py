@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.attack.conftest import Ask
+from tests.attack.drawn import WILD, places
 from tests.attack.test_run_directories import outside, trial, twin
 
 
@@ -53,24 +55,6 @@ def test_a_run_directory_without_permission_is_told(run: Path, ask: Ask, monkeyp
     if os.access(run / "run.json", os.R_OK):
         pytest.skip("root may read anything")
     assert "Permission denied" in ask("report", run).output
-
-
-#: How many mutations are tried;.
-SEEDS = 20
-
-#: What a fuzzer puts in the place of a value.
-WILD: tuple[Any, ...] = (
-    None, True, -1, 0, 1, 5e-324, 1e-300, 1e18, 10**18, 2**63, -1e300, "", "x" * 5_000, "../../escaped", "\x1b[2J\u202e", "\ud800",
-    [], {}, [[]], {"": ""}, {"a": None}, [1, "b"], "NaN", "ok", "failed",
-)  # fmt: skip
-
-
-def places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The path of every value in a document."""
-    inner = (
-        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
-    )
-    return [path] * bool(path) + [place for key, value in inner for place in places(value, (*path, key))]
 
 
 def mutate(path: Path, chance: random.Random) -> str:
@@ -125,11 +109,14 @@ def test_a_release_that_is_none_is_told(release: str, run: Path, ask: Ask) -> No
     assert (done.exit_code, "release: " in done.output) == (2, True)
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.drawn(250)
 def test_no_mutation_of_a_run_ends_in_a_traceback_or_writes_outside(
-    seed: int, run: Path, ask: Ask, tmp_path: Path
+    seed: int, run: Path, new_run: Path, ask: Ask, tmp_path: Path
 ) -> None:
     chance = random.Random(seed)
+    if seed % 2:
+        shutil.rmtree(run)
+        shutil.copytree(new_run, run)
     other = twin(run)
     before = outside(tmp_path)
     files = [run / "run.json", *run.glob("trials/*/result.json")]
@@ -140,6 +127,10 @@ def test_no_mutation_of_a_run_ends_in_a_traceback_or_writes_outside(
         ask("report", run, "--format", "csv", "--publish")
         ask("compare", run, other)
         ask("compare", other, run, "--across-machines", "--markdown")
+        ask("history", other, run, "--across-machines")
+        ask("site", other, run, "--out", tmp_path / "run" / "site")
+        if seed % 8 == 3:
+            ask("explain", run, "--step", "best", "--seconds", "0.2")
     except Exception as exc:
         raise AssertionError(f"{told}: {exc!r}") from exc
     assert reported.exit_code == 0 or len(reported.output) > 20
