@@ -6,7 +6,7 @@ counts the timed steps.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median, stdev
 
@@ -113,8 +113,11 @@ def pair_gate(
     *,
     strict: bool = False,
     step: str = "",
+    beside: Collection[str] = (),
 ) -> GatedPairs:
     """The pairs of two engines (new, old), and what a gate of `share` (0.1 is 10 %) says of them, or of one `step`.
+
+    `beside` are the steps of these engines' other gates: they count as tests, too, and a gate of all leaves them to those.
 
     Without a metric it is the undelayed time where other processes disturbed the median trial and each timed step has
     one, and each step's own figure elsewhere (ADR 17). `strict`: what can't be told fails too. Where a control is told apart
@@ -126,8 +129,10 @@ def pair_gate(
         others = _others(mine)
         metric = Metric.WALL if others is None or lacking(mine, Metric.UNDELAYED) else Metric.UNDELAYED
     rows = summarise(run.suite, run.manifest, by_metric(results, metric))
-    rows = [row for row in rows if step in ("", row.step, f"{row.scenario}/{row.step}")]
+    if step and "" not in beside:
+        rows = [row for row in rows if _is_one(row, {step, *beside})]
     pairs = paired(rows, *names, min(MARGIN, share))
+    pairs = [pair for pair in pairs if (_is_one(pair, {step}) if step else not _is_one(pair, beside))]
     known = control(run.manifest, rows)
     doubted = {(pair.scenario, pair.step) for pair in known.apart} if known else ()
     chosen = others if metric is Metric.UNDELAYED else None
@@ -141,6 +146,11 @@ def pair_gate(
         if one_database and plan_changed(ours, theirs)
     }
     return GatedPairs(*names, pairs, gate, metric, step, chosen, known, plans)
+
+
+def _is_one(of: Row | Pair, names: Collection[str]) -> bool:
+    """Whether a step is among names, STEP or SCENARIO/STEP."""
+    return of.step in names or f"{of.scenario}/{of.step}" in names
 
 
 def _others(results: Sequence[TrialResult]) -> float | None:

@@ -1,4 +1,4 @@
-"""`--gate NEW/OLD[:STEP]:SHARE` of `suite` and `report`: two engines of one run, compared in pairs of rounds."""
+"""`--gate NEW/OLD[:STEP]:SHARE[:METRIC]` of `suite` and `report`: two engines of one run, compared in pairs of rounds."""
 
 from __future__ import annotations
 
@@ -34,19 +34,24 @@ class PairGate:
 
 
 def parse_gate(text: Any) -> PairGate:
-    """Like duckdb@1.4/duckdb@1.3:10%, or duckdb@1.4/duckdb@1.3:join:10%."""
+    """Like duckdb@1.4/duckdb@1.3:10%, or duckdb@1.4/duckdb@1.3:join:10%:cpu."""
     if isinstance(text, PairGate):  # click converts a default twice
         return text
-    names, colon, most = str(text).rpartition(":")
+    front, colon, last = str(text).rpartition(":")
+    metric = Metric(last) if colon and last in [*Metric] else None
+    names, colon, most = (front if metric else str(text)).rpartition(":")
     names, _, step = names.partition(":")
     new, slash, old = names.partition("/")
     if not (colon and slash and new and old) or "/" in old:
-        raise click.BadParameter(f"{text!r} is not NEW/OLD:SHARE or NEW/OLD:STEP:SHARE, like duckdb@1.4/duckdb@1.3:10%")
+        raise click.BadParameter(
+            f"{text!r} is not NEW/OLD:SHARE, like duckdb@1.4/duckdb@1.3:10%, with a :STEP before the share and a :METRIC after "
+            f"it if you like ({', '.join(Metric)})"
+        )
     if new == old:
         raise click.BadParameter(
             f"{text!r} compares {new} with itself: name a variant of it, like {new}/{new}@again:10%"
         )
-    return PairGate(new, old, share(most), step=step)
+    return PairGate(new, old, share(most), metric, step=step)
 
 
 gate_option = click.option(
@@ -54,9 +59,9 @@ gate_option = click.option(
     "gates",
     type=parse_gate,
     multiple=True,
-    metavar="NEW/OLD[:STEP]:SHARE",
-    help="Compare two engines of the run round by round, by all steps or one; exit with 1 if NEW broke or is shown to be "
-    "slower or larger than OLD by more than SHARE, with 3 if the run can't show it. May be given again.",
+    metavar="NEW/OLD[:STEP]:SHARE[:METRIC]",
+    help="Compare two engines of the run round by round, by one step or all that have no gate of their own; exit with 1 if NEW "
+    "broke or is shown to be slower or larger than OLD by more than SHARE, with 3 if the run can't show it. May be given again.",
 )
 
 unknown_option = click.option(
@@ -70,7 +75,7 @@ def chosen_gates(gates: tuple[PairGate, ...], metric: Metric | None, *, fail_on_
 
     if fail_on_unknown and not gates:
         raise UserError("--fail-on-unknown makes a gate stricter: add one, like --gate duckdb@1.4/duckdb@1.3:10%")
-    return tuple(replace(gate, metric=metric, strict=fail_on_unknown) for gate in gates)
+    return tuple(replace(gate, metric=gate.metric or metric, strict=fail_on_unknown) for gate in gates)
 
 
 def check_gates(run: Run, gates: tuple[PairGate, ...]) -> None:
@@ -112,9 +117,13 @@ def show_gates(
             answers.add(answer)
             said.append(text)
             continue
+        names = (wanted.new, wanted.old)
+        beside = {gate.step for gate in gates if (gate.new, gate.old) == names} - {wanted.step}
         shown = pair_gate(
-            run, results, (wanted.new, wanted.old), wanted.share, wanted.metric, strict=wanted.strict, step=wanted.step
+            run, results, names, wanted.share, wanted.metric, strict=wanted.strict, step=wanted.step, beside=beside
         )
+        if beside and not shown.pairs:
+            continue  # each step has a gate of its own
         if shown.control and {shown.control.name, shown.control.repeats} & withheld.keys():
             shown = replace(shown, control=None)
         answers.add(shown.gate.answer)

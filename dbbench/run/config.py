@@ -34,7 +34,6 @@ class Defaults(Model):
     trial_memory: str | None = None
     memory_limit: str | None = None
     formats: str | None = Field(default=None, alias="format")
-    gates: list[str] | None = Field(default=None, alias="gate", max_length=1_000)
 
 
 class Config(Model):
@@ -46,6 +45,8 @@ class Config(Model):
     #: Engine -> its options: what `--set ENGINE.OPTION=VALUE` does.
     settings: dict[EngineName, dict[Identifier, Setting]] = Field(default={}, max_length=100)
     variants: dict[VariantName, Variant] = Field(default={}, max_length=100)
+    #: NEW/OLD -> STEP, or "*" for all others -> SHARE or SHARE:METRIC, as `--gate` has them.
+    gates: dict[str, dict[str, str]] = Field(default={}, max_length=100)
 
     @property
     def texts(self) -> dict[str, dict[str, str]]:
@@ -55,7 +56,12 @@ class Config(Model):
     @property
     def defaults(self) -> dict[str, Any]:
         """Parameter of `dbbench suite` -> value."""
-        return self.options.model_dump(exclude_none=True)
+        gates = [
+            f"{pair}:{share}" if step == "*" else f"{pair}:{step}:{share}"
+            for pair, shares in self.gates.items()
+            for step, share in shares.items()
+        ]
+        return self.options.model_dump(exclude_none=True) | ({"gates": gates} if gates else {})
 
 
 def read(path: Path) -> Config:

@@ -22,7 +22,6 @@ FULL = """
 engines = ["sqlite", "sqlite@small"]
 [options]
 rounds = 10
-gate = ["sqlite@small/sqlite:join:20%"]
 time_limit = "10m"
 format = "csv"
 scale = 0.5
@@ -31,6 +30,9 @@ cache_mib = 32
 [variants."sqlite@small"]
 settings = {cache_mib = 4}
 env = {MALLOC_ARENA_MAX = 1}
+[gates."sqlite@small/sqlite"]
+"*" = "10%"
+join = "20%:cpu"
 """
 
 
@@ -43,7 +45,7 @@ def written(tmp_path: Path, text: str) -> Path:
 def test_all_that_it_may_hold_is_read(tmp_path: Path) -> None:
     config = read(written(tmp_path, FULL))
     assert config.engines == ("sqlite", "sqlite@small")
-    gates = ["sqlite@small/sqlite:join:20%"]
+    gates = ["sqlite@small/sqlite:10%", "sqlite@small/sqlite:join:20%:cpu"]
     assert config.defaults == {"rounds": 10, "time_limit": "10m", "formats": "csv", "scale": 0.5, "gates": gates}
     assert config.texts == {"sqlite": {"cache_mib": "32"}}
     assert config.variants["sqlite@small"].env == {"MALLOC_ARENA_MAX": "1"}
@@ -66,6 +68,7 @@ def test_every_default_is_an_option_of_the_command() -> None:
         ),
         ("[options]\nrounds = 'ten'", "options.rounds: "),
         ("engines = 'sqlite'", "engines: "),
+        ("[gates]\n'a/b' = '10%'", "gates.a/b: "),
         ("[settings.'sqlite@a']\ncache_mib = 1", r'write them as variants\."sqlite@a"\.settings'),
         ("[variants.'sqlite@A b']", "variants"),
         ("engines = ['null@x']", "the null engine has no variants"),

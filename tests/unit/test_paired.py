@@ -131,7 +131,9 @@ def test_other_measures_are_not_compared() -> None:
     assert "not the same measure" in pair_detail(pair)
 
 
-@pytest.mark.parametrize("text", ["a/b", "a:10%", "/b:10%", "a/:10%", "a/b/c:10%", "a/b:", "a/b:ten", "a/a:10%"])
+@pytest.mark.parametrize(
+    "text", ["a/b", "a:10%", "/b:10%", "a/:10%", "a/b/c:10%", "a/b:", "a/b:ten", "a/a:10%", "a/b:cpu", "a/b:10%:cup"]
+)
 def test_a_gate_that_can_not_be_read_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter):
         parse_gate(text)
@@ -139,6 +141,7 @@ def test_a_gate_that_can_not_be_read_is_refused(text: str) -> None:
 
 def test_a_gate_is_read() -> None:
     assert parse_gate("sqlite+apsw@3.46/sqlite:12.5%") == PairGate("sqlite+apsw@3.46", "sqlite", 0.125)
+    assert parse_gate("a/b:join:2%:cpu") == PairGate("a", "b", 0.02, Metric.CPU, step="join")
 
 
 def test_a_gate_of_one_step_looks_at_no_other(tmp_path: Path) -> None:
@@ -154,6 +157,39 @@ def test_a_gate_of_one_step_looks_at_no_other(tmp_path: Path) -> None:
     assert answers == {"join-1": 1, "join-2": 0}
     with pytest.raises(UserError, match=r"the step joni-1, which \S+ doesn't have; did you mean 'join-1'"):
         check_gates(run, (parse_gate("e@new/e@old:joni-1:10%"),))
+
+
+def test_a_gate_of_all_steps_leaves_those_with_a_gate_of_their_own(tmp_path: Path) -> None:
+    def change(result: dict[str, Any]) -> None:
+        new = result["engine_name"] == "e@new"
+        for step in result["steps"]:
+            if step["name"] == "join-1" and new:
+                step["value"] *= 1.3
+            if step["name"] == "join-2":
+                step |= {"unit": "1/s", "direction": "higher", "value": 700 if new else 1_000}
+            if step["name"] == "scan-1":
+                step["usage"] = {"cpu": 2.0 if new else 1.0}
+
+    run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]")}, rounds=6, change=change)
+
+    def status(*gates: str) -> int:
+        return show_gates(run, open_console(), tuple(parse_gate(f"e@new/e@old:{gate}") for gate in gates))
+
+    own = ("join-1:50%", "join-2:50%")
+    assert status("10%", *own) == 0
+    assert [status("10%", own[0]), status("10%", own[1])] == [1, 1]
+    assert status("50%", "invoices/join-2:20%") == 1
+    assert status("10%", *own, "scan-1:5%:cpu") == 1
+
+
+def test_other_gates_of_two_engines_count_as_tests(tmp_path: Path) -> None:
+    run = fabricate(tmp_path / "r", {"e@old": Fake("E [old]"), "e@new": Fake("E [new]")}, rounds=6)
+    names = ("e@new", "e@old")
+    alone = pair_gate(run, run.results(), names, 0.1, step="join-1")
+    two = pair_gate(run, run.results(), names, 0.1, step="join-1", beside=["join-2"])
+    everything = pair_gate(run, run.results(), names, 0.1, step="join-1", beside=[""])
+    assert [one.pairs[0].tests for one in (alone, two, everything)] == [1, 2, 7]
+    assert {len(one.pairs) for one in (alone, two, everything)} == {1}
 
 
 @pytest.mark.parametrize(("slow", "rounds", "status"), [(1.3, 6, 1), (1.0, 6, 0), (1.3, 3, 3)])
