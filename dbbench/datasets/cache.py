@@ -24,20 +24,20 @@ import pyarrow.ipc
 from dbbench.datasets.csv_form import csv_bytes, header_bytes
 from dbbench.datasets.generate import DOCUMENTS, GENERATION, arrow_schema, batches, chunk
 from dbbench.datasets.own_files import all_rows, estimated_bytes, files_of
+from dbbench.datasets.own_texts import text_set
 from dbbench.datasets.own_vectors import vector_set
 from dbbench.datasets.records import RecordSet
-from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet
 from dbbench.errors import UserError
 from dbbench.host import atomic_json, kept_folder, plain_file
 from dbbench.host.ahead import in_order
 from dbbench.host.kept_folder import cache_folder
-from dbbench.suite.dataset import Dataset, FromFile, Table
+from dbbench.suite.dataset import TEXT_TABLE, Dataset, FromFile, Table
 from dbbench.suite.model import Suite
 
 _MANIFEST = "dataset.json"
 #: Raised whenever the files of a dataset, or what is noted of them, change their form; part of the cache's key.
-_FORMAT = 3
+_FORMAT = 4
 _log = logging.getLogger(__name__)
 
 
@@ -168,6 +168,8 @@ def check_rows(suite: Suite, folder: Path) -> None:
         for name, paths in sources_of(dataset, 1, folder).items():
             if dataset.vectors:
                 rows: Iterable[object] = vector_set(dataset.vectors, dataset.seed, 1, paths).batches()
+            elif dataset.texts:
+                rows = text_set(dataset.texts, dataset.seed, 1, paths).rows()
             else:
                 rows = all_rows(dataset.tables[name], paths)
             for _ in rows:
@@ -177,7 +179,7 @@ def check_rows(suite: Suite, folder: Path) -> None:
 def _check_room(dataset: Dataset, scale: float, seed: int, sources: dict[str, list[Path]]) -> None:
     """Raise UserError if the tables would not fit on the disk, by the first rows of each one."""
     needed = VectorSet(dataset.vectors, seed, scale).bytes if dataset.vectors else 0
-    needed += TextSet(dataset.texts, seed, scale).bytes if dataset.texts else 0
+    needed += text_set(dataset.texts, seed, scale, sources.get(TEXT_TABLE)).bytes if dataset.texts else 0
     for name, table in dataset.tables.items():
         if isinstance(table.rows, FromFile):
             needed += estimated_bytes(table, sources[name], _wanted(table, scale))
@@ -210,10 +212,11 @@ def _write(dataset: Dataset, scale: float, seed: int, folder: Path, sources: dic
         rows = rows_of(dataset, name, scale, seed, sources.get(name))
         text_bytes += _written_table(folder, name, table, rows, files, tables)
     if dataset.texts is not None:
-        texts = TextSet(dataset.texts, seed, scale)
+        texts = text_set(dataset.texts, seed, scale, sources.get(TEXT_TABLE))
         for name, table in texts.tables.items():
             text_bytes += _written_table(folder, name, table, texts.rows(), files, tables)
-        files |= _written(folder, *texts.postings())
+        for part in texts.index(Files(folder).table(TEXT_TABLE)):
+            files |= _written(folder, *part)
     if dataset.records is not None:  # made by arithmetic in each trial: there is nothing to be written
         records = RecordSet(dataset.records, seed, scale)
         text_bytes = records.count * (dataset.records.key_bytes + dataset.records.value_bytes)

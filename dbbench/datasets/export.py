@@ -12,11 +12,11 @@ import pyarrow.csv
 from dbbench.datasets.cache import rows_of, sources_of
 from dbbench.datasets.csv_form import csv_batch, csv_schema
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_schema
+from dbbench.datasets.own_texts import text_set
 from dbbench.datasets.own_vectors import vector_set
 from dbbench.datasets.records import RecordSet
-from dbbench.datasets.texts import TextSet
 from dbbench.errors import UserError
-from dbbench.suite.dataset import Dataset
+from dbbench.suite.dataset import TEXT_TABLE, Dataset
 
 Part = tuple[pa.Schema, Iterable[pa.RecordBatch]]
 _RECORDS = pa.schema([pa.field("key", pa.binary()), pa.field("value", pa.binary())])
@@ -66,7 +66,7 @@ def _parts(
         vectors = vector_set(dataset.vectors, dataset.seed if seed is None else seed, scale, sources.get("vectors"))
         yield from ((name, (schema, batches)) for name, schema, batches in vectors.tables())
     if dataset.texts is not None:
-        texts = TextSet(dataset.texts, dataset.seed if seed is None else seed, scale)
+        texts = text_set(dataset.texts, dataset.seed if seed is None else seed, scale, sources.get(TEXT_TABLE))
         yield from ((name, (arrow_schema(table), texts.rows())) for name, table in texts.tables.items())
 
 

@@ -53,14 +53,16 @@ def texts_at(bodies: pa.ChunkedArray, places: Sequence[int] | NDArray[Any]) -> l
 class InvertedIndex:
     """The index of all texts, and the texts themselves."""
 
-    texts: TextSet
+    vocabulary: Sequence[str]
     postings: Sequence[pa.RecordBatch]
     bodies: pa.ChunkedArray
 
     @classmethod
     def drawn(cls, texts: TextSet) -> Self:
         """The index of texts that are in memory."""
-        return cls(texts, [*texts.postings()[2]], pa.chunked_array([batch.column(TEXT) for batch in texts.rows()]))
+        return cls(
+            texts.vocabulary, [*texts.postings()], pa.chunked_array([batch.column(TEXT) for batch in texts.rows()])
+        )
 
     def find(self, kind: MatchKind, words: Sequence[str]) -> Matching:
         """The texts that match. What a phrase or a prefix finds in a text counts as one word."""
@@ -78,7 +80,7 @@ class InvertedIndex:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        return {word: number for number, word in enumerate(self.texts.vocabulary)}
+        return {word: number for number, word in enumerate(self.vocabulary)}
 
     @cached_property
     def _lengths(self) -> NDArray[np.int64]:

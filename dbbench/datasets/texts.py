@@ -30,7 +30,7 @@ _LONGEST = 3 * 2 + 3 + 1
 #: Subjects of texts; the bits by which a word, and a word of the topic, is drawn.
 TOPICS, _BITS, _TOPIC_BITS = 50, 22, 16
 #: The inverted index of a chunk: a row for each word of the vocabulary.
-_POSTINGS = pa.schema([pa.field("docs", pa.list_(pa.int32())), pa.field("counts", pa.list_(pa.int16()))])
+POSTINGS = pa.schema([pa.field("docs", pa.list_(pa.int32())), pa.field("counts", pa.list_(pa.int16()))])
 
 
 def word(number: int) -> str:
@@ -51,8 +51,9 @@ class TextSet(Scaled[Texts]):
     @property
     def tables(self) -> dict[str, Table]:
         """The table that an engine keeps them in."""
-        most = int(max(self.spec.words.values()))
-        columns = {TEXT_KEY: Column(type="integer"), TEXT: Column(type=f"varchar({most * _LONGEST})")}
+        spec = self.spec
+        most = spec.characters if spec.file else int(max(spec.words.values())) * _LONGEST
+        columns = {TEXT_KEY: Column(type="integer"), TEXT: Column(type=f"varchar({most})")}
         return {TEXT_TABLE: Table(rows=FromFile(file=TEXT_TABLE), primary_key=TEXT_KEY, columns=columns)}
 
     @property
@@ -70,9 +71,14 @@ class TextSet(Scaled[Texts]):
         """Keys and texts."""
         return in_order(self.chunk, self._chunks)
 
-    def postings(self) -> tuple[str, pa.Schema, Iterator[pa.RecordBatch]]:
-        """The inverted index: for each chunk and word the keys of the texts that have it, ascending, and how often."""
-        return "postings", _POSTINGS, in_order(self._postings, self._chunks)
+    def index(self, stored: pa.Table) -> Iterator[tuple[str, pa.Schema, Iterator[pa.RecordBatch]]]:
+        """The words of the texts that were stored, and the inverted index: see `postings`."""
+        yield vocabulary_batch(self._words)
+        yield "postings", POSTINGS, self.postings()
+
+    def postings(self) -> Iterator[pa.RecordBatch]:
+        """The inverted index."""
+        return in_order(self._postings, self._chunks)
 
     @property
     def _chunks(self) -> range:
@@ -86,13 +92,7 @@ class TextSet(Scaled[Texts]):
         return pa.record_batch([keys, pc.binary_join(lists, " ")], names=[TEXT_KEY, TEXT])
 
     def _postings(self, number: int) -> pa.RecordBatch:
-        keys, lengths, words = self._draw(number)
-        pairs = words.astype(np.int64) << 32 | np.repeat(keys, lengths)
-        found, counts = np.unique(pairs, return_counts=True)
-        ends = np.searchsorted(found >> 32, np.arange(self.spec.vocabulary + 1)).astype(np.int32)
-        docs = (found & 0xFFFFFFFF).astype(np.int32)
-        lists = [pa.ListArray.from_arrays(pa.array(ends), pa.array(each)) for each in (docs, counts.astype(np.int16))]
-        return pa.record_batch(lists, schema=_POSTINGS)
+        return postings(*self._draw(number), self.spec.vocabulary)
 
     def _draw(self, number: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
         """The keys of a chunk, how many words each has, and these words."""
@@ -120,6 +120,27 @@ class TextSet(Scaled[Texts]):
     @cached_property
     def _words(self) -> pa.Array:
         return pa.array(self.vocabulary)
+
+
+def vocabulary_batch(words: pa.Array) -> tuple[str, pa.Schema, Iterator[pa.RecordBatch]]:
+    """The table of all words, by their numbers."""
+    batch = pa.record_batch([words], ["word"])
+    return "vocabulary", batch.schema, iter([batch])
+
+
+def postings(
+    keys: NDArray[np.int32], lengths: NDArray[np.int64], words: NDArray[np.int32], size: int
+) -> pa.RecordBatch:
+    """The inverted index of a chunk: for each of `size` words the keys of the texts that have it, ascending, and how often.
+
+    `lengths` says how many of the words each text has.
+    """
+    pairs = words.astype(np.int64) << 32 | np.repeat(keys, lengths)
+    found, counts = np.unique(pairs, return_counts=True)
+    ends = np.searchsorted(found >> 32, np.arange(size + 1)).astype(np.int32)
+    docs = (found & 0xFFFFFFFF).astype(np.int32)
+    lists = [pa.ListArray.from_arrays(pa.array(ends), pa.array(each)) for each in (docs, counts.astype(np.int16))]
+    return pa.record_batch(lists, schema=POSTINGS)
 
 
 def _zipf(size: int, bits: int) -> NDArray[np.int32]:

@@ -258,10 +258,10 @@ TEXT_TABLE, TEXT_KEY, TEXT = "texts", "id", "body"
 MOST_WORDS = 1_000
 
 
-class Texts(Model):
-    """Texts under the keys from 1 on, in lower-case ASCII. `count` is their number at scale 1.
+class Texts(_Column):
+    """Texts under the keys from 1 on. `count` is their number at scale 1.
 
-    Words are drawn by Zipf's law from a vocabulary, one in four of those of the text's topic. No two words of the vocabulary
+    Without a file they are in lower-case ASCII. Words are drawn by Zipf's law from a vocabulary, one in four of those of the text's topic. No two words of the vocabulary
     are alike: the most frequent are English ones that other systems leave out, and others differ in their ending alone.
     """
 
@@ -273,6 +273,8 @@ class Texts(Model):
     words: Annotated[dict[float, Annotated[float, Field(ge=1, le=MOST_WORDS)]], AfterValidator(ascending)] = Field(
         default={0: 10, 0.5: 60, 0.9: 150, 1: 400}, min_length=2
     )
+    #: The longest text of a file.
+    characters: int = Field(default=10_000, ge=1, le=16_000)
 
 
 def _with_parents(table: Any, tables: Mapping[Any, Any]) -> Any:
@@ -335,10 +337,11 @@ class Dataset(Model):
 
     @property
     def sources(self) -> dict[str, str]:
-        """The user's files, each a path or a glob: table, or `vectors` -> the file of its rows."""
+        """The user's files, each a path or a glob: table, `vectors` or `texts` -> the file of its rows."""
         found = {name: table.rows.file for name, table in self.tables.items() if isinstance(table.rows, FromFile)}
-        if self.vectors and self.vectors.file:
-            found["vectors"] = self.vectors.file
+        for name, column in (("vectors", self.vectors), (TEXT_TABLE, self.texts)):
+            if column and column.file:
+                found[name] = column.file
         return found
 
     def rows(self, table: str, scale: float) -> int:

@@ -77,7 +77,7 @@ def expect_matches(stored: Stored, match: MatchKind, queries: Sequence[str]) -> 
 
 def frequent(stored: Stored, *places: int) -> str:
     """Words of the vocabulary by their places, the first of which are English."""
-    return " ".join(stored[2].texts.vocabulary[len(STOP_WORDS) + place] for place in places)
+    return " ".join(stored[2].vocabulary[len(STOP_WORDS) + place] for place in places)
 
 
 def close(stored: Stored) -> None:

@@ -103,9 +103,9 @@ def check(step: LoadStep, context: StepContext) -> None:
     """
     if context.vectors:
         nearest.check_loaded(context)
-    if context.texts:
-        search.check_loaded(context)
     for name in context.data.left_by:
         check_table(context, name, every_row=context.round == 1)
     if context.round == 1:
         check_indexes(context)
+    if context.texts:
+        search.check_loaded(context)

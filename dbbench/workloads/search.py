@@ -6,6 +6,7 @@ The words of each call are drawn between the calls. What calls drawn at random r
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -15,10 +16,9 @@ from numpy.typing import NDArray
 
 from dbbench.datasets.cache import Files
 from dbbench.datasets.inverted import InvertedIndex, Matching, texts_at
-from dbbench.datasets.texts import TextSet
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import prepared
-from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host.meters import CallMeter
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings
@@ -46,13 +46,13 @@ _LOADED = [
 _EACH = 8
 
 _Words = tuple[str, ...]
+_WORD = re.compile(r"[^\W_]+")
 
 
 def measure(step: SearchStep, context: StepContext) -> StepMeasurement:
     """Searches in a second. Raises Unsupported if the engine can't match in this way."""
     search = prepared(context.engine, context.session, "search")(step.match.kind, top=step.top, payload=step.payload)
-    assert context.texts is not None
-    words = drawn_words(step, context.texts, context.files, context.round)
+    words = drawn_words(step, context.files, context.round)
     first = EveryCall()
     searched(search, islice(words, WARM_UP), WARMED, first)
     most = max((_bytes(answer) for _, answer in first.calls), default=1)
@@ -73,11 +73,16 @@ def _until_enough(queries: Iterator[_Words], samples: Samples) -> Iterator[_Word
         yield next(queries)
 
 
-def drawn_words(step: SearchStep, texts: TextSet, files: Files, number: int) -> Iterator[_Words]:
-    """The words of one call after another, the same for every engine, others in each round; a phrase is of a text."""
-    chance = random.Random(f"{texts.seed} {step.name} {number}")
-    wanted, vocabulary = step.match.drawn, texts.vocabulary
+def drawn_words(step: SearchStep, files: Files, number: int) -> Iterator[_Words]:
+    """The words of one call after another, the same for every engine, others in each round; a phrase is of a text.
+
+    Raises Unsupported if texts of one's own have no words of these places.
+    """
+    chance = random.Random(f"{files.manifest['seed']} {step.name} {number}")
+    wanted, vocabulary = step.match.drawn, vocabulary_of(files)
     some = vocabulary[wanted.among[0] - 1 : wanted.among[1]]
+    if len(some) <= wanted.words:
+        raise Unsupported(f"the texts have {len(vocabulary):,} different words: too few for those of `among`")
     if step.match.phrase:
         yield from _phrases(chance, {*some}, wanted.words, files)
     letters = step.match.prefix.letters if step.match.prefix else None
@@ -92,7 +97,7 @@ def _phrases(chance: random.Random, some: set[str], count: int, files: Files) ->
     while True:
         rows = chance.choices(range(len(bodies)), k=_AT_ONCE)
         for text in texts_at(bodies, rows):
-            words = text.split(" ")
+            words = _WORD.findall(text.lower())
             places = [place for place in range(len(words) - count + 1) if some.issuperset(words[place : place + count])]
             if places:
                 place = chance.choice(places)
@@ -104,24 +109,35 @@ def _phrases(chance: random.Random, some: set[str], count: int, files: Files) ->
 
 def index_of(context: StepContext) -> InvertedIndex:
     """The dataset's inverted index, mapped."""
-    assert context.texts is not None
     files = context.files
     postings = files.mapped("postings", range(files.batches("postings")))
-    return InvertedIndex(context.texts, postings, files.table(TEXT_TABLE).column(TEXT))
+    return InvertedIndex(vocabulary_of(files), postings, files.table(TEXT_TABLE).column(TEXT))
+
+
+def vocabulary_of(files: Files) -> list[str]:
+    """All words of the texts, the most frequent first."""
+    words: list[str] = files.table("vocabulary").column("word").to_pylist()
+    return words
 
 
 def judged(step: SearchStep, index: InvertedIndex, calls: Sequence[tuple[_Words, Any]]) -> tuple[str, SearchFacts]:
-    """What is wrong with the answers of some calls, empty if nothing is; and what is known of the others."""
+    """What is wrong with the answers of some calls, empty if nothing is; and what is known of the others.
+
+    Which texts match isn't known where the index is empty.
+    """
     gains, matches = list[tuple[float, float]](), list[int]()
     for words, answer in calls:
-        found = index.find(step.match.kind, words)
+        found = index.find(step.match.kind, words) if index.postings else None
         keys, fault = _keys(step, answer, index)
         if fault := fault or _fault(step, keys, found):
             return f"{fault}, for {step.match.kind} of {' '.join(words)}", {"checked": len(matches), "matches": 0}
-        matches.append(len(found.keys))
-        if step.top and len(found.keys) > 1:
+        matches.append(len(found.keys if found else keys))
+        if found and step.top and len(found.keys) > 1:
             gains.append(found.gain(keys))
-    facts: SearchFacts = {"checked": len(calls), "matches": float(np.mean(matches)) if matches else 0}
+    facts: SearchFacts = {
+        "checked": len(calls) if index.postings else 0,
+        "matches": float(np.mean(matches)) if matches else 0,
+    }
     if gains:
         ndcg, by_chance = np.mean(gains, axis=0)
         facts |= {"ndcg": float(ndcg), "ndcg_by_chance": float(by_chance)}
@@ -147,12 +163,13 @@ def _keys(step: SearchStep, answer: Any, index: InvertedIndex) -> tuple[NDArray[
     return keys, ""
 
 
-def _fault(step: SearchStep, keys: NDArray[np.int64], found: Matching) -> str:
-    if (other := keys[~found.has(keys)]).size:
+def _fault(step: SearchStep, keys: NDArray[np.int64], found: Matching | None) -> str:
+    if found and (other := keys[~found.has(keys)]).size:
         return f"the key {other[0]}, whose text doesn't match"
     if len(np.unique(keys)) < len(keys):
         return "a key twice in one answer"
-    wanted = min(step.top or len(found.keys), len(found.keys))
+    most = len(found.keys if found else keys)
+    wanted = min(step.top or most, most)
     return f"{len(keys)} rows instead of {wanted}" if len(keys) != wanted else ""
 
 
@@ -163,29 +180,37 @@ def _bytes(answer: Any) -> int:
 
 
 def check(step: SearchStep, context: StepContext) -> None:
-    """Answers of some timed calls are right: see `judged`. Raises WrongAnswer."""
+    """Answers of some timed calls are right: see `judged`. Raises WrongAnswer, and NotVerified if nobody knows which texts match."""
     if fault := context.data.returned.pop(step.name, ""):
         raise WrongAnswer(f"a search returned {fault}")
+    refuse_unknown(context.files)
+
+
+def refuse_unknown(files: Files) -> None:
+    """Raise NotVerified if engines may differ in what the words of the texts are."""
+    if not files.batches("postings"):
+        raise NotVerified(
+            "the texts have more than words of a to z between single blanks, which systems take apart in ways of their own"
+        )
 
 
 def first_search(context: StepContext, engine: Engine, session: Session) -> Callable[[], object]:
     """Prepare a search and make it: a load's last part, for an index may be built only then."""
-    assert context.texts is not None
-    prepare = prepared(engine, session, "search")
-    some = tuple(context.texts.vocabulary[100:102])
+    prepare, vocabulary = prepared(engine, session, "search"), vocabulary_of(context.files)
+    some = tuple(vocabulary[100:102] or vocabulary[:1])
     return lambda: prepare("any", top=10, payload="keys")(some)
 
 
 def check_loaded(context: StepContext) -> None:
-    """Searches of each kind that the engine has find what they must. Raises WrongAnswer."""
-    assert context.texts is not None
+    """Searches of each kind that the engine has find what they must. Raises WrongAnswer, and NotVerified like `check`."""
+    refuse_unknown(context.files)
     index = index_of(context)
     # Nobody can predict these.
     number = random.SystemRandom().randrange(2**32)
     for step in _LOADED:
         try:
             search = prepared(context.engine, context.session, "search")(step.match.kind, top=None, payload="keys")
-            words = [*islice(drawn_words(step, context.texts, context.files, number), _EACH)]
+            words = [*islice(drawn_words(step, context.files, number), _EACH)]
         except Unsupported:  # or the texts have no such words
             continue
         every = EveryCall()

@@ -24,7 +24,7 @@ from dbbench.suite.steps.load import LoadStep
 from dbbench.suite.steps.search import SearchStep
 from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
-from dbbench.workloads.search import check_loaded, drawn_words, judged
+from dbbench.workloads.search import check_loaded, drawn_words, judged, vocabulary_of
 
 SPEC = Texts(count=40_000, vocabulary=2_000, words={0: 3, 0.9: 20, 1: 40})
 
@@ -142,12 +142,11 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
 
 
 def test_each_call_has_other_words_the_same_for_every_engine(files: Files) -> None:
-    texts = TextSet(SPEC, seed=3, scale=0.05)
-    vocabulary = texts.vocabulary
+    vocabulary = TextSet(SPEC, seed=3, scale=0.05).vocabulary
     for match in ("all", "phrase"):
-        words = drawn_words(step(match), texts, files, 1)
+        words = drawn_words(step(match), files, 1)
         found = [next(words) for _ in range(500)]
-        again, other = drawn_words(step(match), texts, files, 1), drawn_words(step(match), texts, files, 2)
+        again, other = drawn_words(step(match), files, 1), drawn_words(step(match), files, 2)
         assert [next(again) for _ in range(500)] == found
         assert [next(other) for _ in range(500)] != found
         assert len({*found}) > 300
@@ -159,7 +158,7 @@ def test_each_call_has_other_words_the_same_for_every_engine(files: Files) -> No
 def test_the_index_in_the_cache_is_that_of_its_texts(files: Files) -> None:
     texts = TextSet(SPEC, seed=3, scale=0.05)
     postings = files.mapped("postings", range(files.batches("postings")))
-    stored = InvertedIndex(texts, postings, files.table("texts").column("body"))
+    stored = InvertedIndex(vocabulary_of(files), postings, files.table("texts").column("body"))
     for query in (["the"], ["baba", "of"]):
         assert stored.find("any", query).keys.tolist() == InvertedIndex.drawn(texts).find("any", query).keys.tolist()
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from dbbench.report.steps import wording
 from dbbench.report.terminal.engines import hanging
-from dbbench.suite.dataset import FromFile
+from dbbench.suite.dataset import FromFile, Texts, Vectors
 from dbbench.suite.model import Suite
 
 
@@ -30,14 +30,17 @@ def suite_lines(suite: Suite, *, columns: int) -> Iterator[str]:
                 f"; labels of {', '.join(f'{share * 100:g} %' for share in vectors.labels)}" if vectors.labels else ""
             )
             yield f"  {vectors.dimensions} dimensions, metric {vectors.metric}{labels}; {vectors.queries:,} queries"
+            if where := _column(vectors):
+                yield f"  {where}"
             continue
         if texts := dataset.texts:
             yield f"Dataset {name}: {texts.count:,} texts at scale 1, seed {dataset.seed}"
             least, most = min(texts.words.values()), max(texts.words.values())
-            yield f"  {least:g} to {most:g} words of a vocabulary of {texts.vocabulary:,}"
+            drawn = f"{least:g} to {most:g} words of a vocabulary of {texts.vocabulary:,}"
+            yield f"  {_column(texts) or drawn}"
             continue
-        drawn = [table.rows for table in dataset.tables.values() if isinstance(table.rows, int)]
-        size = f"{_number(sum(drawn), 'row')} at scale 1, seed {dataset.seed}" if drawn else "rows from files"
+        numbers = [table.rows for table in dataset.tables.values() if isinstance(table.rows, int)]
+        size = f"{_number(sum(numbers), 'row')} at scale 1, seed {dataset.seed}" if numbers else "rows from files"
         yield f"Dataset {name}: {size}"
         for table_name, table in dataset.tables.items():
             described = ", ".join(f"{column} {facts.type}" for column, facts in table.columns.items())
@@ -72,6 +75,11 @@ def _origin(rows: int | FromFile) -> str:
     if isinstance(rows, int):
         return _number(rows, "row")
     return f"{'rows' if rows.count is None else _number(rows.count, 'row')} from {rows.file}"
+
+
+def _column(given: Vectors | Texts) -> str:
+    """The column that they come from; empty if they are drawn."""
+    return given.file and f"column {given.column} of {given.file}"
 
 
 def _number(count: int, what: str) -> str:

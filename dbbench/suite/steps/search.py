@@ -88,7 +88,8 @@ class SearchStep(Step):
     @classmethod
     def unfit(cls, step: Mapping, dataset: Mapping) -> Iterator[Dangling]:
         """Words that the vocabulary doesn't have."""
-        size: Any = mapping(dataset, "texts").get("vocabulary", Texts.model_fields["vocabulary"].default)
+        texts = mapping(dataset, "texts")
+        size: Any = None if texts.get("file") else texts.get("vocabulary", Texts.model_fields["vocabulary"].default)
         for kind, words in mapping(step, "match").items():
             among = mapping({"": words}, "").get("among", Words.model_fields["among"].default)
             last = among[-1] if isinstance(among, list | tuple) and among else None
