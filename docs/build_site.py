@@ -46,7 +46,6 @@ CONTENTS = {
         "docs/order-entry",
         "docs/contention",
         "docs/object-load",
-        "docs/bplustree",
     ),
     "Engines": ("docs/engines", "docs/engines/*", "docs/engines/reference/index"),
     "Extend it": (
