@@ -1,4 +1,4 @@
-"""The table of lies in docs/method.md names groups of plugins, each of which a test of a whole run tries."""
+"""The groups of plugins that docs/method.md says lie: a test of a whole run tries each."""
 
 import re
 
