@@ -42,7 +42,7 @@ PAGES = sorted(
 )
 IDS = [str(page.relative_to(ROOT)) for page in PAGES]
 #: Options of other programs that the pages name.
-OPTIONS_OF_OTHERS = {"--help", "--version", "--user"}
+OPTIONS_OF_OTHERS = {"--help", "--version", "--user", "--drawn"}
 #: Commands that only read, so that an example of them can be run anywhere.
 READING = {"suites", "engines", "describe", "check"}
 
