@@ -21,8 +21,7 @@ from statistics import median
 from time import perf_counter_ns
 
 from dbbench.engine import registry
-from dbbench.engine.base import Engine, Session
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Engine, Session, Setup
 from dbbench.loadgen.client import bound
 from dbbench.loadgen.loops import CHUNK, collector_off, stream
 from dbbench.loadgen.turns import Turns

@@ -12,8 +12,8 @@ import numpy as np
 
 from dbbench.datasets.records import RecordSet
 from dbbench.engine import registry
+from dbbench.engine.base import Setup
 from dbbench.engine.offered import prepared
-from dbbench.engine.setup import Setup
 from dbbench.engine.sql.dialect import RECORD_TABLE
 from dbbench.engine.sql.session import fetch
 from dbbench.suite.dataset import Records

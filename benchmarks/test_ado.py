@@ -18,7 +18,7 @@ import pytest
 from dbbench.datasets.cache import materialise
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.errors import Unavailable
 from dbbench.loadgen.loops import collector_off, read_own_column
 from dbbench.suite.loader import find_suite, load_suite

@@ -12,7 +12,7 @@ from dbbench.answers import reference
 from dbbench.answers.question import Question
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier
 from dbbench.suite.steps.load import LoadStep

@@ -12,8 +12,7 @@ import psutil
 import pytest
 
 from dbbench.engine import registry
-from dbbench.engine.base import Engine
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Engine, Setup
 from dbbench.loadgen import clients
 from dbbench.loadgen.job import Job
 from dbbench.suite.model import Tier

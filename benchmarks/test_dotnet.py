@@ -13,7 +13,7 @@ import pytest
 
 from dbbench.datasets.records import RecordSet
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.errors import Unavailable
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier

@@ -10,7 +10,7 @@ import pytest
 from dbbench.datasets.cache import materialise
 from dbbench.datasets.driver_rows import rows
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.loadgen.loops import read_column, read_rows
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier

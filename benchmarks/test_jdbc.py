@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.loadgen.loops import read_rows
 from dbbench.suite.model import Tier
 

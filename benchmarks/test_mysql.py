@@ -13,7 +13,7 @@ from pyarrow import csv
 from benchmarks import capacity
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.suite.loader import find_suite, load_suite
 from dbbench.suite.model import Tier
 from dbbench.workloads import load

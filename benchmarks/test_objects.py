@@ -11,8 +11,8 @@ import pytest
 
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
+from dbbench.engine.base import Setup
 from dbbench.engine.objects import object_class
-from dbbench.engine.setup import Setup
 from dbbench.errors import Unavailable
 from dbbench.suite.loader import load_suite
 from dbbench.suite.model import Tier

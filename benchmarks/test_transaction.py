@@ -15,7 +15,7 @@ import pytest
 
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.host.meters import ProcessMeter
 from dbbench.host.metric import Metric
 from dbbench.loadgen.drawn_parameters import Known

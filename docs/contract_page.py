@@ -11,14 +11,12 @@ import pyarrow as pa
 
 from dbbench.datasets.driver_rows import CsvChunk
 from dbbench.datasets.generate import CHUNK_ROWS, arrow_type
-from dbbench.engine.base import Engine, Session
+from dbbench.engine.base import Engine, Session, SessionGroup, Setup
 from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.event_loop import AwaitedConnection, AwaitedEngine, AwaitedSession, EventLoop, LoopOptions
-from dbbench.engine.group import SessionGroup
 from dbbench.engine.layer import Layer
 from dbbench.engine.operations import FAMILIES, LoadFormat, LoadPart, ResultFormat, Retry
 from dbbench.engine.private_server import PrivateServer
-from dbbench.engine.setup import Setup
 from dbbench.engine.size import File, FileRole, Size
 from dbbench.engine.sql.dialect import Dialect
 from dbbench.engine.sql.session import SQLEngine, SQLSession

@@ -15,8 +15,14 @@ from dataclasses import dataclass
 from statistics import fmean, median, variance
 
 from dbbench.analysis.ranking import SIGNIFICANCE, chance
-from dbbench.analysis.statistics import CONFIDENCE, Estimate, ratio_estimate
-from dbbench.analysis.student import noncentrality, student_cdf, student_quantile
+from dbbench.analysis.statistics import (
+    CONFIDENCE,
+    Estimate,
+    noncentrality,
+    ratio_estimate,
+    student_cdf,
+    student_quantile,
+)
 
 #: By how much runs of the same thing are taken to differ (the standard deviation, as a share) where nothing shows
 #: it. Quiet machines show 3 to 5 % (ADR 16).

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dbbench.analysis.comparability import Difference, Side, Weight, check_runs, differences, plan_difference, withheld
 from dbbench.analysis.ranking import BAND, SIGNIFICANCE
 from dbbench.analysis.row import Row
-from dbbench.analysis.student import student_cdf
+from dbbench.analysis.statistics import student_cdf
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import Key, row_key
 from dbbench.errors import UserError

@@ -17,8 +17,7 @@ from dbbench.analysis.gate import Gate, gated
 from dbbench.analysis.queryplans import plan_changed, plans_of
 from dbbench.analysis.ranking import LEAST_ROUNDS, paired_chance, separated
 from dbbench.analysis.row import Row
-from dbbench.analysis.statistics import CONFIDENCE, Estimate
-from dbbench.analysis.student import student_quantile
+from dbbench.analysis.statistics import CONFIDENCE, Estimate, student_quantile
 from dbbench.analysis.summary import summarise
 from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, Pair, shown_by, size_pair, unmeasured_pair, weight
 from dbbench.host.interference import MOST_OTHERS

@@ -18,7 +18,7 @@ from statistics import median
 import numpy as np
 import numpy.typing as npt
 
-from dbbench.analysis.student import rank_sum_chance, student_cdf
+from dbbench.analysis.statistics import rank_sum_chance, student_cdf
 
 #: Medians closer than this share are equal for any use.
 BAND = 0.02

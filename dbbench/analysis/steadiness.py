@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from dbbench.analysis.remarks import About, Remark
-from dbbench.analysis.student import trend_chance
+from dbbench.analysis.statistics import trend_chance
 
 #: The greatest trial mean as a multiple of the least, above which rounds are spread too far.
 SPREAD = 1.5

@@ -19,8 +19,8 @@ from dbbench.datasets.driver_rows import chunk
 from dbbench.datasets.generate import arrow_type
 from dbbench.datasets.own_files import PARQUET, csv_names, files_of, open_csv, refusals
 from dbbench.engine import registry
+from dbbench.engine.base import Setup
 from dbbench.engine.offered import prepared
-from dbbench.engine.setup import Setup
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import DbbenchError, UserError
 from dbbench.host import apart, plain_file

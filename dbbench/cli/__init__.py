@@ -12,7 +12,7 @@ from dbbench.cli.cache import cache
 from dbbench.cli.common import command, examples, shown
 from dbbench.cli.compare import compare
 from dbbench.cli.durability import durability
-from dbbench.cli.engines import engines
+from dbbench.cli.engines import engines, versions
 from dbbench.cli.explain import explain
 from dbbench.cli.history import history
 from dbbench.cli.importing import import_
@@ -23,7 +23,6 @@ from dbbench.cli.report import report
 from dbbench.cli.site import site
 from dbbench.cli.streams import settle
 from dbbench.cli.suite import suite
-from dbbench.cli.versions import versions
 
 #: What other tools call our commands.
 _MEANT = {"run": "'suite'", "list": "'suites' or 'engines'"}

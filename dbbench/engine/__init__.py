@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dbbench.datasets.driver_rows import CsvChunk
-    from dbbench.engine.base import Engine, Session
+    from dbbench.engine.base import Engine, Session, SessionGroup, Setup
     from dbbench.engine.driver_timer import DriverTimer
     from dbbench.engine.event_loop import AwaitedConnection, AwaitedEngine, AwaitedSession, EventLoop, LoopOptions
-    from dbbench.engine.group import SessionGroup
     from dbbench.engine.layer import Layer, raw_connection
     from dbbench.engine.objects import object_class, object_getter, object_maker
     from dbbench.engine.operations import (
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     )
     from dbbench.engine.options import Options, Program, ServerSetting, server_setting_names, server_settings
     from dbbench.engine.private_server import PrivateServer, program
-    from dbbench.engine.setup import Setup
     from dbbench.engine.size import File, FileRole, Size
     from dbbench.engine.sql.dialect import RECORD_KEY, RECORD_TABLE, RECORD_VALUE, STANDARD_TYPES, Dialect
     from dbbench.engine.sql.operations import WithoutRecords

@@ -12,14 +12,15 @@ Life of a trial, in a process of its own:
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from pydantic import BaseModel
 
 from dbbench.engine.operations import LoadFormat, ResultFormat
 from dbbench.engine.options import Options, programs
-from dbbench.engine.setup import Setup
 from dbbench.engine.size import FileRole, Size, files_in
 from dbbench.engine.traits import EngineInfo, Traits
 from dbbench.errors import Unsupported
@@ -28,8 +29,24 @@ from dbbench.suite.model import Tier
 if TYPE_CHECKING:
     from dbbench.engine.driver_timer import DriverTimer
     from dbbench.engine.event_loop import EventLoop
-    from dbbench.engine.group import SessionGroup
     from dbbench.suite.dataset import Records, Table, Vectors
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What an engine gets: a private directory (mode 0700), the tier, the options, and where its server is."""
+
+    #: Private to this engine (mode 0700). Empty, unless an engine of the same kind has left a database there.
+    directory: Path
+    #: The durability that was asked for. `Engine.info()` says which one the engine gives.
+    tier: Tier
+    #: What the user has set; `Engine.options` is the same, checked, with the defaults.
+    options: Mapping[str, object] = field(default_factory=dict)
+    #: Where the server is. It may hold a password, so it is kept in memory only. Empty: the engine starts a private
+    #: server, or needs none.
+    url: str = field(default="", repr=False)
+    #: Bytes that the engine and its harness may use together (--memory-limit); None where the system keeps no limit.
+    memory_limit: int | None = None
 
 
 class Session:
@@ -188,3 +205,26 @@ class Engine(Traits):
 
     def close(self) -> None:
         """Close the database; nothing of it may be left running."""
+
+
+class SessionGroup(Protocol):
+    """Some sessions of one process that one thread serves: while some wait for their answers, others send what they ask."""
+
+    def connect(self, wait: Callable[[], object]) -> Session:
+        """A new session. Those of a group are numbered from 0.
+
+        A prepared call sends what it asks and then calls `wait()`, which lets other sessions go on. It returns when
+        `ready` has named the session, but may do so earlier: the call waits again until its answer is whole. Transactions,
+        and what is done once, may wait in their own way.
+        """
+        ...
+
+    def ready(self, timeout: float | None) -> Iterable[int]:
+        """The numbers of sessions for which something has come since they called `wait`. It waits until there is one, or
+        for at most `timeout` seconds.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free what isn't the sessions' own. They are closed before."""
+        ...

@@ -10,8 +10,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from dbbench.engine.base import Engine, Session
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.size import FileRole, Size
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.engine.traits import EngineInfo

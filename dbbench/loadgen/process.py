@@ -17,8 +17,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TextIO
 
-from dbbench.engine.base import Engine, Session
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.urls import VARIABLE
 from dbbench.errors import TimedOut
 from dbbench.host.meters import ProcessMeter, Served

@@ -13,9 +13,8 @@ from time import perf_counter_ns
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
-from dbbench.engine.base import Engine, Session
+from dbbench.engine.base import Engine, Session, SessionGroup
 from dbbench.engine.event_loop import EventLoop
-from dbbench.engine.group import SessionGroup
 
 
 class Turns:

@@ -22,16 +22,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dbbench
-from dbbench.answers.agreement import group
 from dbbench.datasets.cache import Files
 from dbbench.datasets.records import RecordSet
 from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet
 from dbbench.engine import offered, registry
-from dbbench.engine.base import Engine
+from dbbench.engine.base import Engine, Setup
 from dbbench.engine.null import does_work
 from dbbench.engine.registry import fingerprint
-from dbbench.engine.setup import Setup
 from dbbench.engine.urls import VARIABLE, scrub, scrubbed, secrets
 from dbbench.errors import HostLost, NotVerified, ServerFailed, TimedOut, Unavailable, Unsupported, WrongAnswer
 from dbbench.host import atomic_json
@@ -53,8 +51,9 @@ from dbbench.suite.changes import before
 from dbbench.suite.model import Tier
 from dbbench.suite.steps import AnyStep
 from dbbench.suite.steps.query import QueryStep
-from dbbench.workloads import after, floors, ondisk, promises, workload
+from dbbench.workloads import after, ondisk, promises, workload
 from dbbench.workloads.context import StepContext
+from dbbench.workloads.known import group
 from dbbench.workloads.nearest import refuse_metric
 
 if TYPE_CHECKING:
@@ -362,7 +361,7 @@ class Worker:
             self.record.peak_memory = max(peak, self.record.peak_memory or 0)
             if work.check and measured.outcome is not Outcome.WRONG:
                 result = self._checked(work.check, step, context, result)
-                if result.verified and (why := floors.below(step, context, measured.commits, used)):
+                if result.verified and (why := promises.below_floor(step, context, measured.commits, used)):
                     context.data.unverified.add(step.name)
                     result = result.model_copy(
                         update={"verified": False, "detail": _and(result.detail, f"no rank: {why}")}

@@ -14,9 +14,8 @@ import pytest
 from pydantic import ValidationError
 
 from dbbench.engine import registry
-from dbbench.engine.base import Engine
+from dbbench.engine.base import Engine, Setup
 from dbbench.engine.offered import OPERATIONS, offers
-from dbbench.engine.setup import Setup
 from dbbench.engine.size import Size
 from dbbench.engine.traits import MissingFeature, Publication
 from dbbench.engine.urls import VARIABLE

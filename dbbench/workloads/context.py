@@ -16,9 +16,8 @@ from dbbench.datasets.cache import Files
 from dbbench.datasets.records import ExpectedRecords, RecordSet
 from dbbench.datasets.texts import TextSet
 from dbbench.datasets.vectors import VectorSet
-from dbbench.engine.base import Engine, Session
+from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.null import does_work, query_of
-from dbbench.engine.setup import Setup
 from dbbench.engine.size import FileRole
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import Unsupported

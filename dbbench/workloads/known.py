@@ -1,12 +1,20 @@
-"""The answers that a query's rows are compared with, as they were computed before the run."""
+"""The answers that a query's rows are compared with: computed before the run, or those of other engines so far."""
+
+from pathlib import Path
 
 import pyarrow as pa
 
-from dbbench.answers.stored import BY, read_answers, refused, said
+from dbbench.answers.compare import check_batches
+from dbbench.answers.stored import BY, read_answers, refused, said, write_answers
+from dbbench.errors import WrongAnswer
+from dbbench.host import plain_file
 from dbbench.results.facts import StepFacts
 from dbbench.suite.answer import AnswerFile, EngineAnswer, SqlAnswer
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads.context import StepContext
+
+#: An engine that never gives the same twice founds many.
+_MOST_GROUPS = 100
 
 
 def known_answers(step: QueryStep, context: StepContext) -> tuple[list[pa.Table], str]:
@@ -32,3 +40,27 @@ def checked_by(step: QueryStep, context: StepContext) -> StepFacts:
         case AnswerFile():
             return {"checked_by": "file"}
     return {}
+
+
+def group(answer: pa.Table, run: Path, scenario: str, step: str) -> int:
+    """The number of the group, from 1, whose answer is the same by the rules of `compare`. A run keeps one of each.
+
+    An answer that fits no group founds one. Trials run one after another, so that no two found a group at once. Raises WrongAnswer if there are too many groups.
+    """
+    folder = plain_file.folder(plain_file.folder(run, "answers"), f"{scenario}-{step}")
+    for number in range(1, _MOST_GROUPS + 1):
+        path = plain_file.inside(folder, f"{number}.arrow")
+        if not path.exists():
+            write_answers([answer], path)
+            return number
+        if _same(answer, read_answers(path)[0]):
+            return number
+    raise WrongAnswer(f"more than {_MOST_GROUPS} different answers so far")
+
+
+def _same(answer: pa.Table, other: pa.Table) -> bool:
+    try:
+        check_batches(answer.to_batches(), other)
+    except WrongAnswer:
+        return False
+    return True

@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from dbbench.engine import registry
+from dbbench.engine.base import Setup
 from dbbench.engine.private_server import PrivateServer
-from dbbench.engine.setup import Setup
 from dbbench.run.child_output import PART, Output
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable

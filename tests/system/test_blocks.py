@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from dbbench.engine import registry
-from dbbench.engine.base import Engine, Session
+from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.offered import prepared
-from dbbench.engine.setup import Setup
 from dbbench.errors import Unsupported
 from dbbench.host import machine
 from dbbench.suite.dataset import Records
@@ -218,7 +217,7 @@ def test_an_error_of_the_disk_is_a_failed_step(
 WRITER = """
 import sys
 from pathlib import Path
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.suite.model import Tier
 from dbbench_plugins.virtualfile import VirtualFile
 

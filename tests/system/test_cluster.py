@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from dbbench.datasets.generate import CHUNK_ROWS, batches, chunk
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import HostLost, Unsupported, UserError
 from dbbench.host import atomic_json

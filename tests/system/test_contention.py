@@ -14,7 +14,7 @@ import pytest
 
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.host import atomic_json
 from dbbench.results.outcome import Outcome

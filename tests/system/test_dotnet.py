@@ -14,8 +14,8 @@ import pytest
 
 from dbbench.datasets.records import RecordSet
 from dbbench.engine import registry
+from dbbench.engine.base import Setup
 from dbbench.engine.offered import prepared
-from dbbench.engine.setup import Setup
 from dbbench.errors import Unavailable, Unsupported
 from dbbench.run.begin import new_run
 from dbbench.run.request import Request
@@ -51,7 +51,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.suite.model import Tier
 engine = registry.load(sys.argv[1])(Setup(Path(sys.argv[2]), Tier.PROCESS))
 engine.open()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
 

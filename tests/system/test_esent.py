@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine.base import Session
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Session, Setup
 from dbbench.errors import Unavailable
 from dbbench.run.begin import new_run
 from dbbench.run.request import Request

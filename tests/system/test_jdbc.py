@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.errors import Unsupported
 from dbbench.suite.model import Tier
 from dbbench.testing.contract import usable
@@ -161,7 +161,7 @@ _CLIENT = """
 import sys, time
 from pathlib import Path
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.suite.model import Tier
 engine = registry.load("h2")(Setup(Path(sys.argv[1]), Tier.POWER))
 engine.open()

@@ -11,7 +11,7 @@ import pytest
 import dbbench
 from dbbench.datasets.cache import materialise
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.errors import WrongAnswer
 from dbbench.suite.loader import load_suite
 from dbbench.suite.model import Tier

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dbbench.datasets.cache import materialise
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.engine.sql.dialect import Dialect
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.model import Tier

@@ -18,8 +18,7 @@ import pytest
 
 from dbbench.datasets.driver_rows import chunk
 from dbbench.engine import private_server, registry
-from dbbench.engine.base import Engine
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Engine, Setup
 from dbbench.engine.sql.session import fetch
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.suite.dataset import Table
@@ -281,7 +280,7 @@ def test_a_path_longer_than_a_socket_s(tmp_path: Path) -> None:
 _OPEN = """
 import pathlib, sys
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.suite.model import Tier
 registry.load("mysql")(Setup(pathlib.Path(sys.argv[1]), Tier.POWER)).open()
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.engine.sql.session import SQLSession, fetch
 from dbbench.errors import ServerFailed
 from dbbench.suite.model import Tier

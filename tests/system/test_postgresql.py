@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.engine.sql.session import SQLEngine
 from dbbench.errors import ServerFailed, Unavailable, Unsupported
 from dbbench.host import atomic_json

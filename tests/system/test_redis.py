@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from dbbench.datasets.records import RecordSet
-from dbbench.engine.base import Engine
+from dbbench.engine.base import Engine, Setup
 from dbbench.engine.private_server import PrivateServer
-from dbbench.engine.setup import Setup
 from dbbench.errors import ServerFailed, Unsupported
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Tier

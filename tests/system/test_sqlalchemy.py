@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import ServerFailed, TrialError, Unavailable, Unsupported
 from dbbench.suite.dataset import Table

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
+from dbbench.engine.base import Setup
 from dbbench.engine.operations import Retry
-from dbbench.engine.setup import Setup
 from dbbench.engine.sql.dialect import Dialect
 from dbbench.engine.sql.session import SQLEngine, SQLSession
 from dbbench.engine.traits import Concurrency

@@ -6,7 +6,7 @@ from typing import Any
 
 from dbbench.answers.given import answers_of
 from dbbench.datasets.cache import Files
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.suite.model import Suite, Tier
 from dbbench.suite.steps.query import QueryStep
 from dbbench.workloads import load

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from dbbench.answers import given
-from dbbench.answers.agreement import group
 from dbbench.answers.compare import as_table, check_batches, check_rows
 from dbbench.answers.given import answers_of
 from dbbench.answers.question import MORE_MEMORY, Question
@@ -23,6 +22,7 @@ from dbbench.errors import UserError, WrongAnswer
 from dbbench.host import apart
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.steps.query import QueryStep
+from dbbench.workloads.known import group
 
 COLUMNS = {"Id": {"type": "integer", "values": {"kind": "sequence"}}}
 THINGS = Dataset.model_validate({"tables": {"T": {"rows": 100, "primary_key": "Id", "columns": COLUMNS}}})

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dbbench.datasets.records import ExpectedRecords, RecordSet, shuffled, unshuffled
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.errors import SuiteError, Unsupported, WrongAnswer
 from dbbench.host import machine, page_cache
 from dbbench.host.page_cache import Dropped

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dbbench.engine.base import Engine, Session
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported
 from dbbench.loadgen.clients import drive, hear_all

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dbbench.datasets.cache import materialise
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.host.meters import COUNTS

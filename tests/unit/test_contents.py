@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 from dbbench.answers.compare import as_batches, check_batches, with_keys_of
-from dbbench.engine.base import Engine
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Engine, Setup
 from dbbench.errors import WrongAnswer
 from dbbench.suite.model import Tier
 from dbbench.workloads.contents import _compare

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from dbbench.datasets.cache import materialise
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.engine.sql.session import fetch
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.suite.dataset import Dataset, Table

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from dbbench.engine.base import Setup
 from dbbench.engine.event_loop import AwaitedConnection, EventLoop
-from dbbench.engine.setup import Setup
 from dbbench.errors import TimedOut, Unavailable
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dbbench.analysis.remarks import About, remarks
-from dbbench.analysis.student import rank_sum_chance
+from dbbench.analysis.statistics import rank_sum_chance
 from dbbench.loadgen.first_calls import _chance, first_calls
 from dbbench.report.remarks import worded
 from dbbench.results.outcome import Outcome

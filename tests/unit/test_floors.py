@@ -10,7 +10,7 @@ import pytest
 from dbbench.host.interference import Sync, sync_probe
 from dbbench.host.usage import Reading
 from dbbench.suite.model import Tier
-from dbbench.workloads import floors
+from dbbench.workloads import promises
 
 SHOWS, NOTHING = Sync(2.7, 4096), Sync(0.0, 0)
 
@@ -34,13 +34,13 @@ class Fake:
 def below(monkeypatch: pytest.MonkeyPatch, waits: int | None, written: int | None, **more: Any) -> str:
     shows = more.pop("shows", SHOWS)
     opened = more.pop("opened", [])
-    monkeypatch.setattr(floors, "sync_probe", lambda _folder: shows)
-    monkeypatch.setattr(floors, "processes", lambda _engine: [None])
-    monkeypatch.setattr(floors, "opened_by", lambda _process: opened)
+    monkeypatch.setattr(promises, "sync_probe", lambda _folder: shows)
+    monkeypatch.setattr(promises, "processes", lambda _engine: [None])
+    monkeypatch.setattr(promises, "opened_by", lambda _process: opened)
     engine = Fake(Path("folder"), **more)
     context = SimpleNamespace(engine=engine, does_work=not engine.is_null)
     step: Any = SimpleNamespace(kind="keyvalue")
-    return floors.below(step, context, 100, Reading(0.0, written, waits))  # type: ignore[arg-type]
+    return promises.below_floor(step, context, 100, Reading(0.0, written, waits))  # type: ignore[arg-type]
 
 
 def test_a_commit_waits_and_writes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_there_is_no_floor_where_a_sync_shows_nothing_or_the_system_does_not_tel
 
 
 def test_who_polls_need_not_wait_and_who_writes_directly_need_not_write_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    ring, direct = [("anon_inode:[io_uring]", 0)], [("/file", floors._DIRECT)]
+    ring, direct = [("anon_inode:[io_uring]", 0)], [("/file", promises._DIRECT)]
     assert not below(monkeypatch, 0, 409_600, opened=ring)
     assert below(monkeypatch, 0, 0, opened=ring)
     assert not below(monkeypatch, 300, 51_200, opened=direct)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dbbench.datasets.records import RecordSet
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.engine.traits import Concurrency
 from dbbench.errors import Unsupported, WrongAnswer
 from dbbench.loadgen.clients import drive

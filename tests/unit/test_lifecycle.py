@@ -14,8 +14,7 @@ from dbbench.analysis.summary import summarise
 from dbbench.answers.given import by_reference, question
 from dbbench.datasets.cache import Files, materialise
 from dbbench.datasets.csv_form import csv_bytes
-from dbbench.engine.base import Engine, Session
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Engine, Session, Setup
 from dbbench.errors import SuiteError, Unsupported
 from dbbench.host import page_cache
 from dbbench.host.page_cache import Dropped

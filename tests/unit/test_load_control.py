@@ -16,7 +16,7 @@ import pytest
 from pydantic import ValidationError
 
 from dbbench.datasets.records import ExpectedRecords, Laps, shuffled
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.errors import SuiteError
 from dbbench.loadgen.arrivals import growing
 from dbbench.loadgen.clients import drive

@@ -11,10 +11,9 @@ from pydantic import ValidationError
 
 from dbbench.analysis.recorded import parts
 from dbbench.datasets.cache import materialise
-from dbbench.engine.base import Engine, Session
+from dbbench.engine.base import Engine, Session, Setup
 from dbbench.engine.driver_timer import DriverTimer
 from dbbench.engine.objects import check_objects, object_class, object_getter, object_maker
-from dbbench.engine.setup import Setup
 from dbbench.errors import SuiteError, Unsupported, WrongAnswer
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import parse_suite

@@ -127,7 +127,7 @@ def test_mysql_connects_by_a_socket_or_a_host(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_semicolon_in_the_way_to_the_file_is_refused(tmp_path: Any) -> None:
-    from dbbench.engine.setup import Setup
+    from dbbench.engine.base import Setup
     from dbbench.suite.model import Tier
 
     folder = tmp_path / "a;b"

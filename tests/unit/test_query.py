@@ -9,8 +9,7 @@ import pytest
 from dbbench.answers.given import by_reference, question
 from dbbench.answers.stored import read_answers
 from dbbench.datasets.cache import Files, materialise
-from dbbench.engine.base import Engine, Session
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Engine, Session, Setup
 from dbbench.results.outcome import Outcome
 from dbbench.suite.model import Suite, Tier
 from dbbench.suite.steps.query import QueryStep

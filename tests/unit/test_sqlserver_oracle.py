@@ -13,7 +13,7 @@ import pytest
 import sqlglot
 from sqlglot import ErrorLevel, exp
 
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.engine.sql.dialect import RECORD_TABLE, Dialect
 from dbbench.engine.traits import Publication
 from dbbench.errors import Unsupported

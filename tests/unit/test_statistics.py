@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dbbench.analysis.statistics import Estimate, estimate, paired_mean, ratio_estimate
-from dbbench.analysis.student import noncentrality, rank_sum_chance, student_cdf, student_quantile, trend_chance
+from dbbench.analysis.statistics import (
+    Estimate,
+    estimate,
+    noncentrality,
+    paired_mean,
+    rank_sum_chance,
+    ratio_estimate,
+    student_cdf,
+    student_quantile,
+    trend_chance,
+)
 
 
 @pytest.mark.parametrize(

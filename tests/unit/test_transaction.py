@@ -12,7 +12,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from dbbench.engine import registry
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Setup
 from dbbench.engine.sql.dialect import Dialect
 from dbbench.engine.sql.session import SQLEngine, SQLSession
 from dbbench.errors import NotVerified, TimedOut, Unsupported, WrongAnswer

