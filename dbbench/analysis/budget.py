@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from dbbench.analysis.ranking import fewest_rounds
 from dbbench.analysis.summary import summarise
-from dbbench.analysis.systems import ranked
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import TrialResult
@@ -33,7 +32,7 @@ def reached(suite: Suite, manifest: Manifest, results: Sequence[TrialResult], ro
     widest, where = math.inf, ""
     if precision is not None:
         widest, where = _widest(suite, manifest, results)
-        few = fewest_rounds(sum(ranked(manifest, name) for name in manifest.usable))
+        few = fewest_rounds(sum(manifest.ranked(name) for name in manifest.usable))
         if rounds >= few and widest <= precision:
             return Stop(rounds, None, seconds, precision, widest, where)
     spent = sum(result.seconds for result in results)

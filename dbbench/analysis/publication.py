@@ -18,7 +18,6 @@ from dbbench.analysis.resources import Resources, resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing, across, standings
 from dbbench.analysis.summary import summarise
-from dbbench.analysis.systems import ranked, titles
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import Outcome
@@ -101,8 +100,8 @@ def figures(run: Run, *, publish: bool = False, mixed: bool = False) -> Figures:
     """
     results = run.results()
     rows = summarise(run.suite, run.manifest, results, mixed=mixed)
-    called = titles(run.manifest, results)
-    remarked = any(result.remarks for result in results if ranked(run.manifest, result.engine_name))
+    called = run.manifest.titles(results)
+    remarked = any(result.remarks for result in results if run.manifest.ranked(result.engine_name))
     whole = Figures(
         run=run,
         rows=rows,
@@ -131,7 +130,7 @@ def terms(manifest: Manifest, results: Sequence[TrialResult]) -> dict[str, Terms
     answered = {result.engine_name: result.engine for result in results if result.engine.get("publication")}
     found = {}
     for name in manifest.usable:
-        if ranked(manifest, name):
+        if manifest.ranked(name):
             source = answered.get(name, manifest.engines[name])
             found[name] = Terms(source.get("publication") or "unknown", source.get("publication_note") or "")
     return found

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from dbbench.analysis.remarks import About, Remark, of_trials
 from dbbench.analysis.statistics import known_median
-from dbbench.analysis.systems import ranked, titles
 from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import TrialResult
 
@@ -28,13 +27,13 @@ def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str)
     and engines' in the process.
     """
     found = []
-    nulls = [result for result in results if not ranked(manifest, result.engine_name)]
+    nulls = [result for result in results if not manifest.ranked(result.engine_name)]
     base = known_median(result.peak_memory for result in nulls if result.scenario_name == scenario)
     at_url = {name for name, probed in manifest.engines.items() if probed.get("url")}
-    mixed = any(ranked(manifest, name) for name in {result.engine_name for result in results} - at_url)
-    for name, title in titles(manifest, results).items():
+    mixed = any(manifest.ranked(name) for name in {result.engine_name for result in results} - at_url)
+    for name, title in manifest.titles(results).items():
         mine = [result for result in results if result.engine_name == name and result.scenario_name == scenario]
-        if not mine or not ranked(manifest, name):
+        if not mine or not manifest.ranked(name):
             continue
         unseen = mixed and name in at_url
         memory = None if unseen else known_median(result.peak_memory for result in mine)

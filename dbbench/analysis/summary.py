@@ -10,7 +10,6 @@ from dbbench.analysis.remarks import About, Remark, no_ranks, of_failed, remarks
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import Estimate, estimate
 from dbbench.analysis.steadiness import unsteady
-from dbbench.analysis.systems import ranked, titles
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import StepResult, TrialResult
@@ -32,7 +31,7 @@ def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult], 
     `mixed`: rank Arrow batches with rows.
     """
     steps: list[list[Row]] = []
-    called = titles(manifest, results)
+    called = manifest.titles(results)
     for scenario in suite.scenarios:
         mine: dict[str, list[TrialResult]] = {}
         for result in results:
@@ -72,7 +71,7 @@ def _row(
 ) -> Row | None:
     """`mine` are the engine's own trials of the scenario."""
     probed = manifest.engines[engine]
-    part = ranked(manifest, engine)
+    part = manifest.ranked(engine)
     if probed["status"] != "available":
         texts = (f"{probed['status']}: {probed['detail']}", probed.get("install", ""))
         why = tuple(Remark(About.RECORDED, text) for text in texts)

@@ -173,9 +173,7 @@ def runs(folders: tuple[Path, ...]) -> int:
 
 def _words(manifest: Manifest) -> str:
     """When it was made, of what, whether it is finished, and its engines."""
-    from dbbench.analysis.systems import ranked
-
     status = "" if manifest.finished else ", interrupted"
     rounds = f"{manifest.rounds} round{'s' if manifest.rounds > 1 else ''}{' (--quick)' if manifest.quick else ''}"
-    engines = ", ".join(name for name in manifest.usable if ranked(manifest, name))
+    engines = ", ".join(name for name in manifest.usable if manifest.ranked(name))
     return f"{manifest.created.astimezone():%Y-%m-%d %H:%M}  {manifest.suite}, {rounds}{status}: {engines}"

@@ -313,7 +313,6 @@ def _given(context: click.Context, parameter: str) -> bool:
 
 def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (), *, publish: bool) -> int:
     """Run the trials, then report, also after an interruption."""
-    from dbbench.analysis.systems import ranked
     from dbbench.report.terminal.engines import absent_lines
     from dbbench.report.terminal.progress import watched
     from dbbench.report.terminal.run import print_wrapped
@@ -324,7 +323,7 @@ def _run(ready: Ready, formats: tuple[str, ...], gates: tuple[PairGate, ...] = (
     for line in absent_lines(ready.absent, ready.idle, columns=columns()):
         console.print(line, style="dim", highlight=False, markup=False)
     run = ready.run
-    engines = sum(ranked(run.manifest, name) for name in run.manifest.usable)
+    engines = sum(run.manifest.ranked(name) for name in run.manifest.usable)
     print_wrapped(console, too_few_rounds(engines, run.manifest.rounds), "dim")
     if run.manifest.quick:
         rounds = "one round" if run.manifest.rounds == 1 else f"{run.manifest.rounds} rounds"

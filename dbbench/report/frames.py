@@ -10,7 +10,6 @@ from dbbench.analysis.footprint import footprints
 from dbbench.analysis.gate import Answer
 from dbbench.analysis.paired import pair_gate
 from dbbench.analysis.summary import summarise
-from dbbench.analysis.systems import titles
 from dbbench.errors import UserError
 from dbbench.host.metric import Metric
 from dbbench.report.remarks import notes
@@ -133,7 +132,7 @@ class RunFrames:
         Columns: scenario, step, engine, value (bytes that the data cost), grown (since the size before), grown_share,
         per_added_row (bytes for each row added since then), compact_seconds (the engine's own compaction before it).
         """
-        called = titles(self.run.manifest, self._results)
+        called = self.run.manifest.titles(self._results)
         rows = [
             {
                 "scenario": scenario.name, "step": step.name, "engine": engine, "value": found.value,

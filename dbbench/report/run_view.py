@@ -13,7 +13,6 @@ from dbbench.analysis.remarks import other_tier
 from dbbench.analysis.resources import Resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing
-from dbbench.analysis.systems import ranked, titles
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.host import machine
 from dbbench.report.published_comparison import PublishedComparison, published_comparisons
@@ -247,7 +246,7 @@ def _scenario(run: Run, scenario: Scenario, found: Figures) -> ScenarioView:
 
 def _lacks(run: Run, results: Sequence[TrialResult]) -> list[str]:
     """What an engine doesn't have, and so isn't timed for, though its neighbours are."""
-    called = titles(run.manifest, results)
+    called = run.manifest.titles(results)
     lacking: dict[str, list[str]] = {}
     for name, title in called.items():
         if lacks := run.manifest.engines[name].get("lacks", {}):
@@ -323,10 +322,10 @@ def _rounds(manifest: Manifest, stopped: str) -> str:
 
 def _systems(run: Run, results: Sequence[TrialResult]) -> list[System]:
     found = []
-    called = titles(run.manifest, results)
+    called = run.manifest.titles(results)
     for name, probed in run.manifest.engines.items():
         declared: ToldFacts = next((r.engine for r in results if r.engine_name == name and r.engine), ToldFacts())
-        if not ranked(run.manifest, name) or probed["status"] != "available":
+        if not run.manifest.ranked(name) or probed["status"] != "available":
             continue
         versions = run.manifest.versions(name, declared)
         mine = [result for result in results if result.engine_name == name]

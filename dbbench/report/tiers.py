@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dbbench.analysis.systems import ranked, titles
 from dbbench.results.run_directory import Manifest
 from dbbench.results.trial import TrialResult
 from dbbench.suite.model import Scenario, Tier
@@ -23,9 +22,9 @@ def durability(scenario: Scenario, manifest: Manifest, results: Sequence[TrialRe
     Each engine is named unless all are only declared. One whose trials differ, as by its versions, is declared.
     """
     found: dict[str, list[str]] = {}
-    for name, title in titles(manifest, results).items():
+    for name, title in manifest.titles(results).items():
         mine = [each.engine for each in results if (each.scenario_name, each.engine_name) == (scenario.name, name)]
-        if ranked(manifest, name) and any(mine):
+        if manifest.ranked(name) and any(mine):
             words = {_words(settings) for settings in mine if settings}
             found.setdefault(words.pop() if len(words) == 1 else _DECLARED, []).append(title)
     if found.keys() <= {_DECLARED}:

@@ -9,7 +9,6 @@ from dbbench.analysis.comparability import Side, Weight, differences
 from dbbench.analysis.compare import Comparison
 from dbbench.analysis.publication import ALLOWED, CONDITIONS, FORBIDDEN, Figures, forbidden, terms
 from dbbench.analysis.ranking import fewest_rounds
-from dbbench.analysis.systems import titles
 from dbbench.analysis.units import amount
 from dbbench.analysis.verdicts import MARGIN, ComparisonVerdict, weight
 from dbbench.host.interference import MOST_OTHERS
@@ -83,7 +82,7 @@ def publication_warnings(run: Run, results: Sequence[TrialResult], *, publish: b
     """Warnings before figures are published."""
     if publish:
         return _unknown_terms(run.manifest, results)
-    called = titles(run.manifest, results)
+    called = run.manifest.titles(results)
     withheld = [called[name] for name in forbidden(run.manifest, results)]
     if not withheld:
         return []
@@ -93,7 +92,7 @@ def publication_warnings(run: Run, results: Sequence[TrialResult], *, publish: b
 
 def publication_remarks(manifest: Manifest, results: Sequence[TrialResult]) -> Iterator[str]:
     """Notes required below everything published: conditions, and withheld figures with the clause."""
-    called = titles(manifest, results)
+    called = manifest.titles(results)
     for name, each in terms(manifest, results).items():
         if each.status == CONDITIONS:
             yield f"{called[name]}: published with conditions: {each.clause or 'see its licence'}."
@@ -224,7 +223,7 @@ def _unlike_hosts(results: Sequence[TrialResult]) -> Iterator[str]:
 
 def _unknown_terms(manifest: Manifest, results: Sequence[TrialResult]) -> list[str]:
     """Engines whose licence is unknown to allow publishing, in words."""
-    called = titles(manifest, results)
+    called = manifest.titles(results)
     return [
         f"whether the licence of {called[name]} lets its figures be published is not known"
         f"{f' ({each.clause})' if each.clause else ''}: look before you publish"

@@ -141,6 +141,20 @@ class Manifest(BaseModel):
         """The plugin that runs under a name: the engine's own, unless the user gave a server another one."""
         return str(self.engines[name].get("engine") or name)
 
+    def ranked(self, name: str) -> bool:
+        """Whether an engine takes part, which the null engine doesn't."""
+        return name not in self.engines or self.engines[name].get("ranked", True)
+
+    def titles(self, results: Iterable[TrialResult]) -> dict[str, str]:
+        """What to call each engine: after the server that answered, else as its plugin does, with the user's own name."""
+        answered = {each.engine_name: str(each.engine["title"]) for each in results if each.engine.get("title")}
+        found = {}
+        for name, probed in self.engines.items():
+            title = answered.get(name) or probed.get("title")
+            own = f" [{name.partition('@')[2] or name}]" if self.plugin(name) != name else ""
+            found[name] = f"{title}{own}" if title else name
+        return found
+
     def versions(self, name: str, facts: ToldFacts) -> dict[str, str]:
         """The versions that an engine reported, or else those that the probe found, and what it was built from."""
         variant = self.variants.get(name)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from dbbench.analysis.systems import ranked
 from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json, plain_file
 from dbbench.host.metric import Metric
@@ -153,7 +152,7 @@ def _step(run: Run, name: str) -> tuple[Scenario, AnyStep]:
 
 def _engines(run: Run, names: Sequence[str]) -> Sequence[str]:
     """The engines to run: those that are named, or the only one or two of the run. Raises UserError."""
-    known = [name for name in run.manifest.usable if ranked(run.manifest, name)]
+    known = [name for name in run.manifest.usable if run.manifest.ranked(name)]
     for name in names:
         if name not in known:
             raise UserError(f"--engine names {name}, which {run.path} has no figures of{did_you_mean(name, known)}")

@@ -12,7 +12,6 @@ import pytest
 from rich.console import Console
 
 from dbbench.analysis.queryplans import QueryPlan
-from dbbench.analysis.systems import titles
 from dbbench.cli.report import report
 from dbbench.errors import UserError
 from dbbench.report.charts import draw
@@ -60,7 +59,7 @@ def test_an_engine_is_called_after_the_server_that_answered_and_by_the_users_own
 ) -> None:
     fake = Fake("", probed=probed, told={"title": "", **told})
     run = fabricate(tmp_path / "run", {"mine": fake, "other": Fake("Other")}, rounds=1)
-    assert titles(run.manifest, run.results())["mine"] == title
+    assert run.manifest.titles(run.results())["mine"] == title
     shown = view(run)
     found = {line.row.title for step in shown.scenarios[0].steps for line in step.lines if line.row.engine == "mine"}
     assert found == {title}

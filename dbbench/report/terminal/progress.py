@@ -7,7 +7,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from dbbench.analysis.publication import forbidden
-from dbbench.analysis.systems import ranked
 from dbbench.analysis.units import duration
 from dbbench.message import cleaned
 from dbbench.results.outcome import Outcome
@@ -25,8 +24,8 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
     """
     manifest = run.manifest
     hidden = set(forbidden(manifest, ())) if publish else set()
-    done = sum(ranked(manifest, result.engine_name) for result in run.results())
-    part = sum(ranked(manifest, name) for name in manifest.usable) / max(len(manifest.usable), 1)
+    done = sum(manifest.ranked(result.engine_name) for result in run.results())
+    part = sum(manifest.ranked(name) for name in manifest.usable) / max(len(manifest.usable), 1)
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=16),
@@ -43,7 +42,7 @@ def watched(console: Console, run: Run, *, publish: bool) -> Iterator[Callable[[
             nonlocal done
             if publish and event.result is not None:  # which server it is shows when it has answered
                 hidden.update(forbidden(manifest, [event.result]))
-            counts = ranked(manifest, event.trial.engine)
+            counts = manifest.ranked(event.trial.engine)
             done += counts and event.result is not None
             left, total = "" if hidden else _left(event), round(event.total * part)
             if counts and event.result is not None:
