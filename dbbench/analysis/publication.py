@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from dbbench.analysis.footprint import Footprint, footprints
+from dbbench.analysis.footprint import Footprint, Resources, footprints, resources
 from dbbench.analysis.ordering import ordered
 from dbbench.analysis.paired import Series, changes, series
 from dbbench.analysis.queryplans import QueryPlan, query_plans
 from dbbench.analysis.ranking import Rank
 from dbbench.analysis.remarks import About, Remark
-from dbbench.analysis.resources import Resources, resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing, across, standings
 from dbbench.analysis.summary import summarise

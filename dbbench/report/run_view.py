@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from dbbench.analysis import fleet
+from dbbench.analysis.footprint import Resources
 from dbbench.analysis.paired import Series, control
 from dbbench.analysis.publication import Figures, figures
 from dbbench.analysis.remarks import other_tier
-from dbbench.analysis.resources import Resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing
 from dbbench.analysis.verdicts import ComparisonVerdict

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from dbbench.analysis.footprint import resources
 from dbbench.analysis.remarks import About, Remark
-from dbbench.analysis.resources import resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import standings
 from dbbench.analysis.summary import summarise

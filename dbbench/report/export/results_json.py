@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dbbench.analysis.footprint import Footprint
+from dbbench.analysis.footprint import Footprint, Resources
 from dbbench.analysis.recorded import Recall, Searches
-from dbbench.analysis.resources import Resources
 from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing
 from dbbench.host import atomic_json
