@@ -9,7 +9,7 @@ from typing import Any
 
 from dbbench.analysis.ranking import fewest_rounds
 from dbbench.host import atomic_json
-from dbbench.results import query_plan
+from dbbench.results import trial_files
 from dbbench.results.outcome import Outcome
 from dbbench.results.run_directory import Manifest, Run
 from dbbench.results.trial import Trial
@@ -157,7 +157,7 @@ def fabricate(
         change(result)
         atomic_json.write(folder / "result.json", result)
         for name, text in fake.plans.items():
-            query_plan.keep(folder, name, text)
+            trial_files.keep_plan(folder, name, text)
     return run
 
 

@@ -21,10 +21,8 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from dbbench.answers import ranks, rewrite
-from dbbench.answers.flattened import batches
 from dbbench.answers.magnitudes import adds_inexactly, magnitudes
 from dbbench.answers.question import MORE_MEMORY, Question
-from dbbench.answers.replay import asked, replay
 from dbbench.answers.stored import (
     BY,
     COMPUTED_KEY,
@@ -37,6 +35,7 @@ from dbbench.answers.stored import (
     stored,
     write_answers,
 )
+from dbbench.answers.tables import asked, batches, replay
 from dbbench.datasets.cache import Files
 from dbbench.datasets.generate import arrow_schema
 from dbbench.suite.dataset import Table, flattened

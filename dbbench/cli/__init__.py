@@ -14,13 +14,12 @@ from dbbench.cli.compare import compare
 from dbbench.cli.durability import durability
 from dbbench.cli.engines import engines, versions
 from dbbench.cli.explain import explain
-from dbbench.cli.history import history
+from dbbench.cli.history import history, site
 from dbbench.cli.importing import import_
 from dbbench.cli.init_ci import init_ci
 from dbbench.cli.listing import check, dataset, describe, runs, suites
 from dbbench.cli.plugin import plugin
 from dbbench.cli.report import report
-from dbbench.cli.site import site
 from dbbench.cli.streams import settle
 from dbbench.cli.suite import suite
 

@@ -1,4 +1,4 @@
-"""`history`: many runs of one suite, and where a figure changed."""
+"""`history` shows where a figure changed over many runs of one suite, `site` makes a page of each of many runs."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def history(
     from dbbench.analysis.comparability import Side
     from dbbench.analysis.history import history as history_of
     from dbbench.errors import UserError
-    from dbbench.report.history import files, page, words
+    from dbbench.report.history import files, words
     from dbbench.results.run_directory import Run
 
     sides = [Side.read(Run.open(path), metric) for path in runs]
@@ -51,7 +51,7 @@ def history(
     if out:
         try:
             out.mkdir(parents=True, exist_ok=True)
-            written = [*files.write(found, out), *page.write(found, out)]
+            written = files.write(found, out)
         except OSError as exc:
             raise UserError(f"{out} can't be written: {exc.strerror}") from exc
     if form == "json":
@@ -64,3 +64,37 @@ def history(
     for path in written:
         click.echo(f"wrote {path}", err=form is not None)
     return 0
+
+
+@click.command(
+    epilog=examples("dbbench site dbbench-runs/* --out site", "dbbench site laptop/* server/* --out public"),
+    short_help="Make a static site of many runs.",
+)
+@click.argument("runs", nargs=-1, required=True, type=run_path, metavar="RUN...")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="The folder to make, or a site of dbbench's to make anew.",
+)
+@metric_option
+@command
+def site(runs: tuple[Path, ...], out: Path, metric: Metric) -> int:
+    """Make a site: a page for each RUN, and one that lists them by suite, machine and engine.
+
+    It has what may be published: where a licence forbids it, figures are withheld. It needs no server and loads
+    nothing from elsewhere.
+
+    Exit status: 0 all runs are in it; 1 some could not be read and are left out; 2 none could, or DIR has something else.
+    """
+    import sys
+
+    from dbbench.report.site import write
+
+    with click.progressbar(length=len(runs), label="runs", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+        left_out = write(runs, out, lambda _done, _all: bar.update(1), metric)
+    for text in left_out:
+        click.echo(f"left out: {text}", err=True)
+    click.echo(f"wrote {out / 'index.html'}")
+    return 1 if left_out else 0

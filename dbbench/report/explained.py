@@ -13,7 +13,7 @@ from dbbench.report.charts.layout import Look, save
 from dbbench.report.charts.use import use
 from dbbench.report.terminal.pairs import two_plans
 from dbbench.results.outcome import Outcome
-from dbbench.results.watched import Watched
+from dbbench.results.trial_files import Watched
 from dbbench.run.explain import Explained
 
 #: Functions that are named.

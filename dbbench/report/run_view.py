@@ -15,11 +15,11 @@ from dbbench.analysis.row import Row
 from dbbench.analysis.standings import Standing
 from dbbench.analysis.verdicts import ComparisonVerdict
 from dbbench.host import machine
+from dbbench.report.conditions import durability, promised
 from dbbench.report.published_comparison import PublishedComparison, published_comparisons
 from dbbench.report.remarks import control_words, worded
 from dbbench.report.step_builder import step_view
 from dbbench.report.step_view import Data, StepView
-from dbbench.report.tiers import durability, promised
 from dbbench.report.warnings import publication_remarks, publication_warnings, run_warnings, upper_limits
 from dbbench.results.chosen_run import ChosenRun, metric_of
 from dbbench.results.facts import Rows, ToldFacts

@@ -13,7 +13,7 @@ from dbbench.analysis.recorded import Tail
 from dbbench.analysis.remarks import About
 from dbbench.analysis.row import Row
 from dbbench.analysis.units import Unit, duration
-from dbbench.report.host_words import host_notes
+from dbbench.report.conditions import host_notes
 from dbbench.results.facts import StepFacts
 from dbbench.suite.dataset import Records
 from dbbench.suite.model import Scenario

@@ -28,7 +28,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json, plain_file
 from dbbench.message import clean
-from dbbench.results import query_plan
+from dbbench.results import trial_files
 from dbbench.results.facts import Amount, EngineFacts, MachineFacts, NoiseFacts, Rows, ToldFacts
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import MOST_ROUNDS, StepResult, Trial, TrialResult, fault
@@ -219,14 +219,14 @@ class Run:
     def query_plans(self, trial: str) -> set[str]:
         """The steps of a trial whose queries may have a plan. Raises RunError."""
         try:
-            return query_plan.steps(plain_file.inside(self.path, "trials", trial))
+            return trial_files.steps_with_plan(plain_file.inside(self.path, "trials", trial))
         except OSError as exc:
             raise RunError(f"the plans in {self.path / 'trials' / trial} can't be read: {fault(exc)}") from exc
 
     def query_plan(self, trial: str, step: str) -> str:
         """An engine's plan of a query, as a trial has kept it; empty if there is none. Raises RunError."""
         try:
-            return query_plan.kept(plain_file.inside(self.path, "trials", trial), step)
+            return trial_files.kept_plan(plain_file.inside(self.path, "trials", trial), step)
         except OSError as exc:
             raise RunError(f"the plan of {step} in {self.path / 'trials' / trial} can't be read: {fault(exc)}") from exc
 

@@ -11,10 +11,10 @@ from dbbench.errors import RunError, UserError
 from dbbench.host import atomic_json, plain_file
 from dbbench.host.metric import Metric
 from dbbench.message import clean, did_you_mean
-from dbbench.results import query_plan
+from dbbench.results import trial_files
 from dbbench.results.run_directory import Run
 from dbbench.results.trial import StepResult, Trial, TrialResult
-from dbbench.results.watched import PROFILE, Watch, Watched
+from dbbench.results.trial_files import PROFILE, Watch, Watched
 from dbbench.run.choice import check_steps
 from dbbench.run.plan import Ready
 from dbbench.run.resume import changed
@@ -95,7 +95,7 @@ def _one(ready: Ready, trial: Trial, scenario: Scenario, watch: Watch, folder: P
         result = TrialResult.model_validate(clean(atomic_json.read(directory / "result.json"))).step(watch.step)
         watched = Watched.read(directory)
         text = plain_file.read(directory / PROFILE).decode("utf-8", "replace") if (directory / PROFILE).exists() else ""
-        plan = query_plan.kept(directory, watch.step)
+        plan = trial_files.kept_plan(directory, watch.step)
     except (OSError, ValueError) as exc:
         raise RunError(f"what the trial in {directory} left can't be read: {exc}") from exc
     assert result

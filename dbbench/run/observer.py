@@ -22,7 +22,7 @@ import psutil
 from dbbench.host import atomic_json, plain_file
 from dbbench.host.processes import ended
 from dbbench.host.usage import waits, written
-from dbbench.results.watched import PROFILE, RATE, WATCHED, Sample, Watched
+from dbbench.results.trial_files import PROFILE, RATE, WATCHED, Sample, Watched
 
 _EVERY_SECONDS = 0.5
 #: Seconds that a profiler has to begin, and to end and write.

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from dbbench.cluster.place import Place
 from dbbench.host import atomic_json
-from dbbench.results.watched import Watch
+from dbbench.results.trial_files import Watch
 from dbbench.run.record import Planned
 from dbbench.run.worker_process import WorkerProcess
 from dbbench.suite.dataset import Dataset

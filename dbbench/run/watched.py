@@ -14,7 +14,7 @@ from dbbench.engine.base import Engine
 from dbbench.engine.sql.session import SQLEngine, fetch
 from dbbench.errors import RunError
 from dbbench.host.processes import ended, environment, python
-from dbbench.results.watched import Watch
+from dbbench.results.trial_files import Watch
 from dbbench.suite.steps import AnyStep
 from dbbench.workloads.context import StepMeasurement
 

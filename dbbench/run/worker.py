@@ -39,7 +39,7 @@ from dbbench.host.scheduling import ahead, scheduling
 from dbbench.host.usage import Reading, forget_peak, peak_memory, resident, usage
 from dbbench.loadgen.clients import drive
 from dbbench.message import clean
-from dbbench.results import crash_checks, query_plan
+from dbbench.results import crash_checks, trial_files
 from dbbench.results.crash_checks import Subject
 from dbbench.results.outcome import FELL_SHORT, UNVERIFIED, Outcome
 from dbbench.results.trial import StepResult
@@ -405,7 +405,7 @@ class Worker:
         self._start(f"the plan of {result.name}")
         why = ""
         try:
-            query_plan.keep(self.directory, result.name, scrub(explain(), self.hidden))
+            trial_files.keep_plan(self.directory, result.name, scrub(explain(), self.hidden))
         except Unsupported as exc:
             why = str(exc)
         except BaseException as exc:  # a driver in Rust panics with one

@@ -20,8 +20,8 @@ from dbbench.errors import Unavailable
 from dbbench.testing.blocks import BlocksContract
 from dbbench.testing.contract import EngineContract
 from dbbench.testing.objects import ObjectContract
-from dbbench.testing.records.contract import KeyValueContract
-from dbbench.testing.sql.contract import SQLContract
+from dbbench.testing.records import KeyValueContract
+from dbbench.testing.sql import SQLContract
 from dbbench.testing.texts import TextContract
 from dbbench.testing.vectors import VectorContract
 

@@ -25,7 +25,6 @@ from dbbench.host.metric import BaseUnit, Usage
 from dbbench.host.processes import descendants
 from dbbench.host.usage import forget_peak, peak_memory, resident
 from dbbench.loadgen import clients
-from dbbench.loadgen.effort import Tried
 from dbbench.loadgen.job import ClientTimings, Job
 from dbbench.results.facts import StepFacts
 from dbbench.results.outcome import FELL_SHORT, Outcome
@@ -38,6 +37,7 @@ from dbbench.suite.steps.sql import SqlStep
 from dbbench.suite.steps.statement import Check
 from dbbench.suite.steps.transaction import Invariant
 from dbbench.workloads.ondisk import others
+from dbbench.workloads.searches import Tried
 
 T = TypeVar("T")
 #: Has clients do a job.

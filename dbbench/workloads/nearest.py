@@ -21,7 +21,6 @@ from dbbench.engine.offered import offers, prepared
 from dbbench.engine.traits import Knob
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
 from dbbench.host.meters import CallMeter
-from dbbench.loadgen.effort import Tried, least_effort
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings
 from dbbench.loadgen.kept_calls import EveryCall
@@ -34,7 +33,7 @@ from dbbench.suite.steps.nearest import NearestStep
 from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.keyvalue import throughput
 from dbbench.workloads.neighbours import Questions, questions
-from dbbench.workloads.searches import TIMED, enough, searched
+from dbbench.workloads.searches import TIMED, Tried, enough, least_effort, searched
 
 #: Searches to warm up, and the seconds that one effort is tried for.
 WARM_UP, TRIED = 100, 3.0

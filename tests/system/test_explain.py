@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dbbench.results.watched import Watched
+from dbbench.results.trial_files import Watched
 from dbbench.run import explain
 from dbbench.testing.contract import usable
 from tests.conftest import Dbbench, run_dbbench

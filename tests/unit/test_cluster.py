@@ -19,7 +19,7 @@ from dbbench.cluster.place import Place, parse, place
 from dbbench.errors import UserError
 from dbbench.loadgen.histogram import EXACT, PERCENTILES, Samples
 from dbbench.loadgen.job import ClientTimings, together
-from dbbench.report.host_words import host_notes
+from dbbench.report.conditions import host_notes
 from dbbench.report.remarks import worded
 from dbbench.results.outcome import Outcome
 from dbbench.results.trial import StepResult

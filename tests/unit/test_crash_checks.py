@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dbbench.engine.registry import fingerprint
+from dbbench.report.conditions import promised
 from dbbench.report.remarks import detail
 from dbbench.report.run_view import view
-from dbbench.report.tiers import promised
 from dbbench.results import crash_checks
 from dbbench.results.crash_checks import CrashCheck, Subject
 from dbbench.suite.model import Tier

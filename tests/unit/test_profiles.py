@@ -15,7 +15,7 @@ from dbbench.report.charts.layout import Look
 from dbbench.report.charts.palette import THEMES
 from dbbench.report.charts.use import use
 from dbbench.report.explained import speedscope
-from dbbench.results.watched import WATCHED, Sample, Watched
+from dbbench.results.trial_files import WATCHED, Sample, Watched
 from dbbench.run import observer
 from tests.waiting import until
 

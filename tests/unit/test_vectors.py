@@ -17,7 +17,6 @@ from dbbench.datasets.vectors import VectorSet, arrays, matrix
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.traits import Knob
 from dbbench.errors import Unsupported, UserError, WrongAnswer
-from dbbench.loadgen.effort import least_effort
 from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.kept_calls import EveryCall
 from dbbench.suite.dataset import Dataset, Vectors
@@ -27,6 +26,7 @@ from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
 from dbbench.workloads.nearest import _passes, refuse_metric
 from dbbench.workloads.neighbours import Questions
+from dbbench.workloads.searches import least_effort
 
 SPEC = Vectors(count=40_000, dimensions=20, labels=(0.1, 0.01), queries=300, outside=True)
 METRICS = ("l2", "cosine", "ip")

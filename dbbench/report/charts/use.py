@@ -7,7 +7,7 @@ from dbbench.report.charts.axis import Axis, fitting_axis
 from dbbench.report.charts.layout import Frame, Look, Sheet, Texts
 from dbbench.report.charts.plot import MOST, Curve, Plot, named, placed, room, shapes
 from dbbench.report.charts.scene import Scene
-from dbbench.results.watched import Sample, Watched
+from dbbench.results.trial_files import Sample, Watched
 
 #: What is drawn: a field of `Sample`, what its figures are divided by, and the heading. Memory is no rate.
 _PARTS = (

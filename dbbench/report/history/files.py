@@ -1,10 +1,11 @@
-"""A history for other programs: all of it as JSON, and what two well-known tools read.
+"""A history as files: a page with its charts inside it, all of it as JSON, and what two well-known tools read.
 
 `otava.csv` and `otava.yaml` are for Apache Otava, which looks for changes by its own method. `smaller-is-better.json` and
 `bigger-is-better.json` have the newest run for the GitHub action "benchmark-action/github-action-benchmark" (tools
 customSmallerIsBetter and customBiggerIsBetter).
 """
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,13 @@ from typing import Any
 from dbbench.analysis.history import History, Series
 from dbbench.host import atomic_json, plain_file
 from dbbench.report.export.summary_csv import lines
-from dbbench.report.history.words import step_name
+from dbbench.report.history.words import change_lines, how, remarks, runs, step_name, summary
 from dbbench.report.remarks import notes
+from dbbench.report.templating import inline, render
 
 
 def write(shown: History, folder: Path) -> list[Path]:
-    """Write all of them into the folder. Times in seconds, sizes in bytes, rates by second."""
+    """Write files for other programs and a page into the folder. Times in seconds, sizes in bytes, rates by second."""
     lower, higher = (
         [series for series in shown.series if series.direction == way and series.rows[-1]]
         for way in ("lower", "higher")
@@ -32,7 +34,36 @@ def write(shown: History, folder: Path) -> list[Path]:
     }
     for name, text in texts.items():
         plain_file.write(folder / name, text.encode())
-    return [folder / name for name in texts]
+    return [*(folder / name for name in texts), *_page(shown, folder)]
+
+
+def _page(shown: History, folder: Path) -> list[Path]:
+    """Write index.html and a chart of each step, as SVG and PNG, those of the steps that changed first."""
+    with contextlib.chdir("/"):  # matplotlib reads a matplotlibrc of the current folder
+        from dbbench.report.charts.layout import save
+        from dbbench.report.history.chart import step_chart
+
+    changed = {(series.scenario, series.step) for series in shown.changed}
+    steps = dict.fromkeys((series.scenario, series.step) for series in shown.series)
+    charts, files = [], []
+    for scenario, step in sorted(steps, key=lambda step: step not in changed):
+        title = next(step_name(one, shown) for one in shown.series if (one.scenario, one.step) == (scenario, step))
+        stem = folder / f"{scenario}-{step}"
+        save(step_chart(shown, scenario, step), stem, ("svg", "png"))
+        charts.append((title, inline(stem.with_suffix(".svg"))))
+        files += [stem.with_suffix(".svg"), stem.with_suffix(".png")]
+    values = {
+        "suite": shown.sides[-1].suite,
+        "summary": summary(shown),
+        "remarks": list(remarks(shown)),
+        "changes": change_lines(shown),
+        "how": how(shown),
+        "charts": charts,
+        "runs": list(zip(runs(shown), shown.sides, strict=True)),
+    }
+    text = render("history.html.j2", values)
+    plain_file.write(folder / "index.html", text.encode())
+    return [folder / "index.html", *files]
 
 
 def as_json(shown: History) -> str:

@@ -1,17 +1,20 @@
-"""What a trial that `explain` has watched leaves besides its result: what its processes used, and profiles."""
+"""Files of a trial besides its result: the engine's own plans of queries, and what `explain` has watched of it."""
 
+import os
 from pathlib import Path
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
-from dbbench.host import atomic_json
-from dbbench.message import clean
+from dbbench.host import atomic_json, plain_file
+from dbbench.message import clean, printable
 
 #: Files in the trial's folder. A profile has a line for each stack: frames with `;` between, and how often it was seen.
 WATCHED, PROFILE = "watched.json", "profile.txt"
 #: Looks at each stack in a second of computing.
 RATE = 200
+#: A plan that is longer is cut: no reader gets further.
+_MOST_PLAN = 64 * 1024
 
 
 class Watch(BaseModel):
@@ -62,3 +65,28 @@ class Watched(BaseModel):
             return cls.model_validate(clean(atomic_json.read(directory / WATCHED)))
         except FileNotFoundError:
             return cls()
+
+
+def keep_plan(trial: Path, step: str, text: str) -> None:
+    """Write the plan of a step's query."""
+    cut = text if len(text) <= _MOST_PLAN else f"{text[:_MOST_PLAN]}\n[cut: {len(text):,} characters]"
+    path = plain_file.folder(trial, "plans") / f"{step}.txt"
+    plain_file.write(path, f"{cut}\n".encode(errors="backslashreplace"))
+
+
+def steps_with_plan(trial: Path) -> set[str]:
+    """The steps whose queries may have a plan. Raises OSError if that can't be read."""
+    try:
+        names = os.listdir(plain_file.inside(trial, "plans"))
+    except FileNotFoundError:
+        return set()
+    return {name.removesuffix(".txt") for name in names}
+
+
+def kept_plan(trial: Path, step: str) -> str:
+    """The plan of a step's query; empty if there is none. Raises OSError if it can't be read."""
+    try:
+        data = plain_file.read(plain_file.inside(trial, "plans", f"{step}.txt"), most=8 * _MOST_PLAN)
+    except FileNotFoundError:
+        return ""
+    return printable(data.decode("utf-8", errors="replace")).rstrip()
