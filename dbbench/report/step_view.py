@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Self, TypeVar
 
 from dbbench.analysis.footprint import Footprint
 from dbbench.analysis.queryplans import QueryPlan
@@ -245,6 +245,21 @@ class StepView:
     def details_note(self) -> str:
         """What the further figures are."""
         return self.wording.details_note(self.step, self)
+
+    def with_details(self, columns: Sequence[str], cells: Callable[[Line], Sequence[str]]) -> Self:
+        """The view with further figures of each line; as it is where no line has any."""
+        lines = tuple(replace(line, details=tuple(cells(line))) for line in self.lines)
+        return replace(self, lines=lines, details=tuple(columns)) if any(line.details for line in lines) else self
+
+    def with_first(self, column: str, cell: Callable[[Line], str]) -> Self:
+        """The view with one more figure before all others; as it is where no line has it."""
+        first = [cell(line) for line in self.lines]
+        others = ("–",) * len(self.details)
+        lines = tuple(
+            replace(line, details=(one or "–", *(line.details or others)))
+            for line, one in zip(self.lines, first, strict=True)
+        )
+        return replace(self, lines=lines, details=(column, *self.details)) if any(first) else self
 
     @property
     def original(self) -> str:

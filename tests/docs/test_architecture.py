@@ -31,7 +31,7 @@ EXAMPLES = {
     "an engine attribute": (
         "", r"\burl_example\b", {"engine/base.py", "engine/layer.py", "testing/contract.py"},
     ),
-    "a CLI command": ("versions", r"\bdbbench\.cli\.versions\b", set()),
+    "a CLI command": ("explain", r"\bdbbench\.cli\.explain\b", set()),
 }  # fmt: skip
 
 

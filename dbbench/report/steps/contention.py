@@ -1,7 +1,6 @@
 """Many clients in one table, in words."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from dbbench.analysis.recorded import ClientStats
 from dbbench.analysis.units import amount
@@ -44,14 +43,13 @@ class Wording(step_view.Wording[ContentionStep]):
 
     def detailed(self, step: ContentionStep, view: StepView) -> StepView:
         """How the clients fared."""
-        lines = []
-        for line in view.lines:
-            found = line.row.client_stats
-            lines.append(line if found is None else replace(line, details=_cells(found, line)))
-        columns: tuple[str, ...] = CLIENTS if any(line.details for line in lines) else ()
-        if all(line.details[-1:] in ((), ("–",)) for line in lines):  # no system here counts by itself
-            columns, lines = columns[:-1], [replace(line, details=line.details[:-1]) for line in lines]
-        return replace(view, lines=tuple(lines), details=columns)
+        counting = any(line.row.client_stats and line.row.client_stats.counted for line in view.lines)
+        columns = CLIENTS if counting else CLIENTS[:-1]  # the last is of systems that count by themselves
+
+        def cells(line: Line) -> Sequence[str]:
+            return _cells(line.row.client_stats, line)[: len(columns)] if line.row.client_stats else ()
+
+        return view.with_details(columns, cells)
 
     def details_note(self, step: ContentionStep, view: StepView) -> str:
         """What the columns are."""

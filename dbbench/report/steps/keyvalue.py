@@ -1,7 +1,6 @@
 """Operations on records in words."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from dbbench.analysis.recorded import TAIL
 from dbbench.analysis.units import amount
@@ -63,16 +62,9 @@ def _records(step: KeyValueStep, count: int | None, records: Records | None) -> 
 def _with_elapsed(view: StepView) -> StepView:
     """A step with what all its operations took, before all others; as it is where they are not counted."""
     count = operation_count([line.row.facts for line in view.lines if line.row.facts])
-    if count is None:
-        return view
-    others = ("–",) * len(view.details)
-    lines = (
-        replace(line, details=(amount("s", count / line.row.value), *(line.details or others)))
-        if line.row.value
-        else line
-        for line in view.lines
+    return view.with_first(
+        "elapsed", lambda line: amount("s", count / line.row.value) if count and line.row.value else ""
     )
-    return replace(view, lines=tuple(lines), details=("elapsed", *view.details))
 
 
 def operation_count(facts: Facts) -> int | None:
@@ -104,22 +96,13 @@ def with_tails(view: StepView) -> StepView:
     names = (*TAIL, "max")
     columns = tuple(f"{name} {names[at]}" if several else names[at] for name in operations for at in picked)
 
-    def cells(line: Line) -> tuple[str, ...]:
+    def cells(line: Line) -> list[str]:
         points = [line.tails[name].points[at] if name in line.tails else None for name in operations for at in picked]
-        return tuple(amount("s", point) for point in points)
+        return [amount("s", point) for point in points] if line.tails else []
 
-    lines = tuple(replace(line, details=cells(line)) if line.tails else line for line in view.lines)
-    return replace(view, lines=lines, details=columns)
+    return view.with_details(columns, cells)
 
 
 def with_reference(view: StepView) -> StepView:
     """A step with each figure as a multiple of the reference's, before all others; if the scenario has one that ran."""
-    multiples = [reference_ratio(view, line) for line in view.lines]
-    if not any(multiples):
-        return view
-    others = ("–",) * len(view.details)
-    lines = tuple(
-        replace(line, details=(multiple or "–", *(line.details or others)))
-        for line, multiple in zip(view.lines, multiples, strict=True)
-    )
-    return replace(view, lines=lines, details=(f"of {view.scenario.reference}", *view.details))
+    return view.with_first(f"of {view.scenario.reference}", lambda line: reference_ratio(view, line))

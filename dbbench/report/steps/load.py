@@ -1,10 +1,7 @@
 """A load in words."""
 
-from dataclasses import replace
-
-from dbbench.analysis.recorded import LoadParts
 from dbbench.report import step_view
-from dbbench.report.step_view import StepView
+from dbbench.report.step_view import Line, StepView
 from dbbench.suite.steps.load import LoadStep
 
 #: The parts of a load; beside them stands what making the rows for the driver took, off the clock.
@@ -17,20 +14,16 @@ class Wording(step_view.Wording[LoadStep]):
 
     def detailed(self, step: LoadStep, view: StepView) -> StepView:
         """Its parts, and what making the rows took."""
-        found = {line.row.engine: known for line in view.lines if (known := line.row.load_parts) is not None}
-        parts = [name for name in LOADS if any(name in known.parts for known in found.values())]
-        if not parts:
-            return view
+        found = [line.row.load_parts.parts for line in view.lines if line.row.load_parts]
+        parts = [name for name in LOADS if any(name in known for known in found)]
 
-        def cells(known: LoadParts) -> tuple[str, ...]:
+        def cells(line: Line) -> list[str]:
+            if not parts or (known := line.row.load_parts) is None:
+                return []
             figures = [view.unit.figure(known.parts[name]) if name in known.parts else "–" for name in parts]
-            return (*figures, view.unit.figure(known.making))
+            return [*figures, view.unit.figure(known.making)]
 
-        lines = tuple(
-            replace(line, details=cells(known)) if (known := found.get(line.row.engine)) else line
-            for line in view.lines
-        )
-        return replace(view, lines=lines, details=(*parts, MAKING))
+        return view.with_details((*parts, MAKING), cells)
 
     def details_note(self, step: LoadStep, view: StepView) -> str:
         """What the parts are."""

@@ -1,7 +1,6 @@
 """Searches for the nearest vectors in words."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from dbbench.analysis.row import Row
 from dbbench.analysis.units import amount
@@ -31,8 +30,7 @@ class Wording(step_view.Wording[NearestStep]):
 
     def detailed(self, step: NearestStep, view: StepView) -> StepView:
         """Recall, effort and percentiles."""
-        lines = tuple(replace(line, details=_cells(line.row)) for line in view.lines)
-        return replace(view, lines=lines, details=DETAILS if any(line.details for line in lines) else ())
+        return view.with_details(DETAILS, lambda line: _cells(line.row))
 
     def details_note(self, step: NearestStep, view: StepView) -> str:
         """What the columns are."""

@@ -1,11 +1,10 @@
 """Loading objects in words."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from dbbench.analysis.units import amount
 from dbbench.report import step_view
-from dbbench.report.step_view import Facts, StepView, mean_of
+from dbbench.report.step_view import Facts, Line, StepView, mean_of
 from dbbench.results.facts import PARTS
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.objects import ObjectStep
@@ -32,17 +31,14 @@ class Wording(step_view.Wording[ObjectStep]):
 
     def detailed(self, step: ObjectStep, view: StepView) -> StepView:
         """The parts of each figure, and what happens once."""
-        lines = []
-        for line in view.lines:
-            found = line.row.parts
-            if found is not None:
-                cells = [view.unit.figure(found.parts[name]) if name in found.parts else "–" for name in PARTS]
-                once = [amount("s", seconds) for seconds in (found.connect, found.prepare)]
-                lines.append(replace(line, details=(*cells, *once)))
-            else:
-                lines.append(line)
-        detailed = any(line.details for line in lines)
-        return replace(view, lines=tuple(lines), details=(*PARTS, "connect", "prepare") if detailed else ())
+
+        def cells(line: Line) -> list[str]:
+            if (found := line.row.parts) is None:
+                return []
+            parts = [view.unit.figure(found.parts[name]) if name in found.parts else "–" for name in PARTS]
+            return [*parts, *(amount("s", seconds) for seconds in (found.connect, found.prepare))]
+
+        return view.with_details((*PARTS, "connect", "prepare"), cells)
 
     def details_note(self, step: ObjectStep, view: StepView) -> str:
         """What the parts are."""

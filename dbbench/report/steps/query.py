@@ -1,7 +1,6 @@
 """A query in words."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from dbbench.analysis.recorded import Spread
 from dbbench.analysis.units import Unit, amount
@@ -74,18 +73,14 @@ class Wording(step_view.Wording[QueryStep]):
 
 def with_spread(step: TimedStep, view: StepView) -> StepView:
     """The view with percentiles and rates of its calls, where they say more than the mean."""
-    found = {line.row.engine: known for line in view.lines if (known := line.row.spread) is not None}
-    if not step.controlled and not any(any(each.percentiles[1:]) for each in found.values()):
+    found = [line.row.spread for line in view.lines if line.row.spread]
+    if not step.controlled and not any(any(each.percentiles[1:]) for each in found):
         return view
     open_loop = bool(step.rate or step.find)
     rates = ("fails at",) if step.find else ("calls/s",)
     columns = (*SHOWN, "max", *rates, *(("service", "late") if open_loop else ()))
     unit = None if view.rates else view.unit
-    lines = tuple(
-        replace(line, details=_cells(step, line, known, unit)) if (known := found.get(line.row.engine)) else line
-        for line in view.lines
-    )
-    return replace(view, lines=lines, details=columns if found else ())
+    return view.with_details(columns, lambda line: _cells(step, line, line.row.spread, unit) if line.row.spread else ())
 
 
 def spread_note(step: TimedStep, view: StepView) -> str:

@@ -1,7 +1,6 @@
 """Transactions of several statements in words."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from dbbench.analysis.units import Unit, amount
 from dbbench.report import step_view
@@ -36,12 +35,8 @@ class Wording(step_view.Wording[TransactionStep]):
 
     def detailed(self, step: TransactionStep, view: StepView) -> StepView:
         """A column for each transaction."""
-        lines = tuple(replace(line, details=_cells(step, line)) for line in view.lines)
-        if not any(line.details for line in lines):
-            return view
-        return replace(
-            view, lines=lines, details=(*(each.name for each in step.transactions), "retries", "rolled back")
-        )
+        columns = (*(each.name for each in step.transactions), "retries", "rolled back")
+        return view.with_details(columns, lambda line: _cells(step, line))
 
     def details_note(self, step: TransactionStep, view: StepView) -> str:
         """What the columns are."""
