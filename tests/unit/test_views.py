@@ -12,7 +12,7 @@ VIEWS = sorted(
     [
         *(REPORT / "steps").glob("*.py"),
         *(REPORT / "charts").glob("*.py"),
-        *(REPORT / name for name in ("step_view.py", "step_builder.py", "load_details.py", "published_comparison.py")),
+        *(REPORT / name for name in ("step_view.py", "step_builder.py", "published_comparison.py")),
     ]
 )
 
