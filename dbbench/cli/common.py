@@ -24,6 +24,16 @@ INTERRUPTED = 130
 _NO_MEMORY = ("Cannot allocate memory", "failed to map segment", "can't start new thread")
 
 
+def render(template: str, facts: Mapping[str, object]) -> str:
+    """A file for the user's repository or package, from its template; a fact that is missing is an error."""
+    import jinja2
+
+    templates = jinja2.Environment(  # noqa: S701 - they are YAML, Python, TOML and Markdown: nothing is escaped as in HTML
+        loader=jinja2.PackageLoader("dbbench.cli"), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
+    return templates.get_template(f"{template}.jinja").render(facts)
+
+
 def examples(*lines: str) -> str:
     """Text below a command's options."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from dbbench.cli.common import command, engine_names, examples, share
+from dbbench.cli.common import command, engine_names, examples, render, share
 
 #: Name of the file -> its template.
 _FILES = {"benchmark.yml": "benchmark.yml", "benchmark-comment.yml": "benchmark_comment.yml"}
@@ -48,8 +48,6 @@ def init_ci(suite: str, engine: str, source: str, most: float, rounds: int, requ
     """Write two workflows for GitHub Actions: one runs SUITE on head and base of a pull request and fails by the gate, the
     other comments on the pull request, also on one from a fork.
     """
-    import jinja2
-
     from dbbench.engine import registry
     from dbbench.errors import Unavailable, UserError
     from dbbench.suite.loader import find_suite, load_suite
@@ -75,13 +73,10 @@ def init_ci(suite: str, engine: str, source: str, most: float, rounds: int, requ
         "rounds": rounds,
         "requirement": shlex.quote(requires or f"dbbench[{','.join(extras)}]"),
     }
-    templates = jinja2.Environment(  # noqa: S701 - they are YAML, where nothing is escaped as in HTML
-        loader=jinja2.PackageLoader("dbbench.cli"), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
-    )
     if taken := [name for name in _FILES if (out / name).exists()]:
         raise UserError(f"{out / taken[0]} already exists; remove it, or name another folder with --out")
     out.mkdir(parents=True, exist_ok=True)
     for name, template in _FILES.items():
-        (out / name).write_text(templates.get_template(f"{template}.jinja").render(facts), "utf-8")
+        (out / name).write_text(render(template, facts), "utf-8")
         click.echo(f"wrote {out / name}")
     click.echo(f"They build {package} from {source}, and run at the next pull request after they are committed.")

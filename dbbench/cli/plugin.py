@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from dbbench.cli.common import columns, command, engine_names, examples
+from dbbench.cli.common import columns, command, engine_names, examples, render
 
 if TYPE_CHECKING:
     from dbbench.testing.verdicts import Verdict
@@ -56,8 +56,6 @@ def _package(name: str, out: Path | None, *, kind: Literal["sql", "records", "bl
 
     Raises UserError if the name won't do or its folder already exists.
     """
-    import jinja2
-
     from dbbench.engine import registry
     from dbbench.errors import UserError
 
@@ -87,13 +85,9 @@ def _package(name: str, out: Path | None, *, kind: Literal["sql", "records", "bl
         ".github/workflows/tests.yml": "workflow.yml",
         f"tests/test_{'_'.join(words)}.py": "test.py",
     }
-    templates = jinja2.Environment(  # noqa: S701 - they are Python, TOML and Markdown, where nothing is escaped as in HTML
-        loader=jinja2.PackageLoader("dbbench.cli"), undefined=jinja2.StrictUndefined, keep_trailing_newline=True
-    )
     for path, template in files.items():
-        text = templates.get_template(f"{template}.jinja").render(facts)
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, "utf-8")
+        (folder / path).write_text(render(template, facts), "utf-8")
     return [folder / path for path in files]
 
 

@@ -164,6 +164,12 @@ class Manifest(BaseModel):
         }
 
 
+def check_free(path: Path) -> None:
+    """Raise UserError if there is something at `path` already, so that no run directory can be made there."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UserError(f"{path} already exists; choose another with --out, or continue with --resume {path}")
+
+
 class Run:
     """A run directory."""
 
@@ -176,8 +182,7 @@ class Run:
     def create(cls, path: Path, manifest: Manifest, suite: Suite, suite_text: str) -> Self:
         """A new run directory. Raises UserError if `path` is taken or can't be written."""
         try:
-            if path.exists() and (not path.is_dir() or any(path.iterdir())):
-                raise UserError(f"{path} already exists; choose another with --out, or continue with --resume {path}")
+            check_free(path)
             (path / "trials").mkdir(parents=True)
             plain_file.write(path / "suite.yaml", suite_text.encode(), durable=True)
             run = cls(path, manifest, suite)

@@ -15,9 +15,8 @@ import dbbench
 from dbbench.datasets.own_files import check_files
 from dbbench.engine.probe import Probed
 from dbbench.engine.urls import redacted
-from dbbench.errors import UserError
 from dbbench.host import control_group, machine
-from dbbench.results.run_directory import Manifest, Run
+from dbbench.results.run_directory import Manifest, Run, check_free
 from dbbench.run.choice import choose
 from dbbench.run.data import answers_of, check_room, doubtful, draw, existing, facts_of
 from dbbench.run.over_hosts import look_at_hosts
@@ -45,7 +44,7 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
     choice = choose(request, suite, report)
     suite = choice.suite
     out = request.out or Path("dbbench-runs") / f"{suite.name}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
-    check_out(out)
+    check_free(out)
     look_at_hosts(request.cluster, [str(each.engine) for each in choice.engines.values()])
     seed = request.seed if request.seed is not None else next(iter(suite.datasets.values())).seed
     datasets = draw(suite, choice.scale, seed, path.parent)
@@ -91,12 +90,6 @@ def new_run(request: Request, report: Callable[[str], None] = lambda _line: None
         choice.folders,
         fleet=request.cluster if request.fleet else None,
     )
-
-
-def check_out(out: Path) -> None:
-    """Raise UserError if a run directory can't be made at `out`."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"{out} already exists; choose another with --out, or continue with --resume {out}")
 
 
 def _engines(found: Mapping[str, Probed], urls: Mapping[str, str]) -> dict[str, Any]:
