@@ -1,4 +1,8 @@
-"""What a step works on, and what it gives."""
+"""The context of a trial's steps: what a step works on, what it measures, and what it leaves to later steps.
+
+A trial has one `StepContext`. Each step gets it, and returns a `StepMeasurement`. `StepsSoFar`, the only part that
+changes with every step, is what later steps and their checks may rely on.
+"""
 
 from __future__ import annotations
 
@@ -40,15 +44,15 @@ from dbbench.workloads.ondisk import others
 from dbbench.workloads.searches import Tried
 
 T = TypeVar("T")
-#: Has clients do a job.
+#: Runs a job by clients.
 Driver = Callable[[Engine, Session, Job, Clients], ClientTimings]
 
 
 @dataclass(frozen=True)
 class Added:
-    """Rows that a statement step has added to a table, with keys that follow one another; all else of them is alike.
+    """Rows that a statement step has added to a table, with consecutive keys and otherwise alike.
 
-    `values` are those of the columns that the suite tells of.
+    `values` are those of the columns that the suite gives.
     """
 
     step: str
@@ -58,47 +62,47 @@ class Added:
 
 @dataclass(frozen=True)
 class Leaves:
-    """What the data must be after a step, as far as it changes what was known before it."""
+    """The state of the data after a step, as far as the step has changed it."""
 
-    #: Rows in tables.
+    #: Table -> number of its rows.
     rows: Mapping[str, int] = field(default_factory=dict)
-    #: Tables that hold what the dataset says.
+    #: Tables that hold exactly the rows of the dataset.
     filled: Sequence[str] = ()
     records: ExpectedRecords | None = None
-    #: What queries of the step must return by now: invariant -> number.
+    #: Invariant of the step -> the number that its query must return.
     numbers: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass
 class StepsSoFar:
-    """What the data must be by now, and the results of the steps so far."""
+    """The state that the steps so far must have left the data in, and their results."""
 
-    #: Rows in each table, as the steps so far must have left them.
+    #: Table -> number of its rows.
     rows: dict[str, int] = field(default_factory=dict)
-    #: The step that last filled each table whose content is known, and what statements have added to it since.
+    #: Table whose content is known -> the step that last filled it, and the rows that statements have added since.
     left_by: dict[str, str] = field(default_factory=dict)
     added: dict[str, list[Added]] = field(default_factory=dict)
-    #: The statements of the steps that may have changed tables.
+    #: Texts of statements that may have changed tables.
     texts: list[str] = field(default_factory=list)
     #: Queries whose answer is no longer known -> why.
     no_answer: dict[str, str] = field(default_factory=dict)
-    #: What the steps must have made of the records.
+    #: The records as the steps must have left them.
     expected_records: ExpectedRecords = field(default_factory=ExpectedRecords)
     #: The same before the latest step that changed them.
     records_before: ExpectedRecords = field(default_factory=ExpectedRecords)
-    #: Step -> its invariants that are a number -> that number.
+    #: Step -> invariant -> the number that its query must return.
     numbers: dict[str, Mapping[str, int]] = field(default_factory=dict)
     #: The results of steps that have a figure in seconds.
     timed: dict[str, StepResult] = field(default_factory=dict)
     #: The steps among them whose work was not checked.
     unverified: set[str] = field(default_factory=set)
-    #: Step, or all of a sweep -> the result of each effort that was tried.
+    #: Step, or the one step that a sweep was made from -> effort -> what trying it showed.
     efforts: dict[str, dict[int, Tried]] = field(default_factory=dict)
-    #: Step -> why what its timed calls returned is wrong; empty if it isn't.
+    #: Step -> the fault in what its timed calls returned; empty if there is none.
     returned: dict[str, str] = field(default_factory=dict)
 
     def accept(self, step: Step, measured: StepMeasurement) -> None:
-        """Take over what a step that was measured leaves, before it is checked: a check changes nothing."""
+        """Record what a measured step has left. This comes before its checks, which change nothing."""
         leaves = measured.leaves
         self.rows.update(leaves.rows)
         self.left_by.update(dict.fromkeys(leaves.filled, step.name))
@@ -109,7 +113,10 @@ class StepsSoFar:
 
 @dataclass
 class StepContext:
-    """An opened engine with one session, and what is fixed for a trial: tables, dataset, answers. `data` alone changes."""
+    """An open engine with one session, and the tables, dataset and answers of its trial.
+
+    These are fixed, but for the engine and session, which a restart replaces. `data` changes with every step.
+    """
 
     engine: Engine
     session: Session
@@ -117,7 +124,7 @@ class StepContext:
     files: Files
     answers: Mapping[str, Path]
     data: StepsSoFar = field(default_factory=StepsSoFar)
-    #: What steps before each query make of its tables.
+    #: Query -> the changes that earlier steps make to its tables.
     changes: Mapping[str, Changes] = field(default_factory=dict)
     #: The dataset's records, if it has records and not tables.
     records: RecordSet | None = None
@@ -125,32 +132,35 @@ class StepContext:
     vectors: VectorSet | None = None
     #: The dataset's texts, if it has texts; `tables` has their table then.
     texts: TextSet | None = None
-    #: What the engine was made from, to make it again; None where it need not be.
+    #: The arguments to make the engine again; None if it is never restarted.
     setup: Setup | None = None
-    #: Bytes on disk before there were tables (of other files with them, empty), by what the files are for.
+    #: Role of files -> their bytes in the empty database: before there were tables, of other files with empty ones.
     empty: Mapping[FileRole, int] = field(default_factory=dict)
     #: The run's round, from 1.
     round: int = 1
     last_round: bool = False
-    #: The number of the group of engines that give the same answer to a step; None where other engines' answers aren't kept.
+    #: Returns the number of the group of engines with the same answer to a step; None if no other answers are kept.
     group: Callable[..., int] | None = None
     #: Seconds that the latest restart took to open the engine and connect.
     opened: float = 0.0
     #: Whether its private server was killed.
     killed: bool = False
-    #: The most memory that was seen before something was done aside; see there.
+    #: The peak of memory before the latest block of `aside`, in bytes.
     peak: int = 0
-    #: What has clients do a job: here, or on the hosts of a cluster.
+    #: Runs clients, here or on the hosts of a cluster.
     driver: Driver = clients.drive
-    #: Takes a line about how far a long step is.
+    #: Reports a line about the progress of a long step.
     note: Callable[[str], None] = lambda _line: None
 
     def drive(self, job: Job, clients: Clients) -> ClientTimings:
-        """What clients measured of a job. Raises Unsupported if the engine can't serve them all."""
+        """Run a job by clients; returns what they measured. Raises Unsupported if the engine can't serve them all."""
         return self.driver(self.engine, self.session, job, clients)
 
     def restart(self, between: Callable[[], T]) -> T:
-        """Close the session and the engine, open both again, the engine as a new object; gives what `between` gave."""
+        """Close the session and the engine, call `between`, and open a new engine object with a new session.
+
+        Returns what `between` returned. `opened` has the seconds of opening and connecting.
+        """
         assert self.setup is not None
         with suppress(Exception) if self.killed else nullcontext():  # each driver has its own for a server that is gone
             self.session.close()
@@ -166,7 +176,7 @@ class StepContext:
         return given
 
     def kill_server(self) -> None:
-        """End the processes of a private server by SIGKILL, so that it writes nothing more. A restart follows."""
+        """Kill the processes of a private server (SIGKILL), so that it writes nothing more. Call `restart` next."""
         mine = descendants()
         if doomed := [mine[number] for number in self.engine.processes() if number in mine]:
             for process in doomed:
@@ -181,7 +191,7 @@ class StepContext:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Within it something is done for a check: the memory that this takes does not count as the engine's."""
+        """Keep the memory of a block that works for a check out of the engine's peak."""
         self.peak = max(self.peak, (peak_memory() or 0) + resident(others(self.engine)))
         try:
             yield
@@ -191,9 +201,9 @@ class StepContext:
 
     @contextmanager
     def new_session(self) -> Iterator[None]:
-        """Use a second session for a while. The first stays open, so the second doesn't see what isn't committed.
+        """Use a second session within the block. The first stays open, so the second sees only what is committed.
 
-        An engine for one client at a time has its first session closed, and keeps the second.
+        An engine for one client at a time has its first session closed before, and keeps the second.
         """
         before = self.session
         if self.engine.info().concurrency.threads == 1:
@@ -210,7 +220,7 @@ class StepContext:
 
     @contextmanager
     def beneath(self) -> Iterator[tuple[Engine, Session]]:
-        """What fills tables and tells of them: engine and session, or those beneath a layer that gives objects alone."""
+        """The engine and session that have SQL: of an access layer the base engine with a new session."""
         if self.engine.base_engine is None:
             yield self.engine, self.session
             return
@@ -221,7 +231,7 @@ class StepContext:
             session.close()
 
     def prepare_query(self, step: QueryStep, expected_rows: int) -> Callable[[], Any]:
-        """The query, prepared. The null engine has no data: only it gets the number of rows to give, so that it steps."""
+        """Prepare the query; returns its callable. A null engine, which has no data, gives `expected_rows` rows."""
         return query_of(self.engine, self.session, self.statement(step), expected_rows)
 
     def statement(self, step: SqlStep | Check | Invariant) -> str:
@@ -229,7 +239,7 @@ class StepContext:
         return self.quoted(self.in_dialect(step.sql, step.dialects))
 
     def in_dialect(self, sql: str, dialects: Mapping[str, str]) -> str:
-        """A text, or what a suite has for this engine's dialect. Raises Unsupported where it says that there is nothing."""
+        """SQL for this engine's dialect, of `dialects` or else `sql`. Raises Unsupported if the suite's is empty."""
         name = self.engine.info().dialect
         if not (text := dialects.get(name, sql)):
             raise Unsupported(f"the suite has no statement for it in the dialect {name}")
@@ -242,9 +252,9 @@ class StepContext:
 
 @dataclass(frozen=True)
 class StepMeasurement:
-    """What a step gave: one trial's samples, in `unit`. `value` is the trial's own figure.
+    """The result of a step in one trial: its samples, in `unit`, and what else was measured.
 
-    It is the mean of the samples, unless they were too many to keep (`mean` says it) or say nothing (see FELL_SHORT).
+    `value` is the trial's figure: the mean of the samples, or `mean` where they were too many to keep.
     """
 
     metric: str
@@ -257,20 +267,20 @@ class StepMeasurement:
     outcome: Outcome = Outcome.OK
     detail: str = ""
     leaves: Leaves = field(default_factory=Leaves)
-    #: What is known to be used for what the figure is of: for a call, for an operation where it is a rate.
+    #: Resources used for a call, or for an operation where the figure is a rate.
     usage: Usage = field(default_factory=dict)
-    #: Commits that changed something, which came one after another: those of one client, if there were several.
+    #: Consecutive commits that changed something: of several clients, those of one.
     commits: int = 0
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """What a result keeps of it."""
+        """The fields that a result keeps, by name, with the trial's figure."""
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "leaves"}
         return {**values, "value": self.value}
 
     @property
     def value(self) -> float | None:
-        """The trial's figure; None only for a result that fell short of what was asked for, wrong or not."""
+        """The trial's figure; None if the step fell short of what was asked for (see FELL_SHORT), wrong or not."""
         if self.outcome in FELL_SHORT or (self.mean is None and not self.samples):
             return None
         return sum(self.samples) / len(self.samples) if self.mean is None else self.mean
