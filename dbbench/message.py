@@ -1,8 +1,8 @@
 """Texts that drivers and strangers wrote, made fit for terminals, charts and files.
 
-A driver may say anything: codes that clear the screen, half a character, 300 kB. Every text is cleaned where a result is
-made, and again where one is read, since a run directory may come from elsewhere. A name that doesn't exist is answered with the
-nearest one that does.
+A driver may say anything: codes that clear the screen, half a character, 300 kB. Every text is cleaned where a result
+is made, and again where one is read, since a run directory may come from elsewhere. A name that doesn't exist is
+answered with the nearest one that does.
 """
 
 import difflib
@@ -15,7 +15,8 @@ from typing import Any
 MOST = 2_000
 #: More levels than anything that dbbench writes has.
 DEEPEST = 20
-#: Control characters but tab and newline; halves of surrogate pairs; what turns the direction of writing; no characters.
+#: Control characters but tab and newline; halves of surrogate pairs; what turns the direction of writing; no
+#: characters.
 _UNFIT = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
@@ -42,7 +43,7 @@ def cleaned(text: str, most: int = MOST) -> str:
 
 
 def clean(document: Any, depth: int = 0) -> Any:
-    """A JSON document with every text in it cleaned, and null for what is no number. Raises ValueError if it is too deep."""
+    """A JSON document with every text cleaned, and null for what is no number. Raises ValueError if it is too deep."""
     if depth > DEEPEST:
         raise ValueError("nested too deeply")
     if isinstance(document, str):

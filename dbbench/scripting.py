@@ -49,9 +49,10 @@ def run(
 ) -> RunFrames:
     """Run a suite, a built-in one or a YAML file, and give its results; it takes as long as `dbbench suite`.
 
-    The names are those of its options (docs/cli.md), and what is left out is as there. Times are in seconds, sizes in bytes,
-    shares fractions of one. `settings`: engine or variant -> option -> value. `sweeps`: "ENGINE.OPTION" -> values.
-    `builds`: "ENGINE@LABEL" -> what `--from` takes. `formats`: what to write besides results.json; charts take a few seconds.
+    The names are those of its options (docs/cli.md), and what is left out is as there. Times are in seconds, sizes in
+    bytes, shares fractions of one. `settings`: engine or variant -> option -> value. `sweeps`: "ENGINE.OPTION" ->
+    values. `builds`: "ENGINE@LABEL" -> what `--from` takes. `formats`: what to write besides results.json; charts take
+    a few seconds.
 
     Raises UserError, or SuiteError for a faulty suite, before anything is run. An engine that fails raises nothing: its
     outcome is in the results. After KeyboardInterrupt the finished trials stay, to go on with `dbbench suite --resume`.
@@ -89,7 +90,7 @@ def run(
 
 @contextlib.contextmanager
 def _kept_variables(urls: Mapping[str, str]) -> Iterator[None]:
-    """Put back the environment variables that URLs are taken from: no trial may see them, and the next run asks for them again."""
+    """Put back the environment variables of URLs: no trial may see them, and the next run asks for them again."""
     names = [url.removeprefix("env:") for url in urls.values() if url.startswith("env:")]
     before = {name: os.environ[name] for name in names if name in os.environ}
     try:
@@ -104,7 +105,7 @@ def _text(value: object) -> str:
 
 
 def carry_out(ready: Ready, report: Callable[[Progress], None] = lambda _event: None) -> None:
-    """Run the trials that are left, as many rounds as the run's precision and time limit ask for; note that it is finished.
+    """Run the trials that are left, as many rounds as precision and time limit ask for; note that it is finished.
 
     Raises RunError if the run directory can't be written any more.
     """

@@ -1,4 +1,4 @@
-"""One's own chart from a run directory: `python examples/own_chart.py RUN chart.png` (needs pandas: the extra `frames`)."""
+"""One's own chart from a run directory: `python examples/own_chart.py RUN chart.png` (needs the extra `frames`)."""
 
 import sys
 

@@ -25,7 +25,7 @@ def confirmed(results: Sequence[TrialResult], scenario: str, step: str) -> bool:
 
 
 def disputed(rows: Sequence[Row], results: Sequence[TrialResult]) -> list[Row]:
-    """The rows of a step, without ranks if engines of several databases agree with each other, and not with the reference.
+    """The rows of a step, without ranks if engines of several databases agree and the reference doesn't.
 
     Then one of the engines, the reference and the text of the query is at fault, and dbbench can't tell which.
     """

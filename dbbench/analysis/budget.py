@@ -20,7 +20,8 @@ class Stop:
     #: The seconds that all trials took together, of `seconds`; None for a run that is precise enough.
     spent: float | None
     seconds: float | None
-    #: The half-width of an interval that was asked for, and that of the widest, as shares of the median; and whose it is.
+    #: The half-width of an interval that was asked for, and that of the widest, as shares of the median; and whose it
+    #: is.
     precision: float | None
     widest: float
     where: str

@@ -95,7 +95,7 @@ def check_alike(old: Side, new: Side, *, across_machines: bool) -> list[Differen
 def check_runs(
     sides: Sequence[Side], pairs: Iterable[tuple[Side, Side]], *, across_machines: bool
 ) -> list[tuple[Side, Difference]]:
-    """What differs within each pair of several runs, and in which run. Raises UserError for runs unlike, and for one given twice."""
+    """Differences within each pair of several runs, with the run. Raises UserError for runs unlike or given twice."""
     for number, side in enumerate(sides):
         if same := [other.name for other in sides[:number] if other.manifest.created == side.manifest.created]:
             raise UserError(f"{same[0]} and {side.name} are one and the same run; name each once")

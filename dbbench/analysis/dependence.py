@@ -1,7 +1,7 @@
 """How much the rounds of a run depend on the rounds before them, and by how much that widens what is derived from them.
 
-Intervals and tests take rounds for independent. On a busy machine they aren't: what slows one round often lasts into the
-next (lag-1 autocorrelation 0.63 in 60 rounds). One autoregressive process of first order stands for all steps and
+Intervals and tests take rounds for independent. On a busy machine they aren't: what slows one round often lasts into
+the next (lag-1 autocorrelation 0.63 in 60 rounds). One autoregressive process of first order stands for all steps and
 engines of a run, since a single figure has too few rounds to show its own (docs/method.md, "Rounds that depend"):
 
 1. The lag-1 autocorrelation of the logarithms of trial means is averaged over all timed steps and engines. A table of
@@ -28,8 +28,9 @@ Array = npt.NDArray[np.float64]
 
 #: Above this autocorrelation rounds of engines are too few, whatever their number, to tell them apart.
 TOO_DEPENDENT = 0.6
-#: How far above that of independent rounds the mean autocorrelation lies, in standard errors, before tests are corrected
-#: for it, and before they are given up. Without the first, two engines in one step lost a quarter of the power.
+#: How far above that of independent rounds the mean autocorrelation lies, in standard errors, before tests are
+#: corrected for it, and before they are given up. Without the first, two engines in one step lost a quarter of the
+#: power.
 _DOUBTFUL, _SHOWN = 1.0, 2.33
 #: Simulated series, the autocorrelations of the table, and the fewest rounds in which one shows.
 _SERIES, _FEWEST = 4_000, 4
@@ -38,9 +39,10 @@ _TABLE = np.linspace(0, 0.95, 39)
 
 @dataclass(frozen=True)
 class Dependence:
-    """The autocorrelation of rounds: `own` of what is left of an engine without what it shares, `shared` of its figures.
+    """The autocorrelation of rounds: `own` of what is left of an engine less what it shares, `shared` of its figures.
 
-    `pairs` and `figures` are factors by which errors of comparisons and of figures are greater than independent rounds'.
+    `pairs` and `figures` are factors by which errors of comparisons and of figures are greater than independent
+    rounds'.
     """
 
     own: float = 0.0
@@ -55,7 +57,7 @@ INDEPENDENT = Dependence()
 
 
 def dependence(steps: Collection[Sequence[Sequence[float]]]) -> Dependence:
-    """The dependence of a run's rounds: `steps` has for each timed step its engines' trial means in the order of rounds."""
+    """The dependence of a run's rounds: `steps` has its engines' trial means of each timed step, by rounds."""
     series = [logarithms for means in steps if len(logarithms := _logarithms(means))]
     rounds = max((each.shape[1] for each in series), default=0)
     series = [each for each in series if each.shape[1] == rounds]
@@ -88,7 +90,7 @@ def stretched(estimate: Estimate, factor: float) -> Estimate:
 
 
 def inflation(autocorrelation: float, rounds: int) -> float:
-    """The standard error of a mean of dependent rounds, as a multiple of the one that is computed as if they weren't."""
+    """The standard error of a mean of dependent rounds, as a multiple of the one that is computed as if independent."""
     autocorrelation = min(autocorrelation, TOO_DEPENDENT)  # above it the correction itself is unknown
     lags = np.arange(1, rounds)
     variance = 1 + 2 * float(((1 - lags / rounds) * autocorrelation**lags).sum())
@@ -112,13 +114,13 @@ def _lag_one(series: Array) -> Array:
 
 
 def _corrected(mean: np.floating, rounds: int) -> float:
-    """The autocorrelation whose series show `mean` in this number of rounds, which is biased downwards (Marriott, Pope 1954)."""
+    """The autocorrelation whose series show `mean` in so few rounds, which is too low (Marriott, Pope 1954)."""
     return float(np.interp(mean, _table(rounds), _TABLE))
 
 
 @cache
 def _table(rounds: int) -> Array:
-    """The mean lag-1 autocorrelation of simulated series of this number of rounds, for each autocorrelation of the table."""
+    """The mean lag-1 autocorrelation of simulated series of this number of rounds, for each of the table."""
     random = np.random.default_rng(0)
     noise = random.standard_normal((rounds, _SERIES))
     means: Array = np.array([_lag_one(_autoregressive(noise, each).T).mean() for each in _TABLE])

@@ -31,7 +31,7 @@ def differ(results: Sequence[TrialResult]) -> bool:
 
 @dataclass(frozen=True)
 class Gap:
-    """How many times the fastest host's time the slowest took: the geometric mean of the figures that all hosts have."""
+    """How many times the fastest host's time the slowest took: the geometric mean of the figures of all hosts."""
 
     slowest: str
     fastest: str
@@ -52,7 +52,7 @@ def gap(results: Sequence[TrialResult]) -> Gap | None:
 
 
 def _costs(results: Sequence[TrialResult]) -> Mapping[str, Mapping[Figure, float]]:
-    """Host -> figure -> the median of its rounds there, more being worse. Sizes are left out: they don't differ by hosts."""
+    """Host -> figure -> the median of its rounds there, more being worse. Sizes, which don't differ, are left out."""
     found: dict[str, dict[Figure, list[float]]] = {}
     for result in results:
         if result.host is None:

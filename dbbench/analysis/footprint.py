@@ -133,7 +133,7 @@ def _growth(before: StepResult | None, size: StepResult) -> _Growth | None:
 
 
 def size_parts(facts: StepFacts) -> Mapping[str, float]:
-    """Bytes of a size by what they are for. The index, where it is known, is taken out of the data; else both are one."""
+    """Bytes of a size by what they are for. The index, where known, is taken out of the data; else both are one."""
     if "size_parts" in facts:
         return facts["size_parts"]
     found: dict[str, float] = {}
@@ -162,7 +162,7 @@ class Resources:
 
 
 def resources(manifest: Manifest, results: Sequence[TrialResult], scenario: str) -> list[Resources]:
-    """What each engine's trials used, by name. What a server at a URL uses isn't seen: it is None beside private servers'
+    """What each engine's trials used, by name. That of a server at a URL isn't seen: it is None beside private servers'
     and engines' in the process.
     """
     found = []

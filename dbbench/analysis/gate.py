@@ -43,7 +43,7 @@ class Gate:
 
     @property
     def answer(self) -> Answer:
-        """Failed takes precedence over undecided: what is shown to be worse stays so, even if other steps are undecided."""
+        """Failed takes precedence over undecided: what is shown to be worse stays so, whatever else is undecided."""
         if self.held or (self.strict and (self.unknown or self.gone or self.empty)):
             return Answer.FAILED
         return Answer.UNDECIDED if self.blind or self.empty or self.doubted else Answer.PASSED

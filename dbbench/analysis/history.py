@@ -1,11 +1,11 @@
 """Many runs of one suite on one machine in the order of time: at which run a figure changed, and by how much.
 
 A change point is looked for by binary segmentation (Scott and Knott 1974): the split whose two sides differ most by
-Student's t test, then the same within each side. The values are the logarithms of the runs' medians, so that what differs
-from run to run is in the test. Each engine is a question of its own: a change counts where its chance, times the places
-at which the runs could be split and the steps of that engine (Bonferroni), is below 5 %, and where both levels are at
-least 2 % apart. A level has two runs or more: what the newest run alone shows is provisional, as most of the false changes
-come from it. A change that was taken back a few runs later may be missed: neither half differs much.
+Student's t test, then the same within each side. The values are the logarithms of the runs' medians, so that what
+differs from run to run is in the test. Each engine is a question of its own: a change counts where its chance, times
+the places at which the runs could be split and the steps of that engine (Bonferroni), is below 5 %, and where both
+levels are at least 2 % apart. A level has two runs or more: what the newest run alone shows is provisional, as most of
+the false changes come from it. A change that was taken back a few runs later may be missed: neither half differs much.
 """
 
 import math

@@ -53,7 +53,7 @@ def ordered(rows: Sequence[Row], *, mixed: bool = False) -> list[Row]:
 
 
 def _alike(rows: list[Row], *, mixed: bool) -> tuple[list[Row], list[Row]]:
-    """Split off rows of another sort: sizes that servers at a URL count, beside sizes of files; Arrow batches, beside rows."""
+    """Split off rows of another sort: sizes that servers at a URL count, beside files; Arrow batches, beside rows."""
     sorts = {
         About.COUNTED_ELSEWHERE: [row for row in rows if row.at_url and row.unit == "B"],
         About.OTHER_RESULTS: [] if mixed else [row for row in rows if row.gives == "batches"],
@@ -79,14 +79,14 @@ def _means(row: Row, rounds: Collection[int]) -> list[float]:
 
 
 def paired_means(row: Row, best: Row) -> tuple[list[float], list[float]]:
-    """Both rows' trial means in the rounds that both have: above and below the line of the ratio, which is above 1 for a worse row."""
+    """Both rows' trial means in common rounds: the ratio's numerator and denominator. It is above 1 for a worse row."""
     rounds = {*row.of_rounds} & {*best.of_rounds}
     ours, theirs = _means(row, rounds), _means(best, rounds)
     return (theirs, ours) if row.direction == "higher" else (ours, theirs)
 
 
 def _ratio(row: Row, best: Row) -> Estimate | None:
-    """The ratio of the figures that are shown, above 1 for a worse one; 1 for the best itself. The interval is of the common rounds.
+    """The ratio of the figures shown, above 1 for a worse one; 1 for the best. The interval is of common rounds.
 
     None where a trial mean is 0, or where the two have no round in common.
     """

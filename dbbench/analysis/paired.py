@@ -1,8 +1,8 @@
 """Two engines of one run as pairs: in each round they stood next to each other, so each round gives one ratio.
 
-What disturbs the machine for a while hits both sides of a round and cancels in its ratio. So the round is the unit, and the
-paired t test on the logarithms of the ratios tells the engines apart, as it does for ranks (ADR 15). Holm's correction
-counts the timed steps.
+What disturbs the machine for a while hits both sides of a round and cancels in its ratio. So the round is the unit, and
+the paired t test on the logarithms of the ratios tells the engines apart, as it does for ranks (ADR 15). Holm's
+correction counts the timed steps.
 """
 
 import math
@@ -116,11 +116,12 @@ def pair_gate(
 ) -> GatedPairs:
     """The pairs of two engines (new, old), and what a gate of `share` (0.1 is 10 %) says of them, or of one `step`.
 
-    `beside` are the steps of these engines' other gates: they count as tests, too, and a gate of all leaves them to those.
+    `beside` are the steps of these engines' other gates: they count as tests, too, and a gate of all leaves them to
+    those.
 
     Without a metric it is the undelayed time where other processes disturbed the median trial and each timed step has
-    one, and each step's own figure elsewhere (ADR 17). `strict`: what can't be told fails too. Where a control is told apart
-    from what it repeats, nothing is shown. Raises UserError if the results have no figures of the metric.
+    one, and each step's own figure elsewhere (ADR 17). `strict`: what can't be told fails too. Where a control is told
+    apart from what it repeats, nothing is shown. Raises UserError if the results have no figures of the metric.
     """
     others = None
     if metric is None:

@@ -1,4 +1,4 @@
-"""Profiles as stacks with seconds of computing: read, added up by function, and the functions in which two differ most."""
+"""Profiles as stacks with seconds of computing: read, added up by function, and compared."""
 
 import math
 import re
@@ -47,7 +47,7 @@ class Function:
 
 
 def stacks(text: str, cost: float) -> Stacks:
-    """A profile's stacks within the clock, and those of servers, with their parts of `cost`: the seconds of one call."""
+    """A profile's stacks within the clock, and those of servers, with their parts of `cost`: seconds of one call."""
     found = _seen(text)
     return {frames: cost * count / found.total() for frames, count in found.items()}
 

@@ -1,7 +1,7 @@
 """What may be published of a run. Where a licence forbids it an engine keeps its place, and its figures are withheld.
 
-All reports are worded from `Figures`. What `figures` gives for publication has no measured value of such an engine in it, nor any
-that was computed from one, so that no report can forget to leave it out.
+All reports are worded from `Figures`. What `figures` gives for publication has no measured value of such an engine in
+it, nor any that was computed from one, so that no report can forget to leave it out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Figures:
-    """All that the reports of a run are made from: what was found, and below it what follows from that, computed when it is read."""
+    """All that reports of a run are made from: what was found, and what follows from that, computed when it is read."""
 
     run: Run
     rows: Sequence[Row]

@@ -53,7 +53,7 @@ def plans_of(run: Run, results: Sequence[TrialResult], scenario: str, step: str,
 
 
 def plan_changed(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Return whether no plan of one side is like one of the other's. Without plans on both sides nothing has changed."""
+    """Whether no plan of one side is like one of the other's. Without plans on both sides nothing has changed."""
     return bool(ours and theirs) and {*map(shape, ours)}.isdisjoint(map(shape, theirs))
 
 

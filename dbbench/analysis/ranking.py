@@ -1,10 +1,10 @@
 """Ranks as ranges: the best and the worst rank that the rounds leave possible.
 
-Two engines are told apart by a paired t test on the logarithms of their trial means, round by round, corrected
-for the number of pairs in the step (Holm 1979), and only if their medians are at least 2 % apart: less than
-that is nothing to choose a database by, however sure. What a round does to all engines alike cancels in each
-pair (see docs/adr/0015-paired-rounds.md). Counting who is shown to be better and who is shown to be worse gives ranges that
-hold for all engines together (Mogstad, Romano, Shaikh & Wilhelm 2024).
+Two engines are told apart by a paired t test on the logarithms of their trial means, round by round, corrected for the
+number of pairs in the step (Holm 1979), and only if their medians are at least 2 % apart: less than that is nothing to
+choose a database by, however sure. What a round does to all engines alike cancels in each pair (see
+docs/adr/0015-paired-rounds.md). Counting who is shown to be better and who is shown to be worse gives ranges that hold
+for all engines together (Mogstad, Romano, Shaikh & Wilhelm 2024).
 """
 
 import math
@@ -31,7 +31,7 @@ _MOST_ENGINES = (4, 7, 12, 22, 40, 71, 127, 227, 408)
 
 @dataclass(frozen=True)
 class Rank:
-    """1 + the engines shown to be better, and the number of engines less those shown to be worse. It reads "2" or "1-4"."""
+    """1 + the engines shown to be better, and the number of engines less those shown to be worse: "2" or "1-4"."""
 
     best: int
     worst: int
@@ -54,7 +54,7 @@ def ranks(engines: Collection[str], apart: Collection[Pair]) -> dict[str, Rank]:
 def told_apart(
     trial_means: Mapping[str, Sequence[float]], *, higher: bool = False, exact: bool = False, inflation: float = 1.0
 ) -> set[Pair] | None:
-    """The pairs of engines that are told apart by their trial means; None if there are too few. `higher`: more is better.
+    """The pairs of engines told apart by their trial means; None if there are too few. `higher`: more is better.
 
     The trial means of all engines are of the same rounds, in the same order. `exact` says that the values are no
     measurements (sizes): they are told apart by the 2 % alone. `inflation`: how much greater errors are than those of
@@ -105,7 +105,7 @@ def paired_chance(first: Sequence[float], second: Sequence[float], inflation: fl
 
 
 def _paired_chances(ours: Values, others: Values, inflation: float) -> Iterator[float]:
-    """The paired test of an engine's trial means against those of each of some others: `others` is engines by rounds."""
+    """The paired test of an engine's trial means against each of some others': `others` is engines by rounds."""
     fit = (others.min(axis=1) > 0) & np.isfinite(others).all(axis=1) & (ours.min() > 0) & np.isfinite(ours).all()
     with np.errstate(divide="ignore", invalid="ignore"):  # of those that aren't fit
         gaps = np.log(ours) - np.log(others)

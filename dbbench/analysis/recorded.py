@@ -1,4 +1,4 @@
-"""What the rounds of a step recorded besides their figure, as typed summaries: calls, parts of a time, clients, transactions."""
+"""What a step's rounds recorded besides their figure, as typed summaries: calls, parts of a time, clients."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -52,7 +52,7 @@ def spread(rounds: Sequence[StepFacts]) -> Spread | None:
 
 @dataclass(frozen=True)
 class Tail:
-    """How long the calls of one kind took, in seconds, medians of the rounds' own: the percentiles of TAIL, the greatest.
+    """How long the calls of one kind took, in seconds, medians of the rounds' own: percentiles of TAIL, the maximum.
 
     A percentile is None if some round had too few calls for it.
     """

@@ -87,7 +87,8 @@ class About(Enum):
     OTHER_PLANS = auto()
     #: The clause `text` forbids to publish it.
     WITHHELD = auto()
-    #: Rounds on two levels, `amount` times apart, `count` of `of` in the lower; the range, the drift, the autocorrelation.
+    #: Rounds on two levels, `amount` times apart, `count` of `of` in the lower; the range, the drift, the
+    #: autocorrelation.
     LEVELS = auto()
     SPREAD = auto()
     DRIFT = auto()
@@ -223,7 +224,7 @@ def _elsewhere(steps: Sequence[StepResult]) -> Iterator[Remark]:
 
 
 def other_tier(given: str, asked: Tier) -> Iterator[Remark]:
-    """Remark that a durability tier promises more than the requested one, or less: its engine may be slower or quicker by it."""
+    """Remark that a tier promises more or less than the requested one: its engine may be slower or faster."""
     tiers = [str(tier) for tier in Tier]
     if given in tiers and given != asked:
         stronger = tiers.index(given) > tiers.index(asked)

@@ -248,7 +248,7 @@ def rank_sum_chance(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _rank_sums(size: int, other: int, most: int) -> int:
-    """How many arrangements of `size` and `other` values have a statistic of at most `most`, a Gaussian binomial's sum."""
+    """How many arrangements of `size` and `other` values have a statistic up to `most`, a Gaussian binomial's sum."""
     ways = [1] + [0] * most
     for number in range(1, size + 1):
         for place in range(most, other + number - 1, -1):

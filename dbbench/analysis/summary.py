@@ -21,7 +21,8 @@ from dbbench.suite.steps.transaction import TransactionStep
 MOST = 2 / 3
 #: Fewer rounds don't show that the null engine was not disturbed.
 _ROUNDS = 3
-#: The kinds in which it holds. A dict in C finds a record sooner than the null engine's own function, in Python, returns.
+#: The kinds in which it holds. A dict in C finds a record sooner than the null engine's own function, in Python,
+#: returns.
 _KINDS = ("query", "statement", "load", "churn", "objects", "transaction", "nearest", "search")
 
 
@@ -53,7 +54,7 @@ def _timed(row: Row) -> bool:
 
 
 def _widened(row: Row, depends: Dependence) -> Row:
-    """A row with its interval as wide as the dependence of rounds makes it; sizes don't depend on the machine's mood."""
+    """A row with its interval as wide as the dependence of rounds makes it; sizes don't depend on the machine."""
     if row.value is None or row.unit == "B":
         return row
     interval = stretched(Estimate(row.value, row.low, row.high), depends.figures)

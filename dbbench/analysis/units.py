@@ -48,7 +48,7 @@ def amount(base: str, value: float | None) -> str:
 
 
 def whole(base: str, values: Iterable[float]) -> Unit:
-    """The greatest unit in which all values are whole numbers, as somebody else has rounded them; else the fitting one."""
+    """The largest unit in which all values are whole numbers, as others have rounded them; else the fitting one."""
     known = list(values)
     if any(known):
         for size, symbol in reversed(SCALES[base]):

@@ -1,19 +1,19 @@
 """An engine's answer against the right one, outside the clock.
 
 Both sides are brought to the types of the right answer and compared column by column. The rules:
-- order counts where the answer has ranks (see `ranks`), or the suite says so; rows of one rank may come in any order, and
-  any of a rank that a limit cuts through;
+- order counts where the answer has ranks (see `ranks`), or the suite says so; rows of one rank may come in any order,
+  and any of a rank that a limit cuts through;
 - a number that comes as another numeric type is the same number if it has the same value; so is 0 or 1 for a boolean;
 - a decimal is compared exactly; one that comes as a float is equal within half a unit of its last
   place, or one part in 10^9 (a float can't hold more of a large sum);
 - a real (4 bytes) is equal within one part in 10^6, a double within one in 10^12;
 - a date or time may come as ISO text or YYYYMMDD; a date is its midnight;
 - spaces at the end of a text are ignored (CHAR columns are padded by some systems);
-- a fraction that was computed, such as a mean or a sum, is the same within one part in 10^9, or in 10^12 of the column's
-  largest value, or of the largest sum of magnitudes behind it (what is left of a sum whose parts cancel out); with other
-  numbers of decimal places, within a unit of the last place of the coarser if that is the fourth or a later one (MySQL
-  has four of a mean, and some cut off, others round); where it was divided or is a mean, with the same number of places
-  too.
+- a fraction that was computed, such as a mean or a sum, is the same within one part in 10^9, or in 10^12 of the
+  column's largest value, or of the largest sum of magnitudes behind it (what is left of a sum whose parts cancel out);
+  with other numbers of decimal places, within a unit of the last place of the coarser if that is the fourth or a later
+  one (MySQL has four of a mean, and some cut off, others round); where it was divided or is a mean, with the same
+  number of places too.
 
 Which types the values may come in is another question: see `value_types`.
 """
@@ -101,7 +101,7 @@ def with_keys_of(batches: Iterable[pa.RecordBatch], expected: pa.Table, column: 
 
 
 def _comparable(field: pa.Field, found: pa.DataType) -> pa.Field:
-    """A computed fraction that comes with other decimal places than expected, or as text, becomes a float with a tolerance."""
+    """A computed fraction that has other decimal places than expected, or is text, as a float with a tolerance."""
     known = field.metadata or {}
     if COMPUTED_KEY in known and pa.types.is_decimal(field.type) and form(found) == "text":
         places = min(field.type.scale, int(known.get(b"places", field.type.scale)))
@@ -118,7 +118,7 @@ def _comparable(field: pa.Field, found: pa.DataType) -> pa.Field:
 
 
 def normal(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array | pa.ChunkedArray:
-    """A column in the form that it is compared in: int64, float64, decimal, text, or microseconds. Raises WrongAnswer."""
+    """A column in the form to compare it in: int64, float64, decimal, text, or microseconds. Raises WrongAnswer."""
     wanted = field.type
     try:
         if (field.metadata or {}).items() >= DOCUMENTS.items():
@@ -141,7 +141,8 @@ def normal(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array | pa
 def as_table(given: Any, *, keep_nulls: bool = False) -> pa.Table:
     """What a prepared query gave, rows or Arrow batches, as a table with the types that came.
 
-    A column without a value becomes one of texts, or with `keep_nulls` of nulls. Raises WrongAnswer for values of one column that have no common type.
+    A column without a value becomes one of texts, or with `keep_nulls` of nulls. Raises WrongAnswer for values of one
+    column that have no common type.
     """
     pieces = list(given)
     if pieces and isinstance(pieces[0], pa.RecordBatch):

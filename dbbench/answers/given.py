@@ -1,4 +1,4 @@
-"""The answers of a suite's queries: a file of rows for each, before the first trial; an engine that gives one runs apart."""
+"""The answers of a suite's queries: a file of rows each, before the first trial; engines that give one run apart."""
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -44,10 +44,10 @@ def answers_of(
     folder: Path,
     memory: int | None = None,
 ) -> dict[str, Path]:
-    """The file of the rows that each query must return, by the step's name; without those of which the suite doesn't say it.
+    """The file of the rows that each query must return, by the step's name; without those that the suite leaves open.
 
-    `steps` are all of the scenario. Files are looked for in `folder`. Raises UserError for rows that don't fit their types,
-    files that can't be read, and an engine that fails.
+    `steps` are all of the scenario. Files are looked for in `folder`. Raises UserError for rows that don't fit their
+    types, files that can't be read, and an engine that fails.
     """
     found = {step.name: path for step in queries if (path := _answer_of(step, dataset, files, folder)) is not None}
     asked = {step.name: step for step in queries if isinstance(step.answer, SqlAnswer)}
@@ -63,7 +63,7 @@ def answers_of(
 
 
 def without_a_row(step: QueryStep, changes: Changes, files: Files) -> Question | None:
-    """The same asked without a row; None where that would take long, needs values of parameters, or rows were changed."""
+    """The same asked without a row; None if that takes long, needs values of parameters, or rows were changed."""
     manifest = files.manifest
     changed = changes.unknown or any(sql.lstrip()[:6].upper() != "INSERT" for sql, _ in changes.statements)
     if step.parameters or changed or sum(file["bytes"] for file in manifest["files"].values()) > MOST_BYTES:
@@ -72,7 +72,7 @@ def without_a_row(step: QueryStep, changes: Changes, files: Files) -> Question |
 
 
 def question(step: QueryStep, changes: Sequence[tuple[str, int]] = ()) -> Question:
-    """What the reference is asked. Of a query with parameters no rows are known before its calls, but its columns are."""
+    """The question for the reference. Before its calls only the columns of a query with parameters are known."""
     assert isinstance(step.answer, SqlAnswer)
     return Question(step.answer.sql or step.sql, step.answer.ordered, None if step.parameters else {}, changes)
 
@@ -147,7 +147,7 @@ def _read(path: Path, answer: AnswerFile) -> pa.Table:
 
 
 def engine_answer(engine: str, dataset: Dataset, files: Files, sql: str, dialects: Mapping[str, str]) -> pa.Table:
-    """What an engine returns for a query, in a process of its own. Raises UserError, with what it said, if there is none."""
+    """The answer of an engine to a query, in a process of its own. Raises UserError with its words if it fails."""
     with tempfile.TemporaryDirectory(prefix="dbbench-answer-") as folder:
         out = Path(folder).resolve() / "answer.arrow"
         if failed := apart.run(partial(_main, engine, dataset, files.directory.resolve(), sql, dialects, out)):

@@ -1,4 +1,4 @@
-"""Each SQL text of a suite, planned by the reference on empty tables: faults that an engine would find only in a run."""
+"""Each SQL text of a suite, planned by the reference on empty tables: finds faults before a run."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -26,8 +26,9 @@ MORE_MEMORY = "it needs more than"
 class Question:
     """A query, with values of its parameters; None puts a null in the place of each.
 
-    `ordered` overrides what the text says of its order. `changes` are statements that were called before it, and how often.
-    `without` leaves one row out on which the answer depends, drawn by this text; which it is stands in the answer's file.
+    `ordered` overrides what the text says of its order. `changes` are statements that were called before it, and how
+    often. `without` leaves one row out on which the answer depends, drawn by this text; which it is stands in the
+    answer's file.
     """
 
     sql: str
@@ -40,7 +41,7 @@ class Question:
 def compute(
     questions: Sequence[Question], tables: Mapping[str, Table], files: Files, out: Path, memory: int | None = None
 ) -> list[Path]:
-    """The file of each answer, or of why there is none, in `out`; in a pool of `memory` bytes, or a quarter of the machine's."""
+    """The file of each answer, or why there is none, in `out`. The pool has `memory` bytes, or a quarter of all."""
     memory = memory or psutil.virtual_memory().total // 4
     paths = [out.resolve() / f"{number}.arrow" for number in range(len(questions))]
     while left := [path for path in paths if not path.exists()]:

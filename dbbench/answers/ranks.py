@@ -30,7 +30,7 @@ Ask = Callable[[exp.Query, Sequence[str]], pa.Table]
 
 @dataclass(frozen=True)
 class Ranked:
-    """A text without its limit: its outputs, then what else it is ordered by. `keys` are the places of what it is ordered by."""
+    """A text without its limit: its outputs, then what else orders it. `keys` are the places of what orders it."""
 
     tree: exp.Query
     names: tuple[str, ...]
@@ -143,7 +143,7 @@ def _computed(tree: exp.Query, tables: Mapping[str, Sequence[str]]) -> tuple[str
 
 
 def _named(tree: exp.Query) -> tuple[str, ...]:
-    """Names of the outputs, given now to those that have none or another's; in subqueries too, to those of two alike."""
+    """Names of the outputs, made for those that have none or another's; in subqueries too, for two alike."""
     branches = list(_branches(tree))
     for select in tree.find_all(exp.Select):
         taken: set[str] = set()
@@ -178,7 +178,7 @@ def answers(tree: exp.Query, tables: Mapping[str, Sequence[str]], ordered: bool 
 
 
 def _answer(ranked: Ranked, ask: Ask) -> tuple[pa.Table, bool]:
-    """Stored form of a text's rows: its outputs and, where order or limit matter, the rank. And whether a key is null."""
+    """Stored form of a text's rows: outputs and, where order or limit matter, the rank; and whether a key is null."""
     last = None if ranked.limit is None else ranked.offset + ranked.limit
     for more in (_MORE, MOST + 1):
         tree = ranked.tree.copy()

@@ -1,7 +1,8 @@
 """The reference: what queries return by DataFusion, computed from the dataset in a process of its own.
 
-It reads a Parquet copy of each table, one partition at a time, within a pool of memory that grows where a query can't be
-finished, and spills to the cache's disk. It may read nothing else, and write nothing: statements other than queries are refused.
+It reads a Parquet copy of each table, one partition at a time, within a pool of memory that grows where a query can't
+be finished, and spills to the cache's disk. It may read nothing else, and write nothing: statements other than queries
+are refused.
 """
 
 import functools
@@ -211,7 +212,7 @@ def _copy(name: str, table: Table, given: Mapping[str, Table], files: Files) -> 
 
 
 def _is_packed(kind: pa.DataType) -> bool:
-    """Whether a type is kept as integers, whose differences take half the room of a dictionary, and half the time to read."""
+    """Whether a type is kept as integers, whose differences take half the room of a dictionary and half the time."""
     if pa.types.is_decimal(kind):
         return bool(kind.precision <= 18)
     return bool(pa.types.is_integer(kind) or pa.types.is_temporal(kind))
@@ -283,7 +284,7 @@ def _context(pool: int, spill: str, settings: Mapping[str, str] | None = None) -
 
 
 def _plain(rows: pa.Table, computed: Sequence[str]) -> pa.Table:
-    """Rows in the few types that answers have, as far as these hold all values; `computed` says it of the first columns."""
+    """Rows in the few types that answers have, as far as these hold all values; `computed`: of the first columns."""
     marks = itertools.chain(computed, itertools.repeat(""))
     return pa.table([_cast(*pair) for pair in zip(rows.columns, marks, strict=False)], rows.column_names)
 

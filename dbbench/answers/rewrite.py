@@ -1,6 +1,7 @@
-"""A query's text as the reference answers it rightly: parsed, its names in lower case, what DataFusion gets wrong said otherwise.
+"""A query's text as the reference answers it rightly: parsed, names in lower case, DataFusion's faults rewritten.
 
-Each rewriting here is one of DataFusion's faults, with a test of its own that fails without it (`tests/unit/test_traps.py`).
+Each rewriting here is one of DataFusion's faults, with a test of its own that fails without it
+(`tests/unit/test_traps.py`).
 """
 
 import itertools
@@ -39,7 +40,7 @@ def open_orders(tree: exp.Query) -> list[exp.Ordered]:
 
 
 def readings(tree: exp.Query) -> Iterator[exp.Query]:
-    """The query for each place of nulls that systems have, as far as that makes any difference: large, small, or last."""
+    """The query for each place of nulls that systems have, as far as it makes a difference: large, small, or last."""
     down = [bool(each.args.get("desc")) for each in open_orders(tree)]
     for places in dict.fromkeys((tuple(down), tuple(not each for each in down), (False,) * len(down))):
         made = tree.copy()
@@ -133,7 +134,7 @@ def _kinds(tables: Mapping[str, Table]) -> dict[str, Kind | None]:
 
 
 def _memberships(node: exp.Expr) -> exp.Expr:
-    """NOT IN (SELECT ...) is silently wrong inside OR, NOT and IS NULL, and correlated; as `<> ALL` and `= ANY` it is right."""
+    """Rewrite NOT IN (SELECT ...), wrong inside OR, NOT and IS NULL, and correlated: as `<> ALL` it is right."""
     if isinstance(node, exp.Not) and isinstance(node.this, exp.In) and node.this.args.get("query"):
         inner = node.this
         return exp.NEQ(this=inner.this.copy(), expression=exp.All(this=inner.args["query"].copy()))
@@ -147,7 +148,7 @@ def _memberships(node: exp.Expr) -> exp.Expr:
 
 
 def _numbered(node: exp.Expr) -> exp.Expr:
-    """EXCEPT ALL and INTERSECT ALL are wrong: the rows of each side that are the same are numbered, and ALL is left out."""
+    """Rewrite EXCEPT ALL and INTERSECT ALL, which are wrong: equal rows of each side are numbered, ALL is left out."""
     if not isinstance(node, exp.Except | exp.Intersect) or node.args.get("distinct"):
         return node
     if any(each.is_star for each in node.left.selects):

@@ -22,13 +22,15 @@ from dbbench.host import plain_file
 
 #: Raised whenever the same question would get another answer than before; part of the cache's key.
 GENERATION = 10
-#: What the metadata of an answer's file say: who computed it, why there is none, if there never is, and which row was left out.
+#: What the metadata of an answer's file say: who computed it, why there is none, if there never is, and which row was
+#: left out.
 BY, _REFUSED, FINAL, LEFT_OUT = b"by", b"refused", b"final", b"left out"
 #: The last column of an answer whose order or limit matters: of the first row of a rank the place, from 1.
 RANK = " rank"
 #: What the metadata of that column say: how many rows are returned, and how many stand before them.
 _ROWS, _SKIP = b"rows", b"skip"
-#: Marks an output that is more than a column of a table: "yes", or "divided" where systems may round its last place otherwise.
+#: Marks an output that is more than a column of a table: "yes", or "divided" where systems may round its last place
+#: otherwise.
 COMPUTED_KEY = b"computed"
 COMPUTED = {"computed": "yes"}
 #: The largest sum of magnitudes behind an output, where floats or long decimals are added up.

@@ -43,8 +43,8 @@ _DAY = 24 * 3600
 def cache(context: click.Context, names: tuple[str, ...], prune: bool, unused: int, yes: bool) -> int:
     """List the datasets, environments and server templates in the cache with their sizes, or remove some.
 
-    What is removed is made again when a run needs it, environments with the network. Jars, which `dbbench engines install`
-    fetches, go only by --remove. Remove nothing while another dbbench runs.
+    What is removed is made again when a run needs it, environments with the network. Jars, which `dbbench engines
+    install` fetches, go only by --remove. Remove nothing while another dbbench runs.
 
     Exit status: 0 listed or removed; 1 something could not be removed, or you said no; 2 usage error.
     """

@@ -57,10 +57,11 @@ def compare(
 ) -> int:
     """Compare the runs OLD and NEW: what is slower, faster, the same, or can't be decided.
 
-    Of more than two runs each is compared with the first. Several runs a side, made in turns, show how much runs differ by themselves: name them with --old and --new.
+    Of more than two runs each is compared with the first. Several runs a side, made in turns, show how much runs differ
+    by themselves: name them with --old and --new.
 
-    Exit status, of the worst of several comparisons: 0 compared; 1 failed --fail-above; 2 the runs are not alike or can't be read; 3 the runs can't
-    show whether --fail-above is kept.
+    Exit status, of the worst of several comparisons: 0 compared; 1 failed --fail-above; 2 the runs are not alike or
+    can't be read; 3 the runs can't show whether --fail-above is kept.
     """
     from dbbench.analysis.comparability import Side
     from dbbench.analysis.compare import compare as compared

@@ -1,4 +1,4 @@
-"""`--gate NEW/OLD[:STEP]:SHARE[:METRIC]` of `suite` and `report`: two engines of one run, compared in pairs of rounds."""
+"""`--gate NEW/OLD[:STEP]:SHARE[:METRIC]` of `suite` and `report`: two engines of one run, compared in pairs."""
 
 from __future__ import annotations
 

@@ -86,7 +86,8 @@ def site(runs: tuple[Path, ...], out: Path, metric: Metric) -> int:
     It has what may be published: where a licence forbids it, figures are withheld. It needs no server and loads
     nothing from elsewhere.
 
-    Exit status: 0 all runs are in it; 1 some could not be read and are left out; 2 none could, or DIR has something else.
+    Exit status: 0 all runs are in it; 1 some could not be read and are left out; 2 none could, or DIR has something
+    else.
     """
     import sys
 

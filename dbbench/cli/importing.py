@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 @click.option("--key", "keys", multiple=True, metavar="TABLE=COLUMN,...", help="The primary key of a table.")
 @command
 def import_(files: tuple[str, ...], out: Path, keys: tuple[str, ...]) -> None:
-    """Look at each FILE, CSV with a header or Parquet, and write a suite that loads and counts its rows, and searches its vectors.
+    """Look at each FILE, CSV with a header or Parquet, and write a suite that loads rows and searches vectors.
 
-    A glob in quotes is one table of several files. Types, nulls and keys are found by reading every row. The suite refers
-    to the files, and runs at once: `dbbench suite SUITE`. Add your own queries to it.
+    A glob in quotes is one table of several files. Types, nulls and keys are found by reading every row. The suite
+    refers to the files, and runs at once: `dbbench suite SUITE`. Add your own queries to it.
     """
     from functools import partial
 

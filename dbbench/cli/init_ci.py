@@ -45,8 +45,8 @@ _FILES = {"benchmark.yml": "benchmark.yml", "benchmark-comment.yml": "benchmark_
 )
 @command
 def init_ci(suite: str, engine: str, source: str, most: float, rounds: int, requires: str, out: Path) -> None:
-    """Write two workflows for GitHub Actions: one runs SUITE on head and base of a pull request and fails by the gate, the
-    other comments on the pull request, also on one from a fork.
+    """Write two workflows for GitHub Actions: one runs SUITE on head and base of a pull request and fails by the gate,
+    the other comments on the pull request, also on one from a fork.
     """
     from dbbench.engine import registry
     from dbbench.errors import Unavailable, UserError

@@ -155,7 +155,7 @@ def report(
 
 
 def chosen_formats(text: str | None, *, shared: bool) -> tuple[str, ...]:
-    """The formats that the user named, or the usual ones, for others to see or not. Raises UserError for an unknown one."""
+    """The formats that the user named, or the usual ones, for others to see or not. Raises UserError if unknown."""
     from dbbench.report.write import SHARED, USUAL, check_formats
 
     chosen = (SHARED if shared else USUAL) if text is None else tuple(part.strip() for part in text.split(","))

@@ -240,8 +240,8 @@ def suite(
 ) -> int:
     """Run SUITE (a built-in name or a YAML file) and report best to worst.
 
-    Exit status: 0 all went well, though an engine that you didn't name may be unsupported; 1 something was unsuccessful or
-    failed its --gate, and the report stands; 2 usage error; 3 the run can't show whether a --gate is kept; 130
+    Exit status: 0 all went well, though an engine that you didn't name may be unsupported; 1 something was unsuccessful
+    or failed its --gate, and the report stands; 2 usage error; 3 the run can't show whether a --gate is kept; 130
     interrupted, with all finished trials kept.
     """
     # The other options have the names that they have in Request.

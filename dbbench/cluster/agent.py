@@ -53,7 +53,7 @@ class Agent:
         return perf_counter_ns()
 
     def start(self, order: Sealed, program: str = CLIENTS) -> None:
-        """Start a process for an order; one that is there isn't wanted any more. What it says comes by `poll`. `program`: its module."""
+        """Start a process of the module `program` for an order, ending one of before. What it says comes by `poll`."""
         self.finish()
         error = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed by the reader
         child = subprocess.Popen(
@@ -70,7 +70,7 @@ class Agent:
         self._words.put(str(moment))
 
     def poll(self) -> list[str | Ended]:
-        """What the process has said since the last time, a `HostReply` in each line; this also shows that it is still wanted."""
+        """What the process has said since the last time, a `HostReply` a line; this also shows that it is wanted."""
         self._words.put("")
         said = []
         while not self._said.empty():

@@ -1,4 +1,4 @@
-"""What must be the same on all hosts: dbbench, the plugin, its driver and Python. Others would measure something else."""
+"""What must be the same on all hosts, or they would measure something else: dbbench, plugin, driver and Python."""
 
 import hashlib
 import platform
@@ -38,7 +38,7 @@ def differences(here: Mapping[str, str], other: Mapping[str, str]) -> Iterator[s
 
 
 def _files(package: str) -> str:
-    """A hash of all files of an importable package, compiled Python left out; also of one that is installed in place."""
+    """A hash of all files of an importable package without compiled Python; also of one that is installed in place."""
     found = find_spec(package)
     folders = [Path(each) for each in found.submodule_search_locations or ()] if found else []
     files = [(file.relative_to(folder), file) for folder in folders for file in folder.rglob("*")]

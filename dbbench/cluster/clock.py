@@ -1,8 +1,8 @@
 """What the clock of another host showed at a moment of ours, and how wrong that can be at most.
 
 Of many exchanges the one with the least round trip says most: the other clock was read somewhere within it (as in
-Cristian, Probabilistic clock synchronization, Distributed Computing 3, 1989). Two such readings, before and after a step,
-give the drift between them.
+Cristian, Probabilistic clock synchronization, Distributed Computing 3, 1989). Two such readings, before and after a
+step, give the drift between them.
 """
 
 from collections.abc import Iterable

@@ -26,8 +26,8 @@ from dbbench.loadgen.job import ClientFailed, ClientTimings, Job, together
 from dbbench.results.facts import ClusterFacts, HostFacts
 from dbbench.suite.steps.base import Clients
 
-#: A host is lost after these seconds without an answer: before the start, when drivers are imported, and after it. It is asked
-#: each second at least.
+#: A host is lost after these seconds without an answer: before the start, when drivers are imported, and after it. It
+#: is asked each second at least.
 _START_SECONDS, _ANSWER_SECONDS = 10.0, 3.5
 _LEAST_POLL, _MOST_POLL = 0.05, 1.0
 #: Between the word to the hosts and their start: nanoseconds, and round trips.
@@ -96,8 +96,8 @@ class Hosts:
     def drive(self, engine: Engine, session: Session, job: Job, clients: Clients) -> ClientTimings:
         """Measure a job by clients that are spread evenly over the hosts, in the order of their numbers.
 
-        Raises Unsupported if the engine can't serve them or a host is unlike this one, HostLost if one ended, stands still
-        or can't be reached, WrongAnswer, TimedOut, and ClientFailed.
+        Raises Unsupported if the engine can't serve them or a host is unlike this one, HostLost if one ended, stands
+        still or can't be reached, WrongAnswer, TimedOut, and ClientFailed.
         """
         refuse(engine, session, job, clients)
         count = len(self.hosts)
@@ -126,7 +126,7 @@ class Hosts:
         return replace(merged, usage=of_threads(merged.usage)) if engine.url else merged
 
     def check(self, kinds: Mapping[str, Callable[[], Mapping[str, str]]]) -> None:
-        """Raise UserError if a host lacks what engines need, or has it otherwise. `kinds`: class -> what this host has."""
+        """Raise UserError if a host lacks what engines need, or has another. `kinds`: class -> what this host has."""
         for kind, here in kinds.items():
             try:
                 self._client.sync(self._identified, kind, here())
@@ -138,8 +138,8 @@ class Hosts:
     def spread(self, orders: Mapping[int, Sealed], program: str, errand: Errand) -> None:
         """Have the hosts carry out orders, by their numbers, by a program, each host one at a time, until all are done.
 
-        An order whose host is lost is given to another. Raises HostLost if none is left, ClientFailed for what goes wrong
-        on a host, and what `errand` raises; what still runs then is asked to clear up, and waited for.
+        An order whose host is lost is given to another. Raises HostLost if none is left, ClientFailed for what goes
+        wrong on a host, and what `errand` raises; what still runs then is asked to clear up, and waited for.
         """
         try:
             self._client.sync(self._spread, deque(orders.items()), program, errand)

@@ -1,7 +1,7 @@
 """A process on a host that lives as long as somebody asks for it; an `Agent` starts it.
 
-It reads an order, and then lines by which it knows that it is still wanted. What it says goes out as lines. When none comes
-for a while, or no more can come, nobody waits for it: its host was cut off or stands still, or the run has ended.
+It reads an order, and then lines by which it knows that it is still wanted. What it says goes out as lines. When none
+comes for a while, or no more can come, nobody waits for it: its host was cut off or stands still, or the run has ended.
 """
 
 import os
@@ -62,7 +62,7 @@ class HostMachine:
 
 @dataclass(frozen=True)
 class HostReply(Reply):
-    """What a process on a host says: what it has, what it measured, a trial that ended, that it is done, or why it failed."""
+    """A message of a process on a host: what it has, what it measured, a trial that ended, its end, or a failure."""
 
     #: What the host has, by name, when it is ready; and what it is, if it is to do more than say that.
     has: dict[str, str] | None = None
@@ -114,7 +114,7 @@ class Line:
 
 
 def obey(work: Callable[[str, Line], None], unwanted: Callable[[], object]) -> None:
-    """Do what the order says, and say what went wrong. `unwanted` is called, in another thread, when nobody asks any more."""
+    """Do what the order says, and report what went wrong. A thread calls `unwanted` when nobody asks any more."""
     forbid_core_dumps()
     line = Line(unwanted)
     try:

@@ -1,8 +1,8 @@
 """Datasets on disk: one Arrow file for each table, in the user's cache folder.
 
 A dataset is written under a temporary name and renamed when it is whole and on the disk, so that two runs at once can
-only ever find all of it or nothing. Each file's length and hash are kept beside it; a dataset that doesn't match them is
-drawn anew. Readers take a batch after the other, so that memory stays flat at any scale.
+only ever find all of it or nothing. Each file's length and hash are kept beside it; a dataset that doesn't match them
+is drawn anew. Readers take a batch after the other, so that memory stays flat at any scale.
 """
 
 import hashlib
@@ -95,7 +95,7 @@ class Files:
             return int(reader.num_record_batches)
 
     def stream(self, table: str) -> Iterator[pa.RecordBatch]:
-        """The batches of a table in order. They are read, one at a time: pages of a mapped file would stay in memory."""
+        """The batches of a table in order, read one at a time: pages of a mapped file would stay in memory."""
         return self.some(table, range(self.batches(table)))
 
     def some(self, table: str, numbers: Iterable[int], columns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
@@ -109,7 +109,7 @@ class Files:
                 yield batch.select(list(columns)) if columns else batch
 
     def mapped(self, table: str, numbers: Iterable[int]) -> list[pa.RecordBatch]:
-        """Batches of a table by their numbers from 0, mapped: what was looked at stays in memory as long as any of them."""
+        """Batches of a table by their numbers from 0, mapped: what was read stays in memory as long as any of them."""
         with pa.memory_map(self._path(table)) as source, pa.ipc.open_file(source) as reader:
             return [reader.get_batch(int(number)) for number in numbers]
 
@@ -125,8 +125,8 @@ class Files:
 def materialise(dataset: Dataset, *, scale: float = 1.0, seed: int | None = None, folder: Path = Path()) -> Files:
     """The dataset's files, drawn or read now if they aren't in the cache yet.
 
-    Files that it names are looked for in `folder`. Raises UserError if the cache can't be written, or if what is in them
-    doesn't fit.
+    Files that it names are looked for in `folder`. Raises UserError if the cache can't be written, or if what is in
+    them doesn't fit.
     """
     seed = dataset.seed if seed is None else seed
     sources = sources_of(dataset, scale, folder)

@@ -1,4 +1,4 @@
-"""The fewest bytes that data could take: each column compressed, numbers by their differences where that is less, and texts
+"""The minimum of bytes of data: each column compressed, numbers by their differences where that is less, and texts
 by their places in a list of different ones.
 """
 
@@ -20,7 +20,7 @@ _CODEC = pa.Codec("zstd", compression_level=3)
 
 
 def too_few(files: Files, tables: Iterable[str], count: int) -> int:
-    """Return the fewest bytes that these tables could take, if `count` is less; else 0, which takes no time as a rule."""
+    """The fewest bytes that these tables could take, if `count` is less; else 0, which takes no time as a rule."""
     if not tables or count * BETTER >= files.manifest["csv_bytes"]:
         return 0
     least = sum(_table(files, name) for name in tables) // BETTER

@@ -19,7 +19,7 @@ _PARTS = 1_000_000
 
 
 def texts(field: DocumentField, path: str, count: int, draw: Draw) -> pa.Array:
-    """JSON texts of values, objects or arrays; null where one is missing. Draws the same bits as `draw` on every machine."""
+    """JSON texts of values, objects or arrays; null where one is missing. Draws the bits of `draw` on every machine."""
     if field.length is not None and field.items is not None:
         lengths = draw(_between(*field.length), "integer", f"{path}[]", count).to_numpy()
         ends = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)

@@ -25,12 +25,13 @@ _RECORDS = pa.schema([pa.field("key", pa.binary()), pa.field("value", pa.binary(
 def export(
     dataset: Dataset, out: Path, form: str, *, scale: float, seed: int | None, folder: Path = Path()
 ) -> Iterator[tuple[Path, int]]:
-    """Write each table, or the records, texts, or vectors and queries, to `out` as `form` ("csv" or "parquet"); yields (file, rows) as each is done.
+    """Write each table, or the records, texts or vectors, to `out` as `form`, "csv" or "parquet".
 
-    Records are a file of keys and values, as hexadecimal text in CSV.
+    Yields the path of each file, and its rows, as it is done. Records are a file of keys and values, as hexadecimal
+    text in CSV.
 
-    The files appear under their names when all of them are whole. Rows of the user's files are looked for in `folder`. Raises
-    UserError if they don't fit, or if `out` holds one of the files already or can't be written.
+    The files appear under their names when all of them are whole. Rows of the user's files are looked for in `folder`.
+    Raises UserError if they don't fit, or if `out` holds one of the files already or can't be written.
     """
     if dataset.vectors is not None and form == "csv":
         raise UserError("CSV has no column of vectors; export them with --format parquet")

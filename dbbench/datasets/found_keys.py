@@ -1,8 +1,8 @@
 """Keys of tables in files: a primary key of one column, or of two or three together, and foreign keys.
 
-Rows are compared by 64-bit hashes of what would be loaded. Where all hashes differ the rows do; two rows with the same hash
-are taken for the same, which costs a key once in many millions of files and never gives a wrong one. A foreign key has a name
-that fits, and values that are all among another table's primary key.
+Rows are compared by 64-bit hashes of what would be loaded. Where all hashes differ the rows do; two rows with the same
+hash are taken for the same, which costs a key once in many millions of files and never gives a wrong one. A foreign key
+has a name that fits, and values that are all among another table's primary key.
 """
 
 import re
@@ -115,7 +115,7 @@ def _twice(hashes: Hashes) -> bool:
 
 
 def find_foreign_keys(tables: Sequence[FoundTable]) -> list[FoundTable]:
-    """Note in each table its foreign keys, and why others that look like one are none. Returns the tables, parents first.
+    """Note in each table its foreign keys, and why others that look like one are none. Returns tables, parents first.
 
     A column gets the type of the key that it refers to: all its values are among those.
     """

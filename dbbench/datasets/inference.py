@@ -1,7 +1,7 @@
 """What a file's columns are: names, types and a key, found by looking at every row once.
 
-A type is the narrowest that holds all values. Numbers that begin with a zero are texts, as codes are. Decimals that all have
-the same number of places stay decimals; others become doubles.
+A type is the narrowest that holds all values. Numbers that begin with a zero are texts, as codes are. Decimals that all
+have the same number of places stay decimals; others become doubles.
 """
 
 import re
@@ -107,7 +107,7 @@ def _in_order(path: Path, columns: Iterable[str]) -> list[str]:
 
 
 def _counted(path: Path) -> dict[str, tuple[pa.DataType, int, int]]:
-    """Columns of a Parquet file of which it says all that matters: type, number of values, nulls. Nobody has to read them.
+    """Columns of a Parquet file whose metadata are enough: type, number of values, nulls. Nobody has to read them.
 
     At least one column is left, by which the rows are counted.
     """
@@ -129,7 +129,7 @@ def _counted(path: Path) -> dict[str, tuple[pa.DataType, int, int]]:
 
 
 def _by_count(kind: pa.DataType) -> bool:
-    """Whether a column's type in a suite follows from its type in the file, and whether it has nulls. No key is of these."""
+    """Whether a column's type in a suite follows from its type in the file, and whether it has nulls. None is a key."""
     return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind))
 
 

@@ -34,7 +34,7 @@ class Matching:
         return found
 
     def gain(self, keys: NDArray[np.int64]) -> tuple[float, float]:
-        """The discounted gain of keys that match, in their order, as a share of the best order's (NDCG); then a random order's."""
+        """The gain of keys that match, discounted by place, as a share of the best order's (NDCG); a random one's."""
         discounts = 1 / np.log2(np.arange(len(keys)) + 2)
         best = float(np.sort(self.scores)[::-1][: len(keys)] @ discounts)
         scores = self.scores[np.searchsorted(self.keys, keys)]

@@ -1,7 +1,7 @@
 """The distances of the nearest vectors, exactly: what a search is compared with.
 
-A first look in float32, whose error is bounded, chooses candidates that must have all of them; these are measured in float64.
-Vectors are centred first, as float32 has too few digits for small distances between large numbers.
+A first look in float32, whose error is bounded, chooses candidates that must have all of them; these are measured in
+float64. Vectors are centred first, as float32 has too few digits for small distances between large numbers.
 """
 
 from collections.abc import Iterable
@@ -99,8 +99,8 @@ def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 def _candidates(scores: Matrix, count: int, error: Distances) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Queries and vectors, in the order of the queries: all whose score may be among the `count` lowest of the query's.
 
-    The vectors are in groups. As many groups as are asked for have a score up to the limit, so the `count`-th lowest is no
-    higher, and only groups with such a score are looked at.
+    The vectors are in groups. As many groups as are asked for have a score up to the limit, so the `count`-th lowest is
+    no higher, and only groups with such a score are looked at.
     """
     size = max(1, scores.shape[1] // (_GROUPS * count))
     full = scores.shape[1] // size * size

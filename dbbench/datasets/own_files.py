@@ -1,4 +1,4 @@
-"""A table's rows from CSV and Parquet files, in the types that the suite says. What doesn't fit is refused, with file and line."""
+"""A table's rows from CSV and Parquet files, in the suite's types. Misfits are refused, with file and line."""
 
 import contextlib
 import csv
@@ -69,7 +69,7 @@ def check_files(suite: Suite, folder: Path, *, outside: bool) -> None:
 
 
 def all_rows(table: Table, paths: Sequence[Path], rows: int | None = None) -> Iterator[pa.RecordBatch]:
-    """The first `rows` rows of a table's files, or all. Raises UserError if their number is another than the suite's."""
+    """The first `rows` rows of a table's files, or all. Raises UserError if their number differs from the suite's."""
     assert isinstance(table.rows, FromFile)
     count = 0
     for batch in rows_from(table.columns, paths, rows):
@@ -123,7 +123,7 @@ def _matches(place: Path) -> list[Path]:
 def rows_from(
     columns: Mapping[str, Column], paths: Sequence[Path], rows: int | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The first `rows` rows of the files, or all, in batches of CHUNK_ROWS. Raises UserError for what doesn't fit the columns."""
+    """The first `rows` rows of the files, or all, in batches of CHUNK_ROWS. Raises UserError for misfits."""
     fields = [pa.field(name, arrow_type(column.data_type)) for name, column in columns.items()]
     wanted = _wanted(columns)
     batches: list[pa.RecordBatch] = []
@@ -217,7 +217,8 @@ def _raw(path: Path, wanted: dict[str, str], columns: Mapping[str, Column]) -> I
 def open_csv(path: Path, **convert: Any) -> pyarrow.csv.CSVStreamingReader:
     """A CSV file with a header, UTF-8; an empty field is a null, an empty one in quotes an empty text.
 
-    Raises pyarrow.ArrowInvalid, with the number of the row, and UserError if it can't be told what separates its fields.
+    Raises pyarrow.ArrowInvalid, with the number of the row, and UserError if it can't be told what separates its
+    fields.
     """
     delimiter, _ = _csv_header(path)
     options = pyarrow.csv.ConvertOptions(
@@ -345,7 +346,7 @@ def beyond(moments: pa.Array) -> pa.Array:
 
 
 def moments(values: pa.Array) -> pa.Array:
-    """Moments in whole seconds, in UTC where they have a zone. Raises pyarrow.ArrowInvalid for a fraction of a second."""
+    """Moments in whole seconds, in UTC where they have a zone. Raises pyarrow.ArrowInvalid for fractions."""
     if pa.types.is_string(values.type):
         zoned = pc.any(pc.match_substring_regex(values, r"(Z|[+-]\d\d:?\d\d)$")).as_py()
         zone = "UTC" if zoned else None

@@ -1,4 +1,4 @@
-"""Texts from a column of CSV or Parquet files, and the inverted index of their words where all engines see the same ones."""
+"""Texts from a column of CSV or Parquet files, and the inverted index of words where all engines see the same."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -38,7 +38,7 @@ class OwnVectors(VectorSet):
     paths: Sequence[Path] = ()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """All vectors, with their keys and labels. Raises UserError for what is none, and for another number of rows."""
+        """All vectors, with keys and labels. Raises UserError for what is none, and for another number of rows."""
         number, rest = 0, np.empty((0, self.spec.dimensions), np.float32)
         for rows, asked in self._rows():
             rest = np.concatenate([rest, rows[~asked]])

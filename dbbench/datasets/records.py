@@ -50,7 +50,7 @@ class RecordSet(Scaled[Records]):
 
     @property
     def shape(self) -> Records:
-        """Their number and lengths at this scale, which is all that an engine knows, so that it can't make values itself."""
+        """Their number and lengths at this scale, all that an engine knows, so that it can't make values itself."""
         return self.spec.model_copy(update={"count": self.count})
 
     def keys(self, numbers: Numbers) -> list[bytes]:

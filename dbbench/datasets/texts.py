@@ -1,8 +1,8 @@
 """Texts from a seed, bit for bit the same on every machine, and the inverted index of their words.
 
-A word is a number: the more often it is drawn, the lower. The 50 topics have the words of the vocabulary in turn. A word
-that is no stop word is two or three syllables with the ending of nothing, `s`, `ed` or `ing`; no two are alike. All of it
-is whole-number arithmetic.
+A word is a number: the more often it is drawn, the lower. The 50 topics have the words of the vocabulary in turn. A
+word that is no stop word is two or three syllables with the ending of nothing, `s`, `ed` or `ing`; no two are alike.
+All of it is whole-number arithmetic.
 """
 
 from collections.abc import Iterator
@@ -131,7 +131,7 @@ def vocabulary_batch(words: pa.Array) -> tuple[str, pa.Schema, Iterator[pa.Recor
 def postings(
     keys: NDArray[np.int32], lengths: NDArray[np.int64], words: NDArray[np.int32], size: int
 ) -> pa.RecordBatch:
-    """The inverted index of a chunk: for each of `size` words the keys of the texts that have it, ascending, and how often.
+    """The inverted index of a chunk: for each of `size` words the keys of texts that have it, ascending, and counts.
 
     `lengths` says how many of the words each text has.
     """

@@ -1,7 +1,7 @@
 """Vectors from a seed, bit for bit the same on every machine; queries; and the distances of each query's neighbours.
 
-A vector is a linear map of a point in 24 dimensions, with noise of a tenth. The points lie around 100 centres, of which the
-n-th has a share proportional to 1/n. Their standard deviation is 0.3 to 0.7 of that of the centres, drawn for each
+A vector is a linear map of a point in 24 dimensions, with noise of a tenth. The points lie around 100 centres, of which
+the n-th has a share proportional to 1/n. Their standard deviation is 0.3 to 0.7 of that of the centres, drawn for each
 centre. All of it is whole-number arithmetic, in float64 where every sum is exact.
 """
 
@@ -26,7 +26,8 @@ from dbbench.suite.steps.nearest import MOST
 LATENT, CENTRES = 24, 100
 #: The standard deviation of a centre's points, in 1,024ths of that of the centres: the least, and the range above it.
 _SPREAD, _MORE = 307, 411
-#: The map's coefficients are normal draws without their last bits; noise is a tenth of a vector's spread; one is 2 to the 25th.
+#: The map's coefficients are normal draws without their last bits; noise is a tenth of a vector's spread; one is 2 to
+#: the 25th.
 _COEFFICIENT_BITS, _NOISE, _ONE = 8, 81, 2.0**-25
 
 #: A table of the dataset: its name, schema and batches.
@@ -89,7 +90,7 @@ class VectorSet(Scaled[Vectors]):
         return pa.record_batch([keys, self._labels(number, len(rows)), _vectors(rows)], schema=self.schema)
 
     def queries(self, kind: str) -> Matrix:
-        """Queries drawn as the vectors are; those from outside are as far again from their centre as centres are from each other."""
+        """Queries drawn as the vectors are; those from outside are farther from their centre, as centres are apart."""
         numbers = range(-(-self.spec.queries // CHUNK_ROWS))
         each = [self._draw(kind, n, min(CHUNK_ROWS, self.spec.queries - n * CHUNK_ROWS)) for n in numbers]
         return np.concatenate(each)
@@ -175,7 +176,7 @@ def _vectors(rows: Matrix) -> pa.Array:
 
 
 def _normal(source: np.random.PCG64, shape: tuple[int, int]) -> NDArray[np.int64]:
-    """Whole numbers, nearly normally distributed about 0: each the sum of four of 16 bits, with a deviation of 37,837."""
+    """Whole numbers, nearly normally distributed about 0: sums of four of 16 bits, with a deviation of 37,837."""
     words = source.random_raw(shape[0] * shape[1])
     halves = (words & np.uint64(0xFFFF0000FFFF)) + (words >> np.uint64(16) & np.uint64(0xFFFF0000FFFF))
     sums = (halves & np.uint64(0xFFFFFFFF)) + (halves >> np.uint64(32))

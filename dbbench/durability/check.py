@@ -70,7 +70,7 @@ class WriterTask:
 
 @dataclass(frozen=True)
 class Found:
-    """What a writer found: whole transactions, as spans of their numbers, half ones, and what the engine says of itself."""
+    """What a writer found: whole transactions, as spans of numbers, half ones, and what the engine says of itself."""
 
     whole: Sequence[tuple[int, int]]
     half: Sequence[int]

@@ -44,7 +44,8 @@ class CheckRequest:
 def check_all(request: CheckRequest, report: Callable[[str], None]) -> TierChecks:
     """Check what was asked for, in the current directory; `report` gets the progress.
 
-    Raises UserError. On KeyboardInterrupt the checker at work is ended and cleared up. It goes on up if no check is finished.
+    Raises UserError. On KeyboardInterrupt the checker at work is ended and cleared up. It goes on up if no check is
+    finished.
     """
     registry.check_names([*request.engines, *request.options])
     tiers = checked_tiers(request.tiers)

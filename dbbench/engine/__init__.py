@@ -1,4 +1,4 @@
-"""The one door of plugin authors: `from dbbench.engine import Engine, Session, Tier, ...` brings all that a plugin needs.
+"""The one door of plugin authors: `from dbbench.engine import Engine, Session, Tier, ...` brings all they need.
 
 A name is imported when it is first asked for: numpy, pyarrow and psutil come in with the plugins that use them only.
 The modules behind the door may be moved; its names stay.

@@ -55,7 +55,8 @@ class Session:
     It has an operation if it has the method `prepare_<operation>`: see dbbench.engine.operations.
     """
 
-    #: How prepare_load's callable receives a chunk: a list of tuples, a list of dicts, a CsvChunk, or an Arrow record batch.
+    #: How prepare_load's callable receives a chunk: a list of tuples, a list of dicts, a CsvChunk, or an Arrow record
+    #: batch.
     load_format: ClassVar[LoadFormat] = "rows"
     #: How prepare_query's callable returns rows.
     result_format: ClassVar[ResultFormat] = "rows"
@@ -80,7 +81,7 @@ class Session:
         """Forget the objects that were returned, if it keeps any: empty its identity map."""
 
     def watch(self, timer: DriverTimer) -> None:
-        """Have `timer` time the driver's calls by the operations prepared from now on. Raises Unsupported if it can't."""
+        """Have `timer` time the driver's calls by operations prepared from now on. Raises Unsupported if it can't."""
         raise Unsupported("its driver's calls can't be told apart from its own work")
 
     def sleep(self, seconds: float) -> None:
@@ -117,7 +118,8 @@ class Engine(Traits):
         if self.url_required and not setup.url:
             raise Unsupported(f"{self.name} needs a server: --url {self.name}={self.url_example}")
         self.options: Any = self.options_class.model_validate(dict(setup.options))
-        #: The tier to give: the one asked for, or the next that promises more. `info()` says if a server gives more still.
+        #: The tier to give: the one asked for, or the next that promises more. `info()` says if a server gives more
+        #: still.
         self.tier = self.effective_tier(setup.tier)
 
     @classmethod
@@ -132,11 +134,11 @@ class Engine(Traits):
 
     @classmethod
     def available(cls) -> None:
-        """Raise Unavailable if a library or program is missing. Where the error names no command, dbbench shows `debian`."""
+        """Raise Unavailable if a library or program is missing. Without a command in it dbbench shows `debian`."""
 
     @classmethod
     def available_with(cls, options: Mapping[str, Any]) -> None:
-        """Raise Unavailable if a private server's program is missing, or what the user has to bring. Not called with a URL."""
+        """Raise Unavailable if a private server's program or what the user has to bring is missing. Not with a URL."""
 
     @classmethod
     def versions(cls) -> dict[str, str]:
@@ -163,7 +165,7 @@ class Engine(Traits):
         """Make room for records under keys; `records` has their number and lengths. By default nothing."""
 
     def create_vectors(self, vectors: Vectors) -> None:
-        """Make room for vectors under keys, without an index; `vectors` says how many, their dimensions and metric. By default nothing."""
+        """Make room for vectors under keys, without an index; `vectors` describes them. By default nothing."""
 
     def connect(self) -> Session:
         """A new client."""
@@ -189,7 +191,7 @@ class Engine(Traits):
         return "journal" if name.endswith(("-wal", "-journal", ".wal", ".log")) else "data"
 
     def statistics(self) -> dict[str, int]:
-        """What the system itself has counted: `inserts`, `updates`, `selects`, `deletes` (rows), `commits`, `deadlocks`."""
+        """Counts by the system itself: `inserts`, `updates`, `selects`, `deletes` (rows), `commits`, `deadlocks`."""
         return {}
 
     def processes(self) -> Sequence[int]:
@@ -208,19 +210,19 @@ class Engine(Traits):
 
 
 class SessionGroup(Protocol):
-    """Some sessions of one process that one thread serves: while some wait for their answers, others send what they ask."""
+    """Sessions of one process that one thread serves: while some wait for answers, others send what they ask."""
 
     def connect(self, wait: Callable[[], object]) -> Session:
         """A new session. Those of a group are numbered from 0.
 
         A prepared call sends what it asks and then calls `wait()`, which lets other sessions go on. It returns when
-        `ready` has named the session, but may do so earlier: the call waits again until its answer is whole. Transactions,
-        and what is done once, may wait in their own way.
+        `ready` has named the session, but may do so earlier: the call waits again until its answer is whole.
+        Transactions, and what is done once, may wait in their own way.
         """
         ...
 
     def ready(self, timeout: float | None) -> Iterable[int]:
-        """The numbers of sessions for which something has come since they called `wait`. It waits until there is one, or
+        """The numbers of sessions for which something has come since they called `wait`. It waits until one has, or
         for at most `timeout` seconds.
         """
         ...

@@ -1,7 +1,7 @@
 """Builds of an engine that are on no index: a wheel, an sdist, a source folder or a commit that the user names.
 
-What is named becomes a wheel, which pip builds from a copy, and the wheel an environment as a release has one. It is kept
-under a hash of what was named, so that the same is built once.
+What is named becomes a wheel, which pip builds from a copy, and the wheel an environment as a release has one. It is
+kept under a hash of what was named, so that the same is built once.
 """
 
 import hashlib
@@ -138,7 +138,7 @@ def _digest(folder: Path) -> str:
 
 
 def _copy(folder: Path, digest: str, scratch: Path) -> Path:
-    """Copy a source folder, so that a build leaves nothing in it. Raises Unavailable if it has changed since `digest`."""
+    """Copy a source folder, so that a build leaves nothing in it. Raises Unavailable if it differs from `digest`."""
     copy = scratch / folder.name
     shutil.copytree(folder, copy, symlinks=True, ignore=_left_out(folder))
     if _digest(copy) != digest:

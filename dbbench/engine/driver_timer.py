@@ -40,7 +40,7 @@ class DriverTimer:
 
     @property
     def own(self) -> tuple[float, float]:
-        """What the timer adds to each call, at the least: nanoseconds of those that it shows, and of all that it takes."""
+        """What the timer adds to each call, at least: nanoseconds of those that it shows, and of all that it takes."""
         empty, nothing = DriverTimer(self.clock), _Nothing()
         timed = empty.over(nothing)
         shown, taken, bare = [], [], []

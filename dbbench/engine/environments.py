@@ -1,8 +1,8 @@
 """Environments: a folder with another release of an engine's package, kept in the cache, put before our own packages.
 
-What the release brings with it stands in the folder. All else, dbbench among it, comes from the environment that dbbench
-runs in, so that a worker differs from another in nothing but the release. uv makes a folder where it is on the PATH, pip
-otherwise. Neither ever builds a package: that takes compilers, minutes, and code of strangers.
+What the release brings with it stands in the folder. All else, dbbench among it, comes from the environment that
+dbbench runs in, so that a worker differs from another in nothing but the release. uv makes a folder where it is on the
+PATH, pip otherwise. Neither ever builds a package: that takes compilers, minutes, and code of strangers.
 """
 
 import contextlib
@@ -61,8 +61,8 @@ class Environment:
 def prepared(package: str, version: str, release: str = "") -> Environment:
     """An environment with a version of a package, from the cache or made now.
 
-    `version` may be a beginning, like 1.3, of which the newest release is taken, unless one is in the cache. `release` is the
-    exact one that must be in it. Raises Unavailable with the reason.
+    `version` may be a beginning, like 1.3, of which the newest release is taken, unless one is in the cache. `release`
+    is the exact one that must be in it. Raises Unavailable with the reason.
     """
     for wanted in dict.fromkeys((version, release or version)):
         found = _kept(package, wanted)
@@ -75,7 +75,7 @@ def prepared(package: str, version: str, release: str = "") -> Environment:
 
 
 def make(folder: Path, what: str, fill: Callable[[Path], Manifest]) -> None:
-    """Have an environment in `folder`, made by `fill` unless there is a whole one. Raises Unavailable with the reason."""
+    """Have an environment in `folder`, made by `fill` unless there is a whole one. Raises Unavailable if not."""
     if is_whole(folder):
         return
     with contextlib.suppress(OSError):
@@ -244,7 +244,7 @@ def _install(wanted: Sequence[str], packages: Path, scratch: Path, what: str, pr
 
 
 def run_installer(command: Sequence[str], scratch: Path, what: str, seconds: float = 0) -> str:
-    """What an installer prints on standard output. Raises Unavailable if it fails, or takes more than `seconds` (by default 15 minutes)."""
+    """The standard output of an installer. Raises Unavailable if it fails, or takes over `seconds` (15 minutes)."""
     name = command[3] if command[2] == "-m" else Path(command[0]).stem
     seconds = seconds or _SECONDS
     try:

@@ -1,7 +1,7 @@
 """Clients of asynchronous drivers: one event loop in each thread awaits what the thread's sessions ask for.
 
-The loop runs in a greenlet of its own. A call switches to it with what is to be awaited, and goes on with the result. So a
-prepared call is a function, as everywhere, and costs two switches more than the driver's own awaiting in a task.
+The loop runs in a greenlet of its own. A call switches to it with what is to be awaited, and goes on with the result.
+So a prepared call is a function, as everywhere, and costs two switches more than the driver's own awaiting in a task.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ async def _one(client: Callable[[], object]) -> None:
 
 
 class AwaitedConnection:
-    """A driver's asynchronous connection, and the thread's loop that it belongs to. `execute` and `close` are awaited here."""
+    """A driver's asynchronous connection, and the thread's loop it belongs to. It awaits `execute` and `close`."""
 
     def __init__(self, kind: str, connect: Callable[[], Awaitable[Any]]) -> None:
         self._loop = EventLoop.of_thread(kind)

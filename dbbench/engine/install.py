@@ -1,6 +1,7 @@
 """How an engine is installed: Debian packages by apt, its driver by pip, and what neither of them brings.
 
-The facts are on the engine's class; the hints, the documentation, `.ci/run` and `dbbench engines install` read them here.
+The facts are on the engine's class; the hints, the documentation, `.ci/run` and `dbbench engines install` read them
+here.
 """
 
 from __future__ import annotations

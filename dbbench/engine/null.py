@@ -1,4 +1,4 @@
-"""The null engines, which do no work: their time is the harness's own share. Everything that dbbench knows of them is here."""
+"""The null engines, which do no work: their time is the harness's own share. Only this module knows them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dbbench.engine.offered import prepared
 if TYPE_CHECKING:
     from dbbench.engine.base import Engine, Session
 
-#: The one for each form that rows come in: what a harness adds depends on what it reads. Loops over columns run inside the
-#: system; the other operations of such a session are Python's. Rows that are awaited come by an event loop.
+#: The one for each form that rows come in: what a harness adds depends on what it reads. Loops over columns run inside
+#: the system; the other operations of such a session are Python's. Rows that are awaited come by an event loop.
 NULLS = {"rows": "null", "batches": "null+arrow", "columns": "null", "awaited": "null+async"}
 
 

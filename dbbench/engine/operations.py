@@ -1,7 +1,7 @@
 """The operations of a session, as one Protocol for each family.
 
-A session has an operation if it has the method `prepare_<operation>`. That method does all that can be done once and returns
-a callable; only the callable runs inside the clock. No session has to derive from these classes.
+A session has an operation if it has the method `prepare_<operation>`. That method does all that can be done once and
+returns a callable; only the callable runs inside the clock. No session has to derive from these classes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ LoadPart = Literal["indexes", "statistics", "commit"]
 #: Why a system ends a transaction that may succeed if it is made again.
 Retry = Literal["deadlock", "lock timeout", "locked table", "conflict"]
 #: What a prepared query returns: rows that can be indexed, or Arrow record batches. With `columns`: rows with a method
-#: `column(number)`, which reads to the end and gives the values of one column, made of what was read when they are asked for.
+#: `column(number)`, which reads to the end and gives the values of one column, made of what was read when they are
+#: asked for.
 Rows = Iterable[Sequence[Any]] | Iterable["pa.RecordBatch"]
 #: A key and its value.
 Pair = tuple[bytes, bytes]
@@ -50,10 +51,10 @@ class SQLOperations(Protocol):
 
 
 class TransactionOperations(Protocol):
-    """Statements with parameters inside transactions: what the steps `contention` and `transaction` call. `SQLSession` has all of them."""
+    """Statements with parameters inside transactions, for `contention` and `transaction`. `SQLSession` has them all."""
 
     def prepare_call(self, sql: str, rows: int | None = None) -> Callable[..., Any]:
-        """call(*values): runs a statement with placeholders. It commits by itself unless a transaction is open. It returns
+        """call(*values): runs a statement with placeholders. It commits alone unless a transaction is open. It returns
         nothing if `rows` is 0, the first row or None if 1, and otherwise a list of all rows.
         """
 
@@ -77,8 +78,8 @@ class KeyValueOperations(Protocol):
     """Records under keys: keys and values are bytes, and keys are ordered byte by byte and may hold any byte.
 
     A read sees what was committed before the call. With `snapshot` what was committed before it was prepared is enough.
-    An engine with `blocks = True` has blocks of a file: keys are their numbers, of 8 bytes, values have one length, and an
-    insert writes a new block at the end. What a file of blocks can't do stands in `unsupported_reasons`.
+    An engine with `blocks = True` has blocks of a file: keys are their numbers, of 8 bytes, values have one length, and
+    an insert writes a new block at the end. What a file of blocks can't do stands in `unsupported_reasons`.
     """
 
     def prepare_insert(self) -> Callable[[bytes, bytes], object]:
@@ -123,7 +124,7 @@ class ObjectOperations(Protocol):
 
 
 class VectorOperations(Protocol):
-    """Vectors under keys: what `load` and `nearest` call. Engines that have them declare `metrics`, and `knob` if they have one.
+    """Vectors under keys: what `load` and `nearest` call. Engines with them declare `metrics`, and a `knob` if any.
 
     Arrays are of numpy: keys int64, labels int32, vectors float32 of shape (count, dimensions), contiguous.
     """
@@ -132,24 +133,24 @@ class VectorOperations(Protocol):
         """add(keys, vectors, labels): inserts some vectors with their keys and labels."""
 
     def prepare_index(self) -> Mapping[LoadPart, Callable[[], object]]:
-        """What ends a load of vectors, in its order: each is called, timed and shown. The last is the commit, where there is one."""
+        """What ends a load of vectors, in order: each is called, timed and shown. The last is the commit, if any."""
 
     def prepare_nearest(self, k: int, *, where: int | None, effort: int | None) -> Callable[[Any], Sequence[int]]:
-        """nearest(vector): a list or array of the keys of the `k` nearest, or of all if there are fewer; `where` is the label they must have.
+        """nearest(vector): a list or array of the keys of the `k` nearest, or of all if fewer; `where`: their label.
 
-        `effort` is the value of the engine's knob, None if it has none. It may hold for all calls: only those of the latest
-        preparation are made.
+        `effort` is the value of the engine's knob, None if it has none. It may hold for all calls: only those of the
+        latest preparation are made.
         """
 
 
 class TextOperations(Protocol):
-    """Texts in a table `texts`, with the key `id` and the column `body`: what `load` and `search` call, besides `prepare_load` and its like.
+    """Texts in a table `texts` of a key `id` and a `body`: what `load` and `search` call, besides `prepare_load`.
 
     A word is what stands between blanks, in lower-case ASCII: none is left out, and none made another.
     """
 
     def prepare_text_index(self) -> Callable[[], object]:
-        """build(): makes the index of the words of all texts, after the commit of their load; nothing where there is one by then."""
+        """build(): makes the index of the words of all texts, after the commit; nothing if there is one by then."""
 
     def prepare_search(
         self, match: MatchKind, *, top: int | None, payload: Payload
@@ -157,13 +158,14 @@ class TextOperations(Protocol):
         """search(words): a list or array of the keys of the texts that match: with `all` of the words, `any` of them,
         these words one after another (`phrase`), or a word that begins with the only one (`prefix`).
 
-        With `top` at most this number of them, the best by BM25 or the system's own measure first; without it all of them, in any order. With the
-        payload `text` a list of tuples of key and text. Raises Unsupported for what the system can't do.
+        With `top` at most this number of them, the best by BM25 or the system's own measure first; without it all of
+        them, in any order. With the payload `text` a list of tuples of key and text. Raises Unsupported for what the
+        system can't do.
         """
 
 
 class CompactOperations(Protocol):
-    """The system's own way to give unused room back, as its documentation names it: what a step `size` with `compact` calls."""
+    """The system's own way to give unused room back, by its documentation: what `size` with `compact` calls."""
 
     def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
         """compact(): makes the files as small as it can, like VACUUM; of `tables` where it works on tables.

@@ -28,8 +28,8 @@ Program = Annotated[str, _Named()]
 class ServerSetting:
     """The mark of an option that is a setting of a private server, as it is written in an Options class.
 
-    `name` is the server's own name of it. `form` is how the server takes the value, like "{}MB". So each setting stands once:
-    the option is checked as all are, and `server_settings` has what to start the server with.
+    `name` is the server's own name of it. `form` is how the server takes the value, like "{}MB". So each setting stands
+    once: the option is checked as all are, and `server_settings` has what to start the server with.
     """
 
     name: str
@@ -42,7 +42,7 @@ def programs(options: type[BaseModel]) -> list[str]:
 
 
 def server_settings(options: BaseModel) -> dict[str, str]:
-    """The settings that a private server starts with: name -> value. An option that is None leaves the server's default."""
+    """The settings that a private server starts with: name -> value. None leaves the server's default."""
     values = ((mark, getattr(options, name)) for name, mark in marked(type(options), ServerSetting))
     return {mark.name: mark.form.format(value) for mark, value in values if value is not None}
 

@@ -106,8 +106,8 @@ def probe(
 ) -> dict[str, Probed]:
     """Look at the named engines in child processes; another one goes on after an engine that crashes.
 
-    A name that no plugin has, but that a URL was given for, is looked at as the engine that reaches it. `folders`: name ->
-    the packages that come before ours, and the Python, where that engine is looked at.
+    A name that no plugin has, but that a URL was given for, is looked at as the engine that reaches it. `folders`: name
+    -> the packages that come before ours, and the Python, where that engine is looked at.
     """
     known = set(registry.names())
     elsewhere = folders or {}

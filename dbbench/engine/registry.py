@@ -139,8 +139,8 @@ def extras(engine: type[Engine]) -> tuple[str, ...]:
 def versioned_package(name: str) -> str:
     """The package whose version is an engine's, as pip takes it: `duckdb`, `psycopg[binary]`.
 
-    Of an access layer over an engine it is that engine's. Raises UserError if there is none or more than one, and as `find`
-    does.
+    Of an access layer over an engine it is that engine's. Raises UserError if there is none or more than one, and as
+    `find` does.
     """
     engine = find(declared()[name].base or name)
     driver = _driver(declared()[engine.name].point, engine) if engine.modules else None

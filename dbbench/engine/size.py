@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-#: What a file of a database is for. `reserved` is a journal that no recovery reads after a flush: kept to be written again.
+#: What a file of a database is for. `reserved` is a journal that no recovery reads after a flush: kept to be written
+#: again.
 FileRole = Literal["data", "journal", "reserved", "other"]
 
 

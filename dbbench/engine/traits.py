@@ -24,10 +24,10 @@ MissingFeature = Literal["transactions", "atomic commits", "unique keys", "index
 
 @dataclass(frozen=True)
 class Concurrency:
-    """How many clients at once: `threads` of one process with a session each, and `processes` that have the database open.
+    """How many clients at once: `threads` of a process with a session each, `processes` with the database open.
 
-    None is no limit but the machine's. Each process opens an engine of its own on the directory: where there may be more
-    than one, `open()` must take a database that exists and is in use.
+    None is no limit but the machine's. Each process opens an engine of its own on the directory: where there may be
+    more than one, `open()` must take a database that exists and is in use.
     """
 
     #: Threads of one process that can have a session each.
@@ -38,7 +38,7 @@ class Concurrency:
 
 @dataclass(frozen=True)
 class Knob:
-    """What a search trades accuracy for speed by: whole numbers from `least` to `most`, of which more is more accurate."""
+    """What a search trades accuracy for speed by: whole numbers from `least` to `most`, more being more accurate."""
 
     #: As the engine's documentation names it, like `ef_search`.
     name: str
@@ -53,7 +53,7 @@ class Knob:
 
 
 class Traits:
-    """The class attributes that say what an engine is and can do. `dbbench engines` shows them without opening anything."""
+    """The class attributes that say what an engine is and can do. `dbbench engines` shows them and opens nothing."""
 
     #: As in the entry point: `engine` or `engine+driver`.
     name: ClassVar[str]
@@ -109,13 +109,14 @@ class Traits:
     blocks: ClassVar[bool] = False
     #: The metrics of vectors that it has. Another is refused, and never replaced.
     metrics: ClassVar[Sequence[Distance]] = ()
-    #: What a search for vectors trades accuracy by; None if it is exact or nothing can be set. A property where options decide.
+    #: What a search for vectors trades accuracy by; None if it is exact or nothing can be set. A property where options
+    #: decide.
     knob: ClassVar[Knob | None] = None
 
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """What is known of an open engine, by its class or by the server that it reached: each as the class attribute of that name."""
+    """What is known of an open engine, by its class or its server: each as the class attribute of that name."""
 
     #: On a chart: database and access layer.
     title: str

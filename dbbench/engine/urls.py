@@ -46,7 +46,7 @@ _ENGINES = ("settings", "versions")
 
 
 def parse(texts: Sequence[str]) -> dict[str, str]:
-    """`NAME=URL` texts as name -> URL; `NAME=env:VARIABLE` takes it from the environment, and out of it. Raises UserError."""
+    """`NAME=URL` texts as name -> URL; `NAME=env:VARIABLE` takes it from the environment. Raises UserError."""
     urls: dict[str, str] = {}
     variables = set()
     for text in texts:
@@ -94,7 +94,7 @@ def redacted(url: str) -> str:
 
 
 def without_passwords(text: str) -> str:
-    """A sentence with `***` for each secret of the URLs that it quotes, as of one in the place of a number or a path."""
+    """A sentence with `***` for each secret of the URLs in it, as of one in the place of a number or a path."""
     return _IN_A_TEXT.sub(lambda quoted: redacted(_ONE_SLASH.sub(r"\1//", quoted[0])), text)
 
 

@@ -1,4 +1,4 @@
-"""Variants of an engine: `ENGINE@LABEL` runs the engine again under a name of its own, with its own settings or version.
+"""Variants of an engine: `ENGINE@LABEL` runs it again under a name of its own, with other settings or version.
 
 A label that looks like a version asks for that version of the engine's package. Any other is only a name.
 """

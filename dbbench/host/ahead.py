@@ -1,4 +1,4 @@
-"""Work on the pieces of something in threads, some pieces ahead of who takes them: the results in order, the memory bounded."""
+"""Work on pieces in threads, some pieces ahead of the consumer: results in order, the memory bounded."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator

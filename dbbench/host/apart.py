@@ -1,4 +1,4 @@
-"""`python -m dbbench.host.apart`: calls a function in a process of its own, so that a damaged file can't end dbbench."""
+"""`python -m dbbench.host.apart`: calls a function in another process, so that a damaged file can't end dbbench."""
 
 import os
 import pickle

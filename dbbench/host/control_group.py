@@ -1,4 +1,4 @@
-"""A control group (Linux) whose processes may use so much memory together, and no swap. Pages of files that they read or
+"""A control group (Linux) whose processes may use so much memory together, and no swap. Pages of files they read or
 write count, too, and are given back before the limit is reached; then the kernel kills.
 
 Version 2 is used where the system has it; of version 1 the memory controller.

@@ -28,7 +28,8 @@ _WRITES, _FEWEST_WRITES, _WRITE_BYTES, _WRITE_SECONDS = 20, 3, 4096, 0.1
 #: Bytes of the file of which one is changed: more than a kernel keeps together.
 _OVERWRITTEN = 4 << 20
 _SYNCS = 100
-#: Bytes before each sync: a page of memory, the least that the kernel counts of a file that isn't opened for direct writes.
+#: Bytes before each sync: a page of memory, the least that the kernel counts of a file that isn't opened for direct
+#: writes.
 PAGE = 4096
 _IO = Path("/proc/thread-self/io")
 
@@ -136,7 +137,7 @@ def fdatasync(directory: Path) -> dict[str, float] | None:
 
 
 def overwritten(directory: Path) -> int | None:
-    """Bytes that the system counts as written when one byte changes of a large file in `directory`; None if it doesn't tell, or
+    """Bytes counted as written when one byte changes of a large file in `directory`; None if it isn't told, or
     the file can't be made.
 
     The kernel counts the memory that gets dirty, and may keep a file's in pieces (folios) of up to 2 MiB.
@@ -199,7 +200,7 @@ class Sync:
 
 
 def sync_probe(directory: Path) -> Sync | None:
-    """Write and sync a page of a new file in `directory` again and again. None where the system doesn't tell, or refuses."""
+    """Write and sync a page of a new file in `directory` repeatedly. None if the system doesn't tell, or refuses."""
     with (
         contextlib.suppress(OSError, AttributeError, ImportError),
         tempfile.NamedTemporaryFile(prefix=".dbbench-probe-", dir=directory) as file,

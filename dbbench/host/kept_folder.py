@@ -1,9 +1,9 @@
-"""Folders in the user's cache: made under another name and renamed, so that two runs at once find all of one or nothing.
+"""Folders in the user's cache: made under another name and renamed, so that two runs find all of one or nothing.
 
 A folder has a manifest, sealed by a hash of its own. One that isn't as it was written is removed, and made anew.
 
-`contents` lists datasets, environments, templates of servers and jars: only what dbbench has put there, and only that is
-discarded. A link is never followed: neither to look, nor to count, nor to remove.
+`contents` lists datasets, environments, templates of servers and jars: only what dbbench has put there, and only that
+is discarded. A link is never followed: neither to look, nor to count, nor to remove.
 """
 
 import contextlib
@@ -100,7 +100,7 @@ def _sweep(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Kept:
-    """One folder in the cache. `bytes` are those that the disk gives to it; `used` is when it was last written or read."""
+    """One folder in the cache. `bytes` are those on the disk; `used` is when it was last written or read."""
 
     kind: str
     name: str

@@ -26,7 +26,8 @@ _SELF = psutil.Process()
 _IO: int | None = None
 with contextlib.suppress(OSError):
     _IO = os.open("/proc/self/io", os.O_RDONLY)
-#: Nanoseconds on a processor, nanoseconds of waiting for one, and how often it came to one (docs of the kernel, sched-stats).
+#: Nanoseconds on a processor, nanoseconds of waiting for one, and how often it came to one (docs of the kernel,
+#: sched-stats).
 _COUNTED = Path("/proc/thread-self/schedstat")
 #: More than three numbers of 64 bits take.
 _BYTES = 80
@@ -53,7 +54,7 @@ class Count:
 
 
 class ProcessMeter:
-    """Adds up counts of processes over the blocks that it is entered for: of the servers, and if `own` of this and its children.
+    """Adds up counts of processes over the blocks it is entered for: servers, and if `own` this and its children.
 
     What a process that one of them has started used counts when it has ended, too.
     """
@@ -140,7 +141,8 @@ def _own_written() -> int:
     return _written(_SELF) if _IO is None else int(os.pread(_IO, 500, 0).split()[11])
 
 
-#: The count behind each metric of processes. The last is read next to the clock: the CPU time of reading the others isn't the calls'.
+#: The count behind each metric of processes. The last is read next to the clock: the CPU time of reading the others
+#: isn't the calls'.
 COUNTS = {Metric.WRITTEN: Count(_own_written, _written), Metric.CPU: Count(_own_cpu_time, _cpu_time, 1e9)}
 
 

@@ -1,4 +1,4 @@
-"""The table of metrics: what is counted of a step's calls besides their time by the clock, and what figures are compared by."""
+"""The table of metrics: counts of a step's calls besides their time, and what figures are compared by."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -17,7 +17,7 @@ SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
 
 
 class Metric(StrEnum):
-    """Each row is a metric, of which less is better, except `WALL`: a step's own figure, a time by the clock or a rate."""
+    """Each row is a metric, of which less is better, except `WALL`: a step's own figure, a time or a rate."""
 
     #: The name of its figures, which no figure of a step itself has; empty for a step's own.
     by: str

@@ -1,7 +1,8 @@
 """Plain files in a folder that anyone may have filled, such as a run directory from elsewhere.
 
-Reading follows no link, waits for no pipe and stops at a size. Writing goes to a new file with a random name, which then takes
-the place of the old one, so that a file is whole or not there and a link in its place is replaced, not written through.
+Reading follows no link, waits for no pipe and stops at a size. Writing goes to a new file with a random name, which
+then takes the place of the old one, so that a file is whole or not there and a link in its place is replaced, not
+written through.
 """
 
 import contextlib
@@ -68,7 +69,7 @@ def write(path: Path, data: bytes, *, durable: bool = False) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
-    """A new file that takes the place of `path` when it is whole. A durable one is on the disk then, and so is its name."""
+    """A new file that takes the place of `path` when it is whole. A durable one is then on the disk with its name."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY, 0o666)
     try:

@@ -27,7 +27,7 @@ FOLDER = "DBBENCH_FOLDER"
 
 @dataclass(frozen=True)
 class Packages:
-    """A folder in which a child looks for packages before anywhere else, and the Python that it runs in if it isn't ours."""
+    """A folder in which a child looks for packages first, and the Python that it runs in if it isn't ours."""
 
     folder: Path
     python: str = ""
@@ -53,7 +53,7 @@ def at_work(module: str) -> list[int]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of a child: ours and `more`, in which no Python of its own imports from the current folder either.
+    """The environment of a child: ours and `more`, in which its own Pythons don't import from the current folder.
 
     The folders of PYTHONPATH are the user's wish; an empty one, which would be the current folder, seldom is.
     """
@@ -64,7 +64,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def run_to_end(command: Sequence[str], folder: Path, seconds: float) -> subprocess.CompletedProcess[str]:
-    """Run a program that asks nothing and see what it prints. `folder`: its current one, so that nobody's settings count.
+    """Run a program that asks nothing, and see what it prints. `folder` is its own, so that no settings count.
 
     Raises OSError if it can't be started, and subprocess.TimeoutExpired if it takes more than `seconds`.
     """
@@ -265,9 +265,10 @@ def end_with_parent() -> None:
 
 
 class SharedMemory:
-    """What shared memory some processes of ours have, noted while they live; `remove` takes away what they have left (Linux).
+    """What shared memory processes of ours have, noted while they live; `remove` removes what they left (Linux).
 
-    System V segments and files in /dev/shm: PostgreSQL's in the first place, whose initdb makes both in its first moments.
+    System V segments and files in /dev/shm: PostgreSQL's in the first place, whose initdb makes both in its first
+    moments.
     """
 
     def __init__(self) -> None:

@@ -41,8 +41,8 @@ def scheduling(thread: int = 0) -> Scheduling | None:
 def ahead(processes: Iterable[int], given: Scheduling | None) -> str:
     """Say how threads of some processes are ahead of one that has what was `given`; empty if none are.
 
-    Those that did less than half of the work count for nothing: ClickHouse raises the priority of a thread that watches its
-    memory, InnoDB that of one which writes pages.
+    Those that did less than half of the work count for nothing: ClickHouse raises the priority of a thread that watches
+    its memory, InnoDB that of one which writes pages.
     """
     if given is None:
         return ""

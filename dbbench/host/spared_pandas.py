@@ -1,7 +1,7 @@
 """Importing this spares pandas: pyarrow would import it at the first array, where it is installed.
 
-That takes 0.4 s and 30 MB of each process, which would count as an engine's. pyarrow tries once, so that try is made to fail.
-A plugin can still import pandas, and call `to_pandas`.
+That takes 0.4 s and 30 MB of each process, which would count as an engine's. pyarrow tries once, so that try is made to
+fail. A plugin can still import pandas, and call `to_pandas`.
 """
 
 import sys

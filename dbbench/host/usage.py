@@ -1,4 +1,4 @@
-"""What this process, and others that work for it, have used: memory, CPU, bytes written, waits. Read outside the clock."""
+"""What this process, and others that work for it, have used: memory, CPU, bytes, waits. Read outside the clock."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _WAITS = "voluntary_ctxt_switches:"
 
 @dataclass(frozen=True)
 class Reading:
-    """CPU seconds of this process and its ended children; bytes it caused to be written to storage; how often it waited.
+    """CPU seconds of this process and its ended children; bytes it had written to storage; how often it waited.
 
-    A wait is a voluntary context switch of any thread: for a disk, a lock, a socket. None where the system doesn't tell.
+    A wait is a voluntary context switch of any thread: for a disk, a lock, a socket. None where the system doesn't
+    tell.
     """
 
     cpu: float

@@ -39,8 +39,8 @@ def client_run(
 ) -> ClientTimings:
     """One of the clients, from preparing to the last call; `start` waits for the others and gives the common start.
 
-    `sleep` lets other clients go on for some seconds. The usage of a client alone is all that its calls used; of several
-    it is what is counted of each thread, for what is counted of a process can't be told apart here.
+    `sleep` lets other clients go on for some seconds. The usage of a client alone is all that its calls used; of
+    several it is what is counted of each thread, for what is counted of a process can't be told apart here.
     """
     work = _statements(engine, session, job) if job.inputs is None else job.inputs.prepare(engine, session, number, of)  # type: ignore[arg-type]  # a pool is of transactions
     found = ClientTimings()

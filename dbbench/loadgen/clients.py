@@ -94,7 +94,8 @@ class ClientProcesses:
     """Some of the processes of clients that have one order; `numbers` are theirs among all of them.
 
     A process of several threads that ask a server keeps to one processor where there are as many processes as
-    processors. Where the threads do the work themselves the system's own, which end their writes, would stand behind them.
+    processors. Where the threads do the work themselves the system's own, which end their writes, would stand behind
+    them.
     """
 
     def __init__(self, order: ClientOrder, numbers: range, variables: Mapping[str, str] | None = None) -> None:

@@ -32,8 +32,8 @@ class Known:
     """What is known of the columns that parameters are drawn from.
 
     `ranges`: those that hold the whole numbers from the first to the last. `next_keys`: of a counter's column the first
-    new key. The values of any other column are read from the dataset's files in `folder`; `forms` says what the engine's
-    sessions take for a type, as `Session.bind` does, and `types` the columns' types.
+    new key. The values of any other column are read from the dataset's files in `folder`; `forms` says what the
+    engine's sessions take for a type, as `Session.bind` does, and `types` the columns' types.
     """
 
     ranges: Mapping[str, Sequence[int]]

@@ -1,4 +1,4 @@
-"""Whether the first calls of a client differ from its later ones: then the warm-up was too short, or calls slow down."""
+"""Whether first calls of a client differ from later ones: then the warm-up was too short, or calls slow down."""
 
 import math
 

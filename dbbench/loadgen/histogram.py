@@ -97,7 +97,7 @@ class Samples:
         return min(least for least, _ in found), max(greatest for _, greatest in found)
 
     def percentile(self, percentile: float) -> float | None:
-        """The least time that `percentile` per cent of the samples don't exceed, or None if there are too few samples."""
+        """The lowest time that `percentile` per cent of the samples don't exceed, or None if samples are too few."""
         if self.count < fewest(percentile):
             return None
         rank = math.ceil(round(percentile * self.count / 100, 6))

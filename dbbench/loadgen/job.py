@@ -26,7 +26,8 @@ from dbbench.suite.steps.timed import Rate
 
 #: Their validators are built when clients in other processes ask for them.
 _deferred = with_config(ConfigDict(defer_build=True))
-#: What the calls of some kinds take: plain data that prepares each client's `CallStream`. Each kind has required fields of its own, so that it is known again.
+#: What the calls of some kinds take: plain data that prepares each client's `CallStream`. Each kind has required fields
+#: of its own, so that it is known again.
 Inputs = DrawnCalls | KeySequence | OperationMix | QueryCalls | TransactionMix | Transactions
 
 
@@ -149,7 +150,8 @@ class ClientTimings:
     kept: list[Kept] = field(default_factory=list)
     #: The calls that count, over the seconds.
     timeline: SentTimeline = field(default_factory=Timeline)
-    #: What the calls that count used, of all clients together, as far as it can be told from other work: nothing at a rate.
+    #: What the calls that count used, of all clients together, as far as it can be told from other work: nothing at a
+    #: rate.
     usage: Usage = field(default_factory=dict)
     #: Nanoseconds from the common start to when the last of the clients really began.
     late: int = 0

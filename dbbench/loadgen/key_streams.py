@@ -45,7 +45,8 @@ _NEEDS = {
 }
 
 
-#: Of a call that reads: its number among those kept, the key that it took, how many records it asked for, and one that it returned.
+#: Of a call that reads: its number among those kept, the key that it took, how many records it asked for, and one that
+#: it returned.
 ReadRow = tuple[int, bytes, int, bytes | None, bytes | None]
 #: The types that hold their bytes: a class of the driver's could make them when it is looked at.
 _BYTES = (bytes, bytearray, memoryview)
@@ -94,7 +95,7 @@ def _of_a_read(taken: bytes, returned: Any) -> _Read:
 
 
 def _reading(calls: Mapping[str, Any]) -> dict[Any, str]:
-    """What is called by those operations of a mix that read; a partial of a partial is one of the innermost function."""
+    """What the reading operations of a mix call; a partial of a partial is one of the innermost function."""
     functions = {name: run.func if isinstance(run, partial) else run for name, run in calls.items()}
     writes = {functions.get(name) for name in ("update", "insert")}
     return {functions[name]: name for name in ("read", "scan", "modify") if functions.get(name) not in {None, *writes}}

@@ -101,9 +101,10 @@ def stream(
 ) -> None:
     """One call for each key, one clock reading each: the end of one is the start of the next.
 
-    So the harness's own few nanoseconds between two calls count too; the null engine shows how many. `through`
-    is `map`, or `starmap` where what a call takes is spread over its arguments. The keys of `at_once` calls are held.
-    `around` is entered before the first reading of each chunk, and left after the last. `sample` takes some calls' results.
+    So the harness's own few nanoseconds between two calls count too; the null engine shows how many. `through` is
+    `map`, or `starmap` where what a call takes is spread over its arguments. The keys of `at_once` calls are held.
+    `around` is entered before the first reading of each chunk, and left after the last. `sample` takes some calls'
+    results.
     """
     rest = iter(keys)
     while (taken := _taken(rest, at_once, sample))[0]:
@@ -325,7 +326,7 @@ def read_column(rows: Iterable[Sequence[Any]], column: int) -> list[Any]:
 
 
 def read_batches(batches: Iterable[Any], column: int) -> int:
-    """Take each Arrow batch and one of its columns; the number of rows. Raises WrongAnswer like `read_batches_column`."""
+    """Take each Arrow batch and one of its columns; the number of rows. Raises as `read_batches_column` does."""
     rows, given = 0, None
     try:
         for given in batches:
@@ -356,7 +357,7 @@ def _refuse(given: object) -> None:
 
 
 def read_own_column(rows: Any, column: int) -> Any:
-    """Have rows that can do so step to their end and read one column: the values, which become Python's when they are asked for."""
+    """Have rows that can do so step to their end and read one column, whose values become Python's when asked for."""
     return rows.column(column)
 
 

@@ -34,7 +34,8 @@ def in_this_process(
 ) -> ClientTimings:
     """Clients of this process: in a thread each, or served by one thread. Raises what the first of them raised.
 
-    What is counted of processes is what this one used from their common start to their end, and what those of `served` did.
+    What is counted of processes is what this one used from their common start to their end, and what those of `served`
+    did.
     """
     found: list[ClientTimings] = []
     begin: list[int] = []
@@ -133,7 +134,7 @@ def _threads(
 
 
 def _countable(job: Job, usage: Usage) -> Usage:
-    """What clients used from start to end, unless they did other things too: grew the load, or waited by reading the clock."""
+    """What clients used from start to end, unless they did other things: grew the load, or waited by the clock."""
     return {} if job.rate is not None or job.ramp_up else usage
 
 

@@ -36,8 +36,8 @@ class Timeline:
     def record(self, begin: int, ends: Times, times: Times) -> None:
         """Take calls that ended at these readings of the clock, in order; `begin` was the step's beginning.
 
-        They are only put by, and counted some hundred thousand at a time: each of numpy's steps lets another client's thread
-        have its turn, which would be many turns after each chunk of calls.
+        They are only put by, and counted some hundred thousand at a time: each of numpy's steps lets another client's
+        thread have its turn, which would be many turns after each chunk of calls.
         """
         if len(ends):
             self._waiting.append((begin, ends, times))
@@ -69,7 +69,7 @@ class Timeline:
             self._slots[at] = self._slots[at] + counts if at in self._slots else counts.copy()
 
     def summary(self, end: int) -> TimelineFacts | None:
-        """What is kept of it: of each slot that had ended `end` nanoseconds after the beginning; None for fewer than two."""
+        """What is kept of each slot that had ended `end` nanoseconds after the beginning; None for fewer than two."""
         self._count()
         whole = min(end // self.width, MOST_SLOTS)
         if whole < 2:

@@ -52,7 +52,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Plan:
-    """One of the transactions. The parameters of a group that isn't repeated are the transaction's own, and stand here."""
+    """One of the transactions. Parameters of a group that isn't repeated are the transaction's own, and stand here."""
 
     name: str
     weight: float
@@ -76,7 +76,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Columns:
-    """Drawn values of some calls of one transaction: its parameters', and for each group the times and its parameters'."""
+    """Drawn values of calls of one transaction: its parameters', and for each group the times and its parameters'."""
 
     own: Mapping[str, Drawn]
     repeated: Sequence[tuple[NDArray[np.int64], Mapping[str, Drawn]]]

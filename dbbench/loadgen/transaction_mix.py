@@ -1,4 +1,4 @@
-"""What one client of a transaction step does: transactions drawn by their weights, with parameters drawn for each call."""
+"""What one client of a transaction step does: transactions drawn by weight, with parameters drawn for each."""
 
 import random
 import time
@@ -145,7 +145,7 @@ class TransactionMix(Together):
     def _run(
         self, engine: Engine, session: Any, plan: Plan, counts: dict[str, int], number: int, keep: Mapping[int, Keep]
     ) -> tuple[Action, Action]:
-        """One transaction, with its values -> done, or rolled back as the suite has it; and the same that keeps what it reads."""
+        """One transaction, values -> done, or rolled back by the suite; and the same that keeps what it reads."""
         attempts = Attempts(session, counts, random.Random(number), of=f"{plan.name}{OF}", end=self.reasons)
 
         def action(carry_out: Body) -> Action:

@@ -41,7 +41,7 @@ class Ended(DbbenchError):
 
 
 class Together:
-    """What the clients of a process have in common: why they are to end, as soon as one of them or the clock says so."""
+    """What the clients of a process have in common: why they are to end, once one of them or the clock says so."""
 
     @property
     def reasons(self) -> list[BaseException]:
@@ -82,7 +82,7 @@ class Transactions(Together):
     sub_iterations: int
 
     def counts(self, clients: int) -> StepFacts:
-        """What a round of `clients` clients consists of. `deletes` are theirs and those that clear away what they left."""
+        """What a round of `clients` clients consists of. `deletes` are theirs and those that clear away the rest."""
         rounds = clients * self.iterations
         return StepFacts(
             inserts=3 * rounds,
@@ -158,7 +158,7 @@ G = TypeVar("G")
 
 
 class Attempts:
-    """Makes the transactions of a session, and each again as long as the system asks for that, counting by its reasons."""
+    """Makes the transactions of a session, each again as long as the system asks for that, counting reasons."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Conditions of figures in words: a scenario's durability tier, with what is known of it, and the hosts of a step's clients."""
+"""Conditions of figures in words: a scenario's durability tier, what is known of it, the hosts of clients."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median

@@ -44,8 +44,8 @@ _GROWTH = {
 class RunFrames:
     """The results of a run directory. Times are in seconds, sizes in bytes, rates in operations per second.
 
-    Names and words are strings, counts and bytes int64, figures float64 (missing: NaN). What may be missing of a truth value
-    or a rank is `boolean` and `Int64` (missing: `pandas.NA`). A frame without rows has its columns, too.
+    Names and words are strings, counts and bytes int64, figures float64 (missing: NaN). What may be missing of a truth
+    value or a rank is `boolean` and `Int64` (missing: `pandas.NA`). A frame without rows has its columns, too.
 
     Nothing is withheld here: before you publish, see which licences forbid it (docs/cli.md).
     """
@@ -96,7 +96,8 @@ class RunFrames:
     def sizes(self) -> pd.DataFrame:
         """One row for each file of each size step.
 
-        Columns: scenario, step, engine, round, part ("data", "journal", "reserved" or "other"), apparent and allocated bytes.
+        Columns: scenario, step, engine, round, part ("data", "journal", "reserved" or "other"), apparent and allocated
+        bytes.
         """
         rows = [
             {
@@ -112,8 +113,9 @@ class RunFrames:
     def size_parts(self) -> pd.DataFrame:
         """One row for each part of each size step, none for runs that kept no parts.
 
-        Columns: scenario, step, engine, round, part, apparent bytes. What the data cost is "data" and "index" ("both" where
-        they can't be told apart), "journal" (log in use) and "other"; not in it are "reserved" (log) and "empty" (database).
+        Columns: scenario, step, engine, round, part, apparent bytes. What the data cost is "data" and "index" ("both"
+        where they can't be told apart), "journal" (log in use) and "other"; not in it are "reserved" (log) and "empty"
+        (database).
         """
         rows = [
             {
@@ -149,13 +151,12 @@ class RunFrames:
     def assert_not_slower(
         self, engine: str, *, than: str, by: float, metric: str | None = None, fail_on_unknown: bool = False
     ) -> None:
-        """Raise AssertionError if an engine is slower or larger than another by more than a share (0.1 is 10 %) in any step.
+        """Raise AssertionError if an engine is slower or larger than another by more than a share (0.1 is 10 %).
 
-        It does what `--gate` does: both are compared round by round. Raises AssertionError as well where the rounds can't
-        show it, which more rounds can; the message has a line for each step. `metric` is one of
-        `--metric`, like "cpu"; without one it is the usual one of a gate.
-        `fail_on_unknown`: raise it too where any timed step can't be told, as the option of that name does.
-        Raises UserError for an engine that the run doesn't have.
+        It does what `--gate` does: both are compared round by round. Raises AssertionError as well where the rounds
+        can't show it, which more rounds can; the message has a line for each step. `metric` is one of `--metric`, like
+        "cpu"; without one it is the usual one of a gate. `fail_on_unknown`: raise it too where any timed step can't be
+        told, as the option of that name does. Raises UserError for an engine that the run doesn't have.
         """
         if not 0 < by < 1:
             raise UserError(f"by={by} is not a share above 0 and below 1, like 0.1")

@@ -147,7 +147,7 @@ class View:
         return self.out or (self.run.publish if self.published else self.run.path)
 
     def captions(self, scenario: Scenario) -> tuple[str, ...]:
-        """The caption below every chart. One that goes out alone has versions and conditions; settings are on the page."""
+        """The caption below every chart. One that goes out alone has versions and conditions; the page has settings."""
         manifest = self.run.manifest
         found = next(view for view in self.scenarios if view.scenario.name == scenario.name)
         line = (

@@ -63,7 +63,7 @@ class Entry:
 
 
 def read(path: Path, metric: Metric, out: Path) -> View:
-    """What may be published of the run at `path`, for a page in `out`. Raises RunError, or UserError without figures of the metric."""
+    """What may be published of the run at `path`, for a page in `out`. Raises RunError; UserError without figures."""
     run = Run.open(path)
     chosen = ChosenRun(run, Choice(metric=metric)) if metric is not Metric.WALL else run
     return replace(view(chosen, publish=True, out=out), listed_in="../index.html")

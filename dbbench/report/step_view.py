@@ -105,7 +105,7 @@ class Data:
 
 @dataclass(frozen=True)
 class StepView:
-    """One step, best to worst unless `sorting` put it in another order. `failed` have no figure; `harness` words the null engine's time."""
+    """One step, best to worst or by `sorting`. `failed` have no figure; `harness` words the null engine's time."""
 
     scenario: Scenario
     step: AnyStep

@@ -41,7 +41,7 @@ def wins(scenarios: Sequence[ScenarioView]) -> list[Win]:
 
 
 def _leading(step: StepView) -> list[Line]:
-    """The first engine, or those that tie with it; without ranks the one with the best figure. Empty where none can be named."""
+    """The first engine, or those that tie with it; without ranks the one with the best figure; empty without any."""
     known = _known(step)
     if len(known) < 2 or any(line.withheld for line in step.lines):
         return []

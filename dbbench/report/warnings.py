@@ -21,10 +21,12 @@ from dbbench.results.trial import TrialResult
 MOST_STEAL = 0.02
 #: A disk that is quicker than this (seconds) answers from a cache.
 LEAST_FDATASYNC = 20e-6
-#: Least shares of the memory and of the disk that should be free, and of the CPU's greatest frequency that it may reach.
+#: Least shares of the memory and of the disk that should be free, and of the CPU's greatest frequency that it may
+#: reach.
 LEAST_MEMORY, LEAST_DISK, LEAST_FREQUENCY = 0.10, 0.05, 0.95
 _IN_MEMORY = ("tmpfs", "ramfs")
-#: The largest page of memory (bytes). A system that counts more as written for one changed byte keeps files in larger pieces.
+#: The largest page of memory (bytes). A system that counts more as written for one changed byte keeps files in larger
+#: pieces.
 LARGEST_PAGE = 64 << 10
 
 

@@ -1,4 +1,4 @@
-"""A run with other figures or less of it: by what the calls used, and as chosen engines and steps. Its files stay as they are."""
+"""A run with other figures or less of it: by what the calls used, as chosen engines and steps. Files stay."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ def metric_of(figure: str) -> Metric:
 
 
 def by_metric(results: Iterable[TrialResult], metric: Metric) -> list[TrialResult]:
-    """The results with the figures of a metric. Raises UserError if none has such a figure. Sizes stay what they are."""
+    """The results with the figures of a metric. Raises UserError if none has such a figure. Sizes stay."""
     if metric is Metric.WALL:
         return list(results)
     found = [

@@ -18,7 +18,7 @@ from dbbench.host import atomic_json
 
 @dataclass(frozen=True)
 class Subject:
-    """What was checked; of anything else the check says nothing. `versions` also have dbbench's own: it sets the engine."""
+    """What was checked; of anything else the check says nothing. `versions` have dbbench's own: it sets the engine."""
 
     engine: str
     tier: str

@@ -1,4 +1,4 @@
-"""What the open mappings of a run directory hold, as far as dbbench reads it: the shape of each key, checked when it is read.
+"""What the open mappings of a run directory hold, as far as dbbench reads it: each key's shape, checked when read.
 
 A type checker knows these keys and their types. Other keys are kept as they are, so that a run of a later version, or
 with an engine's own words, is read whole. What dbbench writes and never reads is declared, but not checked.
@@ -246,7 +246,7 @@ class FileFacts(TypedDict, total=False):
 
 @_open
 class HostFacts(TypedDict, total=False):
-    """A host that clients of a step were on: see `cluster.hosts`. Times in seconds, `busy` a share of its processors."""
+    """A host that clients of a step were on: see `cluster.hosts`. Times in seconds, `busy` a share of processors."""
 
     name: Required[Annotated[str, Field(max_length=100)]]
     clients: Required[_Count]
@@ -390,7 +390,7 @@ class NearestFacts(TypedDict, total=False):
 
 @_open
 class SearchFacts(TypedDict, total=False):
-    """Calls that were checked, the texts that match on average; of ranked ones the mean NDCG, and that of a random order."""
+    """Calls that were checked, the texts that match on average; of ranked ones the mean NDCG, and a random order's."""
 
     checked: Required[_Count]
     matches: Required[_Number]

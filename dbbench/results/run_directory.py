@@ -11,7 +11,8 @@
 
 A trial is finished when its result.json is there. Everything is written in one step, after each trial.
 
-A run directory may come from elsewhere: what is read is checked, names are those of files in it, and no link is followed.
+A run directory may come from elsewhere: what is read is checked, names are those of files in it, and no link is
+followed.
 """
 
 import contextlib
@@ -146,7 +147,7 @@ class Manifest(BaseModel):
         return name not in self.engines or self.engines[name].get("ranked", True)
 
     def titles(self, results: Iterable[TrialResult]) -> dict[str, str]:
-        """What to call each engine: after the server that answered, else as its plugin does, with the user's own name."""
+        """What to call each engine: after the server that answered, else as its plugin does, or by the user's name."""
         answered = {each.engine_name: str(each.engine["title"]) for each in results if each.engine.get("title")}
         found = {}
         for name, probed in self.engines.items():
@@ -249,7 +250,7 @@ class Run:
         return self.path / "trials" / trial.id
 
     def begin(self, trial: Trial) -> Path:
-        """An empty directory for a trial, without what one that was broken off left. Raises RunError if it can't be made."""
+        """An empty directory for a trial, without what a broken one left. Raises RunError if it can't be made."""
         try:
             self.discard(trial)
             self.directory(trial).mkdir(parents=True)
@@ -296,7 +297,7 @@ class Run:
         return self._result(trial.id)
 
     def settled(self, trial: Trial) -> TrialResult:
-        """A trial that has just ended. Of one whose result can't be read, that is the outcome: `steps.json` keeps the rest."""
+        """A trial that has just ended. One whose result can't be read has that outcome: `steps.json` keeps the rest."""
         try:
             return self.result(trial)
         except RunError as exc:

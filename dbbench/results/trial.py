@@ -100,7 +100,8 @@ class TrialRecord(BaseModel):
     steps: tuple[StepResult, ...] = ()
     peak_memory: int | None = None
     memory_includes_checks: bool = False
-    #: Why its engine has no rank: a thread has more of the processors than the worker was given, an option another value.
+    #: Why its engine has no rank: a thread has more of the processors than the worker was given, an option another
+    #: value.
     no_rank: str = ""
     cpu_seconds: Amount | None = None
     written_bytes: int | None = None

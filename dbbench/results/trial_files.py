@@ -29,7 +29,7 @@ class Watch(BaseModel):
 
 
 class Sample(BaseModel):
-    """What a process had used `at` seconds from the start; memory is what it holds then. None: the system doesn't tell."""
+    """What a process had used `at` seconds from the start; memory is what it holds then. None: not known."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -60,7 +60,7 @@ class Watched(BaseModel):
 
     @classmethod
     def read(cls, directory: Path) -> Self:
-        """Read it from a trial's directory; an empty one if the step wasn't reached. Raises ValueError for a damaged one."""
+        """Read it from a trial's directory; empty if the step wasn't reached. Raises ValueError for a damaged one."""
         try:
             return cls.model_validate(clean(atomic_json.read(directory / WATCHED)))
         except FileNotFoundError:

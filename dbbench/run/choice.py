@@ -1,4 +1,4 @@
-"""The engines and variants of a request, with their options, as this machine has them; how much of the suite, and how often."""
+"""The engines and variants of a request, with options, as this machine has them; how much of the suite, how often."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -60,7 +60,7 @@ class Choice:
 
 
 def choose(request: Request, suite: Suite, report: Callable[[str], None]) -> Choice:
-    """Choose engines, options and the amount of work, and look at each engine. `report` gets a line before each long operation.
+    """Choose engines, options and the amount of work, and look at each engine. `report` gets a line before long work.
 
     Raises UserError for names and options that don't exist, for too many clients, and if no engine is left to run.
     """

@@ -35,7 +35,8 @@ _MOST_BYTES, _MOST_FILES = 2**28, 1_000
 _OF_A_RUN = ("postmaster.pid", ".s.PGSQL.*.lock", "*.sock.lock", "*.lck")
 #: What the worker asks for.
 _COPY, _CHECK = b"copy\n", b"check\n"
-#: What a copy is to hold, and what its check found, beside the engine's folder: in the work directory, which is private.
+#: What a copy is to hold, and what its check found, beside the engine's folder: in the work directory, which is
+#: private.
 _QUESTION, _ANSWER = "copy.pickle", "copy.json"
 
 
@@ -138,7 +139,7 @@ class AskedCopies:
 
 
 def serve_checks(check: Callable[[], None]) -> None:
-    """The checker: call `check` in a new process for each line of standard input, and print with what status it ended."""
+    """The checker: call `check` in a new process for each line of standard input, and print its exit status."""
     for _ in sys.stdin.buffer:
         child = os.fork()
         if not child:

@@ -15,8 +15,8 @@ from dbbench.suite.answer import AnswerFile, EngineAnswer, SqlAnswer
 from dbbench.suite.model import Scenario, Suite
 from dbbench.suite.steps.query import QueryStep
 
-#: Free bytes that a run wants besides the size of its data as CSV. What an engine makes of the data nobody knows before:
-#: a trial is ended before the disk is full.
+#: Free bytes that a run wants besides the size of its data as CSV. What an engine makes of the data nobody knows
+#: before: a trial is ended before the disk is full.
 _ROOM = 2**24
 
 
@@ -75,7 +75,7 @@ def answers_of(
 
 
 def answers_again(run: Run, datasets: Mapping[str, Files]) -> dict[str, dict[str, str]]:
-    """The answers of a run. What isn't computed from the dataset is taken from the cache, as no path of a run is followed."""
+    """The answers of a run. What isn't computed from the dataset comes from the cache: no path of a run is followed."""
     found: dict[str, dict[str, str]] = {}
     for scenario in run.suite.scenarios:
         names, files = run.manifest.answers.get(scenario.name, {}), datasets[scenario.dataset]

@@ -88,7 +88,7 @@ class Rounds:
         return {number: RoundOrder(manifest, text, mine) for number, mine in self.sent.items()}
 
     def _begun_anew(self, number: int) -> list[Trial]:
-        """The trials of a round that isn't finished, without those that would end as before: their results are known."""
+        """The trials of an unfinished round, without those that would end as before: their results are known."""
         mine = [trial for trial in self.trials.values() if trial.round == number]
         if all(trial.id in self.done for trial in mine):
             return []

@@ -103,7 +103,8 @@ class Observer:
     def watch(self) -> None:
         """Sample twice a second until standard input ends.
 
-        Or the parent does, which stays a zombie as long as py-spy traces it, and whose end of the pipe another may hold.
+        Or the parent does, which stays a zombie as long as py-spy traces it, and whose end of the pipe another may
+        hold.
         """
         received = b""
         self._sample()

@@ -34,7 +34,7 @@ def refuse(suite: Suite, place: Place, asked: Iterable[str], urls: Collection[st
 
 
 def look_at_hosts(place: Place | None, engines: Sequence[str]) -> None:
-    """Raise UserError where hosts elsewhere can't be reached, are too few, or are unlike this one for any of the engines."""
+    """Raise UserError where hosts elsewhere can't be reached, are too few, or differ from this for any engine."""
     if place is None or place.local:
         return
     from dbbench.cluster.hosts import Hosts

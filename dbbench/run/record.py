@@ -1,4 +1,4 @@
-"""How far a trial is: what was planned of it, and the worker's record (`steps.json`). It imports no models of suites."""
+"""How far a trial is: what was planned, and the worker's record (`steps.json`). It imports no models of suites."""
 
 from pathlib import Path
 from typing import Self

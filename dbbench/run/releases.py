@@ -36,8 +36,8 @@ def found(
 ) -> Releases:
     """Have an environment for each variant of a build, a version or a Python: as `known` has it, or else by its label.
 
-    `repeated` has what a name is once more. `report` gets a line before each. A label chooses no version where the variant
-    names programs of its own. Raises UserError for an engine that has no package to choose a version of.
+    `repeated` has what a name is once more. `report` gets a line before each. A label chooses no version where the
+    variant names programs of its own. Raises UserError for an engine that has no package to choose a version of.
     """
     facts: dict[str, VariantFacts] = {}
     folders: dict[str, Packages] = {}

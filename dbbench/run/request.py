@@ -45,7 +45,8 @@ class Request:
     max_clients: int | None = None
     #: Whether the suite may read files outside its folder.
     allow_outside: bool = False
-    #: Variant -> the option whose values `--sweep` goes through; the variants are among `engines`, their values in `options`.
+    #: Variant -> the option whose values `--sweep` goes through; the variants are among `engines`, their values in
+    #: `options`.
     sweeps: Mapping[str, str] = field(default_factory=dict)
     #: The engine or variant that runs once more, as a control; empty for none.
     control: str = ""
@@ -134,7 +135,7 @@ def parse_settings(settings: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 def parse_sweeps(texts: Sequence[str]) -> list[tuple[str, str, str]]:
-    """`ENGINE.OPTION=VALUE,VALUE` texts as a variant for each value: (its name, the option, the value). Raises UserError."""
+    """`ENGINE.OPTION=VALUE,VALUE` texts as a variant for each value: (name, option, value). Raises UserError."""
     found = []
     for text in texts:
         place, equals, values = text.partition("=")

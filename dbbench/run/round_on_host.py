@@ -1,7 +1,7 @@
 """`python -m dbbench.run.round_on_host`: one round of a run, on a host of its fleet.
 
-It gets the run's manifest and suite, draws the same data, and runs the round's trials one after another as dbbench does. Each
-finished trial's files go back to where the run directory is; nothing stays here.
+It gets the run's manifest and suite, draws the same data, and runs the round's trials one after another as dbbench
+does. Each finished trial's files go back to where the run directory is; nothing stays here.
 """
 
 import os
@@ -73,7 +73,7 @@ def packed(directory: Path) -> dict[str, bytes]:
 
 
 def _interrupt() -> None:
-    """Raise KeyboardInterrupt in the main thread, also where it waits for a lock: no other call than a signal wakes it."""
+    """Raise KeyboardInterrupt in the main thread, also where it waits for a lock: only a signal wakes it."""
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 

@@ -35,7 +35,7 @@ _NOT_REPEATED = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.DISK_FULL, Outc
 
 
 def run_trials(ready: Ready, report: Callable[[Progress], None] = lambda _event: None) -> Stop | None:
-    """Run every trial that has no result yet, as many rounds as the run's precision and time limit ask for: why it ended early, if so.
+    """Run trials without a result, as many rounds as precision and time limit ask for: why it ended early, if so.
 
     `report` is called as each trial goes on. Raises RunError if the run directory can't be written any more, or if its
     data is gone. On KeyboardInterrupt the trial at work is ended and cleared up before it goes on up.
@@ -186,7 +186,7 @@ def _heard(supervisor: subprocess.Popen[bytes]) -> bool:
 
 
 def _end(supervisor: subprocess.Popen[bytes], directory: Path) -> None:
-    """End a trial whose supervisor stands still or hangs. If it can't be woken to do so, it is killed with all it started."""
+    """End a trial whose supervisor stands still or hangs. If it can't be woken, it is killed with all it started."""
     supervisor.send_signal(signal.SIGUSR1)
     supervisor.send_signal(signal.SIGCONT)
     if not ended(supervisor, _GRACE_SECONDS):

@@ -1,6 +1,7 @@
-"""What a run has written so far, kept in this process: a trial has the rights to change it, and changes nothing for good.
+"""What a run has written so far, kept in this process: a trial has the rights to change it, but not for good.
 
-After each trial all files are looked at. What isn't as it was kept is written anew, and results that nobody made are removed.
+After each trial all files are looked at. What isn't as it was kept is written anew, and results that nobody made are
+removed.
 """
 
 import os
@@ -16,7 +17,7 @@ _Look = tuple[int, int, int]
 
 
 class Seal:
-    """The manifest, the suite and every result of a run, from now on as they are. Raises RunError if they can't be read."""
+    """The manifest, the suite and every result of a run, as they are now. Raises RunError if they can't be read."""
 
     def __init__(self, run: Run) -> None:
         self._path = run.path

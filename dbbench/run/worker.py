@@ -145,7 +145,7 @@ class Worker:
             engine.close()
 
     def check_copy(self) -> None:
-        """Open a copy of the engine's folder and check a step's work in it. What is wrong is left in the work directory."""
+        """Open a copy of the engine's folder and check a step's work in it. Faults are left in the work directory."""
         name, data = copies.question(self.setup.directory)
         (step,) = (each for each in self.scenario.steps if each.name == name)
         wrong = why = ""
@@ -398,7 +398,7 @@ class Worker:
         return result.model_copy(update={"verified": True})
 
     def _keep_plan(self, result: StepResult, explain: Callable[[], str], context: StepContext) -> None:
-        """Keep the engine's plan of a query, or of what else a step calls. The step's result is safe, whatever a driver does here.
+        """Keep the engine's plan of a query, or of what else a step calls. The step's result is already safe.
 
         In every round, so that later steps are alike in all rounds.
         """

@@ -1,4 +1,4 @@
-"""How a worker is started and limited: the part of a trial's order that its supervisor needs first. No heavy imports."""
+"""How a worker is started and limited: the part of a trial's order that its supervisor needs. Light imports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -17,7 +17,7 @@ _FORMER = frozenset({"table", "select", "subqueries", "join", "where", "group_by
 
 
 class SqlAnswer(Model):
-    """What the reference returns for `sql`, or for the step's own; `ordered` overrides whether the order of rows matters."""
+    """What the reference returns for `sql`, or for the step's own; `ordered` overrides whether order matters."""
 
     sql: Sql | None = None
     ordered: bool | None = None

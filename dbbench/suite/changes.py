@@ -15,7 +15,7 @@ from dbbench.suite.steps.transaction import TransactionStep
 
 @dataclass(frozen=True)
 class Changes:
-    """The steps that change them; the statements in their order, each with the number of its calls, or why nobody knows them."""
+    """The steps that change them; the statements in order, each with the number of its calls, or why it isn't known."""
 
     steps: tuple[str, ...] = ()
     statements: tuple[tuple[str, int], ...] = ()

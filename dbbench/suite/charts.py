@@ -61,7 +61,7 @@ class Spans(Model):
 
 
 class Sweep(Model):
-    """Throughput over the number of clients: a curve for each engine. One chart for each of the sweeps named, or for all."""
+    """Throughput over the number of clients: a curve for each engine, a chart for each named sweep, or for all."""
 
     kind: Literal["sweep"]
     steps: tuple[Slug, ...] = ()

@@ -153,10 +153,10 @@ class Table(Model):
         return self.key_columns[0]
 
     def flattened(self, name: str) -> dict[str, Table]:
-        """The table with a column for each value of its documents, named by its path, and a table for each of their arrays.
+        """The table with a column for each value of its documents, named by its path, and a table for each array.
 
-        Of an array's table the columns are the key, the place of the element, and its values. Raises ValueError for a name
-        that two of them would have, or that is too long.
+        Of an array's table the columns are the key, the place of the element, and its values. Raises ValueError for a
+        name that two of them would have, or that is too long.
         """
         found: dict[str, dict[str, Column]] = {name: {}}
         for column_name, column in self.columns.items():
@@ -224,10 +224,11 @@ class _Column(Model):
 
 
 class Vectors(_Column):
-    """Vectors of float32 under the keys from 1 on. `count` is their number at scale 1; an engine gets that at the run's.
+    """Vectors of float32 under the keys from 1 on. `count` is their number at scale 1; an engine gets the run's.
 
-    Without a file they are drawn around 100 centres in 24 dimensions, and mapped to `dimensions` with some noise. Label n is that of the
-    n-th share of `labels`, 0 of all others. `queries` are drawn alike; those outside of the distribution only if asked for.
+    Without a file they are drawn around 100 centres in 24 dimensions, and mapped to `dimensions` with some noise. Label
+    n is that of the n-th share of `labels`, 0 of all others. `queries` are drawn alike; those outside of the
+    distribution only if asked for.
     """
 
     #: Their number at scale 1.
@@ -261,8 +262,9 @@ MOST_WORDS = 1_000
 class Texts(_Column):
     """Texts under the keys from 1 on. `count` is their number at scale 1.
 
-    Without a file they are in lower-case ASCII. Words are drawn by Zipf's law from a vocabulary, one in four of those of the text's topic. No two words of the vocabulary
-    are alike: the most frequent are English ones that other systems leave out, and others differ in their ending alone.
+    Without a file they are in lower-case ASCII. Words are drawn by Zipf's law from a vocabulary, one in four of those
+    of the text's topic. No two words of the vocabulary are alike: the most frequent are English ones that other systems
+    leave out, and others differ in their ending alone.
     """
 
     #: Their number at scale 1.

@@ -1,7 +1,7 @@
 """Arithmetic of whole numbers that a suite writes as text, such as `TripId * 7 % 365 + random(0, 3)`.
 
-It is written as in Python: names, numbers, operators, and functions by their name. Python's parser reads it; only the nodes
-below are let through, and nothing is ever run as code.
+It is written as in Python: names, numbers, operators, and functions by their name. Python's parser reads it; only the
+nodes below are let through, and nothing is ever run as code.
 """
 
 import ast

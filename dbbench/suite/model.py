@@ -118,7 +118,7 @@ class Source(Model):
 
 
 class Quick(Model):
-    """What `--quick` makes of a suite, so that a first look takes three minutes at most. It is the same for all engines.
+    """What `--quick` makes of a suite, so that a first look takes three minutes at most. It is alike for all engines.
 
     `one_process`: as many clients, but all of them threads of one process. `trial_seconds`: a trial that takes longer
     is ended, as a timeout.
@@ -134,7 +134,7 @@ class Quick(Model):
 
 
 class Variant(Model):
-    """An engine once more, with settings or a version of its own: what `--set NAME@LABEL.OPTION=VALUE` does, in a file."""
+    """An engine once more, with settings or a version of its own: `--set NAME@LABEL.OPTION=VALUE` in a file."""
 
     settings: dict[Identifier, str | int | float | bool] = Field(default={}, max_length=100)
     #: The version of the engine's package, like "1.3"; a label that looks like one says the same.
@@ -170,7 +170,7 @@ class Suite(Model):
 
     @property
     def operations(self) -> set[str]:
-        """What its steps ask of a session. A load or a compaction is no reason to take part, unless it is all there is."""
+        """What its steps ask of a session. A load or a compaction is no reason to take part, unless it is all."""
         steps = (step for scenario in self.scenarios for step in scenario.steps)
         asked = {operation for step in steps for operation in step.required_operations}
         return asked - {"load", "compact"} or asked

@@ -18,9 +18,10 @@ SOURCES = ("draw", "integer", "counter", "date", "text", "one_of")
 class Parameter(Model):
     """Source of a parameter's values: exactly one of the keys in `SOURCES`.
 
-    `draw` takes the values that a column of the dataset has, `integer` whole numbers from the first to the last, `date` days
-    likewise. `counter` gives new values of a primary key: those after the greatest that the table has when the step begins,
-    each to one call of one client only. `text` is a pattern whose `#` are random digits. `one_of` takes one of some values.
+    `draw` takes the values that a column of the dataset has, `integer` whole numbers from the first to the last, `date`
+    days likewise. `counter` gives new values of a primary key: those after the greatest that the table has when the
+    step begins, each to one call of one client only. `text` is a pattern whose `#` are random digits. `one_of` takes
+    one of some values.
     """
 
     draw: ColumnOf | None = None
@@ -29,7 +30,8 @@ class Parameter(Model):
     date: tuple[datetime.date, datetime.date] | None = None
     text: str | None = Field(default=None, min_length=1, max_length=4_000, pattern=r"^[\x20-\x7e]+$")
     one_of: tuple[Whole | str, ...] | None = Field(default=None, min_length=1)
-    #: How often each is drawn: all alike, or some far more often, spread over all (`zipfian`), or the last most (`latest`).
+    #: How often each is drawn: all alike, or some far more often, spread over all (`zipfian`), or the last most
+    #: (`latest`).
     distribution: Literal["uniform", "zipfian", "latest"] = "uniform"
 
     @model_validator(mode="after")

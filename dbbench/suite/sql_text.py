@@ -4,7 +4,8 @@ import re
 from functools import cache
 
 _COMMENTS_AND_TEXTS = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"[^\"]*\"", re.DOTALL)
-#: As MySQL reads them: `--1` and `/*! ... */` are no comments, `#` begins one, and a backslash keeps a quote in its text.
+#: As MySQL reads them: `--1` and `/*! ... */` are no comments, `#` begins one, and a backslash keeps a quote in its
+#: text.
 _IN_MYSQL = re.compile(r"--(?=\s)[^\n]*|#[^\n]*|/\*(?!M?!).*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 _RETURNS_ROWS = frozenset({"SELECT", "VALUES", "TABLE", "SHOW", "EXPLAIN", "DESCRIBE"})
 #: What is expected of a query.
@@ -15,7 +16,7 @@ _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"})
 
 
 def returns_rows(sql: str) -> bool:
-    """Whether a statement is sure to return rows: by its first keyword, by RETURNING, and behind a WITH by what it isn't.
+    """Whether a statement is sure to return rows: by its first keyword, by RETURNING, and behind a WITH by the rest.
 
     SELECT ... INTO makes a table and returns none. Of what this can't know (CALL, PRAGMA) the driver tells at run time.
     """
@@ -29,7 +30,7 @@ def returns_rows(sql: str) -> bool:
 
 
 def is_select(sql: str) -> bool:
-    """Whether a statement is one SELECT: no second one follows, also in a text, and nothing in it writes a table or a file."""
+    """Whether a statement is one SELECT: no second one follows, also in a text, and none writes a table or file."""
     return ";" not in sql.rstrip().removesuffix(";") and all(
         _is_select(pattern.sub(" ", sql).strip()) for pattern in (_COMMENTS_AND_TEXTS, _IN_MYSQL)
     )

@@ -1,4 +1,4 @@
-"""What in the transactions of a step, or in a statement with parameters, refers to nothing, is used by nothing, or doesn't fit: of plain data."""
+"""Faults in a step's transactions or a statement's parameters: what refers to nothing, is unused, or doesn't fit."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from dbbench.suite.sql_text import ONE_SELECT, compared, inserted, is_select, re
 
 @dataclass
 class _Scope:
-    """The names that the statements of a transaction may use: each with the parameter it is, or None if it is a row's."""
+    """The names that the statements of a transaction may use: each with its parameter, or None if it is a row's."""
 
     names: dict[str, Mapping | None] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
@@ -204,7 +204,7 @@ def _in_grows(grows: Mapping, step: Mapping, path: Path) -> Iterator[Dangling]:
 
 
 def _summable(transaction: Mapping) -> list[str]:
-    """Parameters of whole numbers whose sum is known of a committed transaction: whatever they were used for, was done."""
+    """Whole-number parameters whose sum is known of a committed transaction: their use, whatever it was, was done."""
     own, places = [], [mapping(transaction, "parameters")]
     statements = items(transaction, "statements")
     if any(each.get("missing") == "skip" for _, each in statements):

@@ -245,8 +245,8 @@ def named_in(tree: ast.expr) -> tuple[list[str], list[str]]:
 class Computed(Whole):
     """Whole numbers by an expression, in steps: as numbers, or as days or seconds after `first`.
 
-    It may name columns of the same table: a computed one by its number before `step` and `first`, quantiles by their number of
-    steps.
+    It may name columns of the same table: a computed one by its number before `step` and `first`, quantiles by their
+    number of steps.
     """
 
     kind: Literal["computed"]

@@ -1,8 +1,8 @@
-"""Environment variables that a variant may set. A suite may come from anyone, so only those are known that can do no harm.
+"""Environment variables that a variant may set. A suite may come from anyone, so only harmless ones are known.
 
-A variable can name a library to load, a program to start, a file to read or write, a server or a password. No list of such
-names is ever complete; hence this is a list of what is allowed. These set numbers of threads, memory allocators, garbage
-collectors, language and time zone.
+A variable can name a library to load, a program to start, a file to read or write, a server or a password. No list of
+such names is ever complete; hence this is a list of what is allowed. These set numbers of threads, memory allocators,
+garbage collectors, language and time zone.
 """
 
 import re

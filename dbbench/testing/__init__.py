@@ -4,8 +4,8 @@
 
     TestMine = kit("mine")
 
-`kit` makes a class of the contracts for all that the engine offers. Each is one to derive from by itself, too. A test is a
-clause: it says what it expected, why that matters and where to read on.
+`kit` makes a class of the contracts for all that the engine offers. Each is one to derive from by itself, too. A test
+is a clause: it says what it expected, why that matters and where to read on.
 
 An engine whose driver is missing is skipped, unless the environment variable DBBENCH_REQUIRE names it
 (engines with commas between, or "all"): then it fails.

@@ -153,7 +153,7 @@ class BlocksContract(CommitContract):
 
     @clause("the-life-of-a-trial")
     def test_a_whole_trial_is_right(self, whole_trial: WholeTrial) -> None:
-        """The steps as a suite runs them, in a process of their own, with all blocks checked, also after cold starts."""
+        """The steps as a suite runs them, in their own process, with all blocks checked, also after cold starts."""
         steps = whole_trial(_DATA, _STEPS).steps
         expect_equal("steps of the trial", tuple(step.name for step in steps), STEPS)
         for step in steps:

@@ -118,7 +118,8 @@ def expect_error(what: str, kind: type[Exception] = Exception, match: str = "") 
 def panics_as_errors() -> Iterator[None]:
     """Make a driver's panic a RuntimeError: those in Rust raise what is no Exception.
 
-    Out of a fixture's end, pytest would not see it as an error, and would hand the fixtures of this test to all later ones.
+    Out of a fixture's end, pytest would not see it as an error, and would hand the fixtures of this test to all later
+    ones.
     """
     try:
         yield

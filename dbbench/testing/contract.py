@@ -101,7 +101,8 @@ class EngineContract:
     options: ClassVar[Mapping[str, object]] = {}
     #: Where its database is, as after --url; `{tmp}` stands for the test's own folder.
     url: ClassVar[str] = ""
-    #: Whether an engine joins the server that another one runs in its directory: then one serves most tests of the class.
+    #: Whether an engine joins the server that another one runs in its directory: then one serves most tests of the
+    #: class.
     joins: ClassVar[bool] = False
 
     def asked(self, tmp_path: Path, directory: Path, tier: Tier, options: Mapping[str, object] | None = None) -> Setup:
@@ -174,7 +175,7 @@ class EngineContract:
         tmp_path_factory: pytest.TempPathFactory,
         monkeypatch: pytest.MonkeyPatch,
     ) -> WholeTrial:
-        """Runs steps on a dataset at the engine's first tier, in a process of its own; nothing but the run directory is left."""
+        """Runs steps on a dataset at the engine's first tier, in another process; only the run directory is left."""
         # Not the user's; and one for all tests, so that a private server is set up once.
         monkeypatch.setenv("DBBENCH_CACHE", str(of_all_workers(tmp_path_factory) / "kit-cache"))
 

@@ -4,7 +4,7 @@ from textwrap import dedent, indent
 
 
 def suite_text(name: str, data: str, steps: str, *, durability: str = "", more: str = "") -> str:
-    """A suite whose dataset and scenario are called as it is; `data`, `steps` and `more` are YAML, `more` of the scenario."""
+    """A suite whose dataset and scenario have its name; `data`, `steps` and `more` are YAML, `more` of the scenario."""
     promise = f"durability: {durability}\n" if durability else ""
     scenario = f"title: {name.title()}\ndataset: {name}\n{promise}steps:\n{indent(_block(steps), '  ')}{_block(more)}"
     return (

@@ -47,7 +47,7 @@ def store(engine: Engine, metric: Distance, pieces: int = 1) -> Stored:
 
 
 def search(stored: Stored, k: int, where: int | None = None, effort: int | None = None) -> Callable[[Any], list[int]]:
-    """A prepared search with all effort, or another, whose keys become whole numbers. It must return a list or an array."""
+    """A prepared search with all effort, or another, that gives whole numbers. It must return a list or an array."""
     engine, session, _ = stored
     knob = engine.knob
     nearest = prepared(engine, session, "nearest")(k, where=where, effort=knob and (effort or knob.most))

@@ -1,4 +1,4 @@
-"""One verdict for each clause, by a plugin for pytest; and `python -m dbbench.testing.verdicts`, which runs a kit with it.
+"""One verdict for each clause, by a plugin for pytest; `python -m dbbench.testing.verdicts` runs a kit with it.
 
 Each verdict is written as it is found, so that those before a crash of a driver are known.
 """
@@ -121,7 +121,7 @@ def run(
 
 
 def _described(exc: BaseException, trace: TracebackType | None) -> str:
-    """What an exception says, with its notes; and the last place that is not the kit's, of an error that is not its own."""
+    """What an exception says, with its notes; and the last place outside the kit, of an error that isn't its own."""
     lines = [str(exc) if isinstance(exc, AssertionError) else f"{type(exc).__name__}: {exc}"]
     place = ""
     while trace:

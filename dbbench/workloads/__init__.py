@@ -22,7 +22,8 @@ class Workload:
     explain: Callable[..., str] | None = None
     #: Changes the data when all figures are made, and looks whether what the step calls follows.
     check_change: Callable[..., None] | None = None
-    #: Compares once more, when all steps are done and the data is seen anew, what the steps after it can't have changed.
+    #: Compares once more, when all steps are done and the data is seen anew, what the steps after it can't have
+    #: changed.
     check_again: Callable[..., None] | None = None
 
 

@@ -12,7 +12,8 @@ from dbbench.results.facts import StepFacts
 from dbbench.workloads.context import StepContext
 from dbbench.workloads.ondisk import processes
 
-#: Some honest engines do so too, which replay a log or read ahead when they are opened: it is no lie, but not cold either.
+#: Some honest engines do so too, which replay a log or read ahead when they are opened: it is no lie, but not cold
+#: either.
 NOTHING_READ = "the system counted no byte read from storage in a call: what it needed was in memory once the engine was open, or reads aren't counted here"
 
 

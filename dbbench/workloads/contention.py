@@ -75,7 +75,7 @@ def check(step: ContentionStep, context: StepContext) -> None:
 
 
 def transactions(step: ContentionStep, context: StepContext) -> Transactions:
-    """What the clients do, said as a suite says transactions. A `row` of values that are known is what must be found."""
+    """What the clients do, as a suite writes transactions. A `row` of values that are known must be found."""
     key, text = _columns(step, context)
     select = f"SELECT {key}, {text} FROM {step.table} WHERE"
     number, first, changed = {"counter": f"{step.table}.{key}"}, {"text": TEXTS[0]}, {"text": CHANGED}
@@ -126,7 +126,7 @@ def _shares(pool: int | None, clients: Clients) -> list[int] | None:
 
 
 def _clear(context: StepContext, step: ContentionStep, work: Transactions, clients: int) -> tuple[float, Usage]:
-    """One transaction that queries all that is left and deletes each object: its seconds, and what it used. Raises WrongAnswer."""
+    """One transaction that queries the rest and deletes each object: its seconds, and its use. Raises WrongAnswer."""
     engine = context.engine
     session: Any = engine.connect()
     try:

@@ -46,7 +46,7 @@ def check_table(context: StepContext, name: str, *, every_row: bool) -> None:
 
 
 def check_added(context: StepContext, name: str) -> None:
-    """Compare the rows that statements have added to a table: their number, and what is known of each. Raises WrongAnswer.
+    """Compare rows that statements have added to a table: their number, and what is known of each. Raises WrongAnswer.
 
     Where nobody knows what the table held before, their number alone.
     """
@@ -72,7 +72,7 @@ def check_added(context: StepContext, name: str) -> None:
 
 
 def check_after(context: StepContext, *, every_row: bool) -> dict[str, str]:
-    """What is wrong with the tables after all steps: step -> in words. Tables whose content nobody knows are left out."""
+    """Faults of the tables after all steps: step -> in words. Tables whose content nobody knows are left out."""
     found = {}
     for name, step in context.data.left_by.items():
         try:

@@ -1,6 +1,7 @@
-"""A query whose parameters are drawn for each call. Of some calls all rows are kept, and compared when the clock has stopped.
+"""A query whose parameters are drawn for each call. Of some calls all rows are kept, and compared afterwards.
 
-Which calls these are is drawn from the seed, among all of the clients' calls: the first, and ever fewer of the later ones.
+Which calls these are is drawn from the seed, among all of the clients' calls: the first, and ever fewer of the later
+ones.
 """
 
 import random

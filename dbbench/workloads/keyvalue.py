@@ -1,4 +1,4 @@
-"""One operation on records under keys, in operations per second. Everything that a store holds is checked after a write."""
+"""One operation on records under keys, per second. Everything that a store holds is checked after a write."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -119,7 +119,7 @@ def _timed(step: KeyValueStep, context: StepContext, records: RecordSet, job: Jo
 
 
 def _left(before: ExpectedRecords, inputs: KeySequence, taken: Mapping[int, int], of: int) -> ExpectedRecords:
-    """The records after each client has inserted or updated as many as `taken` says, in the order of its endless calls."""
+    """The records after each client has inserted or updated as many as `taken` says, in order of its endless calls."""
     if inputs.operation == "insert":
         if of == 1 and inputs.first == before.next:
             return replace(before, next=before.next + taken[0])
@@ -232,7 +232,7 @@ def check_read(
 
 
 def _check_call(rows: Sequence[ReadRow], context: StepContext, before: ExpectedRecords) -> None:
-    """One call's keys begin with the one that it took, ascend, and are as many as it asked for, if there were as many before."""
+    """Check that one call's keys begin with the one it took, ascend, and are as many as it asked for, if there were."""
     _, asked, wanted, first, _ = rows[0]
     if first != asked:
         raise WrongAnswer(f"a timed call with the key {asked.hex()}, which exists, returned another's")
@@ -269,7 +269,7 @@ def everything(context: StepContext) -> None:
 
 
 def _by_reads(context: StepContext) -> None:
-    """Read each record that must be there, and each that was deleted. What was never inserted can't be found this way."""
+    """Read each record that must be there, and each deleted one. This can't find what was never inserted."""
     records, expected = context.records, context.data.expected_records
     assert records is not None
     read = prepared(context.engine, context.session, "read")()

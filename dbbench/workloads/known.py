@@ -45,7 +45,8 @@ def checked_by(step: QueryStep, context: StepContext) -> StepFacts:
 def group(answer: pa.Table, run: Path, scenario: str, step: str) -> int:
     """The number of the group, from 1, whose answer is the same by the rules of `compare`. A run keeps one of each.
 
-    An answer that fits no group founds one. Trials run one after another, so that no two found a group at once. Raises WrongAnswer if there are too many groups.
+    An answer that fits no group founds one. Trials run one after another, so that no two found a group at once. Raises
+    WrongAnswer if there are too many groups.
     """
     folder = plain_file.folder(plain_file.folder(run, "answers"), f"{scenario}-{step}")
     for number in range(1, _MOST_GROUPS + 1):

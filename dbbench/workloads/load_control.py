@@ -154,9 +154,9 @@ class NoTime(Exception):
 def search(passes: Callable[[float], bool], start: float, *, least: float, most: float, resolution: float) -> Bracket:
     """The bracket around the highest rate that passes, at most 1 + `resolution` wide, between `least` and `most`.
 
-    It doubles the rate until the bracket is there, then halves that on a log scale, as RFC 2544 (section 26.1) finds a network
-    device's throughput. A rate fails if two trials of it fail, so that one stall of the machine doesn't decide. `passes` may raise NoTime: the
-    bracket so far is returned then.
+    It doubles the rate until the bracket is there, then halves that on a log scale, as RFC 2544 (section 26.1) finds a
+    network device's throughput. A rate fails if two trials of it fail, so that one stall of the machine doesn't decide.
+    `passes` may raise NoTime: the bracket so far is returned then.
     """
 
     def good(rate: float) -> bool:

@@ -1,4 +1,4 @@
-"""A mix of operations on records. Afterwards no insert is missing, and of a sample of records the last update is there."""
+"""A mix of operations on records. Afterwards no insert is missing, and sampled records have the last update."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """Searches for the nearest vectors, in searches per second at equal recall.
 
-The least effort that reaches the recall is searched on some of the queries. Others are timed with it, in passes, and what
-they returned is compared when the clock has stopped.
+The least effort that reaches the recall is searched on some of the queries. Others are timed with it, in passes, and
+what they returned is compared when the clock has stopped.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -41,7 +41,8 @@ WARM_UP, TRIED = 100, 3.0
 _ERRORS = 1.0
 #: How often a search that misses it by more is timed anew, with a tenth more effort.
 _AGAIN = 3
-#: What is asked of loaded vectors, the share that must be found, as an index may be coarse, and that of vectors by themselves.
+#: What is asked of loaded vectors, the share that must be found, as an index may be coarse, and that of vectors by
+#: themselves.
 _LOADED = NearestStep.model_validate({"kind": "nearest", "name": "loaded", "title": "Loaded"})
 _FOUND, _OWN = 0.8, 0.99
 #: Vectors that are searched for by themselves.
@@ -143,7 +144,8 @@ def _timed(
 def _passes(queries: Matrix, samples: Samples, orders: list[NDArray[np.intp]], first: int = 0) -> Iterator[Any]:
     """All queries, again and again until the clock has enough of them; `orders` takes the places of each pass.
 
-    In each pass other numbers of every query differ in their last bit but one: no answer is known from before, all stay right.
+    In each pass other numbers of every query differ in their last bit but one: no answer is known from before, all stay
+    right.
     """
     for number in count(first):
         if enough(samples):
@@ -192,7 +194,7 @@ def _facts(
 
 
 def check(step: NearestStep, context: StepContext) -> None:
-    """Each answer has as many rows as there are, each of them once, all of them known and with the label. Raises WrongAnswer."""
+    """Check that each answer has as many rows as there are, once, known and with the label. Raises WrongAnswer."""
     if fault := context.data.returned.pop(step.name, ""):
         raise WrongAnswer(f"a search returned {fault}")
 
@@ -205,7 +207,7 @@ def first_search(context: StepContext, engine: Engine, session: Session) -> Call
 
 
 def check_loaded(context: StepContext) -> None:
-    """Most of the nearest are found with all effort, and nearly all of some vectors by themselves. Raises WrongAnswer."""
+    """Most of the nearest are found with all effort, and nearly all of some by themselves. Raises WrongAnswer."""
     if not offers(type(context.engine), "nearest"):
         raise NotVerified(f"there is no way to find the vectors of {context.engine.name}")
     knob = context.engine.knob

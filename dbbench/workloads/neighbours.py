@@ -33,7 +33,7 @@ _Marks = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Questions:
-    """Queries of a step, with the distance within which the neighbours of each are. Vectors are read when they are needed."""
+    """Queries of a step, with the distance within which the neighbours of each are. Vectors are read when needed."""
 
     queries: Matrix
     limits: NDArray[np.float64]

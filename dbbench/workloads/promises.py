@@ -3,9 +3,9 @@
 Outside the clock, and after the check in a new session: a question may end what a step left unfinished. An engine that
 answers these questions itself can still lie; `dbbench durability` counts its sync calls.
 
-Commits that outlive a loss of power can't do without a wait for the disk and a page of bytes each. The kernel counts both
-of all processes that work for an engine. Both counts are upper bounds, as other work waits and writes as well. So an
-engine below the floor did not sync, and one above it may not have synced.
+Commits that outlive a loss of power can't do without a wait for the disk and a page of bytes each. The kernel counts
+both of all processes that work for an engine. Both counts are upper bounds, as other work waits and writes as well. So
+an engine below the floor did not sync, and one above it may not have synced.
 """
 
 import os

@@ -53,8 +53,8 @@ class Call(Enum):
 def measure(step: QueryStep, context: StepContext) -> StepMeasurement:
     """Time each iteration whole: run and step; before a cold one the engine is closed, off the clock, and opened.
 
-    The outcome is wrong if any call gave another number of rows than the reference, or other values in the column that is
-    read, or if the checked call gave another value anywhere.
+    The outcome is wrong if any call gave another number of rows than the reference, or other values in the column that
+    is read, or if the checked call gave another value anywhere.
     """
     if step.parameters:
         return drawn_query.measure(step, context)

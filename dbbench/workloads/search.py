@@ -1,6 +1,7 @@
 """Searches for texts by their words, in searches per second.
 
-The words of each call are drawn between the calls. What calls drawn at random returned is compared when the clock has stopped.
+The words of each call are drawn between the calls. What calls drawn at random returned is compared when the clock has
+stopped.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ def judged(step: SearchStep, index: InvertedIndex, calls: Sequence[tuple[_Words,
 
 
 def _keys(step: SearchStep, answer: Any, index: InvertedIndex) -> tuple[NDArray[np.int64], str]:
-    """The keys of an answer, and what is wrong with its shape or its texts. Raises WrongAnswer for what is no answer."""
+    """The keys of an answer, and faults of its shape or its texts. Raises WrongAnswer for what is no answer."""
     texts: Sequence[Any] = ()
     if step.payload == "text":
         if type(answer) is not list or any(type(each) is not tuple or len(each) != 2 for each in answer):
@@ -180,7 +181,7 @@ def _bytes(answer: Any) -> int:
 
 
 def check(step: SearchStep, context: StepContext) -> None:
-    """Answers of some timed calls are right: see `judged`. Raises WrongAnswer, and NotVerified if nobody knows which texts match."""
+    """Answers of some timed calls are right: see `judged`. Raises WrongAnswer; NotVerified if texts are unknown."""
     if fault := context.data.returned.pop(step.name, ""):
         raise WrongAnswer(f"a search returned {fault}")
     refuse_unknown(context.files)
@@ -202,7 +203,7 @@ def first_search(context: StepContext, engine: Engine, session: Session) -> Call
 
 
 def check_loaded(context: StepContext) -> None:
-    """Searches of each kind that the engine has find what they must. Raises WrongAnswer, and NotVerified like `check`."""
+    """Searches of each kind that the engine has find what they must. Raises WrongAnswer; NotVerified like `check`."""
     refuse_unknown(context.files)
     index = index_of(context)
     # Nobody can predict these.

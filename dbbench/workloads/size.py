@@ -18,7 +18,7 @@ from dbbench.workloads.ondisk import on_disk, summed_by_role
 
 
 def measure(step: SizeStep, context: StepContext) -> StepMeasurement:
-    """Apparent bytes that the data cost, after a flush; the other parts of all files, and the size before it, in the facts."""
+    """Apparent bytes that the data cost, after a flush; the other parts, and the size before it, in the facts."""
     before = on_disk(context.engine)
     compaction: StepFacts = {"compact_seconds": _compact(context)} if step.compact else {}
     flush, _ = timed(context.engine.flush)

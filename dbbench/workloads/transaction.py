@@ -1,4 +1,4 @@
-"""Transactions of several statements with drawn parameters. Afterwards the suite's invariants hold, or the engine is wrong."""
+"""Transactions of several statements with drawn parameters. Afterwards the suite's invariants hold."""
 
 import re
 from collections import Counter
@@ -27,7 +27,7 @@ from dbbench.workloads.transaction_reads import by_key, check_reads
 
 
 def measure(step: TransactionStep, context: StepContext) -> StepMeasurement:
-    """Committed transactions in a second. Raises Unsupported for an engine without SQL, transactions, or as many clients."""
+    """Committed transactions in a second. Raises Unsupported without SQL, transactions, or as many clients."""
     engine = context.engine
     clients = arranged(engine, step.clients)
     mix = mix_of(step, context)

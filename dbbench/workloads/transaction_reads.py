@@ -1,4 +1,4 @@
-"""What transactions read within the clock, compared with the dataset: rows by their keys, in columns that nothing changes.
+"""What transactions read within the clock, compared with the dataset: rows by keys, in columns that never change.
 
 What is right in other columns depends on the order of the commits.
 """

@@ -1,7 +1,7 @@
 """A blog post from one run: `python examples/blog-post/make.py OUT` (needs the extras `embedded`, `chdb`, `frames`).
 
-It calls nothing but dbbench: eight engines are run, three of them are drawn, and pandas makes a table of all. Options of
-`dbbench suite` may follow, such as `--scale 0.1 --rounds 6`.
+It calls nothing but dbbench: eight engines are run, three of them are drawn, and pandas makes a table of all. Options
+of `dbbench suite` may follow, such as `--scale 0.1 --rounds 6`.
 """
 
 import json

@@ -176,7 +176,8 @@ class DuckDB(VectorTable):
         types={**STANDARD_TYPES, "json": "JSON"},
         document="CAST({0} AS VARCHAR)",
         binary=("BLOB", "BLOB"),
-        # Its VACUUM gives no room back; a checkpoint does, of row groups that are empty by now, and as much at the end of the file.
+        # Its VACUUM gives no room back; a checkpoint does, of row groups that are empty by now, and as much at the end
+        # of the file.
         compact="CHECKPOINT",
         # An index's columns are reported as text, like ['"Name"'].
         indexed="SELECT TRIM(expressions, '[]''\"') FROM duckdb_indexes() WHERE table_name = '{0}'",

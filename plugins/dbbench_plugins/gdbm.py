@@ -1,4 +1,4 @@
-"""GDBM's C library by ctypes, with the methods that Python's `dbm.gnu` gives its objects: for a Python built without it.
+"""GDBM's C library by ctypes, with the methods of Python's `dbm.gnu` objects: for a Python built without it.
 
 Structures and calls are those of gdbm.h, of GDBM 1.13 and later.
 """

@@ -1,4 +1,4 @@
-"""LanceDB: a table in a folder of Lance files, with a graph (HNSW) of whole vectors, or an index of the words of texts."""
+"""LanceDB: a table in a folder of Lance files, with a graph (HNSW) of whole vectors, or an index of words."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class LibSQLSession(VectorRows, FTS5Session):
         ((self.milliseconds,),) = rows(connection, "PRAGMA busy_timeout")
 
     def begin(self) -> None:
-        """Wait for the lock here: its driver keeps Python's while it waits, and so keeps the thread that has it waiting."""
+        """Wait for the lock here: the driver keeps Python's while it waits, and so keeps the thread that has it."""
         until = monotonic() + self.milliseconds / 1_000
         self.execute("PRAGMA busy_timeout = 0")
         try:

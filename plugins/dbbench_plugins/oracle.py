@@ -173,7 +173,7 @@ class Oracle(ClientServer):
         return {"Oracle Database": str(self.session.connection.version)}
 
     def size(self) -> Size:
-        """The segments of our tables and their indexes. Redo and undo belong to the whole database, and are left out."""
+        """The segments of our tables and indexes. Redo and undo belong to the whole database, and are left out."""
         names = ", ".join(f"'{name}'" for name in self.made)
         segments = fetch(
             self.session,

@@ -1,4 +1,4 @@
-"""Vectors in a table of a SQL database, searched exactly: by its own function of a distance, over all rows or those with a label."""
+"""Vectors in a table of a SQL database, searched exactly: by its function of a distance, over all rows or a label's."""
 
 from __future__ import annotations
 

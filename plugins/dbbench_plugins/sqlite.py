@@ -238,7 +238,8 @@ class SQLite(SQLEngine):
     def flush(self) -> None:
         # A connection that has read nothing yet opens the log within the checkpoint, and then waits for itself.
         rows(self.connection, "SELECT COUNT(*) FROM sqlite_master")
-        # The file of the log is kept, as by SQLite's own checkpoints: cut off, each later commit would have to extend it.
+        # The file of the log is kept, as by SQLite's own checkpoints: cut off, each later commit would have to extend
+        # it.
         ((busy, *_),) = rows(self.connection, "PRAGMA wal_checkpoint(RESTART)")
         if busy:  # SQLite says so in a row and raises nothing
             raise RuntimeError(

@@ -47,7 +47,7 @@ _SETTINGS = ("recovery_model_desc", "delayed_durability_desc", "compatibility_le
 
 
 class OneReader(SwitchedSession):
-    """A connection of SQL Server's is busy until the rows of a query were read; a new query gives up those of the last."""
+    """A connection of SQL Server's is busy until a query's rows were read; a new query gives up the last one's."""
 
     @classmethod
     def retry_reason(cls, exc: BaseException) -> Retry | None:
@@ -67,7 +67,7 @@ class OneReader(SwitchedSession):
 
 
 class SQLServerSession(OneReader, ODBCSession):
-    """Over pyodbc: arrays with Microsoft's driver, for which `fast_executemany` was made, many rows a time with FreeTDS."""
+    """Over pyodbc: arrays with Microsoft's driver, made for `fast_executemany`, many rows a time with FreeTDS."""
 
     def prepare_load(self, name: str, table: Table) -> Callable[[Any], object]:
         if not any("msodbcsql" in driver for driver in odbc.told(self.connection)):
@@ -116,7 +116,8 @@ class SQLServer(ClientServer):
             **STANDARD_TYPES,
             "integer": "INT",
             "double": "FLOAT(53)",
-            # Text of any language in every version, with its length in characters; compared by code points, as elsewhere.
+            # Text of any language in every version, with its length in characters; compared by code points, as
+            # elsewhere.
             "char": "NCHAR({0}) COLLATE Latin1_General_100_BIN2",
             "varchar": "NVARCHAR({0}) COLLATE Latin1_General_100_BIN2",
             # DATETIME would read '2005-01-02' by the language of the login.

@@ -89,8 +89,8 @@ class Tantivy(Engine):
     modules = ("tantivy",)
     options_class = TantivyOptions
     session_class = TantivySession
-    # "In case of a crash or hardware failure (as long as the hard disk is spared), it will be possible to resume indexing
-    # from this point": docs.rs, tantivy::IndexWriter::commit.
+    # "In case of a crash or hardware failure (as long as the hard disk is spared), it will be possible to resume
+    # indexing from this point": docs.rs, tantivy::IndexWriter::commit.
     durability: ClassVar = {Tier.POWER: {}}
     concurrency = Concurrency(threads=None, processes=None)
 

@@ -1,4 +1,4 @@
-"""WiredTiger: a B-tree with a log, the storage engine of MongoDB. Its package builds for minutes, so it is left out of `all`."""
+"""WiredTiger: a B-tree with a log, MongoDB's storage engine. It builds for minutes, so `all` leaves it out."""
 
 from collections.abc import Callable, Iterable
 from itertools import islice

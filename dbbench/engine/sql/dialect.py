@@ -42,10 +42,11 @@ class Dialect:
     limit: str = "LIMIT {0}"
     #: What is put before a query to get its plan as rows; empty if that isn't how.
     explain: str = ""
-    #: The documented statement that gives unused room back; run for each table where it names one, as {table} or as text,
-    #: {name}. Empty if there is none.
+    #: The documented statement that gives unused room back; run for each table where it names one, as {table} or as
+    #: text, {name}. Empty if there is none.
     compact: str = ""
-    #: The statement that gathers statistics after a load, where the manual asks for it; for each table as with `compact`.
+    #: The statement that gathers statistics after a load, where the manual asks for it; for each table as with
+    #: `compact`.
     statistics: str = ""
     #: A query of the system's catalogue for the first column of each index of a table. {0}: the table's name, as text.
     indexed: str = ""
@@ -62,7 +63,7 @@ class Dialect:
         return f"{left}{name.replace(right, right * 2)}{right}"
 
     def translate(self, sql: str, tables: Mapping[str, Table]) -> str:
-        """A suite's statement with every name of a table or column quoted, and the LIMIT at its end as the system writes it.
+        """A suite's statement with names of tables and columns quoted, and its last LIMIT as the system writes it.
 
         Text in quotes stays as it is.
         """

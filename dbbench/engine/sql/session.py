@@ -73,7 +73,7 @@ class SQLSession(SQLObjects):
         return [text for name, table in tables.items() for text in self.sql.create_indexes(name, table)]
 
     def indexed(self, name: str) -> set[str] | None:
-        """The first column of each index of a table, according to the system's catalogue; None if nobody knows how to ask it."""
+        """The first column of each index of a table, by the system's catalogue; None if it can't be asked."""
         if not self.sql.indexed:
             return None
         return {str(column) for (column,) in fetch(self, self.sql.indexed.format(name.replace("'", "''")))}
@@ -92,7 +92,7 @@ class SQLSession(SQLObjects):
         return partial(self.execute, sql)
 
     def batches(self, sql: str) -> Iterable[pa.RecordBatch] | None:
-        """The rows of a query as Arrow batches, where the driver gives these sooner than rows: loaded tables are checked
+        """The rows of a query as Arrow batches, where the driver gives these faster: loaded tables are checked
         by them. None: they are checked by what `prepare_query` gives.
         """
         return None
@@ -112,7 +112,7 @@ class SQLSession(SQLObjects):
 
     @property
     def driver_execute(self) -> Callable[[str, Sequence[Any]], Any] | None:
-        """The driver's `execute(sql, values)`, where `prepare_call` does no more than call it, and fetchone or fetchall after it.
+        """The driver's `execute(sql, values)`, if `prepare_call` only calls it, and fetchone or fetchall after it.
 
         Transactions call it without a function in between. None in a class that has a `prepare_call` of its own.
         """

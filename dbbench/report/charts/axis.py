@@ -17,7 +17,7 @@ class Axis:
     logarithmic: bool = False
 
     def share(self, value: float) -> float:
-        """Return the place of a value: from 0 at the low end to 1 at the high one; what is beyond them is at the end."""
+        """The place of a value: from 0 at the low end to 1 at the high one; what is beyond them is at the end."""
         if self.logarithmic:
             at = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
         else:

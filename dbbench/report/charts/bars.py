@@ -36,7 +36,7 @@ def bars(view: StepView, axis: str, look: Look) -> RowChart:
 
 
 def bar(row: Row, value: float, axis: Axis, *, arrow: bool = False) -> Row:
-    """The row with its bar, or on a logarithmic axis with a point at the end of a thin line; `arrow`: hatched or hollow."""
+    """The row with its bar, or on a logarithmic axis a point at the end of a thin line; `arrow`: hatched or hollow."""
     if value and axis.logarithmic:
         line = Part(axis.low, value, ink="line", height=0.06)
         return replace(row, parts=[line], values=[Value(value, hollow=arrow)])

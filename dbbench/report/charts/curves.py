@@ -1,4 +1,4 @@
-"""Figures over an axis that has an order, a panel for each step: the releases of an engine, or the values of an option."""
+"""Figures over an axis that has an order, a panel for each step: releases of an engine, or values of an option."""
 
 from collections.abc import Mapping, Sequence
 

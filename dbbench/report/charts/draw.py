@@ -26,7 +26,7 @@ ACROSS = "scenarios"
 def draw(
     shown: View, folder: Path, formats: Sequence[str], *, theme: str = "light", width: int | None = None
 ) -> list[str]:
-    """Draw every chart that the suite asks for; the stems of the files, in order. The format "card" is one picture more.
+    """Draw every chart that the suite asks for; the stems of the files, in order. "card" is one picture more.
 
     A picture is laid out anew for its `width`; letters stay of their size.
     """

@@ -21,7 +21,7 @@ def widest(texts: Sequence[str], size: float) -> float:
 
 
 def wrap(text: str, size: float, most: float, *, bold: bool = False, lines: int | None = None) -> list[str]:
-    """A text in lines of at most `most` pixels; a word that is wider is broken. What is after `lines` lines is left out."""
+    """A text in lines of at most `most` pixels; a wider word is broken. What is after `lines` lines is left out."""
     found: list[str] = []
     for word in text.split():
         joined = f"{found[-1]} {word}" if found else word

@@ -1,8 +1,8 @@
 """One colour for each family of engines: the same in every run, theme, selection and form.
 
-What bears the family's name has its colour, other members have it in a tint. With any of the three colour blindnesses, as
-Machado, Oliveira and Fernandes (2009) simulate them, all eight differ; `tests/unit/test_chart_colours.py` says by how much. On
-their own page they can be read as text (a contrast of 4.5), as names beside curves are.
+What bears the family's name has its colour, other members have it in a tint. With any of the three colour blindnesses,
+as Machado, Oliveira and Fernandes (2009) simulate them, all eight differ; `tests/unit/test_chart_colours.py` says by
+how much. On their own page they can be read as text (a contrast of 4.5), as names beside curves are.
 """
 
 import re

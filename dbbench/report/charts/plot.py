@@ -44,7 +44,7 @@ class Plot:
 
 
 def shapes(titles: Sequence[str], engines: Mapping[str, str], look: Look) -> dict[str, str]:
-    """Title -> the shape of its curve: one that its engine has in other charts too, unless another curve of this one has it."""
+    """Title -> the shape of its curve: that of its engine in other charts, unless another curve of this has it."""
     own = {engine: _SHAPES[number % MOST] for number, engine in enumerate(look.colours)}
     free = list(_SHAPES)
     found = {}

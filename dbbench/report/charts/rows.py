@@ -96,7 +96,7 @@ def drawn(chart: RowChart, look: Look) -> Scene:
 
 
 def placed(chart: RowChart, scene: Scene, top: float, across: float, height: float = 0.0) -> float:
-    """Draw rows, axis and figures into a scene from `top` on; where they end. Rows fill `height` pixels, if it is more."""
+    """Draw rows, axis and figures into a scene from `top` on; where they end. Rows fill `height`, if it is more."""
     rows, columns = chart.rows, _columns(chart)
     names = _Names(chart, across, sum(columns), height)
     ends = [across - MARGIN - sum(columns[place + 1 :]) for place in range(len(columns))]

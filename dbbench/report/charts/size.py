@@ -25,7 +25,8 @@ PARTS = {
 }
 #: The least part of the greatest size that the key names.
 _SEEN = 0.005
-#: How far the axis goes at most, as a multiple of the greatest figure: what isn't ranked may be far more, and is cut off.
+#: How far the axis goes at most, as a multiple of the greatest figure: what isn't ranked may be far more, and is cut
+#: off.
 _REACH = 1.6
 
 

@@ -1,4 +1,4 @@
-"""One figure of each engine against another: a curve for each, and a ring about each point that no other is better than in both."""
+"""One figure of each engine against another: a curve for each, and a ring about each point that none beats in both."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -89,7 +89,7 @@ def _once(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def frontier(points: Sequence[Point], *, across: bool, up: bool) -> list[Point]:
-    """The points, of which those are marked that no other is better than in both; `across` and `up`: whether more is better."""
+    """The points, those marked that no other beats in both; `across` and `up`: whether more is better."""
 
     def signed(point: Point) -> tuple[float, float]:
         return point.x if across else -point.x, point.y if up else -point.y

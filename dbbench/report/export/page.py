@@ -48,7 +48,7 @@ def write(
 
 
 def _image(shown: View, stems: Sequence[str]) -> str:
-    """The picture that stands for the page: the card, where it is drawn, or else the first chart. Empty without either."""
+    """The picture that stands for the page: the card, where it is drawn, or the first chart; else empty."""
     if (shown.folder / "report" / "card.png").is_file():
         return "card.png"
     return f"{stems[0]}.svg" if stems else ""

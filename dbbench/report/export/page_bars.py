@@ -193,7 +193,7 @@ def _marks(row: Row, axis: Axis) -> list[Mark]:
 
 
 def _element(mark: Mark, ink: str) -> Markup:
-    """A mark with its places across in per cent. The page's style has what most marks are: full bars in the row's ink."""
+    """A mark with its places across in per cent. The page's style has what most marks are: full bars in the ink."""
     if isinstance(mark, Box):
         box = {"x": _share(mark.x)} if mark.x else {}
         box |= {"width": _share(mark.width)} | ({"class": "thin"} if mark.height < 1 else {})

@@ -69,7 +69,8 @@ def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str
         and any(line.row.verified for line in step.lines),
         "log": axis == "logarithmic",
         "auto": axis == "auto",
-        # Engines whose Arrow batches are ranked with rows only if the reader wants it, and what is shown to be better if so.
+        # Engines whose Arrow batches are ranked with rows only if the reader wants it, and what is shown to be better
+        # if so.
         **(
             {
                 "arrow": [numbers[line.row.engine] for line in step.lines if line.arrow],

@@ -1,6 +1,7 @@
-"""results.json: a run with all rows, ratios and ranks, for other programs. `dbbench report --schema` prints its JSON Schema.
+"""results.json: a run with all rows, ratios and ranks, for other programs. `dbbench report --schema` has its schema.
 
-Times are in seconds, sizes in bytes, rates in operations per second. Every key is always there; what is not known is null.
+Times are in seconds, sizes in bytes, rates in operations per second. Every key is always there; what is not known is
+null.
 """
 
 import datetime

@@ -9,7 +9,7 @@ from dbbench.report.run_view import View
 
 
 def write(shown: View, _stems: Sequence[str] = ()) -> Path:
-    """Write it into the view's folder. The heading of a step has its unit: s, B or 1/s. What is not verified is left out."""
+    """Write it into the view's folder. A step's heading has its unit: s, B or 1/s. Not verified: left out."""
     columns: dict[str, dict[str, float]] = {}
     for scenario in shown.scenarios:
         for step in scenario.steps:

@@ -1,7 +1,7 @@
 """A history as files: a page with its charts inside it, all of it as JSON, and what two well-known tools read.
 
-`otava.csv` and `otava.yaml` are for Apache Otava, which looks for changes by its own method. `smaller-is-better.json` and
-`bigger-is-better.json` have the newest run for the GitHub action "benchmark-action/github-action-benchmark" (tools
+`otava.csv` and `otava.yaml` are for Apache Otava, which looks for changes by its own method. `smaller-is-better.json`
+and `bigger-is-better.json` have the newest run for the GitHub action "benchmark-action/github-action-benchmark" (tools
 customSmallerIsBetter and customBiggerIsBetter).
 """
 

@@ -47,9 +47,9 @@ Recalls = Annotated[
 class NearestStep(Step):
     """Searches for the `k` vectors nearest to a query, in searches per second at equal `recall`.
 
-    Of each engine the least effort is found that reaches the recall on some of the queries; others are then timed. A list
-    of recalls is a step for each. `where` asks for the nearest among the vectors with one label; `queries` may be ones
-    from outside of the vectors' distribution.
+    Of each engine the least effort is found that reaches the recall on some of the queries; others are then timed. A
+    list of recalls is a step for each. `where` asks for the nearest among the vectors with one label; `queries` may be
+    ones from outside of the vectors' distribution.
     """
 
     kind: Literal["nearest"]

@@ -71,8 +71,8 @@ class Match(Model):
 class SearchStep(Step):
     """Searches for texts by words, in searches per second.
 
-    `match` says which texts; `top` how many of them, the best first, or all in any order. The `payload` is what a search
-    returns of each: its key, or key and text. The words of each call are drawn anew, the same for every engine.
+    `match` says which texts; `top` how many of them, the best first, or all in any order. The `payload` is what a
+    search returns of each: its key, or key and text. The words of each call are drawn anew, the same for every engine.
     """
 
     kind: Literal["search"]

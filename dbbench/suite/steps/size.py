@@ -6,7 +6,7 @@ from dbbench.suite.steps.base import Step
 
 
 class SizeStep(Step):
-    """The size of everything the engine keeps on disk, after a flush; with `compact` after its own compaction before that."""
+    """The size of everything the engine keeps on disk, after a flush; with `compact` after its own compaction."""
 
     kind: Literal["size"]
     compact: bool = False

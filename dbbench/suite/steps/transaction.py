@@ -19,11 +19,11 @@ Missing = Literal["error", "skip", "rollback"]
 
 
 class Statement(Model):
-    """One statement with its parameters as `:name`. `row` names what the columns of its first row are for those after it.
+    """One statement with its parameters as `:name`. `row` names the columns of its first row for those after it.
 
     Of a statement without `row` that returns rows all are read. Where the row is missing, or has a NULL in it, the
-    engine is wrong (`error`), the rest of the transaction or of this repetition is left out (`skip`), or the transaction
-    is rolled back, as the suite wants it to be now and then (`rollback`).
+    engine is wrong (`error`), the rest of the transaction or of this repetition is left out (`skip`), or the
+    transaction is rolled back, as the suite wants it to be now and then (`rollback`).
     """
 
     sql: Sql
@@ -124,7 +124,8 @@ class Invariant(Model):
     """A query that says whether the data is right when the step is done.
 
     It must return no row; or, with `grows`, one number, which the step must have made larger by what its committed
-    transactions add: transaction -> a number for each call, or one of its parameters, to be summed up (`-name`: taken away).
+    transactions add: transaction -> a number for each call, or one of its parameters, to be summed up (`-name`: taken
+    away).
     """
 
     name: Slug

@@ -50,7 +50,7 @@ class QueryContract(TableContract):
 
     @clause("how-rows-arrive")
     def test_keeps_every_type(self, loaded: Loaded) -> None:
-        """A value that changes on its way makes every answer that uses it wrong; declare a driver's own form in `reads`."""
+        """A value that changes on its way makes every answer with it wrong; declare a driver's own form in `reads`."""
         engine, session = loaded
         others = check(engine, session, "SELECT * FROM Order ORDER BY Id", pa.Table.from_batches([BATCH]))
         expect(
@@ -163,7 +163,7 @@ class QueryContract(TableContract):
 
     @clause("what-a-sql-engine-fills-in")
     def test_makes_an_index_for_each_that_a_table_asks_for(self, opened: Opener) -> None:
-        """An engine that skips an index loads faster than its neighbours; if it has none, `missing_features` must say so."""
+        """An engine that skips an index loads faster than others; if it has none, `missing_features` must say so."""
         engine = sql_engine(opened())
         expected = 0 if "indexes" in engine.missing_features else 1
         expect_equal("CREATE INDEX statements for Order", len(engine.sql.create_indexes("Order", KINDS)), expected)

@@ -124,7 +124,7 @@ class TableContract(EngineContract):
 
     @pytest.fixture
     def loaded(self, opened: Opener) -> Iterator[Loaded]:
-        """An engine with the kit's table in it, and a session, which is closed in the end if the test hasn't done so."""
+        """An engine with the kit's table in it, and a session, which is closed in the end unless the test did so."""
         engine, session = filled(opened())
         yield engine, session
         with suppress(Exception), panics_as_errors():  # some can be closed once only

@@ -26,7 +26,8 @@ from dbbench.testing.sql.tables import (
 #: Seconds for which a transaction waits for the other to come so far: longer than most engines' own limits for a lock,
 #: so that these limits are met. One that waits longer gets the lock then.
 _PATIENCE = 6.0
-#: Transactions after which a driver does more than at first: psycopg prepares by itself what it has executed five times.
+#: Transactions after which a driver does more than at first: psycopg prepares by itself what it has executed five
+#: times.
 _USUAL = 8
 
 
@@ -49,7 +50,7 @@ class TransactionContract(TableContract):
 
     @clause("concurrency")
     def test_transactions_in_each_others_way_are_known_and_made_again(self, loaded: Loaded) -> None:
-        """Two that change the same two rows in opposite orders: dbbench makes the loser again, if `retry_reason` names why."""
+        """Two change the same rows in opposite orders: dbbench makes the loser again, if `retry_reason` names why."""
         engine, _ = loaded
         _needs_transactions(engine)
         if engine.info().concurrency.threads == 1:
@@ -100,7 +101,7 @@ class TransactionContract(TableContract):
 
     @clause("what-a-sql-engine-fills-in")
     def test_a_prepared_statement_still_works_after_a_rollback(self, loaded: Loaded) -> None:
-        """Clients prepare once. A driver may forget all that is prepared at a rollback, once it has prepared something itself."""
+        """Clients prepare once. A driver may forget all that at a rollback, once it has prepared something itself."""
         engine, _ = loaded
         _needs_transactions(engine)
         session: Any = engine.connect()

@@ -36,7 +36,7 @@ _PLACEHOLDER = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\[[^\]]*\]|\?")
 
 
 class Connection:
-    """One open connection, used by one thread at a time. `named`: its provider knows parameters by a name, not by a `?`."""
+    """One open connection, used by one thread at a time. `named`: its provider knows parameters by a name, not `?`."""
 
     def __init__(self, raw: Any, *, named: bool = False) -> None:
         self.raw, self.named = raw, named

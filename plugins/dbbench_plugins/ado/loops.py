@@ -1,15 +1,15 @@
 """Loops over rows as functions of C, for any provider of ADO.NET. Import it when the runtime runs.
 
-A call of .NET from Python takes 10 microseconds, so rows and parameters cross over many at a time. A value is a byte for
-its kind in one array and 8 bytes, its slot, in another. Those that are bound stand column after column, those that are read
-row after row:
+A call of .NET from Python takes 10 microseconds, so rows and parameters cross over many at a time. A value is a byte
+for its kind in one array and 8 bytes, its slot, in another. Those that are bound stand column after column, those that
+are read row after row:
 
     NULL     -
     INTEGER  the number, as an Int64
     FLOAT    the number, as a Double
     MOMENT   the ticks of a DateTime
-    TEXT     where it begins in the heap (the upper 4 bytes) and how long it is. Where it is bound: in bytes of UTF-8. Where
-             it is read: in units of UTF-16
+    TEXT     where it begins in the heap (the upper 4 bytes) and how long it is: if bound in bytes of UTF-8,
+             if read in units of UTF-16
     BINARY   likewise, but where it is read, its length is in bytes
     DECIMAL  like TEXT: its digits
 """
@@ -90,14 +90,14 @@ _kept: list[Any] = []  # a function pointer is good as long as its delegate
 
 @cache
 def function(name: str) -> Callable[..., int]:
-    """A function, compiled for the process when it is first asked for. All take the same; 0 stands for what one doesn't need.
+    """A function, compiled for the process when it is first asked for. All take the same; 0 for what isn't needed.
 
     execute(context, statement, transaction, values)           runs the statement for each row of values
     query(context, statement, transaction, values, reader)     runs it with one row of values, and opens a reader
     first(context, statement, transaction, values, reader, room)   the same, reads a row and closes the reader
     fetch(context, 0, 0, 0, reader, room)                      reads further rows; closes the reader at its end
-    column(context, 0, 0, 0, reader, room)                     reads a column of all further rows into a list, whose handle
-                                                               is put into `room`; closes the reader
+    column(context, 0, 0, 0, reader, room)                     reads a column of all further rows into a list, whose
+                                                               handle is put into `room`; closes the reader
     lay(context, list, 0, 0, 0, room)                          lays out values of such a list
     close(context, 0, 0, 0, reader)                            closes the reader
     begin(context, connection, isolation, 0, reader)           begins a transaction; its handle is put into `reader`
@@ -193,7 +193,7 @@ def _end(how: str, context: Tree, transaction: Tree, *_: Tree) -> Tree:
 def _with(
     statement: Tree, transaction: Tree, values: Tree, runs: Callable[[Tree, Tree, Callable[[Tree], Tree]], Tree]
 ) -> Tree:
-    """What is done with a command in its transaction, a number of rows, and a way to give its parameters those of a row."""
+    """What is done with a command in its transaction, a number of rows, and a way to give its parameters a row's."""
     both, command, parameters = variable(STATEMENT), variable(DbCommand), variable(Array[DbParameter])
     data, size = variable(Array[Byte]), _number(values, _HEAP_BYTES)
     kinds, slots, rows = variable(IntPtr), variable(IntPtr), variable(Int32)
@@ -342,7 +342,7 @@ def _keep(context: Tree, value: Tree, place: tuple[Tree, Tree, Tree], used: Tree
         )
 
     def heaped(kind: int, tree: Tree, width: int) -> Tree:
-        """An array of elements of some width, which goes to the heap; what it takes there is counted in pairs of bytes."""
+        """An array of elements of some width, which goes to the heap; its room there is counted in pairs of bytes."""
         elements, start = variable(tree.Type), Expression.Multiply(used, constant(2))
         length = Expression.ArrayLength(elements)
         size = Expression.Multiply(length, constant(width))

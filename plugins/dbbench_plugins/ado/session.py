@@ -33,11 +33,12 @@ UNSPECIFIED, READ_COMMITTED = -1, 4096
 
 
 class ADOSession(SQLSession):
-    """Rows are read by loops inside .NET, thousands in a call; of a query's answer only the column that is read crosses over."""
+    """Loops inside .NET read rows, thousands in a call; of a query's answer only the column read crosses over."""
 
     load_format = "batches"
     result_format = "columns"
-    #: What a provider calls an error after which a transaction is to be made again, by number or by a word of its text -> why.
+    #: What a provider calls an error after which a transaction is to be made again, by number or by a word of its text
+    #: -> why.
     reasons: ClassVar[Mapping[str, Retry]] = {}
     #: The isolation levels of a transaction that writes, and of one that only reads.
     isolation: ClassVar[tuple[int, int]] = (UNSPECIFIED, UNSPECIFIED)

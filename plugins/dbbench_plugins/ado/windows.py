@@ -1,4 +1,4 @@
-"""SQL Server Compact, VistaDB and, by OLE DB, Access files: providers of Windows or of their users. Nobody has run them here."""
+"""SQL Server Compact, VistaDB and, by OLE DB, Access files: providers of Windows. Nobody has run them yet."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class BlockSession(Session):
 
 
 def runs(pairs: Iterable[Pair], size: int) -> Iterator[tuple[int, bytes]]:
-    """Neighbouring blocks as one write each: its offset, and its bytes up to a piece. Raises ValueError for a wrong size."""
+    """Neighbouring blocks as one write each: its offset, and its bytes up to a piece. Raises ValueError for others."""
     start = 0
     parts: list[bytes] = []
     for key, value in pairs:

@@ -1,4 +1,4 @@
-"""A raw file, through the system's cache: the reference for engines that store blocks. Also with O_DSYNC, and mapped."""
+"""A raw file through the system's cache: the reference for engines of blocks. Also with O_DSYNC, and mapped."""
 
 import ctypes
 import mmap

@@ -95,7 +95,7 @@ class Ring:
         return result
 
     def queue(self, code: int, descriptor: int, address: int, length: int, offset: int, number: int) -> None:
-        """Add a single part under a number. It is submitted with others by the next `ends`, or when there is no room."""
+        """Add a single part under a number: submitted with others by the next `ends`, or when there is no room."""
         if self._queued == self.entries:
             self._queued -= self._enter(self._queued, 0)
         slot = self._tail % self.entries * _REQUEST.size
@@ -105,7 +105,7 @@ class Ring:
         self._queued += 1
 
     def ends(self, timeout: float | None) -> dict[int, int]:
-        """Submit what is queued, and wait until something has ended, or for some seconds: number -> bytes, or -errno."""
+        """Submit what is queued, and wait until something has ended, or some seconds: number -> bytes, or -errno."""
         self._queued -= self._enter(self._queued, 1 if timeout is None else 0)
         if timeout is not None:
             select.select([self.descriptor], [], [], timeout)

@@ -1,4 +1,4 @@
-"""A raw file past the system's cache through io_uring: a transaction's blocks go out together, and those of many clients."""
+"""A raw file past the system's cache by io_uring: blocks of a transaction, and of many clients, go together."""
 
 import ctypes
 import mmap

@@ -42,7 +42,7 @@ _FIRST_CAPACITY = 1 << 16
 
 
 def compiled(signature: Signature, make: Callable[..., Tree]) -> tuple[Any, Callable[..., int]]:
-    """The delegate, to be kept as long as the function, and the function that `make` writes: no exception gets out of it."""
+    """The delegate, to be kept as long as the function, and the function of `make`: no exception gets out of it."""
 
     def safe(context: Tree, *given: Tree) -> Tree:
         def keep(thrown: Tree) -> Tree:

@@ -46,8 +46,8 @@ def start(asked: str = "") -> str:
     if running is None:
         # Otherwise Mono leaves a file in /dev/shm behind when the process is killed, or leaves by _exit.
         os.environ.setdefault("MONO_DISABLE_SHARED_AREA", "1")
-        # Mono's collector may else wait for a thread that waits for Python's lock, which the collecting thread has: seen
-        # once, in a test with clients in threads.
+        # Mono's collector may else wait for a thread that waits for Python's lock, which the collecting thread has:
+        # seen once, in a test with clients in threads.
         os.environ.setdefault("MONO_THREADS_SUSPEND", "preemptive")
         # Text needs no library of the system's this way; keys are compared by their bytes.
         os.environ.setdefault("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")

@@ -1,7 +1,7 @@
 """RaptorDB 2, the key-value store: records in a file in the order of their writing, and an index of pages.
 
-Its Enumerate can't be used (2.3, tried and read in its source): it looks for its start by a binary search of the start's
-page and throws where no such key is stored, and of 22,500 records it gave 3,750 to 5,637, those of one page.
+Its Enumerate can't be used (2.3, tried and read in its source): it looks for its start by a binary search of the
+start's page and throws where no such key is stored, and of 22,500 records it gave 3,750 to 5,637, those of one page.
 """
 
 from __future__ import annotations

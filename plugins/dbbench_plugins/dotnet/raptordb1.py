@@ -57,8 +57,8 @@ class RaptorDB1(RaptorDB):
 
         assert self.assembly is not None
         folder = Path(path).parent
-        # Their records are in the index since it was closed. It doesn't find them where a backslash separates no folders,
-        # and won't write over them.
+        # Their records are in the index since it was closed. It doesn't find them where a backslash separates no
+        # folders, and won't write over them.
         for log in folder.parent.glob(f"{folder.name}*.mglog*"):
             log.unlink()
         tree = Enum.Parse(self.assembly.type("RaptorDB.INDEXTYPE"), "BTREE")

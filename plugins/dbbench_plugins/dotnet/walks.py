@@ -1,4 +1,4 @@
-"""Stores that can be walked over as .NET walks over anything: an enumerator of pairs. Import it when the runtime runs."""
+"""Stores that can be walked as .NET walks anything: an enumerator of pairs. Import it when the runtime runs."""
 
 from __future__ import annotations
 

@@ -75,9 +75,9 @@ class FirebirdSession(SQLSession):
         # Closed from the last to the first: whatever is freed after its connection crashes at exit.
         self.closing = ExitStack()
         self.closing.callback(connection.close)
-        # A transaction that may write costs a page, written through, even when it only reads.
-        # Without waiting: of clients that wait for each other the engine looks for deadlocks every ten seconds only, and
-        # one that waited for a row's writer under a snapshot is refused afterwards all the same.
+        # A transaction that may write costs a page, written through, even when it only reads. Without waiting: of
+        # clients that wait for each other the engine looks for deadlocks every ten seconds only, and one that waited
+        # for a row's writer under a snapshot is refused afterwards all the same.
         self.writing = driver.tpb(driver.Isolation.READ_COMMITTED_RECORD_VERSION, lock_timeout=0)
         self.reading = driver.tpb(driver.Isolation.SNAPSHOT, access_mode=driver.TraAccessMode.READ)
 
@@ -168,7 +168,7 @@ class FirebirdSession(SQLSession):
             return str(statement.detailed_plan).strip()
 
     def prepare_compact(self, tables: Sequence[str]) -> Callable[[], object]:
-        """Back up and restore as gbak does, and put the new file in the old one's place: a database's file never shrinks."""
+        """Back up and restore as gbak does, and put the new file in the old one's place: a database never shrinks."""
         from firebird import driver
 
         file = Path(self.connection.dsn)

@@ -1,4 +1,4 @@
-"""Access files, .mdb and .accdb, through UCanAccess: Jackcess writes them, and SQL runs in an HSQLDB mirror in memory."""
+"""Access files, .mdb and .accdb, by UCanAccess: Jackcess writes them, and SQL runs in an HSQLDB mirror."""
 
 from typing import Any, ClassVar, Literal
 
@@ -35,7 +35,8 @@ class Access(JDBCEngine):
         types={
             **STANDARD_TYPES,
             "integer": "LONG",
-            # Jet 4 has no such number, UCanAccess makes a BIGINT four bytes, and without a decimal 18 digits are the most.
+            # Jet 4 has no such number, UCanAccess makes a BIGINT four bytes, and without a decimal 18 digits are the
+            # most.
             "bigint": "NUMERIC(20, 1)",
             "real": "SINGLE",
             "double": "DOUBLE",

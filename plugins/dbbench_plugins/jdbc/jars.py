@@ -137,7 +137,7 @@ def driver(path: Path) -> str:
 
 
 def fetch(engines: Iterable[str]) -> list[Path]:
-    """Fetch what isn't here yet into dbbench's cache folder; where everything is. Raises UserError if it can't be had."""
+    """Fetch what is missing into dbbench's cache folder; where everything is. Raises UserError if it can't be had."""
     wanted = list(dict.fromkeys(jar for engine in engines for jar in JARS[engine]))
     missing = [jar for jar in wanted if not any(_sound(path, jar) for path in _places(jar))]
     if missing:

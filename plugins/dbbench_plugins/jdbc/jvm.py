@@ -100,7 +100,7 @@ def _start(found: Java, heap_mib: int | None) -> None:
 
 
 def leave() -> None:
-    """Detach a client's thread from the JVM, which keeps those that have ended else. Its next call attaches it again."""
+    """Detach a client's thread from the JVM, which otherwise keeps ended ones. Its next call attaches it again."""
     import jpype
 
     if threading.current_thread() is not threading.main_thread():

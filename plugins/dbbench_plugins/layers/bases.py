@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class AlchemyBase:
-    """How SQLAlchemy reaches an engine. `package` brings the dialect, if SQLAlchemy doesn't; its extra has that name."""
+    """How SQLAlchemy reaches an engine. `package` brings the dialect, if SQLAlchemy doesn't; the extra has its name."""
 
     url: str
     package: str = ""

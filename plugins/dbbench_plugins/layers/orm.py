@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ORMSession(AlchemySession):
-    """A session on one connection. It holds its objects weakly, so an identity map is warm while somebody holds them."""
+    """A session on one connection. It holds objects weakly, so an identity map is warm while somebody holds them."""
 
     def __init__(self, engine: Any) -> None:
         from sqlalchemy.orm import Session

@@ -88,7 +88,7 @@ class CursorSession(TextRows, LoadSession):
 
 
 class StreamSession(CursorSession):
-    """mysqlclient's streaming cursor: a large result comes in half the time of the ordinary one's, which keeps it twice.
+    """mysqlclient's streaming cursor: a large result takes half the time of the ordinary one's, which keeps it twice.
 
     As all statements go through it, each clears away what the one before it left unread.
     """

@@ -17,7 +17,7 @@ _FORMAT = "CHARACTER SET utf8mb4 FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY
 
 
 class LoadSession(MySQLSession):
-    """A session over any driver that sends local files: a chunk goes to a file in memory, and from there to the server."""
+    """A session over any driver that sends local files: a chunk goes to a file in memory, then to the server."""
 
     load_format = "csv"
 

@@ -48,7 +48,8 @@ class SQLiteODBC(SQLite):
     def _raw(self) -> Any:
         if ";" in str(self.path):
             raise Unsupported(f"libsqliteodbc ends the name of a file at a semicolon: {self.path}")
-        # Without BigInt a number that is computed, like a sum, comes as its lowest 32 bits. It waits for locks by itself.
+        # Without BigInt a number that is computed, like a sum, comes as its lowest 32 bits. It waits for locks by
+        # itself.
         wait = 1_000 * self.options.busy_seconds
         return connection.connect(f"Driver={{SQLite3}};Database={self.path};BigInt=1;Timeout={wait}")
 

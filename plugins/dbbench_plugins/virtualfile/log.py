@@ -1,8 +1,9 @@
 """What was committed since the last checkpoint: a record for each transaction, in a file that keeps its length.
 
 The file is made of zeros beforehand, so that a sync brings data to the disk and nothing else. After a checkpoint, and
-whenever it is opened, it is begun anew with another epoch; a record counts if it is whole, and of the epoch of the first
-one. Epochs are random: if they were counted, a session that finds no record would not know which ones are used up.
+whenever it is opened, it is begun anew with another epoch; a record counts if it is whole, and of the epoch of the
+first one. Epochs are random: if they were counted, a session that finds no record would not know which ones are used
+up.
 """
 
 import errno

@@ -2,8 +2,8 @@
 
 A write goes into the log and into its page in the cache, and is committed when the log has it. A checkpoint brings
 changed pages to their places: first all of them to a file of their own (the double write) and to the disk, then each to
-its place, then the log begins anew. Whenever the process or the machine stops, opening finds each page whole in one of the
-two files, and what was committed since in the log.
+its place, then the log begins anew. Whenever the process or the machine stops, opening finds each page whole in one of
+the two files, and what was committed since in the log.
 """
 
 import os
