@@ -21,6 +21,8 @@ from dbbench.analysis.statistics import Estimate
 
 #: How far the interval of two equal results may reach from 1, if no gate is set that is narrower.
 MARGIN = 0.05
+#: What no figure is below; nor is any above 1 by it.
+_LEAST = 1e-150
 
 Key = tuple[str, str, str]
 
@@ -192,8 +194,9 @@ def _measured(old: _Figures, new: _Figures) -> bool:
 
 
 def _contrast(old: _Figures, new: _Figures, allowance: float) -> Contrast | None:
-    """None where there is no ratio: other measures, or a figure that is not above zero."""
-    if old.measure != new.measure or min(map(min, (*old.runs, *new.runs))) <= 0:
+    """None where there is no ratio: other measures, or a figure not above zero, or too large to be measured."""
+    figures = [value for run in (*old.runs, *new.runs) for value in run]
+    if old.measure != new.measure or min(figures) < _LEAST or max(figures) > 1 / _LEAST:
         return None
     above, below = (old, new) if new.rows[0].direction == "higher" else (new, old)
     return contrast(above.runs, below.runs, allowance=allowance)

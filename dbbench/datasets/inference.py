@@ -130,7 +130,7 @@ def _counted(path: Path) -> dict[str, tuple[pa.DataType, int, int]]:
 
 def _by_count(kind: pa.DataType) -> bool:
     """Whether a column's type in a suite follows from its type in the file, and whether it has nulls. None is a key."""
-    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind))
+    return bool(pa.types.is_decimal(kind) or pa.types.is_boolean(kind))
 
 
 def _batches(path: Path, columns: list[str] | None = None, without: Collection[str] = ()) -> Iterator[pa.RecordBatch]:
@@ -158,7 +158,7 @@ class _Column:
         self.places: set[int] = set()
         self.least = self.most = 0
         self.fractions = self.zoned = False
-        #: Whether there is a moment or a text that no suite may have.
+        #: Whether there is a moment, a text or a number that no suite may have.
         self.doubtful = False
         #: Whether each value is greater than the one before, so that it is a key.
         self.ascending = True
@@ -197,6 +197,8 @@ class _Column:
             self.fractions |= not pc.all(pc.equal(values, pc.floor_temporal(values, unit="second"))).as_py()
             self.zoned |= self.kind.tz is not None
             self.doubtful |= pc.any(beyond(values)).as_py()
+        elif pa.types.is_floating(self.kind):
+            self.doubtful |= not pc.all(pc.is_finite(values)).as_py()
 
     def _add_texts(self, texts: pa.Array) -> None:
         self.longest = max(self.longest, pc.max(pc.utf8_length(texts)).as_py())
@@ -217,6 +219,8 @@ class _Column:
             self.digits = max(self.digits, pc.max(digits).as_py())
             places = pc.utf8_length(pc.replace_substring_regex(texts, r"^.*\.", ""))
             self.places |= set(pc.unique(places).to_pylist())
+        elif "double" in self.forms:
+            self.doubtful |= not pc.all(pc.is_finite(texts.cast(pa.float64()))).as_py()
         if "datetime" in self.forms:
             self.zoned |= pc.any(pc.match_substring_regex(texts, r"(Z|[+-]\d\d:?\d\d)$")).as_py()
 

@@ -71,7 +71,7 @@ def _way(value: Any) -> str:
     """The form of an answer, by its keys; worded for messages of faults."""
     if isinstance(value, str):
         return "answer:word"
-    keys = value if isinstance(value, dict) else type(value).model_fields
+    keys = value if isinstance(value, dict) else getattr(type(value), "model_fields", ())
     return next((f"answer:{key}" for key in ("rows", "file", "engine") if key in keys), "answer:sql")
 
 

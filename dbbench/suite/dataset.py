@@ -159,13 +159,14 @@ class Table(Model):
         name that two of them would have, or that is too long.
         """
         found: dict[str, dict[str, Column]] = {name: {}}
+        keys = {key: self.columns[key] for key in self.key_columns if key in self.columns}  # one that isn't is a fault
         for column_name, column in self.columns.items():
             if not isinstance(column.values, Document):
                 found[name][column_name] = column
                 continue
             for array, path, type_text in column.values.root.leaves(column_name):
                 part = f"{name}_{array}" if array else name
-                columns = found.setdefault(part, {key: self.columns[key] for key in self.key_columns})
+                columns = found.setdefault(part, {**keys})
                 if array:
                     columns.setdefault(PLACE, Column.model_construct(type="integer"))
                 taken = {name.lower() for name in (*columns, *self.columns)}
@@ -174,9 +175,9 @@ class Table(Model):
                 # The text of a document has all digits of a number.
                 kind = "double" if type_text == "real" else type_text
                 columns[path] = Column.model_construct(type=kind, nullable=True)
-        keys = {part: self.key_columns if part == name else (*self.key_columns, PLACE) for part in found}
+        keyed = {part: self.key_columns if part == name else (*self.key_columns, PLACE) for part in found}
         return {
-            part: self.model_copy(update={"columns": columns, "primary_key": keys[part]})
+            part: self.model_copy(update={"columns": columns, "primary_key": keyed[part]})
             for part, columns in found.items()
         }
 

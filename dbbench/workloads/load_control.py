@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import sqrt
-from time import monotonic
 
 from dbbench.host.metric import shared
 from dbbench.loadgen.first_calls import first_calls
@@ -191,19 +190,26 @@ def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> 
     needed = 1.2 * fewest(find.percentile)  # random arrivals may be fewer than expected
     longest, before = LONGEST_TRY * find.trial, job.warm_up_seconds + job.ramp_up
     bound = LONGEST_SEARCH * (find.trial + before)
-    end = monotonic() + bound
+    spent = 0.0
     best: dict[float, ClientTimings] = {}
     trials: list[RateTrial] = []
     ended = ""
 
+    def timed(job: Job) -> ClientTimings:
+        """Drive the clients. Their time is the search's, and not that of the checks of what they read."""
+        nonlocal spent
+        found = drive(job)
+        spent += max(before, found.warm_up.total / 1e9 / clients.count) + (found.end - found.begin) / 1e9
+        return found
+
     def passes(per_second: float) -> bool:
         nonlocal ended
         seconds = min(max(find.trial, needed / per_second), longest)
-        if monotonic() + before + seconds > end:
+        if spent + before + seconds > bound:
             ended = f"the search ended at its bound of {bound:g} s"
             raise NoTime
         rate = Rate(per_second=per_second, arrivals=find.arrivals, seconds=seconds)
-        found = drive(replace(job, rate=rate))
+        found = timed(replace(job, rate=rate))
         assert found.schedule is not None
         latency = found.latency.percentile(find.percentile)
         passed = not found.schedule.saturated and latency is not None and latency <= find.limit * 1e9
@@ -218,7 +224,7 @@ def _found(find: Find, job: Job, clients: Clients, drive: Drive, note: Note) -> 
         return passed
 
     note(f"search for {find}: about {_USUAL_TRIES} tries of {find.trial:g} s, {bound:g} s at most")
-    first = drive(replace(job, rate=None, duration=min(_FIRST_LOOK, find.trial)))
+    first = timed(replace(job, rate=None, duration=min(_FIRST_LOOK, find.trial)))
     # No latency is below the shortest call of a client that calls alone: to try lower rates would take minutes.
     shortest = first.service.ends[0] if clients.count == 1 and first.service.count else 0
     least = needed / longest

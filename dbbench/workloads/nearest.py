@@ -5,7 +5,7 @@ what they returned is compared when the clock has stopped.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -200,10 +200,21 @@ def check(step: NearestStep, context: StepContext) -> None:
 
 
 def first_search(context: StepContext, engine: Engine, session: Session) -> Callable[[], object]:
-    """Prepare a search and make it, with all effort: a load's last part, for an index may be built only then."""
+    """Prepare a search and make it, with all effort, then one for each label: a load's last part, for an index may be
+    built only then.
+    """
+    assert context.vectors is not None
     nearest, knob = prepared(engine, session, "nearest"), engine.knob
     query = matrix(context.files.table("inside").column("vector"))[0]
-    return lambda: nearest(_LOADED.k, where=None, effort=knob and knob.most)(query)
+    labels = range(1, len(context.vectors.spec.labels) + 1)
+
+    def search() -> None:
+        nearest(_LOADED.k, where=None, effort=knob and knob.most)(query)
+        for label in labels:
+            with suppress(Unsupported):
+                nearest(_LOADED.k, where=label, effort=knob and knob.most)(query)
+
+    return search
 
 
 def check_loaded(context: StepContext) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -196,10 +197,16 @@ def refuse_unknown(files: Files) -> None:
 
 
 def first_search(context: StepContext, engine: Engine, session: Session) -> Callable[[], object]:
-    """Prepare a search and make it: a load's last part, for an index may be built only then."""
+    """Prepare a search of each kind and make it: a load's last part, for an index may be built only then."""
     prepare, vocabulary = prepared(engine, session, "search"), vocabulary_of(context.files)
     some = tuple(vocabulary[100:102] or vocabulary[:1])
-    return lambda: prepare("any", top=10, payload="keys")(some)
+
+    def search() -> None:
+        for step in _LOADED:
+            with suppress(Unsupported):
+                prepare(step.match.kind, top=10, payload="keys")(some[: step.match.drawn.words])
+
+    return search
 
 
 def check_loaded(context: StepContext) -> None:

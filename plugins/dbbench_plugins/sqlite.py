@@ -133,12 +133,18 @@ class SQLiteSession(SQLSession):
 
 
 class FTS5Session(TextRows, SQLiteSession):
-    """A session of a SQLite that is known to have FTS5: over the table, without a copy of the texts."""
+    """A session that searches by FTS5: over the table, without a copy of the texts."""
 
     text_index: ClassVar = (_FTS5, "INSERT INTO words (words) VALUES ('rebuild')")
     written: ClassVar = {"all": (" AND ", "{}"), "any": (" OR ", "{}"), "phrase": (" ", '"{}"'), "prefix": ("", "{}*")}
     text_query = "SELECT rowid{} FROM words WHERE words MATCH ?"
     text_order = " ORDER BY rank"
+
+    def prepare_text_index(self) -> Callable[[], object]:
+        """Raises Unsupported for a SQLite that is built without FTS5, as that of some Pythons is."""
+        if ("fts5",) not in rows(self.connection, "PRAGMA module_list"):
+            raise Unsupported("this SQLite is built without FTS5")
+        return super().prepare_text_index()
 
 
 class SQLite(SQLEngine):
@@ -200,9 +206,13 @@ class SQLite(SQLEngine):
 
     def _connection(self) -> Any:
         connection = self._raw()
-        self._set(connection, "PRAGMA foreign_keys = ON")  # those that a suite declares are checked, as elsewhere
-        for pragma, value in self.pragmas().items():
-            self._set(connection, f"PRAGMA {pragma} = {value}")
+        try:
+            self._set(connection, "PRAGMA foreign_keys = ON")  # those that a suite declares are checked, as elsewhere
+            for pragma, value in self.pragmas().items():
+                self._set(connection, f"PRAGMA {pragma} = {value}")
+        except BaseException:
+            connection.close()  # aiosqlite's has a thread, which would outlive it
+            raise
         return connection
 
     def pragmas(self) -> dict[str, Any]:

@@ -75,6 +75,8 @@ def command_line(chance: random.Random) -> list[str]:
         line.append(chance.choice(_WORDS))
     if path[-1] in _LONG and path[0] != "check":
         line.append("--no-such")
+    if path == ("dataset",):
+        line += ["--scale", "0.001"]
     if path == ("suite",):  # that no trial takes long
         line += ["--quick", "--trial-timeout", "20", "--scale", "0.001", "--format", "csv"]
         if not {"-e", "--engine"} & {*line}:

@@ -60,14 +60,13 @@ def test_no_suite_ends_in_a_traceback(seed: int, ask: Ask, tmp_path: Path) -> No
     path.write_text(text, "utf-8", errors="surrogatepass")
     try:
         checked = ask("check", path)
-        described = ask("describe", path)
+        ask("describe", path)
         if checked.exit_code == 0 and "name: new-kinds" in text:
             ask("dataset", path, "--out", "out", "--scale", "0.5")
             if seed % 20 == 0:
                 ask("suite", path, *_ENGINES, *_BRIEF)
     except Exception as exc:
         raise AssertionError(f"{exc!r} of\n{text}") from exc
-    assert checked.exit_code == described.exit_code
 
 
 @pytest.mark.drawn(100)

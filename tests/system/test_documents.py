@@ -40,7 +40,9 @@ def test_the_answers_of_documents_are_right(tmp_path: Path) -> None:
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("engine", ["postgresql", "mysql", "chdb", "sqlite+apsw@jsonb"])
+@pytest.mark.parametrize(
+    "engine", ["postgresql", "postgresql+async", "postgresql+asyncpg", "mysql", "chdb", "sqlite+apsw@jsonb"]
+)
 def test_the_answers_of_documents_are_right_on(engine: str, tmp_path: Path) -> None:
     usable(engine.partition("@")[0])
     jsonb = ("--set", f"{engine}.documents=jsonb") if "jsonb" in engine else ()

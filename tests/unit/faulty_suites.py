@@ -20,6 +20,7 @@ VERSION = "'dbbench: 1', the version of the suite format that this dbbench reads
 PATTERN = 'varchar(6), values: {kind: pattern, text: "N-####"}'
 NAME_VALUES = '{kind: pattern, text: "N-####"}'
 POINTS = "points: {0: 1, 1: 9}"
+ARRAY = "{length: [0, 2], items: {type: integer, values: {kind: quantiles, points: {0: 1, 1: 9}}}}"
 NO_END = "at most 100,000 values in 40 levels"
 
 KEYS_AND_SHAPES = {
@@ -34,6 +35,19 @@ KEYS_AND_SHAPES = {
     "unknown key in a step": (
         ("name: load,", "name: load, tittle: x,"),
         (28, 34, "scenarios[0].steps[0].tittle", "", "one of the keys kind, name, note, title", "title"),
+    ),
+    "an answer that is a list": (
+        ("        read: Amount", "        answer: [1]"),
+        (33, 17, f"{JOIN}.answer", "", "a mapping", ""),
+    ),
+    "a key that is none, of documents with arrays": (
+        (
+            (f"primary_key: Id\n        columns:\n          Id: {{type: integer, values: {{kind: sequence}}}}\n"
+            f"          Name: {{type: {PATTERN}}}"),
+            (f"primary_key: Idd\n        columns:\n          Id: {{type: integer, values: {{kind: sequence}}}}\n"
+            f"          Name: {{type: json, values: {{kind: document, fields: {{tags: {ARRAY}}}}}}}"),
+        ),
+        (11, 22, f"{PARENT}.primary_key", "'Idd'", "one of its columns Id, Name", "Id"),
     ),
     "missing key": (
         ("        rows: 10\n        primary_key: Id\n", "        rows: 10\n"),

@@ -90,8 +90,9 @@ def test_equal_blocks_do_not_fool_the_test() -> None:
     assert {pair.verdict for pair in compare_rows([old], [new])} == {ComparisonVerdict.UNSURE}
 
 
-def test_zero_blocks_give_no_ratio() -> None:
-    pair = one(row((0.0,) * 6), row())
+@pytest.mark.parametrize("figure", [0.0, 5e-324, 1e300])
+def test_figures_that_nobody_measures_give_no_ratio(figure: float) -> None:
+    pair = one(row((figure,) * 6), row())
     assert (pair.verdict, pair.ratio) == (ComparisonVerdict.UNSURE, None)
 
 

@@ -229,13 +229,10 @@ def test_a_search_without_time_for_a_further_try_keeps_what_it_has() -> None:
 
 
 class Served:
-    """Clients of a system that keeps up with `highest` calls a second. Each drive takes its time by a scripted clock."""
+    """Clients of a system that keeps up with `highest` calls a second, and the time that they have taken."""
 
     def __init__(self, highest: float) -> None:
         self.highest, self.now, self.longest = highest, 0.0, 0.0
-
-    def clock(self) -> float:
-        return self.now
 
     def drive(self, job: Job) -> ClientTimings:
         seconds = (job.rate.seconds if job.rate else job.duration) or 0.0
@@ -259,11 +256,8 @@ class Served:
         (5_000, "p99: 1us, trial: 1s", Outcome.NO_RATE, "no rate: the shortest call takes 1 ms; the limit is 0.001 ms"),
     ],
 )  # fmt: skip
-def test_a_search_is_bounded_and_says_how_far_it_is(
-    highest: float, arrivals: str, outcome: Outcome, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_is_bounded_and_says_how_far_it_is(highest: float, arrivals: str, outcome: Outcome, said: str) -> None:
     served, notes = Served(highest), list[str]()
-    monkeypatch.setattr(load_control, "monotonic", served.clock)
     found = parse_suite(suite(f"find: {{{arrivals}, resolution: 0.01}}"), "s.yaml").scenario("a").steps[0]
     assert isinstance(found, TimedStep)
     assert found.find

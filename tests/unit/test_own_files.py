@@ -330,6 +330,15 @@ def test_texts_that_no_suite_may_have_are_refused_with_their_row(tmp_path: Path)
         look(tmp_path)
 
 
+def test_numbers_that_are_none_are_refused_with_their_row(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,much\n1,2.5\n2,1e999\n")
+    with pytest.raises(UserError, match=r"t\.csv, row 2, column much: inf is no number"):
+        look(tmp_path)
+    pq.write_table(pa.table({"id": [1, 2], "much": [1.5, float("nan")]}), tmp_path / "t.parquet")
+    with pytest.raises(UserError, match=r"t\.parquet, row 2, column much: nan is no number"):
+        look(tmp_path, "t.parquet")
+
+
 def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(",x\n0,5\n1,6\n")
     found = look(tmp_path)

@@ -1,12 +1,16 @@
 """A flush of SQLite's either brings everything to its place, or says that it couldn't."""
 
+import sqlite3
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dbbench.engine import Setup, Tier, Unavailable, Unsupported, fetch, registry
 from dbbench.suite.dataset import Table
-from dbbench_plugins import sqlite_library
+from dbbench_plugins import sqlite, sqlite_library
+from dbbench_plugins.sqlite import rows
 
 _WHOLE = {"type": "integer", "values": {"kind": "sequence"}}
 TABLES = {
@@ -33,6 +37,31 @@ def test_a_checkpoint_that_a_reader_holds_up_is_an_error(tmp_path: Path, name: s
     engine.flush()
     for opened in (reader, writer, engine):
         opened.close()
+
+
+@pytest.mark.parametrize("name", ["sqlite", "sqlite+aiosqlite"])
+def test_a_connection_whose_pragma_fails_is_closed(tmp_path: Path, name: str) -> None:
+    if name == "sqlite+aiosqlite":
+        pytest.importorskip("aiosqlite")
+    (tmp_path / "data.sqlite").write_bytes(b"not a database" * 1_000)
+    before = threading.active_count()
+    with pytest.raises(sqlite3.DatabaseError, match="file is not a database"):
+        registry.load(name)(Setup(tmp_path, Tier.PROCESS, {})).open()
+    assert threading.active_count() == before
+
+
+def test_texts_are_unsupported_where_sqlite_has_no_fts5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = registry.load("sqlite")(Setup(tmp_path, Tier.PROCESS, {}))
+    engine.open()
+    session: Any = engine.connect()
+    session.execute("CREATE TABLE texts (id INTEGER PRIMARY KEY, body TEXT)")
+    session.prepare_text_index()()
+    found = rows(engine.connection, "PRAGMA module_list")
+    monkeypatch.setattr(sqlite, "rows", lambda *_: [row for row in found if row != ("fts5",)])
+    with pytest.raises(Unsupported, match="built without FTS5"):
+        session.prepare_text_index()
+    session.close()
+    engine.close()
 
 
 @pytest.mark.parametrize("name", ["sqlite", "sqlite+apsw"])

@@ -16,7 +16,7 @@ from dbbench.datasets.export import export
 from dbbench.datasets.inverted import InvertedIndex, texts_at
 from dbbench.datasets.texts import STOP_WORDS, TextSet, word
 from dbbench.engine.base import Engine, Session
-from dbbench.errors import SuiteError, WrongAnswer
+from dbbench.errors import SuiteError, Unsupported, WrongAnswer
 from dbbench.suite.dataset import Dataset, Texts
 from dbbench.suite.loader import load_suite
 from dbbench.suite.model import Tier
@@ -186,8 +186,9 @@ class Late(Session):
         return lambda: self.log.append("index")
 
     def prepare_search(self, match: str, *, top: int | None, payload: str) -> Any:
-        self.log.append("prepare")
-        return lambda words: self.log.append(f"search {len(words)}")
+        if match == "phrase":
+            raise Unsupported("no phrases")
+        return lambda words: self.log.append(f"{match} {len(words)}")
 
 
 class LateEngine(Engine):
@@ -195,12 +196,12 @@ class LateEngine(Engine):
     durability: ClassVar = {Tier.MEMORY: {}}
 
 
-def test_index_and_first_search_are_parts_of_the_load(files: Files) -> None:
+def test_index_and_first_searches_of_each_kind_are_parts_of_the_load(files: Files) -> None:
     Late.log.clear()
     texts = TextSet(SPEC, seed=3, scale=0.05)
     context = StepContext(LateEngine.__new__(LateEngine), Late(), texts.tables, files, {}, texts=texts)
     found = load.measure(LoadStep(kind="load", name="load", title="Load"), context)
-    assert Late.log == ["begin", "insert 2000", "commit", "index", "prepare", "search 2"]
+    assert Late.log == ["begin", "insert 2000", "commit", "index", "all 2", "any 2", "prefix 1"]
     assert list(found.facts["load_parts"]) == ["insert", "commit", "text index", "first search"]
     assert found.leaves.filled == ()
 

@@ -262,9 +262,8 @@ class Late(Session):
     def prepare_index(self) -> Any:
         return {"indexes": lambda: self.log.append("index")}
 
-    def prepare_nearest(self, k: int, **_given: Any) -> Any:
-        self.log.append("prepare")
-        return lambda vector: self.log.append(f"search {len(vector)}")
+    def prepare_nearest(self, k: int, where: int | None, **_given: Any) -> Any:
+        return lambda vector: self.log.append(f"search {len(vector)} where {where}")
 
 
 class LateEngine(Engine):
@@ -272,12 +271,14 @@ class LateEngine(Engine):
     durability: ClassVar = {Tier.MEMORY: {}}
 
 
-def test_the_first_search_is_a_part_of_the_load(files: Files) -> None:
+def test_the_first_searches_are_a_part_of_the_load(files: Files) -> None:
     Late.log.clear()
     engine = LateEngine.__new__(LateEngine)
     context = StepContext(engine, Late(), {}, files, {}, vectors=VectorSet(SPEC, seed=1))
     found = load.measure(LoadStep(kind="load", name="load", title="Load"), context)
-    assert list(dict.fromkeys(Late.log)) == ["add", "index", "prepare", "search 4"]
+    labelled = [f"search 4 where {label}" for label in range(1, len(SPEC.labels) + 1)]
+    assert labelled
+    assert list(dict.fromkeys(Late.log)) == ["add", "index", "search 4 where None", *labelled]
     assert list(found.facts["load_parts"]) == ["insert", "indexes", "first search"]
     assert found.value == pytest.approx(sum(found.facts["load_parts"].values()))
 

@@ -124,6 +124,7 @@ class PostgreSQLAsync(AwaitedEngine, PostgreSQLServer):
     title = "PostgreSQL (psycopg, async)"
     license = PostgreSQL.license
     modules = PostgreSQL.modules
+    sql = PostgreSQL.sql
     options_class = AsyncOptions
     session_class = PsycopgAsyncSession
 
@@ -144,6 +145,7 @@ class PostgreSQLAsyncpg(AwaitedEngine, PostgreSQLServer):
     title = "PostgreSQL (asyncpg)"
     license = "PostgreSQL Licence; driver: Apache-2.0"
     modules = ("asyncpg",)
+    sql = PostgreSQL.sql
     options_class = AsyncOptions
     session_class = AsyncpgSession
 
