@@ -271,7 +271,7 @@ def test_a_table_has_no_column_without_figures(tmp_path: Path) -> None:
         heads[rounds] = page[page.index("\n|", page.index("\n## Join 1")) + 1 :].splitlines()[:3]
         assert {line.count("|") for line in heads[rounds]} == {heads[rounds][0].count("|")}
         html = (run.report / "index.html").read_text("utf-8")
-        assert ('<th class="n">its interval</th>' in html) is (rounds > 1)
+        assert ("<th>its interval" in html) is (rounds > 1)
     assert heads[1] == ["| Engine | ms | Ratio | Harness |", "|---|---:|---:|---:|", heads[1][2]]
     assert heads[6][0] == "| Rank | Engine | ms | 95 % interval | Ratio | its interval | Harness |"
 

@@ -20,6 +20,8 @@ from dbbench.suite.charts import Overview
 
 #: On the cells, whose colours stay the same on a dark page; so these are none of those that change there.
 _ON_LIGHT, _ON_DARK = "#191919", "#fefefe"
+#: The darkest cell as a share of the colour map, and the shade from which texts are light.
+_DARKEST, _DARK = 0.75, 0.8
 #: The least width of a column and the height of a row, in pixels, and the most of a picture's width that names take.
 _LEAST, _ROW, _NAMES = 62.0, 40.0, 0.3
 
@@ -34,13 +36,38 @@ class Cell:
     #: Whether it has the colour of its ratio.
     shaded: bool = True
 
+    @property
+    def text(self) -> str:
+        """The ratio; a dash without anything."""
+        return "–" if self.ratio is None and not self.under else "" if self.ratio is None else f"×{_bare(self.ratio)}"
+
+    @property
+    def shade(self) -> float:
+        """How dark it is: from 0 for the best itself to 1 for a hundred times and more."""
+        return 0.0 if self.ratio is None or not self.shaded else float(min(np.log10(max(self.ratio, 1.0)) / 2, 1))
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table in colour: what it shows, its columns, and for each engine a standing and its cells."""
+
+    subtitle: str
+    heads: Sequence[str]
+    engines: Sequence[Standing]
+    cells: Sequence[Sequence[Cell]]
+
+    @property
+    def rows(self) -> Iterator[tuple[str, Sequence[Cell]]]:
+        """Each engine's title and cells."""
+        return zip((item.title for item in self.engines), self.cells, strict=True)
+
 
 def figures(_chart: Overview, scenario: ScenarioView, look: Look) -> Iterator[tuple[str, Scene]]:
     """One chart of all steps."""
     yield "overview", overview(scenario, look)
 
 
-def overview(scenario: ScenarioView, look: Look) -> Scene:
+def of_steps(scenario: ScenarioView) -> Table:
     """Every engine and step as a multiple of the step's best, with the figure itself under it."""
     engines = scenario.standings
     interval = ", with its interval" if any(item.low is not None for item in engines) else ""
@@ -51,12 +78,10 @@ def overview(scenario: ScenarioView, look: Look) -> Scene:
     )
     heads = ["mean", *(view.step.name.replace("-", " ") for view in scenario.steps)]
     cells = [[_mean(item), *(_cell(item, view) for view in scenario.steps)] for item in engines]
-    found = verdict(scenario).partition(". ")[0] if len(engines) > 1 else ""
-    texts = Texts(f"{scenario.suite_title}: overview", subtitle, _harness(scenario.steps), found, _said(engines))
-    return _table(texts, heads, engines, cells, look)
+    return Table(subtitle, heads, engines, cells)
 
 
-def across(shown: View, look: Look) -> Scene:
+def of_scenarios(shown: View) -> Table:
     """Every engine and scenario: the geometric mean of its ratios to the best, with the interval under it."""
     engines, scenarios = shown.across, shown.scenarios
     interval = ", with its interval" if any(item and item.low is not None for row in engines for item in row) else ""
@@ -66,15 +91,26 @@ def across(shown: View, look: Look) -> Scene:
     )
     firsts = [next(filter(None, row)) for row in engines]
     cells = [[_scenario_cell(item, scenario) for item, scenario in zip(row, scenarios, strict=True)] for row in engines]
-    texts = Texts(f"{shown.title}: all scenarios", subtitle, figures=_said(firsts))
-    return _table(texts, [each.scenario.title for each in scenarios], firsts, cells, look)
+    return Table(subtitle, [each.scenario.title for each in scenarios], firsts, cells)
 
 
-def _table(
-    texts: Texts, heads: Sequence[str], engines: Sequence[Standing], cells: Sequence[Sequence[Cell]], look: Look
-) -> Scene:
+def overview(scenario: ScenarioView, look: Look) -> Scene:
+    """The table of a scenario's steps."""
+    table = of_steps(scenario)
+    found = verdict(scenario).partition(". ")[0] if len(table.engines) > 1 else ""
+    title, said = f"{scenario.suite_title}: overview", _said(table.engines)
+    return _drawn(Texts(title, table.subtitle, _harness(scenario.steps), found, said), table, look)
+
+
+def across(shown: View, look: Look) -> Scene:
+    """The table of all scenarios."""
+    table = of_scenarios(shown)
+    return _drawn(Texts(f"{shown.title}: all scenarios", table.subtitle, figures=_said(table.engines)), table, look)
+
+
+def _drawn(texts: Texts, table: Table, look: Look) -> Scene:
     """Columns in as many bands, one under another, as leave room for their figures."""
-    sheet = Sheet(texts, look)
+    sheet, heads, engines = Sheet(texts, look), table.heads, table.engines
     names = min(widest([item.title for item in engines], NAME), look.width * _NAMES)
     left = MARGIN + names + 24
     room = look.width - MARGIN - left
@@ -89,7 +125,7 @@ def _table(
             top = sheet.y - 14 * (len(lines) - 1) - 4
             bold = not first and not place and heads[0] == "mean"
             sheet.scene.text(left + (place + 0.5) * column, top, lines, SMALL - 1, anchor="middle", bold=bold)
-        for item, row in zip(engines, cells, strict=True):
+        for item, row in zip(engines, table.cells, strict=True):
             lines = wrap(item.title, NAME, names)
             height = max(_ROW, len(lines) * NAME * 1.28 + 4)
             middle = sheet.y + height / 2
@@ -101,32 +137,28 @@ def _table(
 
 
 def _row(scene: Scene, cells: Sequence[Cell], left: float, column: float, top: float, height: float) -> None:
-    """Boxes first, then ratios, then figures, grouped by style, which makes an SVG smaller."""
-    texts: list[Text] = []
+    """The cells of an engine."""
     middle = top + height / 2
     for place, cell in enumerate(cells):
         x = left + (place + 0.5) * column
-        ink = "ink" if not cell.shaded else _ink(_shade(cell.ratio))
+        ink = "ink" if not cell.shaded else _ON_DARK if cell.shade > _DARK else _ON_LIGHT
         if cell.words:
             size = min(CAPTION, CAPTION * (column - 4) / widest(cell.words.split(), CAPTION))
             for at, line in enumerate(lines := wrap(cell.words, size, column - 3, lines=2)):
                 y = middle + 4 + (at - (len(lines) - 1) / 2) * 13
-                texts.append(Text(x, y, line, size, "grey", "middle", italic=True))
+                scene.marks.append(Text(x, y, line, size, "grey", "middle", italic=True))
             continue
         if cell.shaded:
-            colour = to_hex(mpl.colormaps["Blues"](_shade(cell.ratio)))
+            colour = to_hex(mpl.colormaps["Blues"](cell.shade * _DARKEST))
             scene.marks.append(Box(x - column / 2 + 1, top + 1, column - 2, height - 2, colour))
-        words = "–" if cell.ratio is None and not cell.under else "" if cell.ratio is None else f"×{_bare(cell.ratio)}"
-        size = min(NAME - 1.5, (column - 4) / max(1, len(words)) * 1.6)
-        texts.append(Text(x, middle - (2 if cell.under else -4), words, size, ink, "middle", bold=not cell.shaded))
+        if cell.text:
+            size = min(NAME - 1.5, (column - 4) / len(cell.text) * 1.6)
+            y = middle - (2 if cell.under else -4)
+            scene.marks.append(Text(x, y, cell.text, size, ink, "middle", bold=not cell.shaded))
         if cell.under:
             faint = ink if cell.shaded else "grey"
-            texts.append(
-                Text(x, middle + 12, cell.under, min(CAPTION, (column - 4) / len(cell.under) * 1.7), faint, "middle")
-            )
-    seen = [text for text in texts if text.text]
-    seen.sort(key=lambda text: (text.size, text.ink, text.bold))
-    scene.marks += seen
+            size = min(CAPTION, (column - 4) / len(cell.under) * 1.7)
+            scene.marks.append(Text(x, middle + 12, cell.under, size, faint, "middle"))
 
 
 def _mean(item: Standing, *, shaded: bool = False) -> Cell:
@@ -161,15 +193,6 @@ def _harness(steps: Sequence[StepView]) -> list[str]:
     if step is None or line is None or share < LEAST_SHARE:
         return []
     return [f"dbbench's own overhead: at most {share:.1%} ({line.row.title}, {step.step.name.replace('-', ' ')})."]
-
-
-def _shade(times: float | None) -> float:
-    """How dark a multiple of the best is: from 0 for the best itself to 0.75 for a hundred times and more."""
-    return 0.0 if times is None else float(min(np.log10(max(times, 1.0)) / 2, 1) * 0.75)
-
-
-def _ink(shade: float) -> str:
-    return _ON_DARK if shade > 0.6 else _ON_LIGHT
 
 
 def _bare(times: float) -> str:

@@ -62,14 +62,14 @@ class Dot:
 
 Mark = Text | Box | Stroke | Dot
 
-#: Corners of the shapes about their middle, of a size of 1.
+#: Corners of the shapes about their middle, of a size of 1: clockwise, so that those of one path don't cut each other out.
 SHAPES: dict[str, tuple[Point, ...]] = {
     "square": ((-0.45, -0.45), (0.45, -0.45), (0.45, 0.45), (-0.45, 0.45)),
     "diamond": ((0, -0.6), (0.6, 0), (0, 0.6), (-0.6, 0)),
     "up": ((0, -0.55), (0.55, 0.45), (-0.55, 0.45)),
     "down": ((0, 0.55), (0.55, -0.45), (-0.55, -0.45)),
     "left": ((-0.55, 0), (0.45, -0.55), (0.45, 0.55)),
-    "hourglass": ((-0.5, -0.55), (0.5, -0.55), (-0.5, 0.55), (0.5, 0.55)),
+    "hourglass": ((-0.5, -0.55), (0.5, -0.55), (0, 0), (0.5, 0.55), (-0.5, 0.55), (0, 0)),
     "flag": ((-0.5, -0.5), (0.5, -0.5), (0, 0), (0.5, 0.5), (-0.5, 0.5)),
     "tick": ((-0.12, -0.7), (0.12, -0.7), (0.12, 0.7), (-0.12, 0.7)),
 }

@@ -1,11 +1,11 @@
 """A scene as SVG: small, named for those who can't see it, and fit to stand in a page with others."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
-from dbbench.report.charts.scene import SHAPES, Box, Dot, Mark, Scene, Stroke, Text
+from dbbench.report.charts.scene import SHAPES, Box, Dot, Mark, Point, Scene, Stroke, Text
 
 #: Places are worked out by the widths of DejaVu Sans. Each of these is narrower, so that texts fit their space.
 FONTS = "Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif"
@@ -41,25 +41,37 @@ def written(scene: Scene, prefix: str, theme: Mapping[str, str]) -> bytes:
         )
     if theme["page"] != "none":
         parts.append(f'<rect width="100%" height="100%" style="fill:{theme["page"]}"/>')
-    pieces = (piece for mark in scene.marks for piece in _pieces(mark, prefix, theme))
+    texts = sorted((mark for mark in scene.marks if isinstance(mark, Text)), key=lambda mark: _text_style(mark, theme))
+    shapes = [mark for mark in scene.marks if not isinstance(mark, Text)]
+    shapes.sort(key=lambda mark: mark.ink != "line")  # what is behind the others
+    pieces = (piece for mark in (*shapes, *texts) for piece in _pieces(mark, prefix, theme))
     for style, several in groupby(pieces, key=lambda piece: piece[0]):
-        shapes = [shape for _, shape in several]
-        if style and len(shapes) > 1:
-            parts += [f"<g {style}>", *(shape.format("") for shape in shapes), "</g>"]
-        else:
-            parts += [shape.format(f" {style}" if style else "") for shape in shapes]
+        parts += _group(style, [text for _, text in several])
     return "\n".join([*parts, "</svg>\n"]).encode()
 
 
+def _group(style: str, pieces: Sequence[str]) -> Iterator[str]:
+    """Elements of one style: one path for all paths, and a group if there are several."""
+    elements = [piece for piece in pieces if piece.startswith("<")]
+    if paths := "".join(piece for piece in pieces if not piece.startswith("<")):
+        elements.append(f'<path d="{paths}"{{}}/>')
+    if style and len(elements) > 1:
+        yield f"<g {style}>"
+        yield from (element.format("") for element in elements)
+        yield "</g>"
+    else:
+        yield from (element.format(f" {style}" if style else "") for element in elements)
+
+
 def _pieces(mark: Mark, prefix: str, theme: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The style of each element that a mark is made of, and the element with `{}` for the style."""
+    """The style of each element that a mark is made of; and the element with `{}` for the style, or the data of a path."""
     if isinstance(mark, Text):
         yield (
             _text_style(mark, theme),
             f'<text x="{_n(mark.x)}" y="{_n(mark.y)}"{{}}>{_braced(_escaped(mark.text))}</text>',
         )
     elif isinstance(mark, Box):
-        box = f'<rect x="{_n(mark.x)}" y="{_n(mark.y)}" width="{_n(mark.width)}" height="{_n(mark.height)}"{{}}/>'
+        box = f"{_to(mark.x, mark.y)}h{_n(mark.width)}v{_n(mark.height)}h{_n(-mark.width)}z"
         if mark.tone < 1 and theme["page"] != "none":
             yield f'style="fill:{theme["page"]}"', box
         tone = f' fill-opacity="{_n(mark.tone)}"' if mark.tone < 1 else ""
@@ -67,15 +79,26 @@ def _pieces(mark: Mark, prefix: str, theme: Mapping[str, str]) -> Iterator[tuple
         if mark.hatch and theme["page"] != "none":
             yield f'style="fill:url(#{prefix}-{mark.hatch})"', box
     elif isinstance(mark, Stroke):
-        path = "".join(
-            f"M{_n(line[0][0])} {_n(line[0][1])}" + "".join(f"L{_n(x)} {_n(y)}" for x, y in line[1:])
-            for line in mark.lines
-        )
         dashes = f' stroke-dasharray="{" ".join(map(_n, mark.dashes))}"' if mark.dashes else ""
         style = f'style="fill:none;stroke:{theme[mark.ink]}" stroke-width="{_n(mark.width)}"{dashes}'
-        yield style, f'<path d="{path}"{{}}/>'
+        yield style, "".join(map(_line, mark.lines))
     else:
         yield _dot_style(mark, theme), _dot(mark)
+
+
+def _line(points: Sequence[Point]) -> str:
+    """Path data through points, each from the one before it as it is written, so that no error adds up."""
+    (x, y), *others = [(float(_n(x)), float(_n(y))) for x, y in points]
+    data = _to(x, y)
+    for next_x, next_y in others:
+        across, down = _n(next_x - x), _n(next_y - y)
+        data += f"v{down}" if across == "0" else f"h{across}" if down == "0" else f"l{across} {down}".replace(" -", "-")
+        x, y = next_x, next_y
+    return data
+
+
+def _to(x: float, y: float) -> str:
+    return f"M{_n(x)} {_n(y)}".replace(" -", "-")
 
 
 def _text_style(mark: Text, theme: Mapping[str, str]) -> str:
@@ -97,13 +120,18 @@ def _dot_style(mark: Dot, theme: Mapping[str, str]) -> str:
 
 def _dot(mark: Dot) -> str:
     if mark.shape == "circle":
-        return f'<circle cx="{_n(mark.x)}" cy="{_n(mark.y)}" r="{_n(mark.size / 2)}"{{}}/>'
-    corners = " ".join(f"{_n(mark.x + x * mark.size)},{_n(mark.y + y * mark.size)}" for x, y in SHAPES[mark.shape])
-    return f'<polygon points="{corners}"{{}}/>'
+        across = _n(mark.size)
+        edge = _to(mark.x - mark.size / 2, mark.y) + 2 * f"a{_n(mark.size / 2)} {_n(mark.size / 2)} 0 0 1 {{}} 0"
+        path = edge.format(across, f"-{across}") + "z"
+    else:
+        path = _line([(mark.x + x * mark.size, mark.y + y * mark.size) for x, y in SHAPES[mark.shape]]) + "z"
+    return f'<path d="{path}"{{}}/>' if mark.hollow else path  # each that is hollow covers those behind it
 
 
 def _n(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0") if abs(value) >= 1 else f"{value:.2f}".rstrip("0").rstrip(".")
+    text = f"{value:.1f}" if abs(value) >= 1 else f"{value:.2f}"
+    text = text.rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
 
 
 def _escaped(text: str) -> str:

@@ -15,7 +15,7 @@ from dbbench.analysis.units import fitting
 from dbbench.report.charts.axis import Axis, fitting_axis
 from dbbench.report.charts.bars import ARROW_NOTE, bar, bars
 from dbbench.report.charts.layout import Frame, Look, Texts
-from dbbench.report.charts.palette import engine_colours
+from dbbench.report.charts.palette import engine_colours, engine_order
 from dbbench.report.charts.rows import Row, RowChart, marks
 from dbbench.report.charts.scene import HATCHES, Box, Dot, Mark, Scene, Stroke
 from dbbench.report.charts.size import sizes
@@ -25,7 +25,7 @@ from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import WIDE_RANGE, StepView
 from dbbench.suite.charts import Bars
 
-__all__ = ["ARROW_NOTE", "USED", "patterns", "rounds_in_order", "step_bars", "used_bars"]
+__all__ = ["ARROW_NOTE", "USED", "of", "patterns", "rounds_in_order", "step_bars", "used_bars"]
 
 #: The height of a bar in pixels, which page.css has too.
 _BAR = 14.0
@@ -53,6 +53,12 @@ def patterns() -> Markup:
     return Markup(f'<svg class="hatches" aria-hidden="true">{found}{stop}</svg>')  # noqa: S704 - our own texts
 
 
+def of(shown: View, engine: str) -> Markup:
+    """The attribute by which the script knows whose row an element is: the engine's number. Null engines have none."""
+    number = {name: number for number, name in enumerate(engine_order(shown))}.get(engine)
+    return Markup("") if number is None else Markup(' data-e="{}"').format(number)
+
+
 def step_bars(shown: View, scenario: ScenarioView, step: StepView, place: str) -> Markup:
     """The bars of a step for a linear and a logarithmic axis; one of them is visible."""
     look = Look(engine_colours(shown))
@@ -61,7 +67,7 @@ def step_bars(shown: View, scenario: ScenarioView, step: StepView, place: str) -
     axis = axes.get(step.step.name, "auto")
     wide = axis == "logarithmic" or (axis == "auto" and step.wide)
     engines = [(line.row.engine, line.ratio) for line in (*step.lines, *step.failed)]
-    return _list(place, (even, bars(step, "logarithmic", look)), engines, shown, logarithmic=wide)
+    return _list(place, (even, bars(step, "logarithmic", look)), engines, shown, logarithmic=wide, ends=step.counted)
 
 
 def used_bars(shown: View, scenario: ScenarioView, name: str, place: str) -> Markup:
@@ -86,7 +92,8 @@ def used_bars(shown: View, scenario: ScenarioView, name: str, place: str) -> Mar
         charts.append(RowChart(Texts("", ""), rows, axis))
     positive = [figure for figure in figures if figure]
     wide = bool(positive) and max(positive) > WIDE_RANGE * min(positive)
-    return _list(place, (charts[0], charts[1]), [(each.engine, "") for _, each in known], shown, logarithmic=wide)
+    names = [(each.engine, "") for _, each in known]
+    return _list(place, (charts[0], charts[1]), names, shown, logarithmic=wide, ends=True)
 
 
 def rounds_in_order(shown: View, scenario: ScenarioView, step: StepView) -> Markup:
@@ -95,16 +102,13 @@ def rounds_in_order(shown: View, scenario: ScenarioView, step: StepView) -> Mark
         return Markup("")
     colours = engine_colours(shown)
     nulls = [each for each in shown.rows if not each.ranked and (each.scenario, each.step) == _names(scenario, step)]
-    lines = [
-        (row.engine, row.title, f"var(--{colours.get(row.engine, 'c0')})", row)
-        for row in (line.row for line in step.lines)
-    ]
-    lines += [("", row.title, "var(--grey)", row) for row in nulls]
+    lines = [(row.engine, row.title, colours.get(row.engine, "c0"), row) for row in (line.row for line in step.lines)]
+    lines += [("", row.title, "", row) for row in nulls]
     rows = [
-        Markup('<tr{}><td>{}</td><td><svg viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">'
-               '<path d="M0 12H100"/><path class="d" style="stroke:{}" d="{}"/></svg></td><td class="note">{}</td></tr>').format(
-            Markup(' data-engine="{}"').format(engine) if engine else "", title, ink, _dots(row, shown.run.manifest.rounds),
-            unsteady(row) if engine else "")
+        Markup('<tr{}><td>{}<td{}><svg viewBox="0 0 {} 240" preserveAspectRatio="none" aria-hidden="true"><path d="{}"/></svg>{}\n').format(
+            of(shown, engine), title, Markup(' class="{}"').format(ink) if ink else "",
+            2 * shown.run.manifest.rounds, _dots(row),
+            Markup('<td class="note">{}').format(note) if engine and (note := unsteady(row)) else "")
         for engine, title, ink, row in lines
         if len(row.trial_means) > 1 and min(row.trial_means) > 0
     ]  # fmt: skip
@@ -115,35 +119,46 @@ def _names(scenario: ScenarioView, step: StepView) -> tuple[str, str]:
     return scenario.scenario.name, step.step.name
 
 
-def _dots(row: Result, rounds: int) -> str:
-    middle = median(row.trial_means)
-    return "".join(
-        f"M{(number - 0.5) / rounds * 100:.1f} {12 - 11 * max(-1.0, min(1.0, math.log(mean / middle, _EDGE))):.1f}h.01"
-        for number, mean in zip(row.of_rounds, row.trial_means, strict=True)
-    )
+def _dots(row: Result) -> str:
+    """A dot for each round, as the data of a path: 2 units across for each, and 110 from the median to an edge."""
+    middle, data, x, y = median(row.trial_means), "", 1, 120
+    for number, mean in zip(row.of_rounds, row.trial_means, strict=True):
+        across, down = 2 * number - 1, 120 - round(110 * max(-1.0, min(1.0, math.log(mean / middle, _EDGE))))
+        data += f"m{across - x} {down - y}h0" if data else f"M{across} {down}h0"
+        x, y = across, down
+    return data.replace(" -", "-")
 
 
-def _list(place: str, charts: tuple[RowChart, RowChart], engines: Engines, shown: View, *, logarithmic: bool) -> Markup:
-    """The rows of both charts, which differ in their axes alone, in one list with the ticks under it."""
+def _list(
+    place: str, charts: tuple[RowChart, RowChart], engines: Engines, shown: View, *, logarithmic: bool, ends: bool
+) -> Markup:
+    """The rows of both charts, which differ in their axes alone, in one list with the ticks under it.
+
+    `ends`: whether a row says how far it reaches, which is else its figure with the interval, as the script has them.
+    """
     even, other = charts
+    axis = other.axis if logarithmic else even.axis
     items = Markup("").join(
-        _item(engine, ratio, even_row, other_row, charts)
-        for (engine, ratio), even_row, other_row in zip(engines, even.rows, other.rows, strict=True)
+        _item(of(shown, engine), ratio, _both(*rows), axis, _ends(rows[0], even.axis.high) if ends else "")
+        for (engine, ratio), *rows in zip(engines, even.rows, other.rows, strict=True)
     )
     many = len(shown.systems) * sum(len(each.steps) for each in shown.scenarios) > _MANY
     names = f"bars{' log' * logarithmic}{' many' * many}"
-    axis = other.axis if logarithmic else even.axis
     ticks = Markup("").join(
         Markup('<span style="left:{}%">{}</span>').format(f"{axis.share(tick) * 100:.2f}", even.tick(tick))
         for tick in axis.ticks()
         if any(row.cells for row in even.rows)
     )
     return Markup(
-        '<ul class="{}" data-list="{}" data-even="{:.6g}" data-log="{:.6g} {:.6g}" style="contain-intrinsic-size:auto {:.1f}rem">{}</ul>'
+        '<ul class="{}" data-list="{}" data-axis="{:.6g} {:.6g}" style="contain-intrinsic-size:auto {:.1f}rem">{}</ul>'
         '<div class="axis" aria-hidden="true"><span class="ticks">{}</span></div>{}'
-    ).format(
-        names, place, even.axis.high, other.axis.low, other.axis.high, len(engines) * 1.74, items, ticks, _keys(even)
-    )
+    ).format(names, place, axis.low, axis.high, len(engines) * 1.74, items, ticks, _keys(even))
+
+
+def _both(even: Row, other: Row) -> Row:
+    """A row with the marks of both charts: the style shows those of the list's axis, and makes one bar a thin line."""
+    line = [replace(part, low=0) for part in other.parts] if len(even.parts) > 1 else []
+    return replace(even, parts=[*line, *even.parts], values=other.values)
 
 
 def _keys(chart: RowChart) -> Markup:
@@ -158,22 +173,14 @@ def _keys(chart: RowChart) -> Markup:
     return Markup('<p class="note keys">{}</p>').format(entries) if known else Markup("")
 
 
-def _item(engine: str, ratio: str, row: Row, other: Row, charts: tuple[RowChart, RowChart]) -> Markup:
-    """A row: rank, name, bar, figure and ratio; or the words that it has in their place."""
-    start = Markup('<li data-of="{}"{}><span class="k n">{}</span><span class="name">{}</span>').format(
-        engine, _ends(row, charts[0].axis.high), row.rank, row.title
-    )
+def _item(engine: Markup, ratio: str, row: Row, axis: Axis, ends: str) -> Markup:
+    """A row: rank, name, bar, figure and ratio, which the style knows by their order; or words in place of the last three."""
+    start = Markup("<li{}{}><span>{}</span><span>{}</span>").format(engine, ends, row.rank, row.title)
     if row.words:
         return start + Markup('<span class="failed">{}</span></li>').format(row.words)
-    drawn = Markup("").join(
-        Markup('<g class="{}">{}</g>').format(
-            name, Markup("").join(_element(mark, row.ink) for mark in _marks(each, chart.axis))
-        )
-        for name, each, chart in zip(("even", "log"), (row, other), charts, strict=True)
-    )
+    drawn = Markup("").join(_element(mark, row.ink) for mark in _marks(row, axis))
     return start + Markup(
-        '<span class="bar" style="--i:var(--{})"><svg aria-hidden="true">{}</svg></span><span class="n">{}</span>'
-        '<span class="r n">{}</span></li>'
+        '<span class="{}"><svg aria-hidden="true">{}</svg></span><span>{}</span><span>{}</span></li>'
     ).format(row.ink, drawn, row.cells[0] if row.cells else "", ratio)
 
 
@@ -196,7 +203,7 @@ def _element(mark: Mark, ink: str) -> Markup:
     """A mark with its places across in per cent. The page's style has what most marks are: full bars in the ink."""
     if isinstance(mark, Box):
         box = {"x": _share(mark.x)} if mark.x else {}
-        box |= {"width": _share(mark.width)} | ({"class": "thin"} if mark.height < 1 else {})
+        box |= {"width": _share(mark.width)} | ({"class": "thin"} if mark.ink == "line" else {})
         style = f"fill:var(--{mark.ink})" if mark.ink not in (ink, "line") else ""
         tone = f"opacity:{mark.tone:.2f}" if mark.tone < 1 else ""
         hatch = _tag("rect", box | {"style": f"fill:url(#hatch-{mark.hatch})"}) if mark.hatch else Markup("")
@@ -209,7 +216,7 @@ def _element(mark: Mark, ink: str) -> Markup:
 
 
 def _share(place: float) -> str:
-    return f"{place:.2f}".rstrip("0").rstrip(".") + "%"
+    return f"{place:.3g}%" if place >= 0.01 else "0"
 
 
 def _styled(*parts: str) -> dict[str, str]:

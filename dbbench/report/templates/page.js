@@ -153,20 +153,19 @@
   };
   // The bars stand in the page; a choice sorts them, and moves their marks to the axis that it has.
   const lists = new Map([...every("ul.bars")].map((ul) => [ul.dataset.list, {
-    ul, items: new Map([...ul.children].map((li) => [names.indexOf(li.dataset.of), li])), log: ul.classList.contains("log"),
-    axes: { even: [0, Number(ul.dataset.even)], log: ul.dataset.log.split(" ").map(Number) },
-    marks: Object.fromEntries(["even", "log"].map((kind) => [kind, [...ul.querySelectorAll(`g.${kind} *`)].map((mark) => [mark, Object.fromEntries(["x", "width", "cx", "x1", "x2"].filter((key) => mark.hasAttribute(key)).map((key) => [key, parseFloat(mark.getAttribute(key))]))])])),
+    ul, items: new Map([...ul.children].map((li) => [Number(li.dataset.e), li])), log: ul.classList.contains("log"), axis: ul.dataset.axis.split(" ").map(Number),
+    marks: [...ul.querySelectorAll("svg *")].map((mark) => [mark, Object.fromEntries(["x", "width", "cx", "x1", "x2"].filter((key) => mark.hasAttribute(key)).map((key) => [key, parseFloat(mark.getAttribute(key))]))]),
   }]));
-  const move = (list, kind, low, high) => {
-    const [from, to] = list.axes[kind], scale = kind === "log" ? ln : (value) => value;
-    const size = (scale(to) - scale(from)) / (scale(high) - scale(low)), start = (scale(from) - scale(low)) / (scale(high) - scale(low)) * 100;
-    const place = (share) => max(0, min(start + share * size, 100));
-    for (const [mark, { width, ...known }] of list.marks[kind]) {
+  const move = (list, log, low, high) => {
+    const [from, to] = list.axis, scale = log ? ln : (value) => value;
+    const value = (share) => (list.log ? from * (to / from) ** (share / 100) : (to * share) / 100);
+    const place = (share) => max(0, min(((scale(value(share)) - scale(low)) / (scale(high) - scale(low))) * 100, 100));
+    for (const [mark, { width, ...known }] of list.marks) {
       const { x = 0 } = known;
       for (const key in known) mark.setAttribute(key, `${place(known[key]).toFixed(2)}%`);
       if (width !== undefined) mark.setAttribute("width", `${(place(x + width) - (x && place(x))).toFixed(2)}%`);
     }
-    const shares = ticks(kind === "log", low, high).map((value) => [value, (scale(value) - scale(low)) / (scale(high) - scale(low)) * 100]);
+    const shares = ticks(log, low, high).map((value) => [value, (scale(value) - scale(low)) / (scale(high) - scale(low)) * 100]);
     list.ul.nextElementSibling.firstChild.replaceChildren(...shares.map(([value, share]) => make("span", { textContent: value.toLocaleString("en", { maximumSignificantDigits: 6 }), style: `left:${share.toFixed(2)}%` })));
   };
   const arrange = (scenario, step, list) => {
@@ -183,13 +182,13 @@
       if (step.id) item.firstChild.textContent = rank(step, row);
       if (row[1] !== null) item.lastChild.textContent = found ? times(found) : apart(step, row) ? "Arrow" : "";
     });
-    const ends = items.flatMap((item) => (item.dataset.ends || "").split(" ").filter(Boolean).map(Number)), most = max(...ends, 0), least = min(...ends, most);
+    const ends = items.flatMap((item, place) => (item.dataset.ends?.split(" ") ?? rows[place].slice(1, 4)).filter(Boolean).map(Number)), most = max(...ends, 0), least = min(...ends, most);
     const wide = all() && !state.scale ? list.log : state.scale === "log" || (!state.scale && (step.log || (step.auto && most / least > 100)));
-    const kind = wide && least > 0 ? "log" : "even", axis = kind === "log" ? [least / 1.8, most * 1.5] : [0, most * 1.04], key = [kind, all() || axis].join();
-    if ((list.key || [list.log ? "log" : "even", true].join()) === key) return;
+    const log = wide && least > 0, axis = all() && log === list.log ? list.axis : log ? [least / 1.8, most * 1.5] : [0, most * 1.04], key = [log, axis].join();
+    if ((list.key || [list.log, list.axis].join()) === key) return;
     list.key = key;
-    list.ul.classList.toggle("log", kind === "log");
-    if (most > 0) move(list, kind, ...(all() ? list.axes[kind] : axis));
+    list.ul.classList.toggle("log", log);
+    if (most > 0) move(list, log, ...axis);
   };
 
   const overview = (scenario) => {
@@ -205,7 +204,7 @@
         const row = step.rows.find((each) => each[0] === engine), found = ratio(step, row, bests.get(step)), cell = make("td");
         if (row && row[1] !== null) {
           cell.append(found ? times(found, 10) : "", make("small", { textContent: withUnit(row[1], step) }));
-          if (found) cell.style.background = `rgba(var(--heat), ${(min(max(Math.log10(found), 0) / 2, 1) * 0.5).toFixed(2)})`;
+          if (found) cell.style.setProperty("--a", min(max(Math.log10(found), 0) / 2, 1).toFixed(2));
         } else cell.append(make("small.note", row ? row[5].split(":")[0] : "–"));
         line.append(cell);
       }
@@ -234,11 +233,11 @@
     }
     const hidden = run.engines.filter(([name]) => !state.e.has(name));
     for (const box of remarks) {
-      if (box.dataset.engine || worded.some(([each]) => each === box)) continue;
+      if (box.dataset.e || worded.some(([each]) => each === box)) continue;
       const words = box.textContent.split(/[^\w+@.-]+/);
       box.hidden = !box.querySelector("table") && hidden.some(([name, called]) => words.includes(name) || box.textContent.includes(called));
     }
-    for (const box of every(".chart:not(.replaced)")) {
+    for (const box of every(".chart:not([data-live])")) {
       box.hidden = !all();
       if (box.previousElementSibling.matches("h2")) box.previousElementSibling.hidden = !all();
     }
@@ -254,7 +253,7 @@
         if (state.s.has(step.id)) arrange(scenario, step, list);
       }
     }
-    for (const each of every("[data-engine]")) each.hidden = !state.e.has(each.dataset.engine);
+    for (const each of every("[data-e]")) each.hidden = !state.e.has(names[each.dataset.e]);
     retell();
     for (const box of every("#explore [name]")) {
       if (box.type === "checkbox") box.checked = state[box.name].has(box.value);
@@ -338,13 +337,10 @@
   on(doc, "keydown", (event) => { if (event.key === "Escape") tip.className = ""; });
   for (const scenario of run.scenarios) {
     for (const [id, step, of] of [[scenario.id, null, scenario], [`${scenario.id}-used`], ...scenario.steps.map((each) => [each.id, each, scenario])]) {
-      const still = doc.querySelector(`[data-live="${id}"]`), box = make("div.live");
-      if (!still) continue;
-      still.before(copies(box, id, step, of));
-      if (step || !of) continue;
-      still.before(box);
-      still.classList.add("replaced");
-      places.set(id, box);
+      const box = doc.querySelector(`[data-live="${id}"]`);
+      if (!box) continue;
+      box.before(copies(box, id, step, of));
+      if (!step && of) places.set(id, box);
     }
   }
   on(doc, "click", (event) => {  // a link to a heading takes the state with it
