@@ -31,7 +31,11 @@ def _order(scenario: ScenarioView, key: str) -> list[str]:
     """The engines that have such a figure, lowest first."""
     if key == "size":
         known = {
-            line.row.engine: line.row.value for step in scenario.steps if step.counted for line in reversed(step.lines)
+            line.row.engine: line.row.value
+            for step in scenario.steps
+            if step.counted
+            for line in reversed(step.lines)
+            if not line.row.apart
         }
     else:
         names = {"memory": "peak_memory", "cpu": "cpu_seconds", "written": "written_bytes"}

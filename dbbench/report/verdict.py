@@ -122,13 +122,14 @@ def _alone(scenario: ScenarioView) -> str:
 
 def finding(step: StepView) -> str:
     """A step in words: its order, then what was not ranked with it or promises more; empty for one engine."""
-    return " ".join(filter(None, (_order(step), _arrow(step), _durable(step.lines))))
+    return " ".join(filter(None, (_order(step), _apart(step), _durable(step.lines))))
 
 
-def _arrow(step: StepView) -> str:
-    """Sentence on engines whose Arrow batches are not ranked with rows."""
-    apart = [f"{line.row.title}, {step.unit.text(line.row.value or 0)}" for line in step.best_first if _is_arrow(line)]
-    return f"Not ranked with rows: Arrow batches ({'; '.join(apart[:_NAMED])})." if apart else ""
+def _apart(step: StepView) -> str:
+    """Sentence on engines whose Arrow batches are not ranked with rows, or whose servers' counts not with files."""
+    apart = [f"{line.row.title}, {step.unit.text(line.row.value or 0)}" for line in step.best_first if line.row.apart]
+    others = "files: counted by the server at a URL" if step.counted else "rows: Arrow batches"
+    return f"Not ranked with {others} ({'; '.join(apart[:_NAMED])})." if apart else ""
 
 
 def _is_arrow(line: Line) -> bool:
@@ -160,8 +161,8 @@ def _order(step: StepView) -> str:
         return "No engine's work was verified here." if step.lines else "No engine has a figure here."
     first = known[0]
     if len(known) == 1:
-        if any(_is_arrow(line) for line in step.best_first):
-            return f"Only {first.row.title} returns rows."
+        if any(line.row.apart for line in step.best_first):
+            return f"Only {first.row.title} {'has files that dbbench measured' if step.counted else 'returns rows'}."
         return f"Only {first.row.title} {'was verified' if len(step.lines) > 1 else 'has a figure'}."
     ranked = [line for line in known if line.row.rank]
     if not ranked:

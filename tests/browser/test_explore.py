@@ -163,6 +163,35 @@ def copied(page: Page, kind: str, place: str) -> str:
     return box.get_by_label("Copied text").input_value()
 
 
+def test_a_size_that_a_server_told_is_never_ranked_with_files(visit: Visit, tmp_path: Path) -> None:
+    there = {"url": "db://there"}
+    fakes = {
+        "a": Fake("A", size=1e6, probed=there), "b": Fake("B", size=2e6), "c": Fake("C", size=4e6),
+        "d": Fake("D", size=3e6, probed=there),
+    }  # fmt: skip
+    found = view(fabricate(tmp_path / "run", fakes, rounds=8))
+    write_report(found, ("html",))
+    page = visit(found.folder / "report" / "index.html")
+    step = page.locator("section:has([id='invoices.database-size'])")
+
+    def seen(choice: str) -> list[str]:
+        page.evaluate(
+            "(choice) => { location.hash = choice; dispatchEvent(new HashChangeEvent('hashchange')); }", choice
+        )
+        return [" ".join(text.split()) for text in step.locator(".bars li:not([hidden])").evaluate_all(
+            "(all) => all.map((each) => [0, 1, 4].map((place) => each.children[place].textContent).join(' '))")]  # fmt: skip
+
+    told = "Not ranked with files: counted by the server at a URL"
+    assert seen("") == ["1 B ×1.00", "2 C ×2.00", "A URL", "D URL"]
+    assert step.locator(".finding").inner_text().endswith(f"{told} (A, 1.00 MB; D, 3.00 MB).")
+    assert seen("engines=a,b") == ["1 B ×1.00", "A URL"]
+    assert step.locator(".finding").inner_text() == f"{told} (A)."
+    assert seen("engines=a,c&base=a") == ["1 C", "A URL"]
+    assert seen("engines=a,d&base=b") == ["A URL", "D URL"]
+    assert seen("engines=a,d") == ["A ×1.00", "D ×3.00"]
+    assert [row.split()[-2] for row in seen("sort=size")] == ["B", "C", "A", "D"]
+
+
 def test_the_figures_of_a_chart_can_be_copied(open_page: Open, shown: View) -> None:
     page = open_page("#engines=sqlite,duckdb,hostile")
     step = shown.scenarios[0].step("join-1")

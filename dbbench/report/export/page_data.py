@@ -39,7 +39,11 @@ def _document(shown: View) -> dict[str, Any]:
 
 
 def _scenario(scenario: ScenarioView, shown: View, numbers: dict[str, int]) -> dict[str, Any]:
-    sizes = {line.row.engine: line.row.value for step in scenario.steps if step.step.unit == "B" for line in step.lines}
+    sizes = {
+        line.row.engine: line.row.value
+        for step in scenario.steps if step.step.unit == "B"
+        for line in step.lines if not line.row.apart
+    }  # fmt: skip
     axes = {name: chart.axis for chart in scenario.charts if isinstance(chart, Bars) for name in chart.steps}
     return {
         "id": place(scenario),
@@ -83,6 +87,8 @@ def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str
             if otherwise
             else {"arrow": arrow}  # as where a figure is withheld: the reader has no choice
             if (arrow := [numbers[line.row.engine] for line in step.lines if line.arrow and line.row.apart])
+            else {"told": told}  # by servers at a URL of their own size
+            if step.counted and (told := [numbers[line.row.engine] for line in step.lines if line.row.at_url])
             else {}
         ),
         "rows": [

@@ -55,10 +55,12 @@
   // By the rules of the report: a ratio is to the best that was verified, or to the engine chosen.
   const cost = (step, value) => (step.higher ? 1 / value : value);
   const chosen = (step) => step.rows.filter((row) => state.e.has(names[row[0]]));
-  // Like with like: Arrow batches stand apart from rows, unless the reader wants them together.
-  const isArrow = (step, row) => !!step.arrow && step.arrow.includes(row[0]);
-  const together = (step) => (!!state.forms && !!step.other) || !chosen(step).some((row) => row[1] && row[6] && !isArrow(step, row));
-  const apart = (step, row) => isArrow(step, row) && !together(step);
+  // Like with like: Arrow batches stand apart from rows, unless the reader wants them together; so do sizes that a URL's server told, from files.
+  const [ARROW, TOLD] = [["rows", "Arrow batches", "Arrow"], ["files", "counted by the server at a URL", "URL"]];
+  const sort = (step) => (step.told ? TOLD : ARROW);
+  const isOther = (step, row) => !!(step.told || step.arrow)?.includes(row[0]);
+  const together = (step) => (!!state.forms && !!step.other) || !step.rows.some((row) => (state.e.has(names[row[0]]) || names[row[0]] === state.base) && row[1] && row[6] && !isOther(step, row));
+  const apart = (step, row) => isOther(step, row) && !together(step);
   const verified = (step, rows) => rows.filter((row) => row[1] && row[6] && !apart(step, row));
   const against = (step) => {
     const known = verified(step, state.base ? step.rows.filter((row) => names[row[0]] === state.base) : chosen(step)).map((row) => row[1]);
@@ -94,8 +96,8 @@
     return { who: (first.length > 1 ? "Tie: " : "") + first.map((row) => title(row[0])).sort().join(", "), gap: first.length > 1 || !next ? "" : times(ratio(step, next, first[0][1])), next };
   };
   const aside = (shown) => {  // who is not ranked with the others
-    const found = [...new Set(shown.filter((step) => state.s.has(step.id)).flatMap((step) => chosen(step).filter((row) => row[1] && apart(step, row)).map((row) => title(row[0]))))];
-    return found.length ? ` Not ranked with rows: Arrow batches (${found.join("; ")}).` : "";
+    const found = (of) => [...new Set(shown.filter((step) => state.s.has(step.id) && sort(step) === of).flatMap((step) => chosen(step).filter((row) => row[1] && apart(step, row)).map((row) => title(row[0]))))].join("; ");
+    return [ARROW, TOLD].map((of) => found(of) && ` Not ranked with ${of[0]}: ${of[1]} (${found(of)}).`).join("");
   };
   const finding = (step) => {
     const found = leaders(step);
@@ -135,7 +137,7 @@
       if (found) lines.push(`${times(found)} of ${state.base || "the best shown"}`);
       if (rank(step, row)) lines.push(`rank ${rank(step, row)}`);
       if (rounds > 1) lines.push(`${rounds} rounds`);
-      if (apart(step, row)) lines.push("Arrow batches: not ranked with rows");
+      if (apart(step, row)) lines.push(`${sort(step)[1]}: not ranked with ${sort(step)[0]}`);
       if (words) lines.push(words);
     }
     if (run.engines[engine][2]) lines.push(run.engines[engine][2]);
@@ -180,7 +182,7 @@
       item.tabIndex = 0;
       item.setAttribute("aria-label", item.tip().replace(/\n/g, "; "));
       if (step.id) item.firstChild.textContent = rank(step, row);
-      if (row[1] !== null) item.lastChild.textContent = found ? times(found) : apart(step, row) ? "Arrow" : "";
+      if (row[1] !== null) item.lastChild.textContent = found ? times(found) : apart(step, row) ? sort(step)[2] : "";
     });
     const ends = items.flatMap((item, place) => (item.dataset.ends?.split(" ") ?? rows[place].slice(1, 4)).filter(Boolean).map(Number)), most = max(...ends, 0), least = min(...ends, most);
     const wide = all() && !state.scale ? list.log : state.scale === "log" || (!state.scale && (step.log || (step.auto && most / least > 100)));
