@@ -65,6 +65,6 @@ def test_the_pages_begin_with_it(shown: View) -> None:
     report = shown.folder / "report"
     page = (report / "index.html").read_text()
     assert page.index('id="all-scenarios"') < page.index("<h2 id=", page.index('id="all-scenarios"') + 1)
-    assert "all scenarios" in page[page.index('id="all-scenarios"') :]
+    assert "How many times the best of each step" in page[page.index('id="all-scenarios"') :]
     assert "](scenarios.svg)" in (report / "index.md").read_text()
     assert (report / "scenarios.svg").stat().st_size > 1000

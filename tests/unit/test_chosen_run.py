@@ -157,7 +157,7 @@ def test_one_engine_in_colour_leaves_the_others_grey(run: Run, tmp_path: Path) -
     status, text = report(run, "--highlight", "a", "--step", "join-1", "--out", str(out), "--format", "svg")
     assert status == 0, text
     drawn = ElementTree.parse(out / "report" / "invoices-join-1.svg").getroot()
-    styles = [each.attrib.get("style") for each in drawn.iter("{http://www.w3.org/2000/svg}rect")]
+    styles = [each.attrib.get("style") for each in drawn.iter("{http://www.w3.org/2000/svg}path")]
     assert f"fill:{COLOURS[3]}" in styles
     status, text = report(run, "--highlight", "nobody", "--out", str(tmp_path / "other"))
     assert status == 2

@@ -87,7 +87,8 @@ def test_a_comparison_is_drawn_grouped_by_its_verdicts(runs: list[str], tmp_path
     assert done.exit_code == 0, done.output
     assert (tmp_path / "drawn" / "comparison.png").read_bytes().startswith(b"\x89PNG")
     svg = ElementTree.parse(tmp_path / "drawn" / "comparison.svg").getroot()
-    texts = [text.text or "" for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+    marks = sorted(svg.iter("{http://www.w3.org/2000/svg}text"), key=lambda text: float(text.attrib["y"]))
+    texts = [text.text or "" for text in marks]
     heads = [text for text in texts if re.fullmatch(r"(Slower|The same|Can't tell) \(\d+\)", text)]
     assert heads[0] == "Slower (7)"
     slower = texts[texts.index(heads[0]) + 1 : texts.index(heads[1])]

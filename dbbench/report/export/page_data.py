@@ -87,8 +87,8 @@ def _step(step: StepView, scenario: ScenarioView, shown: View, numbers: dict[str
             if otherwise
             else {"arrow": arrow}  # as where a figure is withheld: the reader has no choice
             if (arrow := [numbers[line.row.engine] for line in step.lines if line.arrow and line.row.apart])
-            else {"told": told}  # by servers at a URL of their own size
-            if step.counted and (told := [numbers[line.row.engine] for line in step.lines if line.row.at_url])
+            else {"elsewhere": elsewhere}  # by servers at a URL of their own size
+            if step.counted and (elsewhere := [numbers[line.row.engine] for line in step.lines if line.row.at_url])
             else {}
         ),
         "rows": [

@@ -56,9 +56,9 @@
   const cost = (step, value) => (step.higher ? 1 / value : value);
   const chosen = (step) => step.rows.filter((row) => state.e.has(names[row[0]]));
   // Like with like: Arrow batches stand apart from rows, unless the reader wants them together; so do sizes that a URL's server told, from files.
-  const [ARROW, TOLD] = [["rows", "Arrow batches", "Arrow"], ["files", "counted by the server at a URL", "URL"]];
-  const sort = (step) => (step.told ? TOLD : ARROW);
-  const isOther = (step, row) => !!(step.told || step.arrow)?.includes(row[0]);
+  const [ARROW, ELSEWHERE] = [["rows", "Arrow batches", "Arrow"], ["files", "counted by the server at a URL", "URL"]];
+  const sort = (step) => (step.elsewhere ? ELSEWHERE : ARROW);
+  const isOther = (step, row) => !!(step.elsewhere || step.arrow)?.includes(row[0]);
   const together = (step) => (!!state.forms && !!step.other) || !step.rows.some((row) => (state.e.has(names[row[0]]) || names[row[0]] === state.base) && row[1] && row[6] && !isOther(step, row));
   const apart = (step, row) => isOther(step, row) && !together(step);
   const verified = (step, rows) => rows.filter((row) => row[1] && row[6] && !apart(step, row));
@@ -97,7 +97,7 @@
   };
   const aside = (shown) => {  // who is not ranked with the others
     const found = (of) => [...new Set(shown.filter((step) => state.s.has(step.id) && sort(step) === of).flatMap((step) => chosen(step).filter((row) => row[1] && apart(step, row)).map((row) => title(row[0]))))].join("; ");
-    return [ARROW, TOLD].map((of) => found(of) && ` Not ranked with ${of[0]}: ${of[1]} (${found(of)}).`).join("");
+    return [ARROW, ELSEWHERE].map((of) => found(of) && ` Not ranked with ${of[0]}: ${of[1]} (${found(of)}).`).join("");
   };
   const finding = (step) => {
     const found = leaders(step);
