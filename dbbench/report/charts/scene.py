@@ -62,7 +62,7 @@ class Dot:
 
 Mark = Text | Box | Stroke | Dot
 
-#: Corners of the shapes about their middle, of a size of 1: clockwise, so that those of one path don't cut each other out.
+#: Corners of the shapes about their middle, of a size of 1: clockwise, so that those of one path don't cut holes.
 SHAPES: dict[str, tuple[Point, ...]] = {
     "square": ((-0.45, -0.45), (0.45, -0.45), (0.45, 0.45), (-0.45, 0.45)),
     "diamond": ((0, -0.6), (0.6, 0), (0, 0.6), (-0.6, 0)),

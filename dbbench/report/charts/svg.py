@@ -64,7 +64,7 @@ def _group(style: str, pieces: Sequence[str]) -> Iterator[str]:
 
 
 def _pieces(mark: Mark, prefix: str, theme: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The style of each element that a mark is made of; and the element with `{}` for the style, or the data of a path."""
+    """The style of each element of a mark, and the element with `{}` for the style, or the data of a path."""
     if isinstance(mark, Text):
         yield (
             _text_style(mark, theme),

@@ -174,7 +174,7 @@ def _keys(chart: RowChart) -> Markup:
 
 
 def _item(engine: Markup, ratio: str, row: Row, axis: Axis, ends: str) -> Markup:
-    """A row: rank, name, bar, figure and ratio, which the style knows by their order; or words in place of the last three."""
+    """A row: rank, name, bar, figure and ratio, known to the style by their order; or words for the last three."""
     start = Markup("<li{}{}><span>{}</span><span>{}</span>").format(engine, ends, row.rank, row.title)
     if row.words:
         return start + Markup('<span class="failed">{}</span></li>').format(row.words)
