@@ -18,16 +18,15 @@ from dbbench.testing.clause import clause, expect, expect_equal, left_out
 from dbbench.testing.contract import EngineContract, Opener, WholeTrial
 
 #: The kit's texts.
-COUNT = 2_000
+COUNT, VOCABULARY = 2_000, 3_000
 #: How far the order of a ranked search must be from a random one, 0, towards that of BM25, 1.
 _BETTER = 0.2
 _SECTION = "texts"
-_DATA = f"texts: {{count: {COUNT}}}"
+_WORDS = {0: 5, 0.8: 60, 1: 120}
+_DATA = f"texts: {{count: {COUNT}, vocabulary: {VOCABULARY}, words: {_WORDS}}}"
 _STEPS = """
 - {kind: load, name: load, title: Load}
 - {kind: search, name: all, title: All, match: {all: {}}}
-- {kind: search, name: phrase, title: Phrase, match: {phrase: {}}}
-- {kind: search, name: prefix, title: Prefix, match: {prefix: {}}}
 - {kind: search, name: best, title: Best, match: {any: {}}, top: 10}
 """
 Stored = tuple[Engine, Session, InvertedIndex]
@@ -35,7 +34,7 @@ Stored = tuple[Engine, Session, InvertedIndex]
 
 def store(engine: Engine, pieces: int = 1) -> Stored:
     """The engine with the kit's texts in it, loaded in pieces, a session, and what it must find."""
-    texts = TextSet(Texts(count=COUNT, vocabulary=1_000, words={0: 5, 0.8: 60, 1: 120}), seed=1)
+    texts = TextSet(Texts(count=COUNT, vocabulary=VOCABULARY, words=_WORDS), seed=1)
     tables = texts.tables
     engine.create(tables)
     session: Any = engine.connect()

@@ -18,6 +18,19 @@ from dbbench.testing.objects import NAME, THINGS
 from dbbench_plugins.loopback import loopback
 from tests import dotnet, esent
 
+
+class RecordsByOthers:
+    """Its steps on records are the same as those of the engine's first driver, whose whole trial is run."""
+
+    test_a_whole_trial_on_records_is_right = None
+
+
+class TrialByOthers(RecordsByOthers):
+    """A whole trial of the layer is SQLite's, and one of its toolkit on this base is `orm`'s."""
+
+    test_a_whole_trial_is_right = None
+
+
 # SQL, in process
 
 #: Longer than clients in each other's way wait on a busy machine, and not a minute where a lock is held on purpose.
@@ -25,10 +38,20 @@ _BUSY = {"busy_seconds": 10}
 
 TestSQLite = kit("sqlite")  # as `dbbench plugin check` has it: a minute is longer than the kit holds a lock
 TestAPSW = kit("sqlite+apsw", options=_BUSY)
-TestAioSQLite = kit("sqlite+aiosqlite", options=_BUSY)
-TestSQLiteLibrary = kit("sqlite+library", options=_BUSY)
-TestSQLiteADO = kit("sqlite+ado", options=_BUSY)
-TestSQLiteODBC = kit("odbc+sqlite", options=_BUSY)
+
+
+class TestAioSQLite(RecordsByOthers, kit("sqlite+aiosqlite", options=_BUSY)): ...
+
+
+class TestSQLiteLibrary(RecordsByOthers, kit("sqlite+library", options=_BUSY)): ...
+
+
+class TestSQLiteADO(RecordsByOthers, kit("sqlite+ado", options=_BUSY)): ...
+
+
+class TestSQLiteODBC(RecordsByOthers, kit("odbc+sqlite", options=_BUSY)): ...
+
+
 TestLibSQL = kit("libsql", options=_BUSY)
 TestTurso = kit("turso", options=_BUSY)
 TestDuckDB = kit("duckdb")
@@ -39,7 +62,9 @@ TestH2 = kit("h2")
 TestHSQLDB = kit("hsqldb")
 TestDerby = kit("derby")
 TestAccess = kit("access")
-TestAccessAccdb = kit("access", options={"format": "V2010"})
+
+
+class TestAccessAccdb(TrialByOthers, kit("access", options={"format": "V2010"})): ...
 
 
 # Vectors
@@ -59,15 +84,33 @@ TestTantivy = kit("tantivy")
 
 served = partial(kit, joins=True)
 TestPostgreSQL = served("postgresql")
-TestPostgreSQLPQ = served("postgresql+pq")
-TestPostgreSQLADBC = served("postgresql+adbc")
+
+
+class TestPostgreSQLPQ(RecordsByOthers, served("postgresql+pq")): ...
+
+
+class TestPostgreSQLADBC(RecordsByOthers, served("postgresql+adbc")): ...
+
+
 TestPostgreSQLAsync = served("postgresql+async")
-TestPostgreSQLAsyncpg = served("postgresql+asyncpg")
-TestPostgreSQLODBC = served("postgresql+pyodbc")
+
+
+class TestPostgreSQLAsyncpg(RecordsByOthers, served("postgresql+asyncpg")): ...
+
+
+class TestPostgreSQLODBC(RecordsByOthers, served("postgresql+pyodbc")): ...
+
+
 TestMySQL = served("mysql")
-TestMySQLLowLevel = served("mysql+_mysql")
-TestPyMySQL = served("mysql+pymysql")
-TestMySQLODBC = served("mysql+pyodbc")
+
+
+class TestMySQLLowLevel(RecordsByOthers, served("mysql+_mysql")): ...
+
+
+class TestPyMySQL(RecordsByOthers, served("mysql+pymysql")): ...
+
+
+class TestMySQLODBC(RecordsByOthers, served("mysql+pyodbc")): ...
 
 
 class Loopback:
@@ -161,13 +204,6 @@ class Mapped:
         session.forget()
         assert get(7) is not held
         session.close()
-
-
-class TrialByOthers:
-    """A whole trial of the layer is SQLite's, and one of its toolkit on this base is `orm`'s."""
-
-    test_a_whole_trial_is_right = None
-    test_a_whole_trial_on_records_is_right = None
 
 
 for layered in declared().values():

@@ -40,7 +40,7 @@ def faulty_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subproce
     folder = tmp_path_factory.mktemp("faulty")
     engines = [word for name in ("sqlite", *FAULTS) for word in ("--engine", name)]
     limits = ["--trial-timeout", "20", "--trial-memory", "400MiB", "--format", "csv,md,svg"]
-    command = ["suite", "invoices", "--scale", "0.05", "--rounds", "2", "--out", "run"]
+    command = ["suite", "invoices", "--scale", "0.02", "--rounds", "2", "--out", "run"]
     return folder, run_dbbench(folder, *command, *engines, *limits, plugins=("faulty",), TMPDIR=str(folder))
 
 
