@@ -88,16 +88,15 @@ class _Client:
             if job.ramp_up:
                 begin = self._grow(begin, warm)
             found.begin = begin
-            sample = None if work.returns is None else KeptCalls(work.returns)
-            self._measured(begin, sample)
+            self._measured(begin, work.sample)
             found.end = perf_counter_ns()
         found.counts, found.spans = work.counts, [found.end - found.begin]
         found.made = [(self.number, found.calls)]
         if job.rate is None:  # at a rate the moments are waited for by reading the clock
             found.usage = self.meter.usage(found.service.total / 1e9)
         found.kept = [Kept(self.number, place, rows) for place, rows in work.kept]
-        if work.rows_of and sample and sample.calls:
-            found.kept.append(Kept(self.number, 0, partial(work.rows_of, sample.calls)))
+        if work.rows_of and work.sample and work.sample.calls:
+            found.kept.append(Kept(self.number, 0, partial(work.rows_of, work.sample.calls)))
         return found
 
     def _grow(self, begin: int, warm: Record) -> int:

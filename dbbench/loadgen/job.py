@@ -18,6 +18,7 @@ from dbbench.loadgen.histogram import Samples, SentSamples
 from dbbench.loadgen.key_streams import KeySequence, OperationMix
 from dbbench.loadgen.loops import ScheduleStats
 from dbbench.loadgen.query_calls import DrawnCalls, QueryCalls
+from dbbench.loadgen.search_calls import NearestSearches, TextSearches
 from dbbench.loadgen.timeline import SentTimeline, Timeline
 from dbbench.loadgen.transaction_mix import TransactionMix
 from dbbench.loadgen.transactions import Transactions
@@ -28,7 +29,16 @@ from dbbench.suite.steps.timed import Rate
 _deferred = with_config(ConfigDict(defer_build=True))
 #: What the calls of some kinds take: plain data that prepares each client's `CallStream`. Each kind has required fields
 #: of its own, so that it is known again.
-Inputs = DrawnCalls | KeySequence | OperationMix | QueryCalls | TransactionMix | Transactions
+Inputs = (
+    DrawnCalls
+    | KeySequence
+    | NearestSearches
+    | OperationMix
+    | QueryCalls
+    | TextSearches
+    | TransactionMix
+    | Transactions
+)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from operator import call
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from dbbench.datasets.records import Numbers, RecordSet, Zipfian, shuffled
@@ -22,6 +23,7 @@ from dbbench.engine.null import does_work
 from dbbench.engine.offered import prepared
 from dbbench.errors import WrongAnswer
 from dbbench.loadgen.histogram import Samples
+from dbbench.loadgen.kept_calls import KeptCalls
 from dbbench.loadgen.loops import CHUNK, Record
 from dbbench.suite.dataset import Records
 
@@ -137,10 +139,10 @@ class CallStream:
     names: Sequence[str] = OPERATIONS
     #: Of calls whose answers are compared afterwards: the number of each from 0, and the rows that it returned.
     kept: list[tuple[int, Any]] = field(default_factory=list)
-    #: The bytes that a call returns, about, where results of some calls are kept; None where there is nothing to keep.
-    returns: int | None = None
-    #: The rows of calls that were kept by what they took and returned. Raises WrongAnswer for what is no record.
-    rows_of: Callable[[Sequence[tuple[Any, Any]]], list[ReadRow]] | None = None
+    #: What keeps the results of some calls; None where there is nothing to keep.
+    sample: KeptCalls | None = None
+    #: The rows of calls that were kept by what they took and returned. Raises WrongAnswer for what is no answer.
+    rows_of: Callable[[Sequence[tuple[Any, Any]]], list[ReadRow] | pa.Table] | None = None
     #: Seconds for which the client pauses after each call, given out with the calls; None if it never does.
     pauses: Iterator[float] | None = None
     #: How it pauses.
@@ -208,7 +210,9 @@ class KeySequence:
         at_once = max(min(CHUNK, self._at_once // self.transaction), 1)
         through = starmap if spread else map
         stream = CallStream(run, self._share(number, of), through, at_once, premade=self._premade // self.transaction)
-        return replace(stream, returns=self._length, rows_of=_read_rows(engine, _of_a_read)) if reads else stream
+        if not reads:
+            return stream
+        return replace(stream, sample=KeptCalls(self._length), rows_of=_read_rows(engine, _of_a_read))
 
     @property
     def _length(self) -> int:
@@ -318,9 +322,9 @@ class OperationMix:
         share = self._share(calls, codes, number, of)
         rows_of = _read_rows(engine, partial(_of_a_mix, _reading(calls)))
         longest = self.scan_length if "scan" in self.weights else 1
-        returns = longest * (self.records.key_bytes + self.records.value_bytes)
+        sample = KeptCalls(longest * (self.records.key_bytes + self.records.value_bytes))
         return CallStream(
-            call, share, at_once=self._at_once, codes=codes, premade=premade, returns=returns, rows_of=rows_of
+            call, share, at_once=self._at_once, codes=codes, premade=premade, sample=sample, rows_of=rows_of
         )
 
     def _share(self, calls: Mapping[str, Any], codes: deque[NDArray[np.int64]], number: int, of: int) -> Iterator[Any]:

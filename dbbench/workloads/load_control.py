@@ -9,15 +9,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import sqrt
 
+import pyarrow as pa
+
 from dbbench.host.metric import shared
+from dbbench.loadgen.clients import arranged
 from dbbench.loadgen.first_calls import first_calls
 from dbbench.loadgen.histogram import Samples, fewest
-from dbbench.loadgen.job import ClientTimings, Job
+from dbbench.loadgen.job import ClientTimings, Inputs, Job
 from dbbench.results.facts import FindFacts, RateTrial, StepFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.timed import Find, Rate, TimedStep
-from dbbench.workloads.context import StepMeasurement
+from dbbench.workloads.context import StepContext, StepMeasurement
 
 #: The most samples that a result keeps one by one; of more it keeps the histogram.
 KEPT = 1_000
@@ -29,6 +32,8 @@ _USUAL_TRIES = 15
 MOST_PER_SECOND = 1e7
 #: How long the clients call one after another before a search, to find out where to begin.
 _FIRST_LOOK = 1.0
+#: Seconds of searches where a step doesn't say how long.
+_SECONDS = 1.0
 
 #: Has the clients do a job, and takes over what they did.
 Drive = Callable[[Job], ClientTimings]
@@ -60,6 +65,22 @@ def measure(
     if step.find is not None:
         return _found(step.find, job, clients, drive, note)
     return measured(step, drive(job), clients, records=records)
+
+
+def by_clients(step: TimedStep, context: StepContext, inputs: Inputs) -> tuple[StepMeasurement, pa.Table]:
+    """What the clients of a step measure of searches, for a second unless it says how long; and what some returned."""
+    clients, tables = arranged(context.engine, step.clients), list[pa.Table]()
+
+    def driven(job: Job) -> ClientTimings:
+        found = context.drive(job, clients)
+        tables.extend(each.table for each in found.kept)
+        return found
+
+    if not (step.seconds or step.find):
+        step = step.model_copy(update={"duration": _SECONDS})
+    job = Job(step.kind, (), 0, 0, seed=context.files.manifest["seed"], inputs=inputs)
+    found = measure(step, job, clients, driven, context.note, records=1)
+    return found, pa.concat_tables(tables)
 
 
 def measured(step: TimedStep, found: ClientTimings, clients: Clients, *, records: int = 0) -> StepMeasurement:

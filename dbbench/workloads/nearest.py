@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from dbbench.loadgen.histogram import Samples
 from dbbench.loadgen.job import ClientTimings
 from dbbench.loadgen.kept_calls import EveryCall
 from dbbench.loadgen.loops import Around
+from dbbench.loadgen.search_calls import NearestSearches, passes
 from dbbench.results.facts import RecallFacts
 from dbbench.results.outcome import Outcome
 from dbbench.suite.dataset import Distance
@@ -32,7 +32,8 @@ from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.nearest import NearestStep
 from dbbench.workloads.context import StepContext, StepMeasurement
 from dbbench.workloads.keyvalue import throughput
-from dbbench.workloads.neighbours import Questions, questions
+from dbbench.workloads.load_control import by_clients
+from dbbench.workloads.neighbours import Questions, parts, questions
 from dbbench.workloads.searches import TIMED, Tried, enough, least_effort, searched
 
 #: Searches to warm up, and the seconds that one effort is tried for.
@@ -41,6 +42,8 @@ WARM_UP, TRIED = 100, 3.0
 _ERRORS = 1.0
 #: How often a search that misses it by more is timed anew, with a tenth more effort.
 _AGAIN = 3
+#: Standard errors by which the recall of some calls under load may miss it.
+_LOADED_ERRORS = 4.0
 #: What is asked of loaded vectors, the share that must be found, as an index may be coarse, and that of vectors by
 #: themselves.
 _LOADED = NearestStep.model_validate({"kind": "nearest", "name": "loaded", "title": "Loaded"})
@@ -62,10 +65,12 @@ def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
         tuning, timed = questions(step, context)
     prepare = partial(prepare, where=timed.where)
     if not context.does_work:
+        if step.controlled:
+            return _under_load(step, context, timed, None)
         found, _, _ = _timed(context, prepare(effort=None), tuning, timed)
         return throughput(found, found.service.count, Clients())
     knob = context.engine.knob
-    tried = context.data.efforts.setdefault(step.swept or step.name, {})
+    tried = context.data.efforts.setdefault(step.tuned or step.swept or step.name, {})
 
     def attempt(effort: int) -> Tried:
         if effort not in tried:
@@ -92,12 +97,31 @@ def measure(step: NearestStep, context: StepContext) -> StepMeasurement:
     facts = _facts(step.target, recalls, knob, effort, tried)
     made = throughput(found, found.service.count, Clients())
     made.facts["recall"] = facts
+    if reached and not fault and step.controlled:
+        made = _under_load(step, context, timed, effort)
+        made.facts["recall"] = facts
+        return made
     if reached:
         return made
     why = f"no recall of {step.target:g}: {facts['mean']:.3f} in the timed searches"
     if effort is not None:
         why += f", {tried[effort].recall:.3f} in those before with {knob and knob.name} {effort}"
     return replace(made, outcome=Outcome.NO_RECALL, detail=why)
+
+
+def _under_load(step: NearestStep, context: StepContext, timed: Questions, effort: int | None) -> StepMeasurement:
+    """The step's clients, with the effort that reached the recall: what they returned must reach it, too."""
+    first, last = parts(step, len(context.files.table(step.queries)))[1]
+    inputs = NearestSearches(step.k, timed.where, effort, context.files.directory, step.queries, first, last)
+    measured, sample = by_clients(step, context, inputs)
+    if context.does_work:
+        with context.aside():
+            asked, answers = timed.some(sample.column("place").to_numpy()), sample.column("keys").to_pylist()
+            recalls, fault = asked.recalls(answers), asked.fault(answers)
+            if recalls.mean() + _LOADED_ERRORS * recalls.std() / np.sqrt(len(recalls)) < step.target:
+                fault = fault or f"{recalls.mean():.1%} of the nearest, where {step.target:.1%} were found before"
+        context.data.returned[step.name] = fault
+    return measured
 
 
 def _fell_short(
@@ -142,18 +166,11 @@ def _timed(
 
 
 def _passes(queries: Matrix, samples: Samples, orders: list[NDArray[np.intp]], first: int = 0) -> Iterator[Any]:
-    """All queries, again and again until the clock has enough of them; `orders` takes the places of each pass.
-
-    In each pass other numbers of every query differ in their last bit but one: no answer is known from before, all stay
-    right.
-    """
-    for number in count(first):
+    """All queries, again and again until the clock has enough of them; `orders` takes the places of each pass."""
+    for some, order in passes(queries, first):
         if enough(samples):
             return
-        orders.append(np.random.default_rng(number).permutation(len(queries)))
-        some = queries[orders[-1]]
-        bits = number >> np.arange(min(some.shape[1], 30)) & 1
-        some[:, : len(bits)] *= (1 + bits * 2.0**-22).astype(np.float32)
+        orders.append(order)
         yield from some
 
 

@@ -13,14 +13,13 @@ from dbbench.datasets.cache import Files
 from dbbench.datasets.neighbours import Matrix, distances, slack
 from dbbench.datasets.vectors import arrays, distances_name, matrix
 from dbbench.errors import WrongAnswer
+from dbbench.loadgen.search_calls import misshapen
 from dbbench.suite.dataset import Distance
 from dbbench.suite.steps.nearest import NearestStep, dealt
 from dbbench.workloads.context import StepContext
 
 #: Vectors whose distances are computed together.
 _AT_ONCE = 20_000
-#: Whole numbers, as Python and numpy have them: nothing that computes its value when it is looked at.
-_WHOLE = frozenset({int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])})
 #: Stands where an answer has fewer keys than others.
 _NONE = -1
 
@@ -115,29 +114,22 @@ def questions(step: NearestStep, context: StepContext) -> tuple[Questions, Quest
     count = min(step.k, known.shape[1])
     limits = known[:, count - 1] + slack(metric, known[:, count - 1], _longest(files, metric), queries)
     every = Questions(queries, limits, files, metric, count, step.k, where)
-    parts = step.sweep or step.recall
-    tuning, share = dealt(len(queries), len(parts))
-    first = tuning + share * parts.index(step.target)
-    return every.some(slice(0, tuning)), every.some(slice(first, first + share))
+    tuning, (first, last) = parts(step, len(queries))
+    return every.some(slice(0, tuning)), every.some(slice(first, last))
+
+
+def parts(step: NearestStep, queries: int) -> tuple[int, tuple[int, int]]:
+    """How many queries an effort is chosen on, and the first and the last of the step's own."""
+    recalls = step.recalls or step.recall
+    tuning, share = dealt(queries, len(recalls))
+    first = tuning + share * recalls.index(step.target)
+    return tuning, (first, first + share)
 
 
 def _longest(files: Files, metric: Distance) -> float:
     """The length of the longest vector, where it matters: all of them are read for it."""
     lengths = (float(np.linalg.norm(vectors, axis=1).max()) for _, vectors, _ in map(arrays, files.stream("vectors")))
     return max(lengths) if metric == "ip" else 0.0
-
-
-def misshapen(answer: Any) -> str:
-    """What an answer is, if it isn't a list, a tuple or an array of one dimension, of whole numbers of 64 bits."""
-    if type(answer) is np.ndarray:
-        whole = answer.ndim == 1 and answer.dtype.kind in "iu"
-        return "" if whole else f"an array of {answer.dtype} in {answer.ndim} dimensions"
-    if type(answer) not in (list, tuple):
-        return f"a {type(answer).__name__}"
-    if other := next((kind for kind in map(type, answer) if kind not in _WHOLE), None):
-        return f"a {type(answer).__name__} with a {other.__name__}"
-    large = any(not -(2**63) <= int(each) < 2**63 for each in answer)
-    return f"a {type(answer).__name__} with a number of more than 64 bits" if large else ""
 
 
 def _known(keys: _Keys, drawn: pa.Table) -> _Marks:

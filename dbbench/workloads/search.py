@@ -1,19 +1,18 @@
 """Searches for texts by their words, in searches per second.
 
-The words of each call are drawn between the calls. What calls drawn at random returned is compared when the clock has
-stopped.
+What calls drawn at random returned is compared when the clock has stopped.
 """
 
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from dbbench.datasets.cache import Files
@@ -21,25 +20,17 @@ from dbbench.datasets.inverted import InvertedIndex, Matching, texts_at
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.offered import prepared
 from dbbench.errors import NotVerified, Unsupported, WrongAnswer
-from dbbench.host.meters import CallMeter
-from dbbench.loadgen.histogram import Samples
-from dbbench.loadgen.job import ClientTimings
-from dbbench.loadgen.kept_calls import CopiedCalls, EveryCall
+from dbbench.loadgen.kept_calls import EveryCall
+from dbbench.loadgen.search_calls import Asked, TextSearches, parted, vocabulary_of
 from dbbench.results.facts import SearchFacts
 from dbbench.suite.dataset import TEXT, TEXT_TABLE
-from dbbench.suite.steps.base import Clients
 from dbbench.suite.steps.search import SearchStep
 from dbbench.workloads.context import StepContext, StepMeasurement
-from dbbench.workloads.keyvalue import throughput
-from dbbench.workloads.neighbours import misshapen
-from dbbench.workloads.searches import TIMED, enough, searched
+from dbbench.workloads.load_control import by_clients
+from dbbench.workloads.searches import searched
 
-#: Searches to warm up, and the seconds that they take at most.
-WARM_UP, WARMED = 50, 2.0
-#: Bytes of a key that an answer has, about.
-_KEY = 40
-#: Texts that phrases are drawn from at a time.
-_AT_ONCE = 1_024
+#: Seconds that some searches of loaded texts take at most.
+WARMED = 2.0
 #: Searches of loaded texts, and the queries of each.
 _LOADED = [
     SearchStep.model_validate({"kind": "search", "name": "loaded", "title": "Loaded", "match": {kind: {}}})
@@ -47,66 +38,27 @@ _LOADED = [
 ]
 _EACH = 8
 
-_Words = tuple[str, ...]
-_WORD = re.compile(r"[^\W_]+")
-
 
 def measure(step: SearchStep, context: StepContext) -> StepMeasurement:
-    """Searches in a second. Raises Unsupported if the engine can't match in this way."""
-    search = prepared(context.engine, context.session, "search")(step.match.kind, top=step.top, payload=step.payload)
-    words = drawn_words(step, context.files, context.round)
-    first = EveryCall()
-    searched(search, islice(words, WARM_UP), WARMED, first)
-    most = max((_bytes(answer) for _, answer in first.calls), default=1)
-    sample, samples, meter = CopiedCalls(most), Samples(), CallMeter(context.engine)
-    searched(search, _until_enough(words, samples), TIMED, sample, samples, meter)
-    found = ClientTimings(service=samples, begin=0, end=int(samples.total), usage=meter.usage(samples.total / 1e9))
-    measured = throughput(found, samples.count, Clients())
+    """What the step's clients measure. Raises Unsupported if the engine can't match in this way."""
+    measured, sample = by_clients(step, context, searches(step, context.files, f"{step.name} {context.round}"))
     if context.does_work:
         with context.aside():
-            fault, facts = judged(step, index_of(context), sample.calls)
+            fault, facts = judged(step, index_of(context), [*_calls(step, sample)])
         context.data.returned[step.name] = fault
         measured.facts["search"] = facts
     return measured
 
 
-def _until_enough(queries: Iterator[_Words], samples: Samples) -> Iterator[_Words]:
-    while not enough(samples):
-        yield next(queries)
+def searches(step: SearchStep, files: Files, seed: str) -> TextSearches:
+    """The calls of a step, as ordered from its clients."""
+    return TextSearches(step.match, step.top, step.payload, files.directory, seed)
 
 
-def drawn_words(step: SearchStep, files: Files, number: int) -> Iterator[_Words]:
-    """The words of one call after another, the same for every engine, others in each round; a phrase is of a text.
-
-    Raises Unsupported if texts of one's own have no words of these places.
-    """
-    chance = random.Random(f"{files.manifest['seed']} {step.name} {number}")
-    wanted, vocabulary = step.match.drawn, vocabulary_of(files)
-    some = vocabulary[wanted.among[0] - 1 : wanted.among[1]]
-    if len(some) <= wanted.words:
-        raise Unsupported(f"the texts have {len(vocabulary):,} different words: too few for those of `among`")
-    if step.match.phrase:
-        yield from _phrases(chance, {*some}, wanted.words, files)
-    letters = step.match.prefix.letters if step.match.prefix else None
-    while True:
-        yield tuple(word[:letters] for word in chance.sample(some, wanted.words))
-
-
-def _phrases(chance: random.Random, some: set[str], count: int, files: Files) -> Iterator[_Words]:
-    """Words that follow one another in a text. Raises Unsupported if no text has them."""
-    bodies = files.table(TEXT_TABLE).column(TEXT)
-    found = 0
-    while True:
-        rows = chance.choices(range(len(bodies)), k=_AT_ONCE)
-        for text in texts_at(bodies, rows):
-            words = _WORD.findall(text.lower())
-            places = [place for place in range(len(words) - count + 1) if some.issuperset(words[place : place + count])]
-            if places:
-                place = chance.choice(places)
-                found += 1
-                yield tuple(words[place : place + count])
-        if not found:
-            raise Unsupported(f"none of {_AT_ONCE:,} texts has {count} words of these places one after another")
+def _calls(step: SearchStep, sample: pa.Table) -> Iterator[tuple[Asked, Any]]:
+    """What some calls took and returned."""
+    for words, keys, texts in zip(*(column.to_pylist() for column in sample.columns), strict=True):
+        yield tuple(words), list(zip(keys, texts, strict=True)) if step.payload == "text" else keys
 
 
 def index_of(context: StepContext) -> InvertedIndex:
@@ -116,13 +68,7 @@ def index_of(context: StepContext) -> InvertedIndex:
     return InvertedIndex(vocabulary_of(files), postings, files.table(TEXT_TABLE).column(TEXT))
 
 
-def vocabulary_of(files: Files) -> list[str]:
-    """All words of the texts, the most frequent first."""
-    words: list[str] = files.table("vocabulary").column("word").to_pylist()
-    return words
-
-
-def judged(step: SearchStep, index: InvertedIndex, calls: Sequence[tuple[_Words, Any]]) -> tuple[str, SearchFacts]:
+def judged(step: SearchStep, index: InvertedIndex, calls: Sequence[tuple[Asked, Any]]) -> tuple[str, SearchFacts]:
     """What is wrong with the answers of some calls, empty if nothing is; and what is known of the others.
 
     Which texts match isn't known where the index is empty.
@@ -147,14 +93,8 @@ def judged(step: SearchStep, index: InvertedIndex, calls: Sequence[tuple[_Words,
 
 
 def _keys(step: SearchStep, answer: Any, index: InvertedIndex) -> tuple[NDArray[np.int64], str]:
-    """The keys of an answer, and faults of its shape or its texts. Raises WrongAnswer for what is no answer."""
-    texts: Sequence[Any] = ()
-    if step.payload == "text":
-        if type(answer) is not list or any(type(each) is not tuple or len(each) != 2 for each in answer):
-            raise WrongAnswer(f"a search returned a {type(answer).__name__}, not a list of tuples of key and text")
-        texts, answer = [text for _, text in answer], [key for key, _ in answer]
-    if fault := misshapen(answer):
-        raise WrongAnswer(f"a search returned {fault}, not a list or array of keys")
+    """The keys of an answer, and what is wrong with them or its texts. Raises WrongAnswer for what is no answer."""
+    answer, texts = parted(step.payload, answer)
     keys = np.array(answer, np.int64)
     if (unknown := keys[(keys < 1) | (keys > len(index.bodies))]).size:
         return keys, f"the key {unknown[0]}, which no text has"
@@ -173,12 +113,6 @@ def _fault(step: SearchStep, keys: NDArray[np.int64], found: Matching | None) ->
     most = len(found.keys if found else keys)
     wanted = min(step.top or most, most)
     return f"{len(keys)} rows instead of {wanted}" if len(keys) != wanted else ""
-
-
-def _bytes(answer: Any) -> int:
-    """What an answer takes, about."""
-    given = answer if isinstance(answer, list | tuple) else ()
-    return _KEY * (1 + len(given)) + sum(len(each[1]) for each in given if isinstance(each, tuple))
 
 
 def check(step: SearchStep, context: StepContext) -> None:
@@ -218,7 +152,7 @@ def check_loaded(context: StepContext) -> None:
     for step in _LOADED:
         try:
             search = prepared(context.engine, context.session, "search")(step.match.kind, top=None, payload="keys")
-            words = [*islice(drawn_words(step, context.files, number), _EACH)]
+            words = [*islice(searches(step, context.files, str(number)).words(), _EACH)]
         except Unsupported:  # or the texts have no such words
             continue
         every = EveryCall()

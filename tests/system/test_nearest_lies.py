@@ -24,6 +24,7 @@ scenarios:
     steps:
       - {kind: load, name: load, title: Load}
       - {kind: nearest, name: nearest, title: Nearest, recall: [0.9, 0.95]}
+      - {kind: nearest, name: crowd, title: Two clients, clients: 2, duration: 0.3, recall: 0.9}
       - {kind: nearest, name: filtered, title: Filtered, where: {label: 0.02}, recall: 0.9}
     charts: [{kind: overview}]
   - name: ip
@@ -35,13 +36,14 @@ scenarios:
       - {kind: nearest, name: by-product, title: By product, recall: 0.9}
     charts: [{kind: overview}]
 """
-SEARCHES = ("nearest-90", "nearest-95", "filtered", "by-product")
+SEARCHES = ("nearest-90", "nearest-95", "crowd", "filtered", "by-product")
 #: Engine -> step -> its outcome, and words of what is said of it.
 LIES = {
     "near-fewer": {"filtered": ("wrong", " rows instead of 10, in ")},
     "near-unfiltered": {"filtered": ("wrong", "whose label is 0, where the label 1 was asked for")},
     "near-cached": {"load": ("wrong", "a search of the loaded vectors finds 2")},
     "near-claims": dict.fromkeys(("nearest-90", "nearest-95"), ("no recall", "in the timed searches")),
+    "near-crowded": {"nearest-90": ("ok", ""), "crowd": ("wrong", "of the nearest, where 90.0% were found before")},
     "near-exact": dict.fromkeys(
         SEARCHES, ("ok", "an exact search: with the least cells, declared as its knob, it finds every neighbour")
     ),

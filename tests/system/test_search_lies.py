@@ -25,6 +25,7 @@ scenarios:
       - {kind: search, name: frequent, title: Frequent, match: {any: {among: [1, 20]}}}
       - {kind: search, name: best, title: Best, match: {any: {words: 3}}, top: 10}
       - {kind: search, name: text, title: Text, match: {any: {}}, top: 3, payload: text}
+      - {kind: search, name: crowd, title: Two clients, match: {all: {}}, clients: 2, duration: 0.3}
 """
 #: Engine -> step -> its outcome, and words of what is said of it.
 LIES = {
@@ -35,6 +36,7 @@ LIES = {
     "words-whole": {"load": ("wrong", ", for prefix of ")},
     "words-cached": {"load": ("wrong", "a search of the loaded texts returned ")},
     "words-tired": {"best": ("wrong", ", for any of ")},
+    "words-crowded": {"best": ("ok", ""), "crowd": ("wrong", "whose text doesn't match, for all of ")},
     "words-doubled": {"load": ("wrong", "a key twice in one answer")},
     "words-stems": {"load": ("wrong", "whose text doesn't match, for any of ")},
     "words-stops": {"frequent": ("wrong", " rows instead of ")},
@@ -65,6 +67,8 @@ def test_a_search_that_lies_is_told(rows: dict[tuple[str, str], dict[str, str]],
 
 
 def test_an_honest_search_is_not_accused(rows: dict[tuple[str, str], dict[str, str]]) -> None:
-    for step in ("load", "all", "frequent", "best", "text"):
+    for step in ("load", "all", "frequent", "best", "text", "crowd"):
         row = rows[step, "words-honest"]
-        assert (row["outcome"], row["detail"]) == ("ok", ""), (step, row["detail"])
+        said = row["detail"].startswith("its first calls took ")  # on a busy machine
+        assert row["outcome"] == "ok", (step, row["detail"])
+        assert said or not row["detail"], (step, row["detail"])

@@ -12,10 +12,11 @@ import pytest
 from dbbench.datasets.cache import Files, check_rows, materialise
 from dbbench.datasets.inverted import InvertedIndex
 from dbbench.errors import NotVerified, Unsupported, UserError
+from dbbench.loadgen.search_calls import vocabulary_of
 from dbbench.suite.dataset import Dataset
 from dbbench.suite.loader import parse_suite
 from dbbench.suite.steps.search import SearchStep
-from dbbench.workloads.search import drawn_words, judged, refuse_unknown, vocabulary_of
+from dbbench.workloads.search import judged, refuse_unknown, searches
 
 CHANCE = random.Random(1)
 WORDS = [f"w{'abcdefgh'[n % 8]}{'ijklmnop'[n // 8]}" for n in range(64)]
@@ -68,7 +69,7 @@ def test_other_texts_are_searched_and_not_verified(tmp_path: Path, other: str) -
     files = made(tmp_path, [*PLAIN[:200], other])
     with pytest.raises(NotVerified, match="more than words of a to z between single blanks"):
         refuse_unknown(files)
-    words = [*islice(drawn_words(step(), files, 1), 50)]
+    words = [*islice(searches(step(), files, "1").words(), 50)]
     assert {each for query in words for each in query} <= {*vocabulary_of(files)}
     index = InvertedIndex(vocabulary_of(files), [], files.table("texts").column("body"))
     assert judged(step(), index, [(words[0], [1, 7])]) == ("", {"checked": 0, "matches": 2.0})
@@ -132,4 +133,4 @@ scenarios:
 def test_places_that_no_word_has_are_told(tmp_path: Path) -> None:
     files = made(tmp_path, ["one two three"])
     with pytest.raises(Unsupported, match="the texts have 3 different words: too few for those of `among`"):
-        next(drawn_words(SearchStep.model_validate({**step().model_dump(), "match": {"all": {}}}), files, 1))
+        next(searches(SearchStep.model_validate({**step().model_dump(), "match": {"all": {}}}), files, "1").words())

@@ -17,6 +17,7 @@ from dbbench.datasets.inverted import InvertedIndex, texts_at
 from dbbench.datasets.texts import STOP_WORDS, TextSet, word
 from dbbench.engine.base import Engine, Session
 from dbbench.errors import SuiteError, Unsupported, WrongAnswer
+from dbbench.loadgen.search_calls import vocabulary_of
 from dbbench.suite.dataset import Dataset, Texts
 from dbbench.suite.loader import load_suite
 from dbbench.suite.model import Tier
@@ -24,7 +25,7 @@ from dbbench.suite.steps.load import LoadStep
 from dbbench.suite.steps.search import SearchStep
 from dbbench.workloads import load
 from dbbench.workloads.context import StepContext
-from dbbench.workloads.search import check_loaded, drawn_words, judged, vocabulary_of
+from dbbench.workloads.search import check_loaded, judged, searches
 
 SPEC = Texts(count=40_000, vocabulary=2_000, words={0: 3, 0.9: 20, 1: 40})
 
@@ -144,9 +145,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
 def test_each_call_has_other_words_the_same_for_every_engine(files: Files) -> None:
     vocabulary = TextSet(SPEC, seed=3, scale=0.05).vocabulary
     for match in ("all", "phrase"):
-        words = drawn_words(step(match), files, 1)
+        words = searches(step(match), files, "1").words()
         found = [next(words) for _ in range(500)]
-        again, other = drawn_words(step(match), files, 1), drawn_words(step(match), files, 2)
+        again, other = searches(step(match), files, "1").words(), searches(step(match), files, "2").words()
         assert [next(again) for _ in range(500)] == found
         assert [next(other) for _ in range(500)] != found
         assert len({*found}) > 300

@@ -63,7 +63,11 @@ class Across:
 
 def figures(chart: Tradeoff, scenario: ScenarioView, look: Look) -> Iterator[tuple[str, Scene]]:
     """The chart, if any engine has both figures."""
-    views = [each for each in scenario.steps if {each.step.name, getattr(each.step, "swept", "")} & {*chart.steps}]
+    views = [
+        each
+        for each in scenario.steps
+        if {each.step.name, *(getattr(each.step, key, "") for key in ("swept", "tuned"))} & {*chart.steps}
+    ]
     across = Across(next((each for each in scenario.steps if each.step.name == chart.against), None))
     points = [
         Point(line.row, x, line.row.value)

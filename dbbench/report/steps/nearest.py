@@ -6,6 +6,7 @@ from dbbench.analysis.row import Row
 from dbbench.analysis.units import amount
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, StepView, percentiles_note
+from dbbench.report.steps.query import spread_note, with_spread
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.nearest import NearestStep
 
@@ -30,10 +31,14 @@ class Wording(step_view.Wording[NearestStep]):
 
     def detailed(self, step: NearestStep, view: StepView) -> StepView:
         """Recall, effort and percentiles."""
+        if step.rate or step.find:
+            return with_spread(step, view)
         return view.with_details(DETAILS, lambda line: _cells(line.row))
 
     def details_note(self, step: NearestStep, view: StepView) -> str:
         """What the columns are."""
+        if step.rate or step.find:
+            return spread_note(step, view)
         return (
             "Recall: the mean of the timed queries, with its interval and the fifth percentile, medians of the rounds. "
             "Effort: the least that reached the recall on other queries; searches without a knob have none. "

@@ -6,6 +6,7 @@ from dbbench.analysis.row import Row
 from dbbench.analysis.units import amount
 from dbbench.report import step_view
 from dbbench.report.step_view import Facts, StepView, percentiles_note
+from dbbench.report.steps.query import spread_note, with_spread
 from dbbench.suite.dataset import Records
 from dbbench.suite.steps.search import Beginning, SearchStep
 
@@ -34,10 +35,14 @@ class Wording(step_view.Wording[SearchStep]):
 
     def detailed(self, step: SearchStep, view: StepView) -> StepView:
         """Matches, ranking and percentiles."""
+        if step.rate or step.find:
+            return with_spread(step, view)
         return view.with_details(DETAILS, lambda line: _cells(line.row))
 
     def details_note(self, step: SearchStep, view: StepView) -> str:
         """What the columns are."""
+        if step.rate or step.find:
+            return spread_note(step, view)
         return (
             "Matches: the texts that match, on average. NDCG: how near the order of a ranked search is to BM25's (k1 1.2, "
             "b 0.75), of 1, beside that of a random order; no rank goes by it. Checked: calls whose answers were compared. "

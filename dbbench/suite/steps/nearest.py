@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from dbbench.suite.base import HIDDEN, Model
 from dbbench.suite.dataset import Vectors
 from dbbench.suite.plain import Dangling, Mapping, listed, mapping, sequence
-from dbbench.suite.steps.base import Step
+from dbbench.suite.steps.timed import TimedStep
 
 #: The most neighbours that a step may ask for: the distances that are kept of each query.
 MOST = 100
@@ -44,7 +44,7 @@ Recalls = Annotated[
 ]
 
 
-class NearestStep(Step):
+class NearestStep(TimedStep):
     """Searches for the `k` vectors nearest to a query, in searches per second at equal `recall`.
 
     Of each engine the least effort is found that reaches the recall on some of the queries; others are then timed. A
@@ -58,8 +58,8 @@ class NearestStep(Step):
     where: Where | None = None
     queries: Literal["inside", "outside"] = "inside"
     #: The name and recalls of the step that this one was made from.
-    swept: str | None = Field(default=None, json_schema_extra=HIDDEN)
-    sweep: tuple[float, ...] = Field(default=(), json_schema_extra=HIDDEN)
+    tuned: str | None = Field(default=None, json_schema_extra=HIDDEN)
+    recalls: tuple[float, ...] = Field(default=(), json_schema_extra=HIDDEN)
 
     datasets = ("vectors",)
     unit = "1/s"
@@ -72,22 +72,29 @@ class NearestStep(Step):
         return self.recall[0]
 
     def expanded(self) -> tuple[NearestStep, ...]:
-        """A step for each recall, where there are several."""
+        """A step for each recall, where there are several, and for each number of clients."""
         if len(self.recall) == 1:
-            return (self,)
-        return tuple(
+            return super().expanded()
+        each = [
             self.model_copy(update={
-                "recall": (recall,), "sweep": self.recall, "swept": self.name, "name": _named(self.name, recall),
+                "recall": (recall,), "recalls": self.recall, "tuned": self.name, "name": _named(self.name, recall),
                 "title": f"{self.title}, recall {recall:g}",
             })
             for recall in self.recall
-        )  # fmt: skip
+        ]  # fmt: skip
+        return tuple(one for step in each for one in step.expanded())
+
+    def over_hosts(self, hosts: int) -> NearestStep:
+        """The step itself: other hosts don't have the vectors."""
+        return self
 
     @classmethod
     def names(cls, step: Mapping) -> list[str]:
-        """A name for each recall, where there are several."""
+        """A name for each recall, where there are several, and number of clients."""
         recalls = [each for each in sequence(step, "recall") if isinstance(each, int | float)]
-        return [_named(str(step.get("name")), each) for each in recalls] if len(recalls) > 1 else super().names(step)
+        named = str(step.get("name"))
+        each = [_named(named, recall) for recall in recalls] if len(recalls) > 1 else [named]
+        return [one for name in each for one in super(NearestStep, cls).names({**step, "name": name})]
 
     @classmethod
     def unfit(cls, step: Mapping, dataset: Mapping) -> Iterator[Dangling]:

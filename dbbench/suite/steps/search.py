@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from dbbench.suite.base import Model
 from dbbench.suite.dataset import Texts
 from dbbench.suite.plain import Dangling, Mapping, mapping
-from dbbench.suite.steps.base import Step
+from dbbench.suite.steps.timed import TimedStep, WarmUp
 
 #: How the words of a query must be in a text: all of them, one or more, one after another; or a word that begins so.
 MatchKind = Literal["all", "any", "phrase", "prefix"]
@@ -68,8 +68,8 @@ class Match(Model):
         return found
 
 
-class SearchStep(Step):
-    """Searches for texts by words, in searches per second.
+class SearchStep(TimedStep):
+    """Searches for texts by words, in searches per second, for a second unless it says how long.
 
     `match` says which texts; `top` how many of them, the best first, or all in any order. The `payload` is what a
     search returns of each: its key, or key and text. The words of each call are drawn anew, the same for every engine.
@@ -79,11 +79,16 @@ class SearchStep(Step):
     match: Match
     top: int | None = Field(default=None, ge=1, le=MOST)
     payload: Payload = "keys"
+    warm_up: WarmUp = 50
 
     datasets = ("texts",)
     unit = "1/s"
     counts = "searches"
     required_operations: ClassVar[tuple[str, ...]] = ("search",)
+
+    def over_hosts(self, hosts: int) -> Self:
+        """The step itself: other hosts don't have the texts."""
+        return self
 
     @classmethod
     def unfit(cls, step: Mapping, dataset: Mapping) -> Iterator[Dangling]:

@@ -1,11 +1,12 @@
 """Searches for texts: an honest one over an inverted index, and others that lie in a way each."""
 
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from math import log
 from typing import Any, ClassVar
 
-from dbbench.engine import Engine, LoadPart, Publication, Session, Tier
+from dbbench.engine import Concurrency, Engine, LoadPart, Publication, Session, Tier
 
 
 class WordsSession(Session):
@@ -33,6 +34,7 @@ class Words(Engine):
     license = "none"
     publication = Publication.ALLOWED
     session_class: ClassVar = WordsSession
+    concurrency = Concurrency(threads=None)
     durability: ClassVar = {Tier.MEMORY: {}}
 
     @classmethod
@@ -154,6 +156,17 @@ class Tired(Words):
     def search(self, match: str, words: list[str], top: int | None, payload: str) -> Any:
         self.calls += 1
         return super().search(match, words if self.calls < 200 else words[:1], top, payload)
+
+
+class Crowded(Words):
+    """Answers from the first of the words where other threads call than the first."""
+
+    name = "words-crowded"
+    title = "Words: crowded"
+
+    def search(self, match: str, words: list[str], top: int | None, payload: str) -> Any:
+        alone = threading.current_thread() is threading.main_thread()
+        return super().search(match, words if alone else words[:1], top, payload)
 
 
 class Doubled(Words):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dbbench.engine import Engine, Knob, LoadPart, Publication, Session, Tier
+from dbbench.engine import Concurrency, Engine, Knob, LoadPart, Publication, Session, Tier
 from dbbench_faulty.family import Named
 
 CELLS = 64
@@ -33,6 +34,7 @@ class Near(Named, Engine):
     license = "none"
     publication = Publication.ALLOWED
     session_class: ClassVar = NearSession
+    concurrency = Concurrency(threads=None)
     durability: ClassVar = {Tier.MEMORY: {}}
     metrics: ClassVar = ("l2", "ip")
     knob: ClassVar[Knob | None] = Knob("cells", 1, CELLS)
@@ -106,6 +108,14 @@ class Claims(Near):
             return lambda vector: np.delete(
                 search(vector, k + 3, where, effort), left_out[: 0 if next(calls) < 120 else None]
             )[:k]
+
+
+class Crowded(Near):
+    """Looks into one cell where other threads call than the first."""
+
+    def nearest(self, query: Any, k: int, where: int | None, effort: int) -> Any:
+        alone = threading.current_thread() is threading.main_thread()
+        return super().nearest(query, k, where, effort if alone else 1)
 
 
 class Exact(Near):

@@ -1,0 +1,196 @@
+"""What each search for texts or vectors takes, drawn between the calls; answers of some are kept to be compared."""
+
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dbbench.datasets.cache import Files
+from dbbench.datasets.inverted import texts_at
+from dbbench.datasets.neighbours import Matrix
+from dbbench.datasets.vectors import matrix
+from dbbench.engine.base import Engine, Session
+from dbbench.engine.offered import prepared
+from dbbench.errors import Unsupported, WrongAnswer
+from dbbench.loadgen.kept_calls import CopiedCalls
+from dbbench.loadgen.key_streams import CallStream
+from dbbench.suite.dataset import TEXT, TEXT_TABLE
+from dbbench.suite.steps.search import Match, Payload
+
+#: Words of a query.
+Asked = tuple[str, ...]
+#: Texts that phrases are drawn from at a time, the bytes that a key takes in an answer, about, and those of a text.
+_AT_ONCE, _KEY, _TEXT = 1_024, 40, 400
+#: Queries of all clients together that are made before the start.
+_PREMADE = 20_000
+_WORD = re.compile(r"[^\W_]+")
+#: Whole numbers, as Python and numpy have them: nothing that computes its value when it is looked at.
+_WHOLE = frozenset({int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])})
+
+
+@dataclass(frozen=True)
+class TextSearches:
+    """Searches for words that are drawn from the texts in `files`: the same for every engine, others for each seed."""
+
+    match: Match
+    top: int | None
+    payload: Payload
+    files: Path
+    seed: str
+    endless: bool = True
+
+    def check(self, engine: Engine, session: Session) -> None:
+        """Raise Unsupported if the engine can't search in this way, or the texts have no such words."""
+        self._run(engine, session)
+        next(self.words())
+
+    def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
+        """One client's calls."""
+        words, each = self.words(number), _KEY + _TEXT * (self.payload == "text")
+        sample = CopiedCalls(each * (self.top or _AT_ONCE))
+        run = self._run(engine, session)
+        return CallStream(run, words, premade=_PREMADE, sample=sample, rows_of=partial(_found, self.payload))
+
+    def _run(self, engine: Engine, session: Session) -> Callable[[Any], Any]:
+        run: Callable[[Any], Any] = prepared(engine, session, "search")(
+            self.match.kind, top=self.top, payload=self.payload
+        )
+        return run
+
+    def words(self, number: int = 0) -> Iterator[Asked]:
+        """The words of one of a client's calls after another; a phrase is of a text.
+
+        Raises Unsupported if texts of one's own have no words of these places.
+        """
+        files = Files(self.files)
+        chance = random.Random(f"{files.manifest['seed']} {self.seed}{f' {number}' * (number > 0)}")
+        wanted, vocabulary = self.match.drawn, vocabulary_of(files)
+        some = vocabulary[wanted.among[0] - 1 : wanted.among[1]]
+        if len(some) <= wanted.words:
+            raise Unsupported(f"the texts have {len(vocabulary):,} different words: too few for those of `among`")
+        if self.match.phrase:
+            yield from _phrases(chance, {*some}, wanted.words, files)
+        letters = self.match.prefix.letters if self.match.prefix else None
+        while True:
+            yield tuple(word[:letters] for word in chance.sample(some, wanted.words))
+
+
+def vocabulary_of(files: Files) -> list[str]:
+    """All words of the texts, the most frequent first."""
+    words: list[str] = files.table("vocabulary").column("word").to_pylist()
+    return words
+
+
+def _phrases(chance: random.Random, some: set[str], count: int, files: Files) -> Iterator[Asked]:
+    """Words that follow one another in a text. Raises Unsupported if no text has them."""
+    bodies = files.table(TEXT_TABLE).column(TEXT)
+    found = 0
+    while True:
+        rows = chance.choices(range(len(bodies)), k=_AT_ONCE)
+        for text in texts_at(bodies, rows):
+            words = _WORD.findall(text.lower())
+            places = [place for place in range(len(words) - count + 1) if some.issuperset(words[place : place + count])]
+            if places:
+                place = chance.choice(places)
+                found += 1
+                yield tuple(words[place : place + count])
+        if not found:
+            raise Unsupported(f"none of {_AT_ONCE:,} texts has {count} words of these places one after another")
+
+
+def _found(payload: Payload, calls: Sequence[tuple[Asked, Any]]) -> pa.Table:
+    """Words, keys, and texts if they were asked for. Raises WrongAnswer for what is no answer."""
+    keys, texts = zip(*(parted(payload, answer) for _, answer in calls), strict=True)
+    return pa.table({
+        "words": pa.array([words for words, _ in calls], pa.list_(pa.string())),
+        "keys": pa.array(keys, pa.list_(pa.int64())), "texts": pa.array(texts, pa.list_(pa.string())),
+    })  # fmt: skip
+
+
+def parted(payload: Payload, answer: Any) -> tuple[Any, list[str]]:
+    """The keys of an answer, and its texts. Raises WrongAnswer for what is no answer."""
+    texts: list[str] = []
+    if payload == "text":
+        if type(answer) is not list or any(
+            type(each) is not tuple or len(each) != 2 or type(each[1]) is not str for each in answer
+        ):
+            raise WrongAnswer(f"a search returned a {type(answer).__name__}, not a list of tuples of key and text")
+        texts, answer = [text for _, text in answer], [key for key, _ in answer]
+    if fault := misshapen(answer):
+        raise WrongAnswer(f"a search returned {fault}, not a list or array of keys")
+    return answer, texts
+
+
+@dataclass(frozen=True)
+class NearestSearches:
+    """Searches for the vectors nearest to the queries from `first` to `last` of a table in `files`, in passes."""
+
+    k: int
+    where: int | None
+    effort: int | None
+    files: Path
+    queries: str
+    first: int
+    last: int
+    endless: bool = True
+
+    def check(self, engine: Engine, session: Session) -> None:
+        """Raise Unsupported if the engine can't search in this way."""
+        self._run(engine, session)
+
+    def prepare(self, engine: Engine, session: Session, number: int, of: int) -> CallStream:
+        """One client's calls, in passes of its own."""
+        queries = matrix(Files(self.files).table(self.queries).column("vector"))[self.first : self.last]
+        #: Of a query that was kept nobody takes the place in memory.
+        places = dict[int, int]()
+
+        def asked() -> Iterator[Any]:
+            for some, order in passes(queries, number << 20):
+                for place, query in zip(order.tolist(), some, strict=True):
+                    places[id(query)] = place
+                    yield query
+
+        def found(calls: Sequence[tuple[Any, Any]]) -> pa.Table:
+            keys = pa.array([parted("keys", answer)[0] for _, answer in calls], pa.list_(pa.int64()))
+            return pa.table({"place": [places[id(query)] for query, _ in calls], "keys": keys})
+
+        run, sample = self._run(engine, session), CopiedCalls(_KEY * self.k)
+        return CallStream(run, asked(), premade=_PREMADE, sample=sample, rows_of=found)
+
+    def _run(self, engine: Engine, session: Session) -> Callable[[Any], Any]:
+        run: Callable[[Any], Any] = prepared(engine, session, "nearest")(self.k, where=self.where, effort=self.effort)
+        return run
+
+
+def passes(queries: Matrix, first: int) -> Iterator[tuple[Matrix, Any]]:
+    """All queries in one order after another, and their places; the number of the pass is `first` at first.
+
+    In each pass other numbers of every query differ in their last bit but one: no answer is known from before, all stay
+    right.
+    """
+    for number in count(first):
+        order = np.random.default_rng(number).permutation(len(queries))
+        some = queries[order]
+        bits = number >> np.arange(min(some.shape[1], 30)) & 1
+        some[:, : len(bits)] *= (1 + bits * 2.0**-22).astype(np.float32)
+        yield some, order
+
+
+def misshapen(answer: Any) -> str:
+    """What an answer is, if it isn't a list, a tuple or an array of one dimension, of whole numbers of 64 bits."""
+    if type(answer) is np.ndarray:
+        whole = answer.ndim == 1 and answer.dtype.kind in "iu"
+        return "" if whole else f"an array of {answer.dtype} in {answer.ndim} dimensions"
+    if type(answer) not in (list, tuple):
+        return f"a {type(answer).__name__}"
+    if other := next((kind for kind in map(type, answer) if kind not in _WHOLE), None):
+        return f"a {type(answer).__name__} with a {other.__name__}"
+    large = any(not -(2**63) <= int(each) < 2**63 for each in answer)
+    return f"a {type(answer).__name__} with a number of more than 64 bits" if large else ""
