@@ -1,7 +1,7 @@
 """Documents as JSON texts: drawn from the description of their fields, and brought to one form."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,23 @@ def canonical(given: pa.Array | pa.ChunkedArray) -> pa.Array:
 def _canonical(text: str) -> str:
     read = json.loads(text, object_pairs_hook=_once, parse_float=_number, parse_constant=_refused)
     return json.dumps(read, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def without(given: pa.Array, path: str, left_out: Collection[str]) -> pa.Array:
+    """Documents under a path without the values at some paths, which are in capitals. Raises ValueError for no JSON."""
+    found = [None if text is None else _without(json.loads(text), path.upper(), left_out) for text in given.to_pylist()]
+    return pa.array([None if each is None else json.dumps(each) for each in found], pa.string())
+
+
+def _without(value: Any, path: str, left_out: Collection[str]) -> Any:
+    if isinstance(value, list):
+        return [_without(each, path, left_out) for each in value]
+    if not isinstance(value, dict):
+        return value
+    places = {name: f"{path}_{name.upper()}" for name in value}
+    return {
+        name: _without(each, places[name], left_out) for name, each in value.items() if places[name] not in left_out
+    }
 
 
 def _number(text: str) -> float | int:

@@ -4,7 +4,8 @@ All rows of a table are read piece by piece in the order of their keys where the
 otherwise at once. A sample is read by its keys.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from random import SystemRandom
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from dbbench.answers.compare import as_batches, check_batches, check_rows, check_value, with_keys_of
+from dbbench.datasets.documents import without
 from dbbench.datasets.generate import arrow_schema
 from dbbench.engine.base import Engine, Session
 from dbbench.engine.sql.session import SQLEngine, SQLSession, fetch
@@ -26,6 +28,10 @@ COUNT = DataType("bigint", ())
 _AT_ONCE = 8_192
 #: Rows of a sample, and the batches that they come from.
 _SAMPLE, _FROM = 512, 16
+#: What changes no row.
+_INDEX = re.compile(r"\s*CREATE\s+(UNIQUE\s+)?INDEX\b", re.IGNORECASE)
+#: An update of a table, and what it sets.
+_UPDATE = re.compile(r"\s*UPDATE\s+(\w+)\s+SET\s+(.+?)(?:\s+WHERE\s.*)?", re.IGNORECASE | re.DOTALL)
 
 
 def check_table(context: StepContext, name: str, *, every_row: bool) -> None:
@@ -86,7 +92,35 @@ def check_after(context: StepContext, *, every_row: bool) -> dict[str, str]:
             check_added(context, name)
         except WrongAnswer as exc:
             found[added[-1].step] = str(exc)
+    for name, (step, words) in context.data.updated.items() if every_row else ():
+        try:
+            _check_unchanged(context, name, words)
+        except (WrongAnswer, ValueError) as exc:  # or what should be a document is none
+            found[step] = f"rows of {name}, read back: {exc}"
     return found
+
+
+def _check_unchanged(context: StepContext, name: str, changed: Collection[str]) -> None:
+    """Compare all rows in the columns, and the values of documents, that no update names. Raises WrongAnswer."""
+    table = context.tables[name]
+    columns = {key: column for key, column in table.columns.items() if key.upper() not in changed}
+    if name in context.data.left_by or _told_by_row(context, name) or not {*table.key_columns} <= {*columns}:
+        return
+
+    def unchanged(batch: pa.RecordBatch) -> pa.RecordBatch:
+        for place, (key, column) in enumerate(columns.items()):
+            if column.data_type.name == "json":
+                field = batch.schema.field(place).with_type(pa.string())
+                batch = batch.set_column(place, field, without(batch.column(place), key, changed))
+        return batch
+
+    with context.beneath() as (engine, session):
+        sql, files = _sql_engine(engine), context.files
+        given, by_rows = _read(session, _selected(sql, columns, name) + _of_the_dataset(context, sql, name))
+        expected = [unchanged(batch.select([*columns])) for batch in files.stream(name)]
+        schema = expected[0].schema
+        pieces = as_batches(given, schema) if by_rows else given
+        check_batches(map(unchanged, pieces), pa.Table.from_batches(expected), ordered=False)
 
 
 def let_go(context: StepContext, step: StatementStep) -> dict[str, str]:
@@ -99,7 +133,15 @@ def let_go(context: StepContext, step: StatementStep) -> dict[str, str]:
             context.data.rows[step.adds.table] = int(_count(_sql_engine(engine), session, step.adds.table))
     context.data.texts.append(step.dialects.get(context.engine.info().dialect, step.sql))
     named = {step.adds.table} if step.adds else set(_words(context.statement(step)))
-    return {name: context.data.left_by.pop(name) for name in named & set(context.data.left_by)}
+    if _INDEX.match(step.sql):
+        return {}
+    known = {name: context.data.left_by.pop(name) for name in named & set(context.data.left_by)}
+    update = _UPDATE.fullmatch(step.sql)
+    for name in named & set(context.tables):
+        _, words = context.data.updated.pop(name, ("", None if name not in known else frozenset[str]()))
+        if update and update[1] == name and words is not None:
+            context.data.updated[name] = step.name, words | {*re.findall(r"\w+", update[2].upper())}
+    return known
 
 
 def forget(context: StepContext, texts: Sequence[str]) -> None:
@@ -107,6 +149,7 @@ def forget(context: StepContext, texts: Sequence[str]) -> None:
     context.data.texts += texts
     for name in {word for sql in texts for word in _words(sql)} & set(context.tables):
         context.data.left_by.pop(name, None)
+        context.data.updated.pop(name, None)
         context.data.rows.pop(name, None)
 
 

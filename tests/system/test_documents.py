@@ -23,6 +23,7 @@ LIES = {
     "documents-writes": ("load", "Extra data"),
     "documents-forgets": ("update", "0 instead of 100"),
     "documents-misses": ("update", "99 instead of 100"),
+    "documents-spills": ("update", "rows of Purchase, read back: column Body: "),
     "documents-replaces": ("by-key", "column Body_status: null instead of "),
     "documents-words": ("groups", "column Body_buyer_level: 'null' instead of "),
 }

@@ -113,6 +113,13 @@ class Replaces(Faulty, family="documents"):
         instead = ("json_set(\"Body\", '$.views',", "json_object('views',")
 
 
+class Spills(Faulty, family="documents"):
+    """Changes another field with the one that it updates; no query of the suite reads that."""
+
+    class session_class(Updating):
+        instead = ("json_set(\"Body\", '$.views',", "json_set(\"Body\", '$.buyer.name', 'x', '$.views',")
+
+
 class Words(Faulty, family="documents"):
     """A word for a missing field."""
 
