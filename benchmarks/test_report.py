@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from statistics import median
 
+from dbbench.analysis.comparability import Side
+from dbbench.analysis.history import history
 from dbbench.results.run_directory import Run
 from tests.fabricated import MANY, fabricate, longer_invoices, many
 
@@ -28,6 +30,8 @@ ENGINES = ("sqlite", "sqlite+apsw", "duckdb", "duckdb+arrow", "firebird", "postg
 #: On 2 cores of a Xeon they were 1.93 and 3.28, with nothing of Python compiled beforehand.
 AT_MOST, MANY_AT_MOST = 2.3, 4.0
 PAIRS = 3
+#: A history's own share, as a multiple of reading the runs: 0.6 where it was 2.7 with an interval of each figure.
+HISTORY_AT_MOST = 1.0
 #: A site: how many runs, and how long it may take at most.
 RUNS, SITE_SECONDS = 100, 60
 
@@ -78,3 +82,24 @@ def test_a_site_of_a_hundred_runs(tmp_path: Path) -> None:
     print(f"\n  {taken:.1f} s, {spent:.1f} s of CPU time")
     assert len([*(tmp_path / "site" / "runs").iterdir()]) == RUNS
     assert taken < SITE_SECONDS
+
+
+def test_a_history_takes_little_more_than_reading_its_runs(tmp_path: Path) -> None:
+    """Reading is what a history can't do without; intervals are for its files."""
+    first = fabricate(tmp_path / "r0", dict(list(MANY.items())[:2]), rounds=5)
+    for day in range(1, RUNS):
+        copy = shutil.copytree(first.path, tmp_path / f"r{day}")
+        run = Run.open(copy)
+        run.manifest = run.manifest.model_copy(
+            update={"created": first.manifest.created + datetime.timedelta(days=day)}
+        )
+        run.save()
+    runs = [Run.open(path) for path in tmp_path.iterdir()]
+    ratios = []
+    for _ in range(PAIRS):
+        start = time.process_time()
+        sides = [Side.read(run) for run in runs]
+        read = time.process_time()
+        history(sides, intervals=False)
+        ratios.append((time.process_time() - read) / (read - start))
+    assert median(ratios) <= HISTORY_AT_MOST

@@ -11,7 +11,7 @@ the false changes come from it. A change that was taken back a few runs later ma
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import fmean
 
 import numpy as np
@@ -21,7 +21,7 @@ from dbbench.analysis.comparability import Difference, Side, Weight, check_runs,
 from dbbench.analysis.ranking import BAND, SIGNIFICANCE
 from dbbench.analysis.row import Row
 from dbbench.analysis.statistics import student_cdf
-from dbbench.analysis.summary import summarise
+from dbbench.analysis.summary import unordered
 from dbbench.analysis.verdicts import Key, row_key
 from dbbench.errors import UserError
 
@@ -90,8 +90,13 @@ class History:
         return sorted(found, key=lambda series: (not series.settled, -max(change.ratio for change in series.changes)))
 
 
-def history(sides: Sequence[Side], *, across_machines: bool = False, publish: bool = False) -> History:
-    """The runs in the order of time. Raises UserError for fewer than two, for unlike ones and for one given twice."""
+def history(
+    sides: Sequence[Side], *, across_machines: bool = False, publish: bool = False, intervals: bool = True
+) -> History:
+    """The runs in the order of time; `intervals`: with those of each run's figures.
+
+    Raises UserError for fewer than two, for unlike ones and for one given twice.
+    """
     if len(sides) < 2:
         raise UserError("a history needs two runs or more, and a change can be seen from four on; name them all")
     sides = sorted(sides, key=lambda side: side.manifest.created)
@@ -99,17 +104,17 @@ def history(sides: Sequence[Side], *, across_machines: bool = False, publish: bo
     machines = tuple(found for found in differing if found[1].weight is Weight.MACHINE)
     hidden = withheld(sides) if publish else {}
     sides = [side.without(hidden) for side in sides]
-    found = list(_series(sides))
+    found = list(_series(sides, intervals=intervals))
     if not found:
         raise UserError(f"{', '.join(side.name for side in sides)} have no figure in common")
     return History(tuple(sides), tuple(_with_changes(found, sides)), machines, tuple(hidden.items()))
 
 
-def _series(sides: Sequence[Side]) -> Iterator[Series]:
+def _series(sides: Sequence[Side], *, intervals: bool) -> Iterator[Series]:
     """What at least two runs have a figure of."""
     found: dict[Key, list[Row | None]] = {}
     for number, side in enumerate(sides):
-        for row in summarise(side.suite, side.manifest, side.results):
+        for row in chain.from_iterable(unordered(side.suite, side.manifest, side.results, intervals=intervals)):
             rows = found.setdefault(row_key(row), [None] * len(sides))
             rows[number] = row if row.value is not None else None
     for (scenario, step, engine), rows in found.items():
@@ -141,7 +146,7 @@ def _change(series: Series, at: int, before: float, after: float, sides: Sequenc
     causes = [
         item
         for item in differences(sides[last], sides[at])
-        if item.weight is Weight.CAUSE and (item.what.startswith(own) or ":" not in item.what)
+        if item.weight is not Weight.WORK and (item.what.startswith(own) or ":" not in item.what)
     ]
     causes += plan_difference(series.scenario, series.step, series.engine, [sides[last]], [sides[at]])
     return Change(
@@ -172,14 +177,19 @@ def splits(values: Values, tests: int, offset: int = 0) -> Iterator[int]:
     if len(values) < FEWEST_RUNS:
         return
     values = np.asarray(values)
-    places = range(2, len(values) - 1)
-    chances = {at: chance_of(values[:at], values[at:]) for at in places}
-    at = min(chances, key=lambda at: (chances[at], -_distance(values, at)))
-    if chances[at] * len(chances) * tests >= SIGNIFICANCE or _distance(values, at) < math.log1p(BAND):
+    at, places = _most_apart(values), len(values) - FEWEST_RUNS + 1
+    if chance_of(values[:at], values[at:]) * places * tests >= SIGNIFICANCE or _distance(values, at) < math.log1p(BAND):
         return
     yield from splits(values[:at], tests, offset)
     yield offset + at
     yield from splits(values[at:], tests, offset + at)
+
+
+def _most_apart(values: NDArray[np.float64]) -> int:
+    """The place whose two sides differ most by Student's t: what they share of all squares grows with it."""
+    sums = np.cumsum(values - np.mean(values))[1:-2]
+    before = np.arange(2, len(values) - 1)
+    return int(before[np.argmax(sums**2 * (1 / before + 1 / (len(values) - before)))])
 
 
 def newest_differs(level: Values, tests: int) -> bool:

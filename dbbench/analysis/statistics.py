@@ -45,10 +45,10 @@ def estimate(trial_means: Sequence[float]) -> Estimate:
     narrow for few trial means (they cover the truth in 85 % of cases with 7). With 5 trial means the interval is
     the least to the greatest, which covers 93.75 %; from 6 on it covers at least 95 %.
     """
-    values = np.asarray(trial_means, dtype=float)
-    if len(values) < 2:
-        return Estimate(float(np.median(values)), None, None)
-    return _between(float(np.median(values)), _resampled(trial_means), len(values))
+    middle = float(median(trial_means))
+    if len(trial_means) < 2:
+        return Estimate(middle, None, None)
+    return _between(middle, _resampled(trial_means), len(trial_means))
 
 
 def _resampled(trial_means: Sequence[float]) -> Medians:
@@ -84,8 +84,10 @@ def _drawn(count: int) -> npt.NDArray[np.unsignedinteger[Any]]:
 
 
 def _between(value: float, resampled: Medians, trial_means: int) -> Estimate:
-    tail = _expanded_tail(trial_means) * 100
-    low, high = np.percentile(resampled, [tail, 100 - tail])
+    """The interval between two percentiles: sorting takes a quarter of the time of numpy's `percentile`."""
+    tail = _expanded_tail(trial_means)
+    places = np.array([tail, 1 - tail]) * (len(resampled) - 1)
+    low, high = np.interp(places, np.arange(len(resampled)), np.sort(resampled))
     return Estimate(value, float(low), float(high))
 
 
@@ -101,7 +103,7 @@ def paired_ratio(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
 
     The interval is the bootstrap's for whole rounds: what a round did to both sides cancels in each resample.
     """
-    value = float(np.median(ours) / np.median(theirs))
+    value = median(ours) / median(theirs)
     if len(ours) < 2:
         return Estimate(value, None, None)
     return _between(value, _resampled(ours) / _resampled(theirs), len(ours))
@@ -112,7 +114,7 @@ def paired_mean(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> Est
 
     It is the only mean of ratios that doesn't depend on what they are ratios to (Fleming and Wallace, 1986).
     """
-    value = geometric_mean([float(np.median(ours) / np.median(theirs)) for ours, theirs in pairs])
+    value = geometric_mean([median(ours) / median(theirs) for ours, theirs in pairs])
     trial_means = len(pairs[0][0])
     if trial_means < 2:
         return Estimate(value, None, None)

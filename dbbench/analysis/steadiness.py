@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 import numpy as np
 
@@ -46,7 +47,7 @@ def _spread(logarithms: np.ndarray) -> Iterator[Remark]:
 
 def _drift(logarithms: np.ndarray) -> Iterator[Remark]:
     half = len(logarithms) // 2
-    change = math.exp(float(np.median(logarithms[-half:]) - np.median(logarithms[:half])))
+    change = math.exp(median(logarithms[-half:]) - median(logarithms[:half]))
     if max(change, 1 / change) < CHANGE:
         return
     if trend_chance(logarithms.tolist()) <= ALARM:

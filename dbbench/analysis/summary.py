@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
 from dbbench.analysis.agreement import agreed, confirmed, disputed
 from dbbench.analysis.dependence import Dependence, dependence, stretched
@@ -31,6 +32,13 @@ def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult], 
 
     `mixed`: rank Arrow batches with rows.
     """
+    return [row for rows in unordered(suite, manifest, results) for row in ordered(rows, mixed=mixed)]
+
+
+def unordered(
+    suite: Suite, manifest: Manifest, results: Sequence[TrialResult], *, intervals: bool = True
+) -> list[list[Row]]:
+    """The rows of each step as engines were asked for, without ranks and ratios, and if you like without intervals."""
     steps: list[list[Row]] = []
     called = manifest.titles(results)
     for scenario in suite.scenarios:
@@ -40,13 +48,22 @@ def summarise(suite: Suite, manifest: Manifest, results: Sequence[TrialResult], 
                 mine.setdefault(result.engine_name, []).append(result)
         for step in scenario.steps:
             found = [
-                _row(scenario, step.name, engine, called[engine], manifest, mine.get(engine, []), results)
+                _row(
+                    scenario,
+                    step.name,
+                    engine,
+                    called[engine],
+                    manifest,
+                    mine.get(engine, []),
+                    results,
+                    intervals=intervals,
+                )
                 for engine in manifest.engines
             ]
             rows = agreed(disputed([row for row in found if row is not None], results))
             steps.append(possible(step, rows))
     depends = dependence([[row.trial_means for row in rows if _timed(row)] for rows in steps])
-    return [row for rows in steps for row in ordered([_widened(row, depends) for row in rows], mixed=mixed)]
+    return [[_widened(row, depends) for row in rows] for rows in steps]
 
 
 def _timed(row: Row) -> bool:
@@ -69,6 +86,8 @@ def _row(
     manifest: Manifest,
     mine: Sequence[TrialResult],
     results: Sequence[TrialResult],
+    *,
+    intervals: bool,
 ) -> Row | None:
     """`mine` are the engine's own trials of the scenario."""
     probed = manifest.engines[engine]
@@ -81,7 +100,7 @@ def _row(
     steps = [found for _, found in taken]
     if not steps:
         return None
-    outcome = max((result.outcome for result in steps), key=lambda item: item.badness)
+    outcome = max({result.outcome for result in steps}, key=lambda item: item.badness)
     if outcome is not Outcome.OK:
         return Row(
             scenario.name, step, engine, title, outcome, part,
@@ -92,7 +111,9 @@ def _row(
     if unverified and "checked_by" in steps[0].facts and confirmed(results, scenario.name, step):
         unverified = []
     trial_means = tuple(result.value for result in steps if result.value is not None)
-    middle = _with_brackets(estimate(trial_means), steps)
+    middle = Estimate(median(trial_means), None, None)
+    if intervals:
+        middle = _with_brackets(estimate(trial_means), steps)
     return Row(
         scenario=scenario.name,
         step=step,

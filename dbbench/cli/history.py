@@ -46,7 +46,7 @@ def history(
     from dbbench.results.run_directory import Run
 
     sides = [Side.read(Run.open(path), metric) for path in runs]
-    found = history_of(sides, across_machines=across_machines, publish=publish)
+    found = history_of(sides, across_machines=across_machines, publish=publish, intervals=bool(out or form == "json"))
     written = []
     if out:
         try:

@@ -73,6 +73,24 @@ def test_two_changes_one_after_the_other_are_two() -> None:
     assert sorted(splits(levels, 1)) == [4, 8]
 
 
+def test_the_first_split_is_where_student_s_test_separates_most() -> None:
+    random = np.random.default_rng(6)
+    for _ in range(30):
+        values = random.normal(0, 0.03, 40) + np.where(np.arange(40) >= random.integers(2, 39), 1.0, 0.0)
+        chances = {at: chance_of(values[:at], values[at:]) for at in range(2, 39)}
+        assert min(chances, key=lambda at: chances[at]) in splits(values, 1)
+
+
+def test_another_machine_stands_among_the_causes(small: Suite) -> None:
+    of_new = {**sides(small, [1.0])[0].manifest.machine, "cpu": "Another"}
+    found = history(
+        sides(small, [one * (1.5 if n >= 3 else 1) for n, one in enumerate(NOISE)], machine=of_new),
+        across_machines=True, intervals=False,
+    )  # fmt: skip
+    assert [*map(str, found.changed[0].changes[0].causes)] == ["CPU: EPYC -> Another"]
+    assert {row.low for series in found.series for row in series.rows if row} == {None}
+
+
 def test_one_odd_run_is_no_level_and_the_newest_is_provisional(small: Suite) -> None:
     odd = [0.0, 0.01, -0.01, 0.6, 0.0, 0.01, 0.0, -0.01]
     assert list(splits(odd, 1)) == []
