@@ -66,11 +66,15 @@ def _known(step: StepView) -> list[Line]:
     return [line for line in step.best_first if line.row.value is not None and line.row.verified and not line.row.apart]
 
 
-def verdict(scenario: ScenarioView) -> str:
-    """Sentences: the fastest engine over all steps, the clear wins and ties, the smallest database."""
+def verdict(scenario: ScenarioView, *, alike: bool = False) -> str:
+    """Sentences: the fastest engine over all steps, the clear wins and ties, the smallest database.
+
+    `alike`: without what sets engines apart, as where several scenarios have it in common.
+    """
     if len(scenario.standings) == 1:
         return _alone(scenario)
-    found = (_overall(scenario), _wins(scenario), _smallest(scenario), _unlike(_lines(scenario)))
+    unlike = "" if alike else _unlike(_lines(scenario))
+    found = (_overall(scenario), _wins(scenario), _smallest(scenario), unlike)
     return " ".join(filter(None, found))
 
 

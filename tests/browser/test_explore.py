@@ -431,9 +431,18 @@ def test_the_answer_is_within_the_first_screen_and_the_next_chart_a_screen_away(
     assert max(below[0] - above[1] for above, below in pairwise(charts)) <= height
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_accessibility_by_axe(open_page: Open, scheme: str) -> None:
-    page = open_page(color_scheme=scheme)
+@pytest.mark.parametrize(
+    ("suite", "scheme"), [("", "light"), ("mixes", "dark"), ("object-load", "light"), ("vectors", "dark")]
+)
+def test_accessibility_by_axe(visit: Visit, shown: View, tmp_path: Path, suite: str, scheme: str) -> None:
+    """The page of all engines, and those of suites that have other charts."""
+    found = shown
+    if suite:
+        names = ("lmdb", "sqlite", "dbm.gnu") if suite == "mixes" else ("sqlite", "duckdb", "duckdb+arrow")
+        fakes = STORES if suite == "mixes" else MANY
+        found = view(fabricate(tmp_path / "run", {name: fakes[name] for name in names}, suite=suite, rounds=2))
+        write_report(found, ("html",))
+    page = visit(found.folder / "report" / "index.html", color_scheme=scheme)
     assert serious_faults(page) == []
     page.locator("details").evaluate_all("(all) => all.forEach((each) => (each.open = true))")
     assert serious_faults(page) == []

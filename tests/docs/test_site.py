@@ -8,7 +8,7 @@ import pytest
 
 from dbbench import cli
 from dbbench.engine import registry
-from docs.build_site import build
+from docs.build_site import ACCESSIBLE, build
 from tests.fabricated import Fake, fabricate
 
 pytestmark = pytest.mark.matrix
@@ -33,3 +33,6 @@ def test_it_builds_without_a_warning(tmp_path: Path) -> None:
     first = (site / "index.html").read_text("utf-8")
     assert 'href="docs/method.html' in first
     assert ".md)" not in first
+    for lacking, whole in ACCESSIBLE.items():
+        assert lacking not in first
+        assert whole in first

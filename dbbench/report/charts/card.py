@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dbbench.analysis.standings import fills_of_mixes
 from dbbench.report.charts.bars import ARROW_NOTE, bars
 from dbbench.report.charts.layout import CAPTION, MARGIN, SUBTITLE, TITLE, Look
 from dbbench.report.charts.measure import wrap
@@ -22,9 +23,12 @@ _INSIDE = _ACROSS - 2 * MARGIN
 
 
 def card(shown: View, look: Look) -> Scene | None:
-    """A card of the first timed step with several engines, or else the first with a figure; None without one."""
+    """A card of the first timed step with several engines, of a load only without another; None without a figure."""
     steps = [step for scenario in shown.scenarios for step in scenario.steps if step.lines]
-    chosen = next((step for step in steps if not step.counted and finding(step)), next(iter(steps), None))
+    fills = {name for scenario in shown.scenarios for name in fills_of_mixes(scenario.scenario)}
+    timed = [step for step in steps if not step.counted and finding(step)]
+    asked = (step for step in timed if step.step.kind != "load" and step.step.name not in fills)
+    chosen = next(asked, next(iter((*timed, *steps)), None))
     if chosen is None:
         return None
     step = replace(chosen, lines=chosen.lines[:_MOST], failed=(*chosen.lines[_MOST:], *chosen.failed))
@@ -36,7 +40,7 @@ def _drawn(shown: View, step: StepView, found: str, look: Look) -> Scene:
     logarithmic = step.wide
     what = f"{shown.title} · {step.step.title}: {step.measure}{' (logarithmic axis)' if logarithmic else ''}"
     scene = Scene(_ACROSS, _DOWN, found or shown.title, what)
-    title = wrap(found.removesuffix(".") or shown.title, TITLE, _INSIDE, bold=True, lines=2)
+    title = wrap(found.removesuffix(".") or shown.title, TITLE, _INSIDE, bold=True, lines=3)
     y = scene.text(MARGIN, MARGIN + 16, title, TITLE, bold=True)
     y = scene.text(MARGIN, y, wrap(what, SUBTITLE, _INSIDE, lines=2), SUBTITLE, "grey")
     foot = _footer(shown, step)

@@ -13,7 +13,7 @@ from dbbench.report.export import page
 from dbbench.report.export.page_data import page_data, place
 from dbbench.report.run_view import View
 from dbbench.report.templating import inline
-from dbbench.report.verdict import overall, summary, wins
+from dbbench.report.verdict import summary, wins
 
 #: The charts' colours by their names in the style, which has others where the reader wants it dark.
 _COLOURS = {colour: name for theme in ("light", "dark") for name, colour in THEMES[theme].items()}
@@ -48,7 +48,7 @@ def write(shown: View, stems: Sequence[str]) -> Path:
             # The policy lets this script run and no other, wherever it may come from.
             "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             "data": Markup(page_data(shown)),  # noqa: S704 - it has no character of markup
-            "overall": overall, "summary": summary, "wins": wins, "place": place, "of_steps": of_steps,
+            "summary": summary, "wins": wins, "place": place, "of_steps": of_steps,
             "of_scenarios": of_scenarios,
             "patterns": page_bars.patterns(), "of": partial(page_bars.of, shown), "arrow_note": page_bars.ARROW_NOTE, "used": page_bars.USED,
             "step_bars": partial(page_bars.step_bars, shown), "used_bars": partial(page_bars.used_bars, shown),

@@ -12,7 +12,7 @@ from rich.text import Text
 from dbbench.analysis.units import amount, duration
 from dbbench.report.run_view import ScenarioView, View
 from dbbench.report.step_view import Line, StepView, times
-from dbbench.report.verdict import finding, verdict
+from dbbench.report.verdict import conclusion, finding, verdict
 
 #: The least and most columns that are made use of.
 LEAST_WIDTH, MOST_WIDTH = 40, 160
@@ -50,7 +50,7 @@ def show(shown: View, console: Console) -> None:
 
 
 def _answer(shown: View, width: int) -> Iterator[Text]:
-    """What the run found: a table over several scenarios, and each one's verdict."""
+    """What the run found: a table over several scenarios, and each one's verdict, the verdict over all last."""
     yield Text()
     if shown.across:
         yield from _wrapped("All scenarios: geometric mean of the ratios to the best", width, "bold")
@@ -64,9 +64,9 @@ def _answer(shown: View, width: int) -> Iterator[Text]:
         ]
         yield from (Text(text) for text in _table([heads, *engines], width))
         yield Text()
-    for scenario in shown.scenarios:
-        title = f"{scenario.scenario.title}. " if len(shown.scenarios) > 1 else ""
-        yield from _wrapped(f"{title}{verdict(scenario)}", width, "bold")
+    for scenario in shown.scenarios if len(shown.scenarios) > 1 else ():
+        yield from _wrapped(f"{scenario.scenario.title}. {verdict(scenario, alike=True)}", width, "")
+    yield from _wrapped(conclusion(shown), width, "bold")
 
 
 def width_of(console: Console) -> int:
