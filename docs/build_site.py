@@ -77,6 +77,7 @@ ACCESSIBLE = {
     '<aside class="toc-drawer">': '<aside class="toc-drawer" aria-label="On this page">',
     '<div class="content-icon-container">': '<div class="content-icon-container" role="region" aria-label="Source and theme">',
     "<pre>": '<pre tabindex="0">',
+    '<th class="head"><p></p></th>': "<td></td>",
 }
 
 

@@ -429,6 +429,10 @@ def test_the_answer_is_within_the_first_screen_and_the_next_chart_a_screen_away(
         "(boxes) => boxes.map((box) => box.getBoundingClientRect()).map((box) => [box.top, box.bottom])"
     )
     assert max(below[0] - above[1] for above, below in pairwise(charts)) <= height
+    page.set_viewport_size({"width": 718, "height": 1000})
+    page.emulate_media(media="print")
+    high = page.locator(".heat td").evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().height)")
+    assert max(high) < 60  # no figure is broken into its letters
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,5 @@ def test_it_builds_without_a_warning(tmp_path: Path) -> None:
     first = (site / "index.html").read_text("utf-8")
     assert 'href="docs/method.html' in first
     assert ".md)" not in first
-    for lacking, whole in ACCESSIBLE.items():
-        assert lacking not in first
-        assert whole in first
+    texts = first + (site / "docs/method.html").read_text("utf-8")
+    assert [lacking for lacking in ACCESSIBLE if lacking in texts] == []
