@@ -42,7 +42,7 @@ def parse_gate(text: Any) -> PairGate:
     names, colon, most = (front if metric else str(text)).rpartition(":")
     names, _, step = names.partition(":")
     new, slash, old = names.partition("/")
-    if not (colon and slash and new and old) or "/" in old:
+    if not (colon and slash and new and old and most[:1].isdigit()) or "/" in old:
         raise click.BadParameter(
             f"{text!r} is not NEW/OLD:SHARE, like duckdb@1.4/duckdb@1.3:10%, with a :STEP before the share and a :METRIC after "
             f"it if you like ({', '.join(Metric)})"

@@ -40,7 +40,9 @@ def by_metric(results: Iterable[TrialResult], metric: Metric) -> list[TrialResul
         result.model_copy(update={"steps": tuple(_by(metric, step) for step in result.steps)}) for result in results
     ]
     if found and not any(step.metric == metric.by and step.value is not None for one in found for step in one.steps):
-        raise UserError(f"the run keeps no {metric.by} of its calls: run it again, or omit --metric {metric}")
+        raise UserError(
+            f"the run keeps no {metric.by} of its calls: run it again, or choose another metric than {metric}"
+        )
     return found
 
 
