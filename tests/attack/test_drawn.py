@@ -63,7 +63,7 @@ def test_no_suite_ends_in_a_traceback(seed: int, ask: Ask, tmp_path: Path) -> No
         ask("describe", path)
         if checked.exit_code == 0 and "name: new-kinds" in text:
             ask("dataset", path, "--out", "out", "--scale", "0.5")
-            if seed % 20 == 0:
+            if seed % 20 == 19:
                 ask("suite", path, *_ENGINES, *_BRIEF)
     except Exception as exc:
         raise AssertionError(f"{exc!r} of\n{text}") from exc
@@ -77,7 +77,7 @@ def test_no_data_file_ends_in_a_traceback(seed: int, ask: Ask, tmp_path: Path) -
             checked = ask("check", "suite.yaml")
             assert checked.exit_code == 0, checked.output
             ask("dataset", "suite.yaml", "--out", "out")
-            if seed % 20 == 0:
+            if seed % 20 == 19:
                 ask("suite", "suite.yaml", *_ENGINES, *_BRIEF)
     except Exception as exc:
         shown = path.read_bytes()[:2_000]
